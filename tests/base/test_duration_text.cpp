@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/mentions.hpp"
 
 using namespace asterope;
 
@@ -21,7 +22,7 @@ TEST_P(BadDuration, is_refused) {
         parse_duration(GetParam());
         FAIL() << "taken";
     } catch (const BadInput& error) {
-        EXPECT_NE(std::string(error.what()).find("such as 90s or 10m"), std::string::npos);
+        EXPECT_TRUE(mentions(error.what(), "such as 90s or 10m"));
     }
 }
 

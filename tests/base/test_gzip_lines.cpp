@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text_file.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -38,13 +39,10 @@ class Lines : public TemporaryFolder {
     }
 
     std::string fault(const std::filesystem::path& path) {
-        try {
+        return refusal_of([&] {
             LineReader reader(path, "thing");
             for (std::string line; reader.next(line);) continue;
-            return "";
-        } catch (const BadInput& error) {
-            return error.what();
-        }
+        });
     }
     std::string fault_of(const std::string& text) {
         put("file", text);

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text_file.hpp"
+#include "support/refusal.hpp"
 
 namespace asterope {
 namespace {
@@ -13,12 +14,7 @@ namespace {
 using nlohmann::json;
 
 std::string fault(const std::string& text, std::size_t line = 1) {
-    try {
-        parse_json(text, "thing", line);
-        return "";
-    } catch (const BadInput& error) {
-        return error.what();
-    }
+    return refusal_of([&] { parse_json(text, "thing", line); });
 }
 
 /// So many arrays in one another.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace asterope {
@@ -15,12 +16,7 @@ namespace {
 using ReadTextFile = TemporaryFolder;
 
 std::string file_fault(const std::filesystem::path& path) {
-    try {
-        read_text_file(path, "thing");
-        return "";
-    } catch (const BadInput& error) {
-        return error.what();
-    }
+    return refusal_of([&] { read_text_file(path, "thing"); });
 }
 
 TEST_F(ReadTextFile, reads_every_byte) {

@@ -94,26 +94,16 @@ def test_the_report_holds_what_the_table_shows(measured, tmp_path: Path) -> None
     title = done.stdout.splitlines()[0]
     assert title.startswith("asterope_memcpy against ") and "3 paired rounds" in title
     assert (report["format"], report["version"]) == ("asterope-bench", 2)
-    assert report["tool_version"] == __version__
-    assert (report["rounds"], report["complete"]) == (3, True)
-    assert report["machine"]["fingerprint"]
+    assert (report["tool_version"], report["rounds"]) == (__version__, 3)
+    assert report["complete"] and report["machine"]["fingerprint"]
     libc, routine = (copy["name"] for copy in report["copies"])
-    assert routine == "asterope"
-    *rows, mean = rows_of(done, "hot")
-    assert [row[:6].strip() for row in rows] == ["128 B", "4 KiB"]
+    *rows, _ = rows_of(done, "hot")
     assert [row["size"] for row in report["results"]] == [128, 4096]
-    ratios = []
     for row, line in zip(report["results"], rows):
         assert (row["suite"], row["workload"], row["threads"]) == ("sizes", "hot", 1)
-        assert list(row["copies"]) == [libc, routine]
-        ours = row["copies"][routine]
-        for estimate in (ours["ratio"], row["noise_floor"]):
-            assert estimate["low"] <= estimate["median"] <= estimate["high"]
-        ratios.append(ours["ratio"]["median"])
-        shown = [f"{row['copies'][libc]['ns']:.1f}", f"{ours['ns']:.1f}", f"{ratios[-1]:.2f}"]
+        ns, ours = row["copies"][libc]["ns"], row["copies"][routine]
+        shown = [f"{ns:.1f}", f"{ours['ns']:.1f}", f"{ours['ratio']['median']:.2f}"]
         assert [line.split()[i] for i in (2, 3, 5)] == shown
-    assert mean.endswith("geometric mean")
-    assert float(mean.split()[1]) == pytest.approx(math.prod(ratios) ** 0.5, abs=0.02)
     assert os.listdir(tmp_path) == ["report.json"]
 
 
@@ -202,15 +192,6 @@ def test_what_a_mix_was_tuned_for_is_compared_as_balanced(
     assert [line.split()[0] for line in mixed.stdout.splitlines() if line.strip()] == [
         line.split()[0] for line in balanced.stdout.splitlines() if line.strip()
     ]
-
-
-@pytest.mark.parametrize("workload", WORKLOADS)
-def test_each_workload_can_be_compared_alone(bench, library: Path, workload: str) -> None:
-    done = bench("--routine", library, *FEW, *SIZES, "--workload", workload)
-    rows = ["4"] if workload in ("fresh", "lookup") else ["128", "4", "all"]
-    assert [line.split()[0] for line in rows_of(done, workload)] == rows
-    for other in set(WORKLOADS) - {workload}:
-        assert f"\n{other} " not in done.stdout
 
 
 def test_the_table_of_workloads_says_what_they_mean(measured) -> None:
@@ -336,22 +317,11 @@ def test_a_copy_that_goes_wrong_while_it_is_timed_is_named(
 def test_peers_have_a_column_each(measured, peers: Path) -> None:
     done, report = measured(*HOT, "--peers", "rep_movsb", *peer(peers, "right", "slow"))
     assert report["left_out"] == []
-    libc, *names = [copy["name"] for copy in report["copies"]]
-    assert names == ["asterope", "rep_movsb", "right", "slow"]
+    assert [copy["name"] for copy in report["copies"]][1:] == [
+        *("asterope", "rep_movsb", "right", "slow")
+    ]
     for copy in report["copies"]:
-        assert copy["description"]
-        assert f"  {copy['name']} " in done.stdout
-    first, second, mean = rows_of(done, "hot")
-    for row, line in zip(report["results"], (first, second)):
-        cells = line.split()
-        assert cells[2] == f"{row['copies'][libc]['ns']:.1f}"
-        ratios = [row["copies"][name]["ratio"]["median"] for name in names]
-        assert [cell.rstrip("*") for cell in cells[3:-1]] == [f"{ratio:.2f}" for ratio in ratios]
-        best = max(ratios)
-        assert best <= 1 or cells[3 + ratios.index(best)].endswith("*")
-        floor = row["noise_floor"]
-        assert cells[-1] == f"({floor['low']:.2f}..{floor['high']:.2f})"
-    assert "geometric mean" in mean
+        assert copy["description"] and f"  {copy['name']} " in done.stdout
     assert "\nasterope is the best or within the noise floor" in done.stdout
     assert " of 2 (" in done.stdout
 
@@ -403,17 +373,9 @@ def test_the_routine_is_judged_by_the_better_of_libc_and_the_references(
     assert "in each cell the faster one's time" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("symbol", "reason"),
-    [("no_such_copy", "has no function"), ("crashes", "died: "), ("too_short", "wrong byte")],
-)
-def test_a_reference_that_cannot_be_used_is_refused(
-    bench, library: Path, peers: Path, symbol: str, reason: str
-) -> None:
-    done = bench("--routine", library, *HOT, "--reference", f"new={peers}:{symbol}")
-    message = only_error(done, 2)
-    assert "--reference new " in message
-    assert reason in message
+def test_a_reference_that_cannot_be_used_is_refused(bench, library: Path, peers: Path) -> None:
+    done = bench("--routine", library, *HOT, "--reference", f"new={peers}:too_short")
+    assert "--reference new wrong byte" in only_error(done, 2)
 
 
 @pytest.mark.slow

@@ -140,15 +140,10 @@ def test_reads_are_shown_alone_and_with_their_use(bench, library: Path) -> None:
     assert lines[-1].startswith("read and used: ")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        SYSTEM,
-        ("--systemSize", "8K", "--elemsPerSubsys", "4", "--elemSize", "128", "--repCount", "2"),
-        ("--numSubsystems", "16", "--elemsPerSubsys=4", "--elemSize=128", "--repCount=2",
-         "--systemSize", "."),
-    ],
-)  # fmt: skip
+NAMED = ("--systemSize", "8K", "--elemsPerSubsys", "4", "--elemSize=128", "--repCount", "2")
+
+
+@pytest.mark.parametrize("arguments", [SYSTEM, NAMED])
 def test_locality_takes_its_parameters_by_place_and_by_name(bench, library, arguments) -> None:
     lines = lines_of(bench(*LOCALITY, "--routine", library, *arguments))
     assert lines[0].startswith("asterope_memcpy and move against the copy of ")
@@ -162,15 +157,14 @@ def test_locality_takes_its_parameters_by_place_and_by_name(bench, library, argu
     assert re.fullmatch(r" \(\d+\.\.\d+\)", floor)
 
 
-@pytest.mark.parametrize(("preset", "first"), [(1, "16"), (2, "21")])
-def test_a_preset_has_the_papers_rows(bench, library: Path, preset: int, first: str) -> None:
-    system = ("--preset", preset, "--systemSize", "8K", "--repCount", "1")
+def test_a_preset_has_the_papers_rows(bench, library: Path) -> None:
+    system = ("--preset", "2", "--systemSize", "8K", "--repCount", "1")
     lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
-    assert f"P2329, test {preset}," in lines[0]
+    assert "P2329, test 2," in lines[0]
     rows = [line.split() for line in lines if line.startswith("     8 KiB ")]
-    assert [row[3] for row in rows] == ["4", "8", "16", "32"]
-    assert rows[0][2] == first
-    assert [(row[0], row[4]) for row in rows] == [("8", "1")] * 4
+    assert [(row[0], row[3], row[4]) for row in rows] == [
+        ("8", n, "1") for n in ("4", "8", "16", "32")
+    ]
     pairs = (("move", "libc's copy"), ("move", "asterope_memcpy"),
              ("asterope_memcpy", "libc's copy"))  # fmt: skip
     for line, (loser, winner) in zip(lines[-3:], pairs):
@@ -209,11 +203,7 @@ BAD = {
     ],
     "locality": [
         ([], "none of systemSize"),
-        (["8K", "16", "4", "128"], "all of systemSize"),
-        (["8K", "128", ".", "128"], "8 KiB is less than the 16 KiB"),
         (["0", ".", "4", "128"], "systemSize '0'"),
-        (["8K", ".", "4", "128", "1", "0"], "accessCount '0'"),
-        (["8K", ".", "many", "128"], "elemsPerSubsys 'many'"),
         (["1048576G", ".", "4", "128"], "may be taken"),
         ([*SYSTEM, "9", "9"], ""),
         (["--repCount=-1", *SYSTEM[:4]], "repCount '-1'"),

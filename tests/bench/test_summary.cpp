@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "support/mentions.hpp"
+
 using namespace asterope;
 
 namespace {
@@ -87,11 +89,11 @@ TEST(ClearlyBetterThanTold, is_judged_by_what_the_told_entry_point_took) {
 
 TEST(SummaryText, counts_the_entry_points_only_where_they_ran) {
     std::vector<Cell> cells = {cell(2, 1), cell(1, 1.5), cell(1, 1.5, 1, "8 KiB")};
-    EXPECT_EQ(summary_text(cells, kContenders).find("entry points"), std::string::npos);
+    EXPECT_FALSE(mentions(summary_text(cells, kContenders), "entry points"));
     for (CopyResult& copy : cells[1].copies) copy.versus_told = about(copy.ratio.median / 1.6);
     for (CopyResult& copy : cells[2].copies) copy.versus_told = about(copy.ratio.median / 1.2);
     const std::string text = summary_text(cells, kContenders);
-    EXPECT_NE(text.find("told the workload, in 1 of 2 (50.0 %) cells"), text.npos) << text;
+    EXPECT_TRUE(mentions(text, "told the workload, in 1 of 2 (50.0 %) cells"));
 }
 
 TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
@@ -99,11 +101,10 @@ TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     cells.push_back(cell(3, 1));
     cells.back().suite = "mix";
     const std::string text = summary_text(cells, kContenders);
-    EXPECT_NE(text.find("in 2 of 4 (50.0 %) cells"), text.npos) << text;
-    EXPECT_NE(text.find("sizes          1 of 3 (33.3 %)"), text.npos) << text;
-    EXPECT_NE(text.find("mix            1 of 1 (100.0 %)"), text.npos) << text;
-    EXPECT_NE(text.find("worst ratio to glibc: 0.80 (0.79..0.81) in sizes hot 4 KiB."), text.npos)
-        << text;
+    EXPECT_TRUE(mentions(text, "in 2 of 4 (50.0 %) cells"));
+    EXPECT_TRUE(mentions(text, "sizes          1 of 3 (33.3 %)"));
+    EXPECT_TRUE(mentions(text, "mix            1 of 1 (100.0 %)"));
+    EXPECT_TRUE(mentions(text, "worst ratio to glibc: 0.80 (0.79..0.81) in sizes hot 4 KiB."));
     const std::size_t first = text.find("other by 2.00"), second = text.find("other by 1.50");
     ASSERT_NE(first, text.npos) << text;
     ASSERT_NE(second, text.npos) << text;
@@ -120,13 +121,13 @@ TEST(SummaryText, names_ten_cells_at_most) {
         ++named;
     }
     EXPECT_EQ(named, 10u);
-    EXPECT_NE(text.find("and 3 more"), text.npos) << text;
+    EXPECT_TRUE(mentions(text, "and 3 more"));
 }
 
 TEST(SummaryText, names_nobody_where_nobody_is_better) {
     const std::string text = summary_text({cell(2, 1)}, kContenders);
-    EXPECT_NE(text.find("1 of 1 (100.0 %)"), text.npos);
-    EXPECT_EQ(text.find("Clearly better there"), text.npos);
+    EXPECT_TRUE(mentions(text, "1 of 1 (100.0 %)"));
+    EXPECT_FALSE(mentions(text, "Clearly better there"));
 }
 
 TEST(SummaryText, is_empty_where_nothing_was_measured) {
@@ -160,8 +161,7 @@ TEST(NameOfCell, says_what_tells_it_from_others) {
     EXPECT_EQ(name_of(one), "mix mix_l1 by bytes");
 }
 
-// --- References
-// -------------------------------------------------------------------------------
+// --- References ----------------------------------------------------------------------------------
 
 namespace {
 
@@ -188,13 +188,11 @@ TEST(BestRatio, is_to_the_faster_of_libc_and_the_references) {
 TEST(BestRatio, is_what_sums_and_checks_go_by) {
     const std::vector<Cell> cells = {judged(1.2, 1.5)};
     EXPECT_EQ(cells_under(0.9, cells).size(), 1u);
-    EXPECT_NE(summary_text(cells, kContenders).find("worst ratio to other: 0.80"),
-              std::string::npos);
-    EXPECT_NE(brief_text(cells).find("hot 0.80"), std::string::npos);
+    EXPECT_TRUE(mentions(summary_text(cells, kContenders), "worst ratio to other: 0.80"));
+    EXPECT_TRUE(mentions(brief_text(cells), "hot 0.80"));
 }
 
-// --- In a few lines
-// -------------------------------------------------------------------------------
+// --- In a few lines ------------------------------------------------------------------------------
 
 TEST(BriefText, has_the_means_of_the_workloads_and_the_extremes) {
     std::vector<Cell> cells = {cell(2, 1), cell(8, 1, 1, "8 KiB"), cell(1, 1), cell(0.5, 1)};
@@ -225,12 +223,12 @@ TEST(SummaryText, of_sets_speaks_of_sets) {
     const std::vector<Cell> cells = {cell(2, 1)};
     const std::string sets = summary_text(cells, kContenders, Operation::set);
     EXPECT_EQ(sets.rfind("asterope's memset is the best ", 0), 0u) << sets;
-    EXPECT_NE(sets.find("\nA set is clearly better "), sets.npos);
-    EXPECT_EQ(sets.find("copy"), sets.npos);
-    EXPECT_EQ(sets.find("Copies"), sets.npos) << "no set takes several threads";
+    EXPECT_TRUE(mentions(sets, "\nA set is clearly better "));
+    EXPECT_FALSE(mentions(sets, "copy"));
+    EXPECT_FALSE(mentions(sets, "Copies")) << "no set takes several threads";
     const std::string copies = summary_text(cells, kContenders);
-    EXPECT_NE(copies.find("\nA copy is clearly better "), copies.npos);
-    EXPECT_NE(copies.find("Copies over several threads are not counted."), copies.npos);
+    EXPECT_TRUE(mentions(copies, "\nA copy is clearly better "));
+    EXPECT_TRUE(mentions(copies, "Copies over several threads are not counted."));
 }
 
 TEST(BriefText, of_sets_speaks_of_small_sets) {
@@ -238,7 +236,6 @@ TEST(BriefText, of_sets_speaks_of_small_sets) {
     mix.suite = "mix";
     mix.workload = mix.label = "mix_l1";
     mix.weighting = "calls";
-    EXPECT_NE(brief_text({mix}, Operation::set).find("small sets by calls 2.00"),
-              std::string::npos);
-    EXPECT_NE(brief_text({mix}).find("small copies by calls 2.00"), std::string::npos);
+    EXPECT_TRUE(mentions(brief_text({mix}, Operation::set), "small sets by calls 2.00"));
+    EXPECT_TRUE(mentions(brief_text({mix}), "small copies by calls 2.00"));
 }

@@ -113,26 +113,6 @@ def test_what_does_not_matter_is_told_apart(check, profile: dict) -> None:
     assert lines[place + 1].startswith("  kernel: ")
 
 
-def test_a_profile_of_an_older_version_stays_valid(check, profile: dict) -> None:
-    """It has the fingerprint, but knows nothing of memory modules, nor maybe of a later part."""
-    profile["machine"].pop("memory", None)
-    for part in ("kernel", "huge_pages", "governor"):
-        profile["machine"].pop(part)
-    done = check(profile)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(r"^Not recorded in the profile: .*kernel", done.stdout, re.MULTILINE)
-
-
-def test_what_root_recorded_and_a_user_cannot_read_does_not_matter(check, profile: dict) -> None:
-    profile["machine"]["memory"] = {"speed_mts": 4801, "modules": 16, "type": "DDR5"}
-    done = check(profile)
-    if "memory.speed: " in done.stdout:
-        pytest.skip("this machine tells of its memory modules")
-    assert (done.returncode, done.stderr) == (0, "")
-    unreadable = "Not readable here, maybe by root: memory.modules, memory.speed, memory.type"
-    assert unreadable in done.stdout.splitlines()
-
-
 NO_MACHINE = {
     "none": {},
     "an empty one": {"machine": {}},
@@ -149,11 +129,6 @@ def test_a_profile_that_names_no_machine_is_called_that_and_not_stale(
     done = check({**profile, **NO_MACHINE[machine]}, *options)
     assert "does not say what machine it was tuned on" in only_error(done, 2)
     assert done.stdout == ""
-
-
-def test_the_papers_profiles_name_no_machine(tune, repository: Path) -> None:
-    paper = repository / "generated" / "reference" / "opteron-6378.json"
-    assert "does not say what machine" in only_error(tune("check", paper), 2)
 
 
 # --- Provisional ones -----------------------------------------------------------------------------
@@ -193,22 +168,6 @@ def test_who_wants_a_settled_profile_is_told_that_it_is_not(check, provisional: 
     assert check(provisional, "--settled").returncode == 0
 
 
-@pytest.mark.parametrize("fault", ["missing", "empty", "truncated", "newer", "binary", "folder"])
-def test_an_unusable_profile_is_refused(tune, profile: dict, tmp_path: Path, fault: str) -> None:
-    path = tmp_path / "profile.json"
-    contents = {
-        "empty": b"",
-        "truncated": json.dumps(profile)[:-40].encode(),
-        "newer": json.dumps({**profile, "version": 3}).encode(),
-        "binary": b"\x7fELF\x02\x01\x01\x00\xff\xfe",
-    }
-    if fault == "folder":
-        path.mkdir()
-    elif fault != "missing":
-        path.write_bytes(contents[fault])
-    assert str(path) in only_error(tune("check", path), 2)
-
-
 @pytest.mark.parametrize("name", ["machine", "cpu", "memory", "caches", "libc_thresholds"])
 def test_a_part_of_the_wrong_kind_is_damage_and_does_not_fit(
     check, profile: dict, name: str
@@ -224,11 +183,6 @@ def test_where_the_machine_cannot_be_read_it_does_not_guess(
 ) -> None:
     done = check_with(profile, "/proc/meminfo", content)
     assert "/proc/meminfo" in only_error(done, 2)
-
-
-def test_without_devices_it_tells_as_well(check_with, profile: dict) -> None:
-    done = check_with(profile, "/dev")
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_where_it_could_not_look_nothing_is_stale(check, profile: dict) -> None:
@@ -331,24 +285,6 @@ def test_sets_are_timed_again_as_copies_are(check, profile: dict) -> None:
     assert verdict(done) == (0, "The profile still holds")
     assert list(rows(done)) == ["128 B", "memset 1 KiB"]
     assert rows(done)["memset 1 KiB"].endswith("  XMM T")
-
-
-def test_a_set_that_is_slow_now_has_fallen(check, profile: dict) -> None:
-    always_holds(with_memset(profile, rt="R64", st="NT"))
-    of(profile, operation="memset")[0]["evidence"]["ratio"] = 1.2
-    done = check(profile, "--measure")
-    assert verdict(done) == (3, "The profile no longer holds: memset 1 KiB")
-    assert "behind libc" in rows(done)["memset 1 KiB"]
-
-
-def test_a_winner_behind_its_runner_up_has_fallen(check, profile: dict) -> None:
-    large = of(always_holds(profile))[1]
-    large["evidence"]["runners_up"] = [{"tuple": large["copies"]["taken"]}]
-    large["copies"]["taken"] = SLOW
-    large["evidence"]["proof"]["lead"] = {"median": 1.1, "low": 1, "high": 1.2}
-    done = check(profile, "--measure")
-    assert verdict(done)[0] == 3
-    assert "behind runner-up" in rows(done)["1 KiB"]
 
 
 def test_measuring_absolves_of_another_libc(check, profile: dict) -> None:

@@ -301,12 +301,6 @@ def test_bad_arguments_are_refused_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"format": "asterope-profile", "version": 2}'])
-def test_a_bad_profile_is_refused_in_one_line(diagnose, tmp_path: Path, text: str) -> None:
-    (tmp_path / "profile.json").write_text(text)
-    assert "profile.json" in only_error(diagnose("profile.json"), 2)
-
-
 def test_an_unknown_section_is_told_which_there_are(diagnose) -> None:
     message = only_error(diagnose("--only", "loops"), 2)
     assert "'loops'" in message

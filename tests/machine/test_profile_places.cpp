@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "base/error.hpp"
+#include "support/mentions.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -28,12 +30,7 @@ class ProfilePlaces : public TemporaryFolder {
 };
 
 std::string refusal() {
-    try {
-        profile_to_read("");
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
+    return refusal_of([&] { profile_to_read(""); });
 }
 
 } // namespace
@@ -70,8 +67,8 @@ TEST_F(ProfilePlaces, TheUsersIsTakenWhereThereIsOne) {
     fs::remove_all(folder / "asterope");
     put("asterope", "a file in place of the folder");
     if (fs::exists(system_profile())) GTEST_SKIP() << "this machine has a profile of the system's";
-    EXPECT_NE(refusal().find(place.string()), std::string::npos) << refusal();
-    EXPECT_NE(refusal().find("/etc/asterope/profile.json"), std::string::npos) << refusal();
+    EXPECT_TRUE(mentions(refusal(), place.string()));
+    EXPECT_TRUE(mentions(refusal(), "/etc/asterope/profile.json"));
 }
 
 TEST_F(ProfilePlaces, AFolderIsMadeForAProfile) {

@@ -16,6 +16,7 @@ import pytest
 from asterope import workloads
 from asterope.profile import schema
 from conftest import BUILD, REPOSITORY
+from packaging_samples import commands_in, help_of, options_in
 
 GUIDES = REPOSITORY / "scripts/docs"
 FENCE = re.compile(r"^ *(```+|~~~+)")
@@ -150,28 +151,12 @@ def test_every_guide_can_be_reached_from_the_readme() -> None:
 
 @dataclass(frozen=True)
 class Command:
-    options: frozenset[str]
+    options: set[str]
     subcommands: dict[str, Command]
 
     @property
-    def all_options(self) -> frozenset[str]:
+    def all_options(self) -> set[str]:
         return self.options.union(*(sub.options for sub in self.subcommands.values()))
-
-
-def _help(*words: str) -> str:
-    asked = [*words, "--help"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout
-
-
-def options_of(help_text: str) -> frozenset[str]:
-    """What a help, of CLI11 or argparse, defines: the options that lines begin with."""
-    begun = "\n".join(re.findall(r"^ +(-.*?)(?:  |$)", help_text, re.MULTILINE))
-    return frozenset(re.findall(r"(?<![\w-])--?[\w-]+", begun))
-
-
-def subcommands_of(help_text: str) -> list[str]:
-    listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", help_text, re.MULTILINE | re.IGNORECASE)
-    return re.findall(r"^  (\w[\w-]*)  ", listed[1], re.MULTILINE) if listed else []
 
 
 @functools.cache
@@ -180,13 +165,12 @@ def commands() -> dict[str, Command]:
     found = {}
     for program in sorted(BUILD.glob("asterope-*")):
         if program.is_file() and os.access(program, os.X_OK):
-            text = _help(str(program))
+            text = help_of(program)
             subcommands = {
-                name: Command(options_of(_help(str(program), name)), {})
-                for name in subcommands_of(text)
+                name: Command(options_in(help_of(program, name)), {}) for name in commands_in(text)
             }
-            found[program.name] = Command(options_of(text), subcommands)
-    tune, script = found["asterope-tune"], options_of(_help(str(REPOSITORY / "scripts/tune")))
+            found[program.name] = Command(options_in(text), subcommands)
+    tune, script = found["asterope-tune"], options_in(help_of(REPOSITORY / "scripts/tune"))
     found["scripts/tune"] = Command(tune.options | script, tune.subcommands)
     return found
 

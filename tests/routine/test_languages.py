@@ -141,9 +141,6 @@ def test_any_rectangle_is_cut_out(built, language: str, tmp_path: Path) -> None:
 
 
 # Copies so that it can be seen in the result.
-
-
-# Copies so that it can be seen in the result.
 INVERTING = """
 #include "asterope_memcpy.h"
 
@@ -176,87 +173,33 @@ def test_another_routine_is_noticed_and_copies_every_pixel(
     assert pixels == bytes(255 - byte for byte in expected)
 
 
-NO_RECTANGLES = [
-    *("", "10x10", "10x10+0", "10x10+0+", "x10+0+0", "10x10+0+0 ", " 1x1+0+0", "1x1+0+0+0"),
-    *("1x-1+0+0", "1x1++1+0", "0x1f+0+0", "1.5x1+0+0", "1x1+0+1234567890", "\u0661x1+0+0"),
-]
-OUTSIDE = [
-    *("0x1+0+0", "1x0+0+0", "71x1+0+0", "70x1+1+0", "1x10+0+0", "1x1+70+0", "1x1+0+9"),
-    "999999999x999999999+999999999+999999999",
+# What the crop of each language refuses: the image, the rectangle, and what is said.
+SMALL = image(70, 9)
+REFUSED = [
+    *((SMALL, text, f"{text}: not WIDTHxHEIGHT+X+Y") for text in ("", "10x10+0", "1x-1+0+0")),
+    *((SMALL, text, f"in.ppm: no {text} inside its 70x9") for text in ("0x1+0+0", "70x1+1+0")),
+    *(
+        (content, "1x1+0+0", "no binary PPM image (P6)")
+        for content in (b"P5\n1 1\n255\n...", b"P6")
+    ),
+    (SMALL[:-1], "1x1+0+0", "cut short: 1889 of 1890 bytes of pixels"),
 ]
 
 
 @pytest.mark.parametrize("language", CROP)
-def test_what_is_no_rectangle_or_lies_outside_is_refused(built, language: str, tmp_path: Path):
-    (tmp_path / "in.ppm").write_bytes(image(70, 9))
-    for rectangle in (*NO_RECTANGLES, *OUTSIDE):
-        done = run(built(language) / CROP[language], "in.ppm", rectangle, "out.ppm", cwd=tmp_path)
-        line = only_error_of("crop", done, 2)
-        if rectangle in OUTSIDE:
-            assert line == f"crop: in.ppm: no {rectangle} inside its 70x9"
-        else:
-            assert f"{rectangle}: not WIDTHxHEIGHT+X+Y" in line
+def test_misuse_is_refused_in_one_line(built, language: str, tmp_path: Path) -> None:
+    program = built(language) / CROP[language]
+    for content, rectangle, said in REFUSED:
+        (tmp_path / "in.ppm").write_bytes(content)
+        done = run(program, "in.ppm", rectangle, "out.ppm", cwd=tmp_path)
+        assert said in only_error_of("crop", done, 2)
         assert not (tmp_path / "out.ppm").exists()
-
-
-NO_IMAGES = [
-    b"\n", b"P6", b"P5\n1 1\n255\n...", b"P6 1 1", b"P6 1 1 255", b"P6 1 1 255x...",
-    b"P61 1 255\n...",
-    b"P6 0 1 255\n...", b"P6 1 0 255\n...", b"P6 1 1 0\n...", b"P6 1 1 65536\n......",
-    b"P6 -1 1 255\n...", b"P6 +1 1 255\n...", b"P6 1x 1 255\n...", b"P6 1234567890 1 255\n...",
-    b"P6 99999999999999999999999 1 255\n...", b"P6 # 1 1 255 ...", b"P6\0 1 1 255\n...",
-]  # fmt: skip
-CUT_SHORT = [
-    (image(70, 9)[:-1], "1889 of 1890"),
-    (b"P6 1 2 65535\n" + bytes(11), "11 of 12"),
-    (b"P6 999999999 999999999 65535\n...", "3 of 5999999988000000006"),
-]
-
-
-@pytest.mark.parametrize("language", [*CROP, "python"])
-def test_what_is_no_image_is_refused(built, language: str, tmp_path: Path) -> None:
-    folder = built(language)
-    tool, command = "crop", [folder / CROP.get(language, ""), "in.ppm", "1x1+0+0", "out"]
-    no_images = NO_IMAGES
-    if language == "python":
-        tool, command = "stack", [sys.executable, folder / "stack.py", "out", "in.ppm"]
-        no_images = NO_IMAGES[::9]  # one regular expression, and numpy takes its time to start
-    there = tmp_path / "in.ppm"
-    for content in no_images:
-        there.write_bytes(content)
-        line = only_error_of(tool, run(*command, cwd=tmp_path), 2)
-        assert line == f"{tool}: in.ppm: no binary PPM image (P6)", content
-    for content, words in CUT_SHORT:
-        there.write_bytes(content)
-        line = only_error_of(tool, run(*command, cwd=tmp_path), 2)
-        assert line == f"{tool}: in.ppm: cut short: {words} bytes of pixels"
-    there.unlink()
-    for _ in ("a missing file", "a folder"):
-        assert "in.ppm: cannot read: " in only_error_of(tool, run(*command, cwd=tmp_path), 2)
-        there.mkdir(exist_ok=True)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("language", [*CROP, "python"])
-def test_a_result_that_cannot_be_written_fails_with_one_line(
-    built, language: str, tmp_path: Path
-) -> None:
-    folder = built(language)
-    (tmp_path / "in.ppm").write_bytes(image(70, 9))
-    for target in ("/dev/full", tmp_path / "missing" / "out"):
-        if language == "python":
-            done = run(sys.executable, folder / "stack.py", target, tmp_path / "in.ppm")
-        else:
-            done = run(folder / CROP[language], tmp_path / "in.ppm", "70x9+0+0", target)
-        tool = "stack" if language == "python" else "crop"
-        assert "cannot write: " in only_error_of(tool, done, 1)
-
-
-@pytest.mark.parametrize("language", CROP)
-def test_the_wrong_number_of_arguments_is_refused(built, language: str) -> None:
-    for arguments in ([], ["in.ppm"], ["in.ppm", "1x1+0+0"], ["in.ppm", "1x1+0+0", "out", "more"]):
-        done = run(built(language) / CROP[language], *arguments)
-        assert "needs three arguments" in only_error_of("crop", done, 2)
+    assert "needs three arguments" in only_error_of("crop", run(program, "in.ppm"), 2)
+    done = run(program, "none.ppm", "1x1+0+0", "out.ppm", cwd=tmp_path)
+    assert "none.ppm: cannot read: " in only_error_of("crop", done, 2)
+    (tmp_path / "in.ppm").write_bytes(SMALL)
+    done = run(program, "in.ppm", "70x9+0+0", "/dev/full", cwd=tmp_path)
+    assert "cannot write: " in only_error_of("crop", done, 1)
 
 
 # --- Python ---------------------------------------------------------------------------------------
@@ -283,21 +226,20 @@ def test_images_of_16_bits_are_stacked_in_their_order(built, tmp_path: Path) -> 
     assert stack.tobytes() == b"".join(content.split(b"\n", 4)[4] for content in images)
 
 
-def test_images_of_different_sizes_are_not_stacked(built, tmp_path: Path) -> None:
+def test_what_cannot_be_stacked_is_refused_in_one_line(built, tmp_path: Path) -> None:
     for name, of in {"a": (4, 2), "b": (2, 4), "c": (4, 2, 999)}.items():
         (tmp_path / name).write_bytes(image(*of))
-    for names, words in (
-        (("a", "a", "b"), "b: 2x4 of 8 bits, where a is 4x2 of 8 bits"),
-        (("a", "a", "c"), "c: 4x2 of 16 bits, where a is 4x2 of 8 bits"),
-        ((), "needs arguments"),
+    (tmp_path / "d").write_bytes(b"P5")
+    for target, names, words, code in (
+        ("out", ("a", "a", "b"), "b: 2x4 of 8 bits, where a is 4x2 of 8 bits", 2),
+        ("out", ("a", "a", "c"), "c: 4x2 of 16 bits, where a is 4x2 of 8 bits", 2),
+        ("out", ("d",), "d: no binary PPM image (P6)", 2),
+        ("out", (), "needs arguments", 2),
+        ("/dev/full", ("a",), "cannot write: ", 1),
     ):
-        done = run(sys.executable, built("python") / "stack.py", "out", *names, cwd=tmp_path)
-        assert words in only_error_of("stack", done, 2)
+        done = run(sys.executable, built("python") / "stack.py", target, *names, cwd=tmp_path)
+        assert words in only_error_of("stack", done, code)
     assert not (tmp_path / "out").exists()
-
-
-# A copy that says when it is called, and then waits until it is told to go on. Where it is never
-# told, as the caller holds the lock, the alarm ends the process.
 
 
 # A copy that says when it is called, and then waits until it is told to go on. Where it is never

@@ -108,19 +108,6 @@ def test_it_copies_right(tmp_path, objects, arch, case):
     assert_right(*arch.on(cpu), program, *options)
 
 
-# test_loops shows that they are the candidates, which test_candidates checks.
-@each(lambda arch: arch.small, one_in=9)
-def test_it_copies_right_with_each_small_copy(tmp_path, objects, arch, case):
-    number = list(arch.small.values()).index(case)
-    t = arch.one_of(*arch.kinds[number % len(arch.kinds)], number) if arch.is_native else arch.plain
-    cpu = arch.cpu_for(t, case)
-    program = arch.routine_check(render([(1 << 20, t)], tmp_path, case), objects)
-    # Every size with every pair of offsets, and every size at every distance that overlaps.
-    steps = () if arch.is_native else ("--step", 5, "--other-step", 11)
-    last = case.bound + 130
-    assert_right(*arch.on(cpu), program, *steps, "--last", last, "--largest", last)
-
-
 @each(lambda arch: arch.cpus)
 def test_it_copies_and_sets_right_on_every_cpu(tmp_path, objects, arch, case):
     """Whatever the CPU lacks of what the profile needs, and however long its vectors are."""
@@ -138,16 +125,6 @@ def test_it_sets_right(tmp_path, objects, arch, case):
     routine = render([(4096, arch.plain)], tmp_path, memset=case)
     ends = around(case.intervals)
     assert_right(*arch.on(cpu), arch.routine_check(routine, objects), *SHORT, *ends, sets=True)
-
-
-@each(lambda arch: arch.small_set, one_in=9)
-def test_it_sets_right_with_each_small_set(tmp_path, objects, arch, case):
-    number = list(arch.small_set.values()).index(case)
-    kinds = arch.set_kinds if arch.is_native else [arch.set_pipelines.PLAIN]
-    memset = Memset([(1 << 20, kinds[number % len(kinds)])], case)
-    cpu = arch.cpu_for(*copies_of([], memset))
-    program = arch.routine_check(render([(4096, arch.plain)], tmp_path, memset=memset), objects)
-    assert_right(*arch.on(cpu), program, *SHORT, "--last", case.bound + 130, sets=True)
 
 
 @each(sets_of)

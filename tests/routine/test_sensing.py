@@ -1,7 +1,8 @@
 """Copies that find out where the data is: probes, branches, and when the routine does without.
 
-No test depends on the clock: probes get their time stamps from a table, or a threshold that decides
-for them, as no number of ticks is above 4294967295, and each is above 0.
+No test depends on the clock: probes get their time stamps from a ring, or on x86-64 a threshold
+that decides for them, as no number of ticks is above 4294967295, and each is above 0. An emulator's
+counter may stand still for the length of a probe, so there even 0 is no such threshold.
 """
 
 from __future__ import annotations
@@ -10,23 +11,21 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
+from architectures import AARCH64, X86_64, Architecture, each
 from asterope.profile import load_profile
 from asterope.render import render_candidates, render_routine
 from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, Probe, SensingCopy
-from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.small_copies import PLAIN
 from copy_programs import (
+    CHECKERS,
     FUNCTIONS,
     REPOSITORY,
     STRICT_C,
     assert_dispatched,
     assert_right,
     build_dispatch_check,
-    build_routine_check,
-    compiled,
     copies_taken,
     cpu_features,
     need,
@@ -38,90 +37,98 @@ from disassembly import disassemble
 from profile_samples import good_profile
 from sampling import sampled
 
-WINNER = Tuple("XMM", "T", "T", "none", 0, 0)
-HOT = Tuple("R64", "T", "T", "T0", 2, 4)
-COLD = Tuple("MM", "T", "NT", "T0", 4, 8)
-FETCH = Tuple("REP_MOVSB", "T", "T", "none", 0, 0)
-
 BY_NAME = {probe.name: probe for probe in PROBES}
+X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
+WINNER = X("XMM", "T", "T", "none", 0, 0)
+HOT, COLD = X("R64", "T", "T", "T0", 2, 4), X("MM", "T", "NT", "T0", 4, 8)
+# The winner, and what goes on where data is hot, cold, or to be fetched.
+WAYS = {
+    "x86_64": (WINNER, HOT, COLD, X("REP_MOVSB", "T", "T", "none", 0, 0)),
+    "aarch64": (
+        *(AARCH64.plain, A("X", "T", "T", "L1KEEP", 2, 4), A("Q", "T", "NT", "L1KEEP", 4, 8)),
+        A("SVE", "T", "T", "none", 0, 0),
+    ),
+}
+HOT_WAY, COLD_WAY, FETCH_WAY = 1, 2, 3  # of these
+of_x86_64 = each(lambda arch: [0] if arch is X86_64 else [])
 
 
-def sensing_by(probe: Probe, threshold: int) -> SensingCopy:
-    return SensingCopy(probe, threshold, HOT, COLD, FETCH if probe.kind == "each" else None)
+def sensing_by(probe: Probe, threshold: int, arch: Architecture = X86_64) -> SensingCopy:
+    _, hot, cold, fetch = WAYS[arch.name]
+    return SensingCopy(probe, threshold, hot, cold, fetch if probe.kind == "each" else None)
 
 
-def always(way: str, probe: Probe = PROBES[1]) -> SensingCopy:
-    """The sensing copy that goes on so whatever its probe says."""
-    return sensing_by(probe, {"hot": MAXIMUM_THRESHOLD, "cold": 0}[way])
+def intervals_of(arch: Architecture) -> list[tuple[int, Any]]:
+    """Plain up to 4 KiB, then always cold, always hot, and plain again."""
+    winner, _, cold, _ = WAYS[arch.name]
+    return [(4096, winner), (16384, winner), (65536, winner), (1 << 20, cold)]
 
 
-# Plain up to 4 KiB, then always cold, always hot, and plain again.
-INTERVALS = [(4096, WINNER), (16384, WINNER), (65536, WINNER), (1 << 20, COLD)]
+def sensing_with(probe: Probe, arch: Architecture = X86_64) -> dict[int, SensingCopy]:
+    return {
+        16384: sensing_by(probe, 0, arch),
+        65536: sensing_by(probe, MAXIMUM_THRESHOLD, arch),
+    }
 
 
-def sensing_with(probe: Probe) -> dict[int, SensingCopy]:
-    return {16384: always("cold", probe), 65536: always("hot", probe)}
+INTERVALS, SENSING = intervals_of(X86_64), sensing_with(PROBES[1])
 
 
-SENSING = sensing_with(PROBES[1])
-
-
-@pytest.fixture(scope="module")
-def counts() -> None:
-    """For tests that need a time stamp counter as sensing copies do."""
-    if not {"constant_tsc", "nonstop_tsc"} <= cpu_features():
+def need_counter(arch: Architecture) -> None:
+    """Skips where there is no time stamp counter as sensing copies need it."""
+    if arch is X86_64 and not {"constant_tsc", "nonstop_tsc"} <= cpu_features():
         pytest.skip("this CPU has no invariant time stamp counter")
 
 
-# Takes the place of rdtsc: the next time stamp of the ring that CLOCK points into.
-NEXT_STAMP = "\n".join(
-    f'"{line}\\n"'
-    for line in (
-        "mov CLOCK(%rip), %rdx",
-        "mov (%rdx), %eax",
-        "mov 8(%rdx), %rdx",
-        "mov %rdx, CLOCK(%rip)",
-    )
-)
+# What reads the counter, and what takes the next time stamp of the ring that {0} points into.
+READ = {"x86_64": re.escape('"rdtsc\\n"'), "aarch64": r"mrs x(\d+), cntvct_el0"}
+NEXT_STAMP = {
+    "x86_64": (
+        r'"mov {0}(%rip), %rdx; mov (%rdx), %eax; mov 8(%rdx), %rdx; mov %rdx, {0}(%rip)\\n"'
+    ),
+    "aarch64": (
+        r"adrp x16, {0}; ldr x17, [x16, :lo12:{0}]; ldr w\1, [x17]; "
+        r"ldr x17, [x17, #8]; str x17, [x16, :lo12:{0}]"
+    ),
+}
 
 
-def with_clock(text: str, clock: str) -> str:
+def with_clock(arch: Architecture, text: str, clock: str) -> str:
     """C with probes that take their time stamps from a ring."""
-    read = '"rdtsc\\n"'
-    assert text.count(read) >= 2
-    return text.replace(read, NEXT_STAMP.replace("CLOCK", clock))
+    text, count = re.subn(READ[arch.name], NEXT_STAMP[arch.name].format(clock), text)
+    assert count >= 2
+    return text
 
 
 # --- The candidates -------------------------------------------------------------------------------
 
 
-def candidates_with(before: str = "", after: str = "") -> str:
+FIRST_PROBE = {
+    "x86_64": "\nvoid asterope_sense_",
+    "aarch64": 'ASTEROPE_CANDIDATE_BEGIN("asterope_sense_',
+}
+
+
+def candidates_with(arch: Architecture, before: str = "", after: str = "") -> str:
     """The candidates without pipelines, each sensing copy with a change of its text."""
-    head, probes = render_candidates("x86_64", variants=()).split("\nvoid asterope_sense_", 1)
-    assert probes.count(before) >= len(PROBES) / 2
-    text = f"{head}\nvoid asterope_sense_{probes.replace(before, after) if before else probes}"
+    first = FIRST_PROBE[arch.name]
+    head, *probes = render_candidates(arch.name, variants=()).split(first)
+    assert sum(before in probe for probe in probes) >= len(PROBES) / 2
+    times = -1 if arch is X86_64 else 1
+    changed = [probe.replace(before, after, times) if before else probe for probe in probes]
     # Arrays of nothing are no C, and without pipelines one table is empty.
+    text = first.join([head, *changed])
     return re.sub(r"(variants_of_copies\[)\] = \{\s*\};\n", r"\g<1>1];\n", text)
 
 
-def sensing_check(folder: Path, objects: Path, *change: str, check: str = "sensing_check") -> Path:
-    source = folder / "candidates.c"
-    text = "extern void *sensing_clock;\n" + with_clock(candidates_with(*change), "sensing_clock")
-    source.write_text(text, encoding="ascii")
-    program = folder / "sensing_check"
-    harness = [compiled(objects, name) for name in (check, "copy_check")]
-    include = f"-I{REPOSITORY / 'tuner'}"
-    output_of("gcc", *STRICT_C, "-O2", include, source, *harness, "-o", program)
+def sensing_check(arch: Architecture, folder: Path, objects: Path, *change: str) -> Path:
+    source, program = folder / "candidates.c", folder / "sensing_check"
+    text = with_clock(arch, candidates_with(arch, *change), "sensing_clock")
+    source.write_text(f"extern void *sensing_clock;\n{text}", encoding="ascii")
+    harness = [arch.compiled(objects, name) for name in ("sensing_check", "copy_check")]
+    flags = (*STRICT_C, "-O2", f"-I{REPOSITORY / 'tuner'}", "-static", "-pthread")
+    output_of(*arch.gcc, *flags, source, *harness, "-o", program)
     return program
-
-
-def test_every_sensing_copy_copies_right(tmp_path, objects):
-    done = run(sensing_check(tmp_path, objects))
-    lines = done.stdout.splitlines()
-    wrong = [line for line in lines if line.startswith("FAIL")]
-    assert not wrong, "\n".join(wrong)
-    assert done.returncode == 0, done.stderr
-    assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in PROBES]
 
 
 def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[int]]]:
@@ -131,10 +138,15 @@ def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[in
     return [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
 
 
-def test_every_probe_looks_at_a_new_place_each_time_in_the_middle_of_its_stretches(
-    tmp_path, objects
-):
-    lines = run(sensing_check(tmp_path, objects)).stdout.splitlines()
+@each()
+def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, objects, arch):
+    """At a new place each time, in the middle of its stretches."""
+    done = run(*arch.on(), sensing_check(arch, tmp_path, objects))
+    lines = done.stdout.splitlines()
+    wrong = [line for line in lines if line.startswith("FAIL")]
+    assert not wrong, "\n".join(wrong)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in PROBES]
     for probe in PROBES:
         readings = readings_of(probe, lines)
         assert len(readings) == 32
@@ -147,64 +159,77 @@ def test_every_probe_looks_at_a_new_place_each_time_in_the_middle_of_its_stretch
         assert len({source[0] for source, _ in readings}) > 1, probe.name
 
 
-def in_front(instruction: str) -> tuple[str, str]:
-    returns = '"mov %rdi, %rax\\n"'
-    return returns, f'{returns} "{instruction}\\n"'
+def first(instruction: str) -> tuple[str, str]:
+    """The change that puts it in front, on either architecture."""
+    if "%" in instruction:
+        returns = '"mov %rdi, %rax\\n"'
+        return returns, f'{returns} "{instruction}\\n"'
+    return "mov x4, x3", f"{instruction}; mov x4, x3"
 
 
-# A change of all sensing copies, and what sensing_check must then say.
+BEYOND, WRONGLY, MORE = "died of a fault at ", "went on wrongly", "reading the ticks changed more"
+# A change of all sensing copies, the probe whose copy shows it, and what sensing_check must say.
 FAULTS = {
-    "it reads a byte too far": (
-        in_front("movzbl (%rsi,%rdx), %r8d"),
-        "died of a fault at source byte 4096",
-    ),
-    "it reads the destination a byte too far": (
-        in_front("movzbl (%rdi,%rdx), %r8d"),
-        "died of a fault at .* destination byte 4096 ",
-    ),
-    "it writes a byte too far": (in_front("movb $1, (%rdi,%rdx)"), "stray write"),
-    "it begins a byte too late": (in_front("inc %rsi"), "byte 0 is"),
-    "it copies too little": (in_front("dec %rdx"), "byte 4095 is"),
-    "it returns something else": (("mov %r8, %rax", "mov %r9, %rax"), "returned"),
-    "it changes rbx": (in_front("inc %rbx"), "changed rbx"),
-    "it uses the red zone": (in_front("mov %rcx, -8(%rsp)"), "wrote below the stack pointer"),
-    "it is always cold": (("ja 2f", "jmp 2f"), "went on wrongly with c"),
-    "it is never cold": (("ja 2f", ""), "went on wrongly with h"),
-    "it has the threshold the other way": (("ja 2f", "jbe 2f"), "went on wrongly"),
-    "it hands on the other distance": (("mov 16(%rcx)", "mov 32(%rcx)"), "went on wrongly"),
-    "it times nothing": (("sub %r10d, %eax", ""), "went on wrongly"),
+    "x86_64": {
+        "it reads a byte too far": (
+            *(first("movzbl (%rsi,%rdx), %r8d"), "source 2", f"{BEYOND}source byte 4096"),
+        ),
+        "it reads the destination a byte too far": (
+            *(first("movzbl (%rdi,%rdx), %r8d"), "source 2", f"{BEYOND}.* destination byte 4096 "),
+        ),
+        "it writes a byte too far": (first("movb $1, (%rdi,%rdx)"), "source 2", "stray write"),
+        "it begins a byte too late": (first("inc %rsi"), "source 2", "byte 0 is"),
+        "it copies too little": (first("dec %rdx"), "source 2", "byte 4095 is"),
+        "it returns something else": (("mov %r8, %rax", "mov %r9, %rax"), "source 2", "returned"),
+        "it changes rbx": (first("inc %rbx"), "source 2", "changed rbx"),
+        "it uses the red zone": (
+            *(first("mov %rcx, -8(%rsp)"), "source 2", "wrote below the stack pointer"),
+        ),
+        "it is always cold": (("ja 2f", "jmp 2f"), "source 2", f"{WRONGLY} with c"),
+        "it is never cold": (("ja 2f", ""), "source 2", f"{WRONGLY} with h"),
+        "it has the threshold the other way": (("ja 2f", "jbe 2f"), "source 2", WRONGLY),
+        "it hands on the other distance": (("mov 16(%rcx)", "mov 32(%rcx)"), "source 2", WRONGLY),
+        "it times nothing": (("sub %r10d, %eax", ""), "source 2", WRONGLY),
+        # those that look at the destination
+        "it never fetches": (("ja 3f", "jmp 3f"), "each 2", f"{WRONGLY} with c"),
+        "it always fetches": (("ja 3f", ""), "each 2", f"{WRONGLY} with f"),
+        "it hands on fetch's distance": (("mov 48(%rcx)", "mov 32(%rcx)"), "each 2", WRONGLY),
+        "it times the source, too": (("mov %eax, %r10d", ""), "each 2", WRONGLY),
+        "it writes something else": (
+            *(("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), "each 2", MORE),
+        ),
+        "it writes to another place": (
+            *(("mov %al, (%rdi,%r11)", "mov %al, 1(%rdi,%r11)"), "each 2", MORE),
+        ),
+    },
+    "aarch64": {
+        "it reads a byte too far": (
+            *(first("ldrb w9, [x1, x2]"), "source 2", f"{BEYOND}source byte 4096"),
+        ),
+        "it writes a byte too far": (
+            *(first("mov w9, #1; strb w9, [x0, x2]"), "source 2", "stray write"),
+        ),
+        "it copies too little": (first("sub x2, x2, #1"), "source 2", "byte 4095 is"),
+        "it changes x20": (first("mov x20, #5"), "source 2", "changed x20"),
+        "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
+        "it always believes its probe": (("b.hi 2f", "nop"), "source 2", f"{WRONGLY} with h"),
+        "it never fetches": (("b.hi 3f", "b 3f"), "each 2", f"{WRONGLY} with c"),
+        "it always fetches": (("b.hi 3f", "nop"), "each 2", f"{WRONGLY} with f"),
+        "it hands on the other distance": (("[x4, #48]", "[x4, #32]"), "each 2", WRONGLY),
+        "it times the source, too": (
+            *(("sub x12, x12, x13", "sub x12, x12, x9"), "each 2", WRONGLY),
+        ),
+        "it compares more than 32 bits": (("cmp w12, w15", "cmp x12, x15"), "source 2", WRONGLY),
+    },
 }
 
-# The same of those that look at the destination.
-FAULTS_OF_EACH = {
-    "it never fetches": (("ja 3f", "jmp 3f"), "went on wrongly with c"),
-    "it always fetches": (("ja 3f", ""), "went on wrongly with f"),
-    "it hands on the other distance": (("mov 48(%rcx)", "mov 32(%rcx)"), "went on wrongly"),
-    "it times the source, too": (("mov %eax, %r10d", ""), "went on wrongly"),
-    "it writes something else": (
-        ("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"),
-        "reading the ticks changed more",
-    ),
-    "it writes to another place": (
-        ("mov %al, (%rdi,%r11)", "mov %al, 1(%rdi,%r11)"),
-        "reading the ticks changed more",
-    ),
-}
 
-
-def assert_reported(done: CompletedProcess[str], probe: str, message: str) -> None:
+@each(FAULTS)
+def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
+    change, probe, message = case
+    done = run(*arch.on(), sensing_check(arch, tmp_path, objects, *change))
     assert done.returncode == 1
     assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
-
-
-@pytest.mark.parametrize(("change", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, change, message):
-    assert_reported(run(sensing_check(tmp_path, objects, *change)), "source 2", message)
-
-
-@pytest.mark.parametrize(("change", "message"), FAULTS_OF_EACH.values(), ids=FAULTS_OF_EACH)
-def test_a_faulty_look_at_the_destination_is_reported(tmp_path, objects, change, message):
-    assert_reported(run(sensing_check(tmp_path, objects, *change)), "each 2", message)
 
 
 # --- What is timed is what ships ------------------------------------------------------------------
@@ -225,19 +250,19 @@ def looks(body: list[str]) -> list[list[str]]:
 
 def goes_on_with(body: list[str]) -> list[list[str]]:
     """The moves that put the registers right for a pipeline, behind each comparison."""
-    first = [i for i, text in enumerate(body) if text == "mov %r8,%rax"]
-    return [body[i : i + 2] for i in first]
+    at = [i for i, text in enumerate(body) if text == "mov %r8,%rax"]
+    return [body[i : i + 2] for i in at]
 
 
 @pytest.mark.parametrize("compiler", sampled(["gcc -O0", "gcc -O2", "clang -O2"], 3))
 def test_every_probe_is_what_was_timed(tmp_path, compiler):
+    """And differs from the others: were they all the same, this would see no difference."""
     compiler = compiler.split()
     need("objdump", compiler[0])
-    (tmp_path / "candidates.c").write_text(candidates_with(), encoding="ascii")
-    target = tmp_path / "candidates.o"
-    include = f"-I{REPOSITORY / 'tuner'}"
-    output_of(*compiler, include, "-c", tmp_path / "candidates.c", "-o", target)
-    candidates = disassemble(target)
+    source, target = tmp_path / "candidates.c", tmp_path / "candidates.o"
+    source.write_text(candidates_with(X86_64), encoding="ascii")
+    output_of(*compiler, f"-I{REPOSITORY / 'tuner'}", "-c", source, "-o", target)
+    candidates, readers = disassemble(target), set()
     for probe in PROBES:
         routine = render(INTERVALS, tmp_path, None, probe.symbol, None, sensing_with(probe))
         target = tmp_path / "routine.o"
@@ -255,30 +280,84 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
         reader = candidates[f"asterope_ticks_{probe.symbol}"].instructions
         assert reader[-1] == "ret"
         assert looks(reader) == timed, probe.name
-
-
-def test_probes_differ_from_each_other(tmp_path):
-    """Were they all the same, the test above would see no difference between them."""
-    need("objdump")
-    (tmp_path / "candidates.c").write_text(candidates_with(), encoding="ascii")
-    include = f"-I{REPOSITORY / 'tuner'}"
-    output_of("gcc", include, "-c", tmp_path / "candidates.c", "-o", tmp_path / "candidates.o")
-    candidates = disassemble(tmp_path / "candidates.o")
-    bodies = {tuple(candidates[f"asterope_ticks_{p.symbol}"].instructions) for p in PROBES}
-    assert len(bodies) == len(PROBES)
+        readers.add(tuple(reader))
+    assert len(readers) == len(PROBES)
 
 
 # --- The routine ----------------------------------------------------------------------------------
 
 
+# Time stamps for the probes of a routine: in C, a ring, and where it begins.
+RING = """
+struct time_stamp {{ unsigned ticks; struct time_stamp *next; }};
+static struct time_stamp ring[] = {{ {stamps} }};
+extern struct time_stamp *routine_clock;
+__attribute__((used)) struct time_stamp *routine_clock = ring;
+"""
+# Each is as far behind the one before: no probe takes 0 ticks, or 4294967295.
+STEADY = RING.format(stamps=", ".join(f"{{{i}u << 30, &ring[{(i + 1) % 4}]}}" for i in range(4)))
+# Three time stamps, or two where a probe reads no more.
+TOLD = RING.format(
+    stamps="{START, &ring[1]}, {START + SOURCE, &ring[SECOND]}, "
+    "{START + SOURCE + DESTINATION, ring}"
+)
+FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
+
+
+def with_counter(
+    arch: Architecture, routine: Path, clock: str = "", hertz: int = 1_000_000_000, ticks: int = 20
+) -> Path:
+    """The routine with time stamps of a RING, if it is given. On AArch64 it also finds a counter
+    that runs so fast, with readings so many ticks apart: the emulator's runs too slow for any
+    probe."""
+    text = routine.read_text(encoding="ascii")
+    if arch is AARCH64:
+        compared = "if (to - from < least)"
+        assert text.count(FREQUENCY) == text.count(compared) == 1
+        text = text.replace(FREQUENCY, f"frequency = {hertz};")
+        text = text.replace(compared, f"to = from + {ticks};\n        {compared}")
+    if clock:
+        text = with_clock(arch, text, "routine_clock") + clock
+    routine.write_text(text, encoding="ascii")
+    return routine
+
+
+def dispatching(arch: Architecture, routine: Path, *flags: str) -> Path:
+    return build_dispatch_check(routine, flags=["-static", *flags], compiler=arch.gcc[0])
+
+
+def pipelines_taken(
+    arch: Architecture, program: Path, sizes: Sequence[int] = (4000, 4097, 16384, 16385, 65536)
+) -> list[str]:
+    """The pipelines that go on at these sizes, by default those of the intervals, behind the
+    probes."""
+    taken = []
+    for function in FUNCTIONS:
+        command = (program, "--past-sensing", f"asterope_{function}", 65536, *sizes)
+        taken.append(output_of(*arch.on(), *command).split())
+    assert taken[0] == taken[1] == taken[2]
+    return [name.replace("asterope_copy_", "") for name in taken[0]]
+
+
+def sensed(arch: Architecture) -> list[str]:
+    winner, hot, cold, _ = WAYS[arch.name]
+    return [t.symbol for t in (winner, cold, cold, hot, hot)]
+
+
+def unsensed(arch: Architecture) -> list[str]:
+    return [WAYS[arch.name][0].symbol] * 5
+
+
 SHORT = ("--step", 31, "--other-step", 31, "--last", 300)
 ENDS = ("--around", "4096,16384,65536", "--largest", 200000)
+OTHERS = ("--step", 31, "--other-step", 31, "--last", 200, "--largest", 32768, "--around", 4096)
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_it_copies_right_with_each_probe(tmp_path, objects, name):
-    routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))
-    assert_right(build_routine_check(routine, objects), *SHORT, *ENDS)
+@each({name: BY_NAME for name in WAYS})
+def test_it_copies_right_with_each_probe(tmp_path, objects, arch, case):
+    routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(case, arch))
+    program = arch.routine_check(with_counter(arch, routine), objects)
+    assert_right(*arch.on(), program, *SHORT, *ENDS)
 
 
 @pytest.mark.parametrize("compiler", sampled(["gcc -O0", "gcc -O3", "clang -O0", "clang -O3"], 4))
@@ -286,68 +365,59 @@ def test_it_copies_right_however_compiled(tmp_path, objects, compiler):
     compiler, level = compiler.split()
     need(compiler)
     routine = render(INTERVALS, tmp_path, sensing=sensing_with(PROBES[-1]))
-    flags = (*STRICT_C, level)
-    assert_right(build_routine_check(routine, objects, compiler, flags), *SHORT, *ENDS)
+    assert_right(X86_64.routine_check(routine, objects, compiler, *STRICT_C, level), *SHORT, *ENDS)
     assert output_of("nm", "-u", routine.with_suffix(".o")) == ""
 
 
-def pipelines_taken(
-    program: Path, sizes: Sequence[int] = (4000, 4097, 16384, 16385, 65536)
-) -> list[str]:
-    """The pipelines that go on at these sizes, by default those of INTERVALS, behind the probes."""
-    taken = []
-    for function in FUNCTIONS:
-        command = (program, "--past-sensing", f"asterope_{function}", 65536, *sizes)
-        taken.append(output_of(*command).split())
-    assert taken[0] == taken[1] == taken[2]
-    return [name.replace("asterope_copy_", "") for name in taken[0]]
+@each(lambda arch: [] if arch is X86_64 else [arch.gcc, arch.clang])
+def test_it_calls_nothing(tmp_path, arch, case):
+    need(case[0])
+    for probe in PROBES:
+        sensing = sensing_with(probe, arch)
+        routine = render(intervals_of(arch), tmp_path, None, "asterope", None, sensing)
+        target = tmp_path / "routine.o"
+        output_of(*case, *STRICT_C, "-O2", "-c", routine, "-o", target)
+        assert arch.wanted(target) <= {"getauxval"}, probe.name
 
 
-SENSED = [t.symbol for t in (WINNER, COLD, COLD, HOT, HOT)]
-UNSENSED = [WINNER.symbol] * 5
+@each({name: BY_NAME for name in WAYS})
+def test_ticks_above_the_threshold_mean_cold_and_others_hot(tmp_path, arch, case):
+    need_counter(arch)
+    routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(case, arch))
+    clock = "" if arch is X86_64 else STEADY
+    program = dispatching(arch, with_counter(arch, routine, clock))
+    assert pipelines_taken(arch, program) == sensed(arch)
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_ticks_above_the_threshold_mean_cold_and_others_hot(tmp_path, counts, name):
-    program = build_dispatch_check(render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name])))
-    assert pipelines_taken(program) == SENSED
+SIDES = [
+    *[(200, 900, HOT_WAY), (201, 200, FETCH_WAY), (201, 201, COLD_WAY)],
+    *[(20, 20, HOT_WAY), (900, 20, FETCH_WAY), (900, 900, COLD_WAY)],
+]
 
 
-# A ring of time stamps for the probes of a routine, of two where they read no more.
-CLOCK = """
-struct time_stamp { unsigned ticks; struct time_stamp *next; };
-static struct time_stamp ring[3] = {
-    {START, &ring[1]}, {START + SOURCE, &ring[SECOND]}, {START + SOURCE + DESTINATION, ring}};
-extern struct time_stamp *routine_clock;
-struct time_stamp *routine_clock = ring;
-"""
-
-
-@pytest.mark.parametrize(
-    ("source", "destination", "way"),
-    [
-        *[(200, 900, HOT), (201, 200, FETCH), (201, 201, COLD)],
-        *[(20, 20, HOT), (900, 20, FETCH), (900, 900, COLD)],
-    ],
-)
-@pytest.mark.parametrize("name", BY_NAME)
-def test_each_side_s_ticks_choose_the_pipeline(tmp_path, counts, name, source, destination, way):
-    probe = BY_NAME[name]
-    sensing = {16384: sensing_by(probe, 200), 65536: sensing_by(probe, 200)}
-    routine = render(INTERVALS, tmp_path, sensing=sensing)
-    text = with_clock(routine.read_text(encoding="ascii"), "routine_clock")
-    routine.write_text(text + CLOCK, encoding="ascii")
+@pytest.mark.parametrize(("source", "destination", "way"), SIDES)
+@pytest.mark.parametrize("threshold", [200, 70000])  # on AArch64 one instruction, and two
+@each({"x86_64": BY_NAME, "aarch64": {name: BY_NAME[name] for name in ("source 2", "each 4")}})
+def test_each_side_s_ticks_choose_the_pipeline(
+    tmp_path, arch, case, threshold, source, destination, way
+):
+    need_counter(arch)
+    source, destination = (n - 200 + threshold for n in (source, destination))
+    sensing = {end: sensing_by(case, threshold, arch) for end in (16384, 65536)}
+    routine = with_counter(arch, render(intervals_of(arch), tmp_path, sensing=sensing), TOLD)
     values = {"START": "0xFFFFFF80u", "SOURCE": f"{source}u", "DESTINATION": f"{destination}u"}
-    looks_at_destination = probe.kind == "each" and source > 200
+    looks_at_destination = case.kind == "each" and source > threshold
     values["SECOND"] = "2" if looks_at_destination else "0"
-    flags = [f"-D{key}={value}" for key, value in values.items()]
-    program = build_dispatch_check(routine, flags=flags)
-    sensed = COLD if way == FETCH and probe.kind == "source" else way
-    assert pipelines_taken(program) == [WINNER.symbol] + 4 * [sensed.symbol]
+    program = dispatching(arch, routine, *(f"-D{key}={value}" for key, value in values.items()))
+    taken = WAYS[arch.name][COLD_WAY if way == FETCH_WAY and case.kind == "source" else way]
+    expected = [WAYS[arch.name][0].symbol, *[taken.symbol] * 4]
+    assert pipelines_taken(arch, program) == expected
 
 
-def test_intervals_that_sense_alike_share_one_probe(tmp_path, counts):
+@of_x86_64
+def test_intervals_that_sense_alike_share_one_probe(tmp_path, arch, case):
     """Also where other pipelines stand in for them without a counter, and not side by side."""
+    need_counter(arch)
     winners = [(4096, WINNER), (8192, WINNER), (16384, COLD), (32768, HOT), (65536, WINNER)]
     alike = sensing_by(PROBES[0], 0)
     sensing = {8192: alike, 16384: alike, 32768: sensing_by(PROBES[0], 1), 65536: alike}
@@ -356,35 +426,31 @@ def test_intervals_that_sense_alike_share_one_probe(tmp_path, counts):
     assert len(re.findall(r"^void asterope_sense_", text, re.M)) == 3
     assert text.count("loads from the source, at one place") == 2
     sizes = [4096, 4097, 8193, 16385, 32769, 65536]
-    assert_dispatched(
-        build_dispatch_check(routine), "asterope", winners, PLAIN, sizes, sensing=sensing
-    )
-    assert pipelines_taken(build_dispatch_check(routine), sizes) == [
-        t.symbol for t in (WINNER, COLD, COLD, COLD, COLD, COLD)
-    ]
+    program, small = dispatching(arch, routine), arch.small_copies.PLAIN
+    assert_dispatched(program, "asterope", winners, small, sizes, sensing=sensing)
+    expected = [t.symbol for t in (WINNER, COLD, COLD, COLD, COLD, COLD)]
+    assert pipelines_taken(arch, program, sizes) == expected
     routine.write_text(text.replace("_sensing_from = 0;", "_sensing_from = (size_t)-1;"))
-    assert pipelines_taken(build_dispatch_check(routine), sizes) == [
-        t.symbol for t in (WINNER, WINNER, COLD, HOT, WINNER, WINNER)
-    ]
+    expected = [t.symbol for t in (WINNER, WINNER, COLD, HOT, WINNER, WINNER)]
+    assert pipelines_taken(arch, dispatching(arch, routine), sizes) == expected
 
 
 def test_each_size_takes_its_intervals_copy(tmp_path):
     program = build_dispatch_check(render(INTERVALS, tmp_path, sensing=SENSING))
-    sizes = [4096, 4097, 16384, 16385, 65536, 65537, 1 << 40]
-    assert_dispatched(program, "asterope", INTERVALS, PLAIN, sizes, sensing=SENSING)
+    sizes, small = [4096, 4097, 16384, 16385, 65536, 65537, 1 << 40], X86_64.small_copies.PLAIN
+    assert_dispatched(program, "asterope", INTERVALS, small, sizes, sensing=SENSING)
 
 
 def test_neighbours_are_one_only_where_winner_and_sensing_are_equal(tmp_path):
-    def senses(sensing: dict[int, SensingCopy], *winners: Tuple) -> tuple[int, int]:
+    def senses(sensing: dict[int, SensingCopy], *winners: Any) -> tuple[int, int]:
         """How many copies sense, and how often the size is compared on the way to them."""
-        ends = (8192, 16384, 32768)
-        intervals = [(4096, WINNER), *zip(ends, winners)]
+        intervals = [(4096, WINNER), *zip((8192, 16384, 32768), winners)]
         text = render(intervals, tmp_path, sensing=sensing).read_text(encoding="ascii")
         ladder = text[text.index("asterope_memcpy(") :].split("\n}\n")[0]
         return len(re.findall(r"^void asterope_sense_", text, re.M)), ladder.count("jbe asterope_")
 
     same = [WINNER] * 3
-    cold, hot = always("cold"), always("hot")
+    cold, hot = SENSING[16384], SENSING[65536]
     assert senses({}, *same) == (0, 0)
     assert senses({8192: cold, 16384: cold, 32768: cold}, *same) == (1, 1)
     assert senses({8192: cold, 16384: hot, 32768: cold}, *same) == (2, 3)
@@ -393,12 +459,13 @@ def test_neighbours_are_one_only_where_winner_and_sensing_are_equal(tmp_path):
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, counts, name):
+@of_x86_64
+def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch, case, name):
     """Who looks at a page that nobody has touched gets the page of zeros, and with the first store
     a fault once more."""
+    need_counter(arch)
     routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))
-    program = tmp_path / "fresh_check"
-    source = REPOSITORY / "tests" / "routine" / "fresh_check.c"
+    program, source = tmp_path / "fresh_check", CHECKERS / "fresh_check.c"
     output_of("gcc", *STRICT_C, "-O2", f"-I{tmp_path}", source, routine, "-o", program)
     sizes = [4097, 16384, 16385, 65536, 65537, 262144]
     lines = [line.split() for line in output_of(program, *sizes).splitlines()]
@@ -411,22 +478,37 @@ def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, count
 # --- Without a counter ----------------------------------------------------------------------------
 
 
-def test_a_process_that_must_not_read_the_counter_copies_right_without(tmp_path, counts):
+LOOK = "if (result == 0 && mode != 1) return 0;"
+
+
+@of_x86_64
+def test_a_process_that_must_not_read_the_counter_copies_right_without(tmp_path, arch, case):
+    need_counter(arch)
     library, program = tmp_path / "library.so", tmp_path / "counter_check"
     routine = render(INTERVALS, tmp_path, sensing=SENSING)
     output_of("gcc", "-fPIC", "-shared", routine, "-o", library)
-    source = REPOSITORY / "tests" / "routine" / "counter_check.c"
-    output_of("gcc", *STRICT_C, source, "-ldl", "-o", program)
+    output_of("gcc", *STRICT_C, CHECKERS / "counter_check.c", "-ldl", "-o", program)
     if output_of(program, library, 10000) == "skip\n":
         pytest.skip("this system cannot forbid to read the time stamp counter")
     assert output_of(program, library, 10000) == "ok\n"
     # Were it not looked at, the process would die:
     text = routine.read_text(encoding="ascii")
-    look = "if (result == 0 && mode != 1) return 0;"
-    assert text.count(look) == 1
-    routine.write_text(text.replace(look, ""), encoding="ascii")
+    assert text.count(LOOK) == 1
+    routine.write_text(text.replace(LOOK, ""), encoding="ascii")
     output_of("gcc", "-fPIC", "-shared", routine, "-o", library)
     assert run(program, library, 10000).returncode < 0
+
+
+@each(lambda arch: [] if arch is X86_64 else [0])
+def test_a_process_that_may_not_read_the_counter_does_not(tmp_path, arch, case):
+    """As the kernel answers prctl; the emulator's always allows it."""
+    routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(PROBES[1], arch))
+    text = with_counter(arch, routine, STEADY).read_text(encoding="ascii")
+    assert text.count(LOOK) == 1
+    for result, mode, expected in ((0, 2, unsensed), (0, 1, sensed), (-22, 2, sensed)):
+        routine.write_text(text.replace(LOOK, f"result = {result}; mode = {mode}; {LOOK}"))
+        taken = pipelines_taken(arch, dispatching(arch, routine))
+        assert taken == expected(arch), (result, mode)
 
 
 # Stands in for the compiler's header: a CPU that says of its counter what the test does.
@@ -438,45 +520,53 @@ static int __get_cpuid(unsigned leaf, unsigned *a, unsigned *b, unsigned *c, uns
     return leaf <= LAST_LEAF;
 }
 """
-USABLE = {"INVARIANT": "1u", "LAST_LEAF": "0x80000008u"}
-UNUSABLE = {
-    "it is not invariant": {"INVARIANT": "0u"},
-    "whether it is invariant is not known": {"LAST_LEAF": "0x80000006u"},
+COUNTERS = {
+    "x86_64": {
+        "not invariant": (0, 0x80000008, 30, unsensed),
+        "not known to be invariant": (1, 0x80000006, 30, unsensed),
+        "1000 ticks to read": (1, 0x80000008, 1000, sensed),
+        "1001 ticks to read": (1, 0x80000008, 1001, unsensed),
+    },
+    "aarch64": {
+        "1 GHz": (1_000_000_000, 20, sensed),
+        "250 ns to read": (1_000_000_000, 250, sensed),
+        "251 ns, as something traps it": (1_000_000_000, 251, unsensed),
+        "250 MHz": (250_000_000, 1, sensed),
+        "less": (249_999_999, 1, unsensed),  # a probe of cached memory takes no more than its ticks
+        "62.5 MHz": (62_500_000, 1, unsensed),
+        "24 MHz": (24_000_000, 0, unsensed),
+    },
 }
 
 
-def build_for_cpu(folder: Path, says: dict[str, str], ticks: int) -> Path:
-    """dispatch_check of a routine that finds such a CPU, with readings so many ticks apart."""
-    routine = render(INTERVALS, folder, sensing=SENSING)
-    text = routine.read_text(encoding="ascii")
-    text = text.replace(
-        "if (to - from < least)", f"to = from + {ticks};\n        if (to - from < least)"
-    )
-    routine.write_text(text, encoding="ascii")
-    (folder / "cpuid.h").write_text(OTHER_CPU, encoding="ascii")
-    flags = [f"-D{name}={value}" for name, value in {**USABLE, **says}.items()]
-    return build_dispatch_check(routine, flags=[*flags, f"-I{folder}"])
+@each(COUNTERS)
+def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, arch, case):
+    *says, ticks, expected = case
+    routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(PROBES[1], arch))
+    flags = []
+    if arch is X86_64:
+        if expected is sensed:
+            need_counter(arch)
+        text, compared = routine.read_text(encoding="ascii"), "if (to - from < least)"
+        assert text.count(compared) == 1
+        text = text.replace(compared, f"to = from + {ticks};\n        {compared}")
+        routine.write_text(text, encoding="ascii")
+        (tmp_path / "cpuid.h").write_text(OTHER_CPU, encoding="ascii")
+        values = zip(("INVARIANT", "LAST_LEAF"), says)
+        flags = [*(f"-D{name}={value}u" for name, value in values), f"-I{tmp_path}"]
+    else:
+        routine = with_counter(arch, routine, STEADY, *says, ticks)
+    assert pipelines_taken(arch, dispatching(arch, routine, *flags)) == expected(arch)
 
 
-@pytest.mark.parametrize("says", UNUSABLE.values(), ids=UNUSABLE)
-def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, says):
-    assert pipelines_taken(build_for_cpu(tmp_path, says, 30)) == UNSENSED
-
-
-@pytest.mark.parametrize(("ticks", "taken"), [(1000, SENSED), (1001, UNSENSED)])
-def test_a_counter_that_takes_more_than_1000_ticks_to_read_is_of_no_use(
-    tmp_path, counts, ticks, taken
-):
-    assert pipelines_taken(build_for_cpu(tmp_path, {}, ticks)) == taken
+# --- Other CPUs, and everything at once -----------------------------------------------------------
 
 
 def test_a_cpu_that_lacks_what_a_sensing_copy_goes_on_with_takes_the_portable_path(tmp_path):
     """Else it would die of the first cold copy: also of a pipeline that no interval's winner is."""
     need("qemu-x86_64")
-    cold = Tuple("ZMM", "T", "NT", "T0", 4, 8)
-    sensing = {16384: SensingCopy(PROBES[0], 0, HOT, cold)}
-    routine = render(INTERVALS, tmp_path, sensing=sensing)
-    program = build_dispatch_check(routine, flags=("-static",))
+    sensing = {16384: SensingCopy(PROBES[0], 0, HOT, X("ZMM", "T", "NT", "T0", 4, 8))}
+    program = dispatching(X86_64, render(INTERVALS, tmp_path, sensing=sensing))
     emulator = ("qemu-x86_64", "-cpu", "Haswell")
     taken = copies_taken(program, "asterope_memcpy", 2**40, [4000, 5000], *emulator)
     assert taken == ["asterope_untuned"] * 2
@@ -486,9 +576,8 @@ def test_a_cpu_that_lacks_what_a_sensing_copy_goes_on_with_takes_the_portable_pa
 def test_it_copies_right_on_other_cpus(tmp_path, objects, cpu):
     need("qemu-x86_64")
     routine = render(INTERVALS, tmp_path, sensing=SENSING)
-    program = build_routine_check(routine, objects, flags=("-O2", "-static"))
-    options = ("--step", 31, "--other-step", 31, "--last", 200, "--largest", 32768)
-    assert_right("qemu-x86_64", "-cpu", cpu, program, *options, "--around", 4096)
+    program = X86_64.routine_check(routine, objects, "gcc", "-O2", "-static")
+    assert_right("qemu-x86_64", "-cpu", cpu, program, *OTHERS)
 
 
 @pytest.mark.slow
@@ -496,24 +585,20 @@ def test_it_copies_right_on_other_cpus(tmp_path, objects, cpu):
 def test_valgrind_finds_nothing(tmp_path, objects, name):
     need("valgrind")
     routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))
-    program = build_routine_check(routine, objects)
-    options = ("--step", 31, "--other-step", 31, "--last", 200, "--largest", 32768)
-    checks = ("--around", 4096, "--without-state", 1)
-    assert_right("valgrind", "--quiet", "--error-exitcode=9", program, *options, *checks)
-
-
-# --- Everything at once ---------------------------------------------------------------------------
+    program = X86_64.routine_check(routine, objects)
+    valgrind = ("valgrind", "--quiet", "--error-exitcode=9")
+    assert_right(*valgrind, program, *OTHERS, "--without-state", 1)
 
 
 def test_a_routine_of_a_full_profile_is_strict_c_and_cpp(tmp_path):
-    path = tmp_path / "profile.json"
+    path, routine = tmp_path / "profile.json", tmp_path / "asterope_memcpy.c"
     path.write_text(json.dumps(good_profile()), encoding="utf-8")
     for name, text in render_routine(load_profile(path)).items():
         (tmp_path / name).write_text(text, encoding="ascii")
-    routine = tmp_path / "asterope_memcpy.c"
-    for compiler in ("gcc", "clang"):
-        need(compiler)
-        output_of(compiler, *STRICT_C, "-O2", "-c", routine, "-o", tmp_path / "c.o")
-    for compiler in ("g++", "clang++"):
-        flags = ("-std=c++11", *STRICT_C[1:], "-x", "c++")
-        output_of(compiler, *flags, "-c", routine, "-o", tmp_path / "cpp.o")
+    for compilers, flags in (
+        (("gcc", "clang"), STRICT_C),
+        (("g++", "clang++"), ("-std=c++11", *STRICT_C[1:], "-x", "c++")),
+    ):
+        for compiler in compilers:
+            need(compiler)
+            output_of(compiler, *flags, "-O2", "-c", routine, "-o", tmp_path / "routine.o")

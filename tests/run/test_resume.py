@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
-import random
 import shutil
 import signal
 import stat
@@ -89,30 +86,6 @@ def test_a_replay_of_the_whole_log_gives_the_same_profile_and_the_same_log(
 def started_replay(program: Path, whole: Whole, folder: Path, *more: str) -> subprocess.Popen:
     command = [program, "replay", whole.path, "-o", "p.json", "--log", "new.jsonl", *more]
     return subprocess.Popen([*command, "--quiet", "--no-generate"], cwd=folder)
-
-
-@pytest.mark.slow
-def test_fifty_random_kills_each_resumed_give_the_profile_of_the_run_left_alone(
-    program: Path, replay, whole: Whole, tmp_path: Path
-) -> None:
-    log, profile = tmp_path / "new.jsonl", tmp_path / "p.json"
-    killed = 0
-    for seed in range(50):
-        process = started_replay(program, whole, tmp_path)
-        wait_for_bytes(log, random.Random(seed).randrange(len(whole.log)), process)
-        process.kill()
-        killed += process.wait() == -signal.SIGKILL
-        # At most the trial under way is lost, and what is there is what was timed.
-        left = log.read_bytes() if log.exists() else b""
-        assert whole.log.startswith(left)
-        assert not profile.exists() or profile.read_bytes() == whole.profile
-        done = replay(*(["--resume"] if log.exists() else []))
-        assert not left or b"\n" in left  # the header is there whole or not at all
-        assert done.returncode == 0, done
-        assert profile.read_bytes() == whole.profile, f"killed at {len(left)} bytes"
-        log.unlink()
-        profile.unlink()
-    assert killed >= 25  # the others had finished by then: replays are fast
 
 
 def test_a_run_killed_again_and_again_comes_to_the_same_end(
@@ -253,21 +226,6 @@ def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, whole: Whole, tmp_pa
         assert (done.returncode, trials.exists()) == ((2, True) if b'"ns"' in left else (0, False))
 
 
-@pytest.mark.parametrize("budget", ["0s", "10", "-5m", ""])
-def test_a_bad_budget_is_refused(tune, tmp_path: Path, budget: str) -> None:
-    only_error(tune(*SHORT, "--time-budget", budget), 2)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_verbose_says_where_the_time_went(tune, tmp_path: Path) -> None:
-    done = tune(*SHORT, "--verbose")
-    assert done.returncode == 0
-    phases = load_profile(tmp_path / "asterope-profile.json").raw["search"]["phases"]
-    assert {"verifying", "calibrating", "screening", "run-off", "small copies"} <= set(phases)
-    for phase in phases:
-        assert any(line.startswith(phase) for line in done.stdout.splitlines())
-
-
 # --- Two at once ----------------------------------------------------------------------------------
 
 
@@ -290,31 +248,7 @@ def test_a_log_has_one_writer(
     assert log_lines_of(log.read_bytes())
 
 
-def test_a_log_that_another_resumes_is_not_touched(replay, whole: Whole, tmp_path: Path) -> None:
-    log = tmp_path / "new.jsonl"
-    left = whole.log[: len(whole.log) // 2]
-    log.write_bytes(left)
-    with log.open("rb") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        message = only_error(replay("--resume"), 2)
-        assert "new.jsonl is being written by another run" in message
-        assert log.read_bytes() == left
-    assert replay("--resume").returncode == 0
-    assert (tmp_path / "p.json").read_bytes() == whole.profile
-
-
 # --- No regular files -----------------------------------------------------------------------------
-
-
-def test_a_loop_of_links_as_log_is_refused(tune, tmp_path: Path) -> None:
-    (tmp_path / "log").symlink_to("log")
-    for more in ((), ("--resume",)):
-        message = only_error(tune(*RUN, "--quiet", "--log", "log", *more), 2)
-        assert "cannot write log: its symbolic links lead round in a circle" in message
-    assert "log log: Too many levels of symbolic links" in only_error(
-        tune("replay", "log", "-o", "p"), 2
-    )
-    assert os.listdir(tmp_path) == ["log"]
 
 
 def test_a_log_behind_a_link_is_written_there(replay, whole: Whole, tmp_path: Path) -> None:
@@ -337,81 +271,24 @@ def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: P
 # --- Logs that cannot be resumed from -------------------------------------------------------------
 
 
-def with_trial(log: bytes, old: bytes, new: bytes) -> bytes:
-    """Changes the first trial that has `old` in it, somewhere behind the beginning."""
-    at = log.index(b"\n", len(log) // 4)
-    return log[:at] + log[at:].replace(old, new, 1)
-
-
-# Name -> what becomes of the log - other bytes, fields of its header, bytes of a trial and those in
-# their place - and what the refusal says.
-UNUSABLE = {
-    "empty": (b"", "empty"),
-    "another machine": ({"machine": {"fingerprint": "0123456789abcdef"}}, "another machine"),
-    "another rigor": ({"options": {"rigor": "standard"}}, "another rigor"),
-    "unknown candidate": (
-        (b'"candidate":"libc"', b'"candidate":"ours"'),
-        "not what this search asks for",
-    ),
-    "not a number": ((b'"ns":', b'"ns":NaN,"x":'), "line"),
-}
-
-
-def changed(log: bytes, change: object) -> bytes:
-    if isinstance(change, tuple):
-        return with_trial(log, *change)
-    if isinstance(change, bytes):
-        return change
-    first, _, rest = log.partition(b"\n")
-    header = json.loads(first)
-    for name, value in change.items():
-        within = isinstance(value, dict) and name in header
-        header[name] = {**header[name], **value} if within else value
-    return json.dumps(header).encode() + b"\n" + rest
-
-
-@pytest.mark.parametrize("fault", UNUSABLE)
 def test_a_log_that_is_not_of_this_search_is_refused_and_kept(
-    replay, whole: Whole, tmp_path: Path, fault: str
+    replay, whole: Whole, tmp_path: Path
 ) -> None:
-    change, expected = UNUSABLE[fault]
-    content = changed(whole.log, change)
-    (tmp_path / "new.jsonl").write_bytes(content)
+    other = whole.log.replace(b'"rigor":"quick"', b'"rigor":"standard"', 1)
+    (tmp_path / "new.jsonl").write_bytes(other)
     message = only_error(replay("--resume"), 2)
-    assert "new.jsonl" in message
-    assert expected in message
-    assert len(message) < 400
-    if fault != "unknown candidate":  # only found on the way
-        assert (tmp_path / "new.jsonl").read_bytes() == content
+    assert "new.jsonl" in message and "another rigor" in message
+    assert (tmp_path / "new.jsonl").read_bytes() == other
     assert not (tmp_path / "p.json").exists()
 
 
-@pytest.mark.parametrize("left", ["whole lines", "a byte order mark", "a torn last line"])
-def test_half_a_log_is_resumed(replay, whole: Whole, tmp_path: Path, left: str) -> None:
-    log, mark = tmp_path / "new.jsonl", b"\xef\xbb\xbf" * (left == "a byte order mark")
-    end = whole.log.index(b"\n", len(whole.log) // 2) + 1
-    torn = left == "a torn last line"
-    log.write_bytes(mark + whole.log[: end - 10 * torn])
+@pytest.mark.parametrize("torn", [False, True])
+def test_half_a_log_is_resumed(replay, whole: Whole, tmp_path: Path, torn: bool) -> None:
+    log, end = tmp_path / "new.jsonl", whole.log.index(b"\n", len(whole.log) // 2) + 1
+    log.write_bytes(whole.log[: end - 10 * torn])
     done = replay("--resume")
     assert done.returncode == 0
     dropped = "warning: new.jsonl: its last line is not whole and was dropped"
     assert (dropped in done.all_stderr) == torn
     assert (tmp_path / "p.json").read_bytes() == whole.profile
     assert log_lines_of(log.read_bytes())
-
-
-def test_an_existing_log_is_not_replaced(tune, whole: Whole, tmp_path: Path) -> None:
-    (tmp_path / "new.jsonl").write_bytes(whole.log)
-    message = only_error(tune(*RUN, "--quiet", "--log", "new.jsonl"), 2)
-    assert "new.jsonl" in message
-    assert "--resume" in message
-    assert (tmp_path / "new.jsonl").read_bytes() == whole.log
-
-
-def test_a_log_that_ends_early_cannot_be_replayed(tune, whole: Whole, tmp_path: Path) -> None:
-    lines = whole.log.splitlines(keepends=True)
-    (tmp_path / "half.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
-    message = only_error(tune("replay", "half.jsonl", "-o", "p.json", "--quiet"), 2)
-    assert "half.jsonl" in message
-    assert "--resume" in message
-    assert os.listdir(tmp_path) == ["half.jsonl"]

@@ -6,6 +6,8 @@
 #include "base/error.hpp"
 #include "support/made_up_log.hpp"
 #include "support/made_up_variants.hpp"
+#include "support/mentions.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -50,12 +52,7 @@ class SessionFile : public TemporaryFolder {
     std::filesystem::path path() const { return folder / "trials.jsonl"; }
 
     std::string refusal(const json& header) {
-        try {
-            RunLog(path(), header, true);
-        } catch (const BadInput& error) {
-            return error.what();
-        }
-        return "taken";
+        return refusal_of([&] { RunLog(path(), header, true); }, "taken");
     }
 
     /// A search of eight figures, as one text. A disturbed round is one of the figures.
@@ -202,13 +199,12 @@ TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
         header[json::json_pointer(pointer)] = value;
         return header;
     };
-    EXPECT_NE(refusal(with("/machine/fingerprint", "xyz")).find("another machine"),
-              std::string::npos);
-    EXPECT_NE(refusal(with("/tool_version", "1.1")).find("another version"), std::string::npos);
-    EXPECT_NE(refusal(with("/space_hash", "xyz")).find("another space"), std::string::npos);
-    EXPECT_NE(refusal(with("/seed", 2)).find("another seed"), std::string::npos);
-    EXPECT_NE(refusal(with("/options/rigor", "standard")).find("another rigor"), std::string::npos);
-    EXPECT_NE(refusal(with("/options/sizes", {128})).find("another sizes"), std::string::npos);
+    EXPECT_TRUE(mentions(refusal(with("/machine/fingerprint", "xyz")), "another machine"));
+    EXPECT_TRUE(mentions(refusal(with("/tool_version", "1.1")), "another version"));
+    EXPECT_TRUE(mentions(refusal(with("/space_hash", "xyz")), "another space"));
+    EXPECT_TRUE(mentions(refusal(with("/seed", 2)), "another seed"));
+    EXPECT_TRUE(mentions(refusal(with("/options/rigor", "standard")), "another rigor"));
+    EXPECT_TRUE(mentions(refusal(with("/options/sizes", {128})), "another sizes"));
     EXPECT_EQ(refusal(with("/started", "now")), "taken");
 }
 

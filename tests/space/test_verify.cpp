@@ -24,38 +24,17 @@ void copy_bytes(void* destination, const void* source, std::size_t bytes) {
 void* good(void* destination, const void* source, std::size_t bytes, std::size_t) {
     return std::memcpy(destination, source, bytes);
 }
-void* wrong_last_byte(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    std::memcpy(destination, source, bytes);
-    static_cast<char*>(destination)[bytes - 1] ^= 1;
+
+/// A copy with a fault: right, and then `Spoil` gets what was copied.
+template <auto Spoil, asterope_candidate Copy = good>
+void* spoiled(void* destination, const void* source, std::size_t bytes, std::size_t distance) {
+    Copy(destination, source, bytes, distance);
+    Spoil(static_cast<char*>(destination), static_cast<const char*>(source), bytes, distance);
     return destination;
 }
-void* wrong_at_one_size_and_offset(void* destination, const void* source, std::size_t bytes,
-                                   std::size_t) {
-    std::memcpy(destination, source, bytes);
-    const bool here = bytes == 1025 && reinterpret_cast<std::uintptr_t>(source) % 64 == 7;
-    if (here) static_cast<char*>(destination)[512] ^= 0x80;
-    return destination;
-}
-void* shifted_by_a_line(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    std::memcpy(destination, source, bytes);
-    if (bytes > 1024) {
-        std::memcpy(static_cast<char*>(destination) + 512,
-                    static_cast<const char*>(source) + 512 + 64, 64);
-    }
-    return destination;
-}
+
 void* one_byte_short(void* destination, const void* source, std::size_t bytes, std::size_t) {
     copy_bytes(destination, source, bytes - 1);
-    return destination;
-}
-void* one_byte_too_far(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    std::memcpy(destination, source, bytes);
-    static_cast<char*>(destination)[bytes] = 0;
-    return destination;
-}
-void* one_byte_before(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    std::memcpy(destination, source, bytes);
-    static_cast<char*>(destination)[-1] = 0;
     return destination;
 }
 void* returns_the_source(void* destination, const void* source, std::size_t bytes, std::size_t) {
@@ -69,33 +48,49 @@ void* segmentation_fault(void*, const void*, std::size_t, std::size_t) {
     std::raise(SIGSEGV);
     return nullptr;
 }
-void* illegal_instruction(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    if (bytes > 1000) std::raise(SIGILL);
-    return std::memcpy(destination, source, bytes);
-}
-void* wrong_at_the_longest_distance(void* destination, const void* source, std::size_t bytes,
-                                    std::size_t distance) {
-    std::memcpy(destination, source, bytes);
-    if (distance == 30 * 64) static_cast<char*>(destination)[64] ^= 1;
-    return destination;
-}
-void* wrong_at_the_longest_write_distance(void* destination, const void* source, std::size_t bytes,
-                                          std::size_t distance) {
-    std::memcpy(destination, source, bytes);
-    if (distance >> 32 == 32 * 64) static_cast<char*>(destination)[64] ^= 1;
-    return destination;
-}
-void* wrong_beyond_two_pages(void* destination, const void* source, std::size_t bytes,
-                             std::size_t) {
-    std::memcpy(destination, source, bytes);
-    if (bytes > 9500) static_cast<char*>(destination)[9500] ^= 1;
-    return destination;
-}
-void* fault_at_distance_zero(void* destination, const void* source, std::size_t bytes,
-                             std::size_t distance) {
-    if (distance == 0) std::raise(SIGSEGV);
-    return std::memcpy(destination, source, bytes);
-}
+using Bytes = std::size_t;
+constexpr asterope_candidate wrong_last_byte =
+    spoiled<[](char* to, const char*, Bytes bytes, Bytes) { to[bytes - 1] ^= 1; }>;
+constexpr asterope_candidate one_byte_too_far =
+    spoiled<[](char* to, const char*, Bytes bytes, Bytes) { to[bytes] = 0; }>;
+constexpr asterope_candidate illegal_instruction =
+    spoiled<[](char*, const char*, Bytes bytes, Bytes) {
+        if (1000 < bytes) raise(SIGILL);
+    }>;
+constexpr asterope_candidate wrong_at_the_longest_distance =
+    spoiled<[](char* to, const char*, Bytes, Bytes far) { to[64] ^= far == 30 * 64; }>;
+constexpr asterope_candidate wrong_at_the_longest_write_distance =
+    spoiled<[](char* to, const char*, Bytes, Bytes far) { to[64] ^= (far >> 32) == 32 * 64; }>;
+constexpr asterope_candidate wrong_beyond_two_pages =
+    spoiled<[](char* to, const char*, Bytes bytes, Bytes) {
+        if (9500 < bytes) to[9500] ^= 1;
+    }>;
+constexpr asterope_candidate fault_at_distance_zero =
+    spoiled<[](char*, const char*, Bytes, Bytes far) {
+        if (far == 0) raise(SIGSEGV);
+    }>;
+
+/// What each is refused for, as a pattern.
+const std::pair<asterope_candidate, const char*> kFaults[] = {
+    {wrong_last_byte, "wrong byte 127 of 128 \\(source \\+0, destination \\+0\\)"},
+    {one_byte_short, "wrong byte 127 of 128 \\(source \\+0, destination \\+0\\)"},
+    {spoiled<[](char* to, const char* from, Bytes bytes, Bytes) {
+         const bool here = bytes == 1025 && reinterpret_cast<std::uintptr_t>(from) % 64 == 7;
+         if (here) to[512] ^= 0x80;
+     }>,
+     "wrong byte 512 of 1025 .*"},
+    {spoiled<[](char* to, const char* from, Bytes bytes, Bytes) { // a line in the wrong place
+         if (1024 < bytes) std::memcpy(to + 512, from + 512 + 64, 64);
+     }>,
+     "wrong byte 51[2-9] of 1025 .*"},
+    {one_byte_too_far, "stray write at byte 128 of 128 .*"},
+    {spoiled<[](char* to, const char*, Bytes, Bytes) { to[-1] = 0; }>,
+     "stray write at byte -1 of 128 .*"},
+    {returns_the_source, "wrong return value.*"},
+    {returns_the_end, "wrong return value.*"},
+    {segmentation_fault, "died: Segmentation fault"},
+    {illegal_instruction, "died: Illegal instruction"},
+};
 
 asterope_variant variant(asterope_candidate copy, int ps = 0) {
     asterope_variant variant = made_up("R64", "T", "T", ps ? "T0" : "none", ps);
@@ -172,32 +167,8 @@ TEST(Verify, tries_the_extreme_distances_of_prefetchw) {
     }
 }
 
-TEST(Verify, names_the_wrong_byte_and_where_the_buffers_lay) {
-    EXPECT_EQ(reason_of(wrong_last_byte), "wrong byte 127 of 128 (source +0, destination +0)");
-    EXPECT_EQ(reason_of(one_byte_short), "wrong byte 127 of 128 (source +0, destination +0)");
-}
-
-TEST(Verify, finds_what_is_wrong_at_one_size_and_offset_only) {
-    EXPECT_PRED2(matches, reason_of(wrong_at_one_size_and_offset), "wrong byte 512 of 1025 .*");
-}
-
-TEST(Verify, finds_lines_that_landed_in_the_wrong_place) {
-    EXPECT_PRED2(matches, reason_of(shifted_by_a_line), "wrong byte 51[2-9] of 1025 .*");
-}
-
-TEST(Verify, finds_stray_writes_on_both_sides) {
-    EXPECT_PRED2(matches, reason_of(one_byte_too_far), "stray write at byte 128 of 128 .*");
-    EXPECT_PRED2(matches, reason_of(one_byte_before), "stray write at byte -1 of 128 .*");
-}
-
-TEST(Verify, finds_wrong_return_values) {
-    EXPECT_PRED2(matches, reason_of(returns_the_source), "wrong return value.*");
-    EXPECT_PRED2(matches, reason_of(returns_the_end), "wrong return value.*");
-}
-
-TEST(Verify, survives_candidates_that_crash) {
-    EXPECT_PRED2(matches, reason_of(segmentation_fault), "died: Segmentation fault");
-    EXPECT_PRED2(matches, reason_of(illegal_instruction), "died: Illegal instruction");
+TEST(Verify, names_what_is_wrong_and_where_the_buffers_lay) {
+    for (const auto& [copy, reason] : kFaults) EXPECT_PRED2(matches, reason_of(copy), reason);
 }
 
 TEST(Verify, tries_the_extreme_distances_and_refuses_the_variant_at_all) {
@@ -241,20 +212,21 @@ void* move_upwards_only(void* destination, const void* source, std::size_t bytes
     copy_bytes(destination, source, bytes);
     return destination;
 }
-void* move_wrong_by_577(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    const auto apart = static_cast<char*>(destination) - static_cast<const char*>(source);
-    std::memmove(destination, source, bytes);
-    if (apart == -577) static_cast<char*>(destination)[100] ^= 1;
-    return destination;
-}
-void* move_too_far(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    std::memmove(destination, source, bytes);
-    if (bytes == 9001) static_cast<char*>(destination)[bytes] ^= 1;
-    return destination;
-}
 void* move_returns_the_end(void* destination, const void* source, std::size_t bytes, std::size_t) {
     return static_cast<char*>(std::memmove(destination, source, bytes)) + bytes;
 }
+
+const std::pair<asterope_candidate, const char*> kFaultsOfMoves[] = {
+    {move_upwards_only, "moves 128 bytes wrong \\(source \\+0, by 1\\)"},
+    {spoiled<[](char* to, const char* from, Bytes, Bytes) { to[100] ^= to - from == -577; },
+             move_good>,
+     "moves 577 bytes wrong \\(source \\+0, by -577\\)"},
+    {spoiled<[](char* to, const char*, Bytes bytes, Bytes) { to[bytes] ^= bytes == 9001; },
+             move_good>,
+     "moves 9001 bytes wrong .*"},
+    {move_returns_the_end, "moves 128 bytes wrong .*"},
+    {segmentation_fault, "died: Segmentation fault"},
+};
 
 using Copies = std::vector<const asterope_copy*>;
 
@@ -290,14 +262,9 @@ TEST(VerifyMoves, passes_the_real_ones_that_this_cpu_runs) {
 }
 
 TEST(VerifyMoves, finds_what_goes_wrong_in_one_direction_or_by_one_distance) {
-    EXPECT_EQ(move_reason_of(move_upwards_only), "moves 128 bytes wrong (source +0, by 1)");
-    EXPECT_EQ(move_reason_of(move_wrong_by_577), "moves 577 bytes wrong (source +0, by -577)");
-}
-
-TEST(VerifyMoves, finds_stray_writes_wrong_return_values_and_crashes) {
-    EXPECT_PRED2(matches, move_reason_of(move_too_far), "moves 9001 bytes wrong .*");
-    EXPECT_PRED2(matches, move_reason_of(move_returns_the_end), "moves 128 bytes wrong .*");
-    EXPECT_PRED2(matches, move_reason_of(segmentation_fault), "died: Segmentation fault");
+    for (const auto& [move, reason] : kFaultsOfMoves) {
+        EXPECT_PRED2(matches, move_reason_of(move), reason);
+    }
 }
 
 // --- Small copies --------------------------------------------------------------------------------
@@ -313,28 +280,12 @@ void* small_good(void* destination, const void* source, std::size_t bytes, std::
     copy_bytes(destination, source, bytes);
     return destination;
 }
-void* writes_where_there_is_nothing(void* destination, const void* source, std::size_t bytes,
-                                    std::size_t distance, asterope_candidate large) {
-    if (bytes == 0) *static_cast<char*>(destination) = 0;
-    return small_good(destination, source, bytes, distance, large);
-}
-void* wrong_at_37(void* destination, const void* source, std::size_t bytes, std::size_t distance,
-                  asterope_candidate large) {
+/// One with a fault, as above.
+template <auto Spoil>
+void* small_spoiled(void* destination, const void* source, std::size_t bytes, std::size_t distance,
+                    asterope_candidate large) {
     small_good(destination, source, bytes, distance, large);
-    if (bytes == 37) static_cast<char*>(destination)[20] ^= 1;
-    return destination;
-}
-void* too_wide_at_the_end(void* destination, const void* source, std::size_t bytes,
-                          std::size_t distance, asterope_candidate large) {
-    small_good(destination, source, bytes, distance, large);
-    if (bytes == 3) static_cast<char*>(destination)[3] = 0; // a store of 4
-    return destination;
-}
-void* too_wide_at_the_begin(void* destination, const void* source, std::size_t bytes,
-                            std::size_t distance, asterope_candidate large) {
-    small_good(destination, source, bytes, distance, large);
-    if (bytes == 15) static_cast<char*>(destination)[-1] = 0;
-    return destination;
+    return Spoil(static_cast<char*>(destination), bytes);
 }
 void* forgets_the_large(void* destination, const void* source, std::size_t bytes, std::size_t,
                         asterope_candidate) {
@@ -346,16 +297,31 @@ void* wrong_at_the_bound(void* destination, const void* source, std::size_t byte
     if (bytes >= kBound) return large(destination, source, bytes - 1, distance);
     return small_good(destination, source, bytes, distance, large);
 }
-void* returns_nothing_for_nothing(void* destination, const void* source, std::size_t bytes,
-                                  std::size_t distance, asterope_candidate large) {
-    small_good(destination, source, bytes, distance, large);
-    return bytes ? destination : nullptr;
-}
-void* dies_at_64(void* destination, const void* source, std::size_t bytes, std::size_t distance,
-                 asterope_candidate large) {
+constexpr asterope_small_candidate wrong_at_37 = small_spoiled<[](char* to, Bytes bytes) {
+    if (bytes == 37) to[20] ^= 1;
+    return to;
+}>;
+constexpr asterope_small_candidate dies_at_64 = small_spoiled<[](char* to, Bytes bytes) {
     if (bytes == 64) std::raise(SIGILL);
-    return small_good(destination, source, bytes, distance, large);
-}
+    return to;
+}>;
+
+const std::pair<asterope_small_candidate, const char*> kFaultsOfSmall[] = {
+    {wrong_at_37, "wrong byte 20 of 37 \\(source \\+0, destination \\+0\\)"},
+    {small_spoiled<[](char* to, Bytes bytes) { return bytes ? to : nullptr; }>,
+     "wrong return value, copy 0 of 0 .*"},
+    {dies_at_64, "died: Illegal instruction"},
+    // stores that are too wide
+    {small_spoiled<[](char* to, Bytes bytes) { return bytes ? to : &(*to = 0); }>,
+     "stray write at byte 0 of 0 .*"},
+    {small_spoiled<[](char* to, Bytes bytes) { return bytes == 3 ? &(to[3] = 0) - 3 : to; }>,
+     "stray write at byte 3 of 3 .*"},
+    {small_spoiled<[](char* to, Bytes bytes) { return bytes == 15 ? &(to[-1] = 0) + 1 : to; }>,
+     "stray write at byte -1 of 15 .*"},
+    // and beyond the bound
+    {forgets_the_large, "wrong byte 0 of 257 .*"},
+    {wrong_at_the_bound, "wrong byte 255 of 256 .*"},
+};
 
 asterope_copy with(asterope_small_candidate copy) {
     return {"made up", {}, "", nullptr, copy, nullptr};
@@ -386,24 +352,10 @@ TEST(VerifySmall, passes_the_real_ones_of_any_x86_64) {
     EXPECT_TRUE(verify(asterope_small_copies, space, good).empty());
 }
 
-TEST(VerifySmall, finds_what_is_wrong_at_one_size) {
-    EXPECT_EQ(small_reason_of(wrong_at_37), "wrong byte 20 of 37 (source +0, destination +0)");
-    EXPECT_PRED2(matches, small_reason_of(returns_nothing_for_nothing),
-                 "wrong return value, copy 0 of 0 .*");
-    EXPECT_PRED2(matches, small_reason_of(dies_at_64), "died: Illegal instruction");
-}
-
-TEST(VerifySmall, finds_stores_that_are_too_wide) {
-    EXPECT_PRED2(matches, small_reason_of(writes_where_there_is_nothing),
-                 "stray write at byte 0 of 0 .*");
-    EXPECT_PRED2(matches, small_reason_of(too_wide_at_the_end), "stray write at byte 3 of 3 .*");
-    EXPECT_PRED2(matches, small_reason_of(too_wide_at_the_begin),
-                 "stray write at byte -1 of 15 .*");
-}
-
-TEST(VerifySmall, goes_beyond_the_bound) {
-    EXPECT_PRED2(matches, small_reason_of(forgets_the_large), "wrong byte 0 of 257 .*");
-    EXPECT_PRED2(matches, small_reason_of(wrong_at_the_bound), "wrong byte 255 of 256 .*");
+TEST(VerifySmall, finds_what_is_wrong_at_one_size_too_wide_or_beyond_the_bound) {
+    for (const auto& [copy, reason] : kFaultsOfSmall) {
+        EXPECT_PRED2(matches, small_reason_of(copy), reason);
+    }
 }
 
 TEST(VerifySmall, finds_all_of_many) {
@@ -505,23 +457,6 @@ void* sense_good(void* destination, const void* source, std::size_t bytes, std::
     return uncached(sensing) ? way.cold(destination, source, bytes, way.cold_distance)
                              : way.hot(destination, source, bytes, way.hot_distance);
 }
-void* sense_wrong_if_cached(void* destination, const void* source, std::size_t bytes,
-                            std::size_t sensing) {
-    sense_good(destination, source, bytes, sensing);
-    if (!uncached(sensing)) static_cast<char*>(destination)[bytes / 2] ^= 1;
-    return destination;
-}
-void* sense_wrong_if_uncached(void* destination, const void* source, std::size_t bytes,
-                              std::size_t sensing) {
-    sense_good(destination, source, bytes, sensing);
-    if (uncached(sensing)) static_cast<char*>(destination)[bytes - 1] ^= 1;
-    return destination;
-}
-void* sense_stray(void* destination, const void* source, std::size_t bytes, std::size_t sensing) {
-    sense_good(destination, source, bytes, sensing);
-    if (uncached(sensing) && bytes == 8191) static_cast<char*>(destination)[-1] = 0;
-    return destination;
-}
 /// What it has there is no function.
 void* sense_the_other_way(void* destination, const void* source, std::size_t bytes,
                           std::size_t sensing) {
@@ -558,14 +493,21 @@ TEST(VerifyProbe, passes_the_real_ones) {
     EXPECT_EQ(verify(asterope_probes, copies, wrong_last_byte).size(), copies.size());
 }
 
-TEST(VerifyProbe, tries_both_ways) {
-    EXPECT_EQ(probe_reason_of(sense_wrong_if_cached),
-              "wrong byte 2048 of 4096 (source +0, destination +0)");
-    EXPECT_EQ(probe_reason_of(sense_wrong_if_uncached),
-              "wrong byte 4095 of 4096 (source +0, destination +0)");
-    EXPECT_PRED2(matches, probe_reason_of(sense_the_other_way), "died: Segmentation fault");
-}
-
-TEST(VerifyProbe, finds_stray_writes) {
-    EXPECT_PRED2(matches, probe_reason_of(sense_stray), "stray write at byte -1 of 8191 .*");
+TEST(VerifyProbe, tries_both_ways_and_finds_stray_writes) {
+    const std::pair<asterope_candidate, const char*> faults[] = {
+        {spoiled<[](char* to, const char*, Bytes n, Bytes way) { to[n / 2] ^= !uncached(way); },
+                 sense_good>,
+         "wrong byte 2048 of 4096 \\(source \\+0, destination \\+0\\)"},
+        {spoiled<[](char* to, const char*, Bytes n, Bytes way) { to[n - 1] ^= uncached(way); },
+                 sense_good>,
+         "wrong byte 4095 of 4096 \\(source \\+0, destination \\+0\\)"},
+        {sense_the_other_way, "died: Segmentation fault"},
+        {spoiled<[](char* to, const char*, Bytes n, Bytes way) {
+             if (uncached(way) && n == 8191) to[-1] = 0;
+         },
+                 sense_good>,
+         "stray write at byte -1 of 8191 .*"},
+    };
+    for (const auto& [probe, reason] : faults)
+        EXPECT_PRED2(matches, probe_reason_of(probe), reason);
 }

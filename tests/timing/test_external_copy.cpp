@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/refusal.hpp"
 
 using namespace asterope;
 
@@ -12,12 +13,7 @@ namespace {
 
 std::string error_of(const std::vector<std::string>& texts,
                      const std::vector<std::string>& taken = {}) {
-    try {
-        parse_external_copies(texts, "--peer", taken);
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
+    return refusal_of([&] { parse_external_copies(texts, "--peer", taken); });
 }
 
 } // namespace
@@ -54,20 +50,6 @@ TEST(ParseExternalCopies, have_the_operation_that_was_asked_for) {
         for (const ExternalCopy& copy : copies) EXPECT_EQ(copy.operation, operation);
     }
 }
-
-namespace {
-
-/// What loading one that is missing says, from the option on.
-template <class Load> std::string refusal_of(const Load& load) {
-    try {
-        load();
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
-}
-
-} // namespace
 
 TEST(LoadRequired, says_what_is_wrong_with_one_that_cannot_be_used_behind_its_option) {
     const ExternalCopy copy{"none", "/dev/null", "memcpy"};

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/units.hpp"
 #include "timing/placement.hpp"
@@ -29,12 +30,7 @@ class Map : public TemporaryFolder {
         return (folder / name).string();
     }
     static std::string refusal(const std::string& text, std::size_t largest_size = kSize) {
-        try {
-            SourceMap(text, largest_size);
-        } catch (const BadInput& error) {
-            return error.what();
-        }
-        return "accepted";
+        return refusal_of([&] { SourceMap(text, largest_size); }, "accepted");
     }
     static std::string message(const std::string& text, const std::string& rest) {
         return "source map '" + text + "': " + rest;

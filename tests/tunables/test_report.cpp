@@ -57,7 +57,7 @@ TEST(TunablesReport, has_a_line_where_the_sizes_are_worth_it) {
     EXPECT_TRUE(mentions(text,
                          "\n1.20 times as fast as the default at the sizes that are copied in "
                          "another way"));
-    EXPECT_TRUE(mentions(text, "\nFaster at: 32 MiB 1.20\nSlower at: none\n")) << text;
+    EXPECT_TRUE(mentions(text, "\nFaster at: 32 MiB 1.20\nSlower at: none\n"));
     EXPECT_TRUE(mentions(text, "\n" + line_of(report) + "\n"));
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/refusal.hpp"
 
 using namespace asterope;
 
@@ -15,12 +16,7 @@ const std::map<std::string, Tunable> kListed = {
 
 std::string refusal(const std::string& libc, const std::map<std::string, Tunable>& tunables,
                     const std::string& why = "") {
-    try {
-        knobs_of(libc, tunables, why);
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
+    return refusal_of([&] { knobs_of(libc, tunables, why); });
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "support/mentions.hpp"
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
@@ -186,7 +187,7 @@ TEST(SequentialReader, a_wrong_copy_is_noticed_by_whoever_looks) {
             reader.run(forgetful_copy, 8, consume, !consume);
             FAIL() << "not noticed";
         } catch (const Failure& error) {
-            EXPECT_NE(std::string(error.what()).find("a copy is wrong"), std::string::npos);
+            EXPECT_TRUE(mentions(error.what(), "a copy is wrong"));
         }
     }
 }

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "support/mentions.hpp"
+#include "support/refusal.hpp"
 #include "support/units.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
@@ -17,20 +19,6 @@
 using namespace asterope;
 
 namespace {
-
-/// The message of the BadInput that `call` throws.
-template <class Call> std::string refusal(const Call& call) {
-    try {
-        call();
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "not refused";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 /// A small system that was churned and accessed by `copy`, or by move.
 LocalitySystem used(const Locality& parameters, CopyFunction copy, std::uint64_t seed = 1) {
@@ -113,8 +101,8 @@ TEST(LocalityParameters, that_make_no_system_are_refused_by_name) {
         {{.numSubsystems = huge, .elemsPerSubsys = huge, .elemSize = 2}, "too large"},
     };
     for (const auto& [request, part] : refused) {
-        const std::string said = refusal([&, &request = request] { solve(request); });
-        EXPECT_TRUE(contains(said, part)) << said;
+        const std::string said = refusal_of([&, &request = request] { solve(request); });
+        EXPECT_TRUE(mentions(said, part));
     }
 }
 
@@ -158,10 +146,10 @@ TEST(LocalityPreset, keeps_to_what_is_fixed) {
 }
 
 TEST(LocalityPreset, refuses_what_its_rows_cannot_be) {
-    EXPECT_TRUE(contains(refusal([] { preset(3, {}); }), "preset 3"));
-    EXPECT_TRUE(contains(refusal([] { preset(1, {.numSubsystems = 4}); }), "numSubsystems"));
-    EXPECT_TRUE(contains(refusal([] { preset(1, {.systemSize = 10000}); }), "no such row"));
-    EXPECT_TRUE(contains(refusal([] { preset(1, {.elemSize = 0}); }), "elemSize is 0"));
+    EXPECT_TRUE(mentions(refusal_of([] { preset(3, {}); }), "preset 3"));
+    EXPECT_TRUE(mentions(refusal_of([] { preset(1, {.numSubsystems = 4}); }), "numSubsystems"));
+    EXPECT_TRUE(mentions(refusal_of([] { preset(1, {.systemSize = 10000}); }), "no such row"));
+    EXPECT_TRUE(mentions(refusal_of([] { preset(1, {.elemSize = 0}); }), "elemSize is 0"));
 }
 
 TEST(LocalitySystem, copy_leaves_the_data_where_it_was_and_move_scatters_it) {
@@ -236,10 +224,6 @@ TEST(LocalityComparison, runs_all_four_in_every_round) {
 
 TEST(LocalityComparison, fails_where_a_routine_copies_wrong) {
     start_clock(false);
-    try {
-        compared(bad_copy, 3, [](double) {});
-        FAIL() << "not noticed";
-    } catch (const Failure& error) {
-        EXPECT_TRUE(contains(error.what(), "checksums disagree"));
-    }
+    EXPECT_TRUE(mentions(refusal_of<Failure>([] { compared(bad_copy, 3, [](double) {}); }),
+                         "checksums disagree"));
 }

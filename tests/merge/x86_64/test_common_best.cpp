@@ -5,6 +5,7 @@
 #include "run/tuning.hpp"
 #include "support/made_up_search.hpp"
 #include "support/mentions.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -58,13 +59,7 @@ class CommonBestOf : public TemporaryFolder {
         return common_best(std::move(sources));
     }
     static std::string refusal(const std::vector<std::string>& paths) {
-        try {
-            best(paths);
-        } catch (const BadInput& error) {
-            EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-            return error.what();
-        }
-        return "accepted";
+        return refusal_of([&] { best(paths); }, "accepted");
     }
 
     int count_ = 0;

@@ -11,6 +11,7 @@
 #include "space/tuple_json.hpp"
 #include "support/made_up_pipelines.hpp"
 #include "support/made_up_variants.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -183,12 +184,7 @@ class ProfileFile : public TemporaryFolder {
     /// The message with which `text` is refused; empty if it is not.
     std::string fault(const std::string& text) {
         put("profile.json", text);
-        try {
-            read_profile(path());
-            return "";
-        } catch (const BadInput& error) {
-            return error.what();
-        }
+        return refusal_of([&] { read_profile(path()); });
     }
     std::string fault(const char* pointer, const json& value) {
         json profile = whole();

@@ -288,50 +288,6 @@ TEST_P(Rigors, report_no_gain_where_every_candidate_is_as_fast_as_libc) {
     EXPECT_NEAR(sum / kSeeds, 1, 0.01);
 }
 
-// Libc in the place of every candidate: it beats itself by no more than it differs from itself or
-// than a tie may cost, and the win goes by rule.
-TEST(Search, lets_none_lead_beyond_the_noise_where_all_are_libc) {
-    int simplest_won = 0, leads = 0;
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        NoisyMachine machine(flat(1, kBoth), 0.01, seed);
-        const SizeResult result =
-            search(machine, "quick", {.seed = seed, .objectives = {equal_weights(kBoth)}});
-        double noise = TieBand().never;
-        for (const auto& [workload, floor] : result.noise_floor) {
-            noise = std::max(noise, std::abs(std::log(floor.median)));
-        }
-        EXPECT_LE(std::log(result.finalists.front().ratio), noise) << "seed " << seed;
-        EXPECT_LE(std::log(result.lead.low), TieBand().always) << "seed " << seed;
-        leads += result.lead.low > 1;
-        simplest_won += std::all_of(result.finalists.begin(), result.finalists.end(),
-                                    [&](const auto& f) { return f.candidate >= winner(result); });
-    }
-    EXPECT_LE(leads, 2) << "more than intervals of 95 % allow for";
-    EXPECT_GE(simplest_won, 18);
-}
-
-TEST_P(Rigors, report_the_true_ratios_of_each_finalist_once) {
-    KnownMachine machine(landscape(3, kBoth));
-    const SizeResult result = search(machine, GetParam(), {.objectives = {equal_weights(kBoth)}});
-    const Rigor rigor = parse_rigor(GetParam());
-    EXPECT_EQ(result.size, kSize);
-    EXPECT_EQ(result.rounds, rigor.rounds);
-    EXPECT_EQ(result.noise_floor.size(), 2u);
-    EXPECT_GE(std::ssize(result.finalists), rigor.finalists);
-    EXPECT_TRUE(result.finalists.front().tied) << "the winner is no worse than itself";
-    std::set<Entrant> seen;
-    for (const Finalist& finalist : result.finalists) {
-        EXPECT_TRUE(seen.insert(finalist.candidate).second);
-        EXPECT_NEAR(finalist.ratio, machine.ratio(finalist.candidate), 1e-9);
-        for (const auto& [workload, measured] : finalist.workloads) {
-            const double ratio = machine.ratio(finalist.candidate, workload);
-            EXPECT_NEAR(measured.ratio.median, ratio, 1e-9);
-            EXPECT_NEAR(measured.seconds, kLibcSeconds / ratio, 1e-12);
-            EXPECT_NEAR(measured.libc_seconds, kLibcSeconds, 1e-12);
-        }
-    }
-}
-
 TEST_P(Rigors, give_what_noise_hides_to_the_plain_copy) {
     const Entrant plain = entrant_named(asterope_copies.plain);
     Query query = {.objectives = {equal_weights(kBoth)}};
@@ -389,29 +345,6 @@ TEST_P(Rigors, give_ties_to_the_neighbours_else_to_the_simplest) {
     }
 }
 
-// Within 0.5 %, with all kinds of noise: which is measured best is luck, which wins is not.
-TEST_P(Rigors, give_a_tie_of_three_to_the_neighbour_else_to_the_simplest_in_noise) {
-    const std::string names[] = {"XMM T T none 0 0", "YMM T NT none 0 0", "ZMM T NT none 0 0"};
-    const auto ratios = flat(0.9, kHot, {{names[0], 1.3}, {names[1], 1.303}, {names[2], 1.306}});
-    const Entrant three[] = {entrant_named(names[0]), entrant_named(names[1]),
-                             entrant_named(names[2])};
-    for (const Entrant neighbour : {kLibc, three[0], three[1], three[2]}) {
-        int won = 0;
-        for (std::uint64_t seed = 0; seed < 10; ++seed) {
-            NoisyMachine machine(ratios, 0.005, seed);
-            const SizeResult result =
-                search(machine, GetParam(), {.seed = seed, .neighbours = {{neighbour}}});
-            // An interruption of its only sample may have cost the simplest its place.
-            const Entrant first = runs(result, three[0])   ? three[0]
-                                  : runs(result, three[1]) ? three[1]
-                                                           : three[2];
-            won += winner(result) == (neighbour == kLibc ? first : neighbour);
-        }
-        // A slow phase that begins in a heat may cost all three their places in quick.
-        EXPECT_GE(won, least(GetParam(), 7, 9)) << neighbour;
-    }
-}
-
 TEST_P(Rigors, let_the_first_neighbour_of_each_objective_win_its_ties) {
     const Entrant one = entrant_named("YMM T NT T1 6 18"), other = entrant_named("XMM T T T2 8 4"),
                   third = entrant_named("ZMM T NT T0 2 2");
@@ -423,42 +356,6 @@ TEST_P(Rigors, let_the_first_neighbour_of_each_objective_win_its_ties) {
     EXPECT_EQ(winner(found.results[1]), other);
     EXPECT_EQ(winner(found.results[3]), third);
     EXPECT_EQ(found.extended, 0u);
-}
-
-// Two families stand out; all others get 0.8 of libc's speed in both workloads.
-TEST_P(Rigors, choose_no_winner_whose_loss_in_one_workload_outweighs_its_gain_in_another) {
-    const std::string one_sided = "ZMM T NT T0", even = "YMM T T T0";
-    const struct {
-        std::map<Workload, double> one_sided, even;
-        std::string winner;
-    } cases[] = {
-        {{{Workload::hot, 0.85}, {Workload::cold, 1.6}},
-         {{Workload::hot, 1.05}, {Workload::cold, 1.1}},
-         even},
-        {{{Workload::hot, 0.99}, {Workload::cold, 2}}, // next to no loss
-         {{Workload::hot, 1.05}, {Workload::cold, 1.1}},
-         one_sided},
-        {{{Workload::hot, 0.9}, {Workload::cold, 2}}, // all lose somewhere
-         {{Workload::hot, 1.1}, {Workload::cold, 0.9}},
-         one_sided},
-    };
-    for (const auto& row : cases) {
-        KnownMachine::Ratios ratios;
-        for (const Workload workload : kBoth) {
-            for (const Candidate& candidate : whole_space()) {
-                const std::string family = family_of(candidate);
-                ratios[workload].push_back(family == one_sided ? row.one_sided.at(workload)
-                                           : family == even    ? row.even.at(workload)
-                                                               : 0.8);
-            }
-        }
-        for (std::uint64_t seed = 0; seed < 5; ++seed) {
-            JitteryMachine machine(ratios, 0.002, seed);
-            const SizeResult result =
-                search(machine, GetParam(), {.seed = seed, .objectives = {equal_weights(kBoth)}});
-            EXPECT_EQ(family_of(at(whole_space(), winner(result))), row.winner) << seed;
-        }
-    }
 }
 
 // --- What is timed, and when ---------------------------------------------------------------------

@@ -208,23 +208,6 @@ TEST(SmallSearch, finds_the_best_of_a_noisy_machine) {
     }
 }
 
-TEST(SmallSearch, reports_all_figures_of_each_finalist_whatever_the_objective) {
-    for (const char* objective : kObjectives) {
-        KnownMachine machine(ratios_of([](Entrant) { return SmallTruth{1.5, 1.25, 1.1, 0.75}; }));
-        const SizeResult result = small_search(machine, objective);
-        EXPECT_EQ(result.size, 0u);
-        EXPECT_EQ(result.noise_floor.size(), 14u);
-        for (const Finalist& finalist : result.finalists) {
-            ASSERT_EQ(finalist.workloads.size(), 14u) << objective;
-            for (const auto& [workload, measured] : finalist.workloads) {
-                EXPECT_NEAR(measured.ratio.median, machine.ratio(finalist.candidate, workload),
-                            1e-9);
-            }
-            EXPECT_NEAR(finalist.ratio, mean(machine, finalist.candidate, objective), 1e-9);
-        }
-    }
-}
-
 // --- What is timed, and when ---------------------------------------------------------------------
 
 TEST(SmallSearch, times_all_in_the_workloads_that_count_and_finalists_in_the_others) {
@@ -249,15 +232,6 @@ TEST(SmallSearch, has_the_finalists_and_twice_the_rounds_of_the_rigor) {
         EXPECT_EQ(std::ssize(result.finalists), rigor.finalists);
         EXPECT_EQ(result.rounds, 2 * rigor.rounds);
     }
-}
-
-TEST(SmallSearch, times_the_same_in_the_same_order_for_the_same_seed) {
-    KnownMachine one(flat()), two(flat()), other(flat());
-    small_search(one, "balanced", 42);
-    small_search(two, "balanced", 42);
-    small_search(other, "balanced", 43);
-    EXPECT_TRUE(one.calls == two.calls);
-    EXPECT_FALSE(one.calls == other.calls);
 }
 
 TEST(SmallSearch, times_no_entrant_that_was_left_out_and_fails_with_none) {
