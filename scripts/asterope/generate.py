@@ -13,10 +13,8 @@ from . import __version__
 from .atomic_file import write_files
 from .command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, tell
 from .dispatch import load_profiles, render_dispatch
-from .faults import Failure
+from .faults import BadInput, Failure
 from .one_line import one_line
-from .place_map import PlacesError, as_c, read_places
-from .preload import compile_preload
 from .profile import Profile, ProfileError, load_profile
 from .profile_places import profile_to_read
 from .provisional import doubt_of, warning
@@ -153,9 +151,8 @@ def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | P
 def _generate(arguments: argparse.Namespace) -> int:
     try:
         texts, profiles, held = _render(arguments)  # all of it, before any file is touched
-        table = _table(arguments, texts)
-        library = compile_preload(texts, table) if arguments.preload is not None else None
-    except (ProfileError, PlacesError) as error:
+        library = None if arguments.preload is None else _library(arguments, texts)
+    except (ProfileError, BadInput) as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     except (Failure, OSError) as error:
         return fail(PROGRAM, one_line(error), FAILED)
@@ -189,12 +186,18 @@ def _generate(arguments: argparse.Namespace) -> int:
     return _report(f"wrote {names} ({held}){taken}")
 
 
-def _table(arguments: argparse.Namespace, texts: Mapping[str, str]) -> str | None:
-    """Of the map of places, as C. Raises PlacesError."""
-    if arguments.places is None:
-        return None
-    header = next(text for name, text in texts.items() if name.endswith(".h"))
-    return as_c(read_places(arguments.places, re.findall(r"\basterope_(mem\w+)\(", header)))
+def _library(arguments: argparse.Namespace, texts: Mapping[str, str]) -> bytes:
+    """Raises BadInput, Failure and OSError."""
+    # These load what most calls have no use for.
+    from .place_map import as_c, read_places
+    from .preload import compile_preload
+
+    table = None
+    if arguments.places is not None:
+        header = next(text for name, text in texts.items() if name.endswith(".h"))
+        entries = re.findall(r"\basterope_(mem\w+)\(", header)
+        table = as_c(read_places(arguments.places, entries))
+    return compile_preload(texts, table)
 
 
 def _remedy(profile: Profile) -> str:

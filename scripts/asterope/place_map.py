@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from . import __version__
+from .faults import BadInput
 from .one_line import one_line
 from .profile.faults import Fault, path_text
 from .profile.text import Kind, read, refuse_other_formats
@@ -28,10 +29,6 @@ _KIND = Kind(
     version=1,
     remedy=_REMEDY,
 )
-
-
-class PlacesError(ValueError):
-    """A map that cannot be used. Its text is one line: file, place, what is wrong, remedy."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,8 @@ def text_of(places: Sequence[MappedPlace], command: Sequence[str]) -> str:
 
 
 def read_places(path: str | os.PathLike, entries: Collection[str]) -> list[MappedPlace]:
-    """`entries`: the routine's, memcpy_cold and so on. Raises PlacesError."""
+    """`entries`: the routine's, memcpy_cold and so on. Raises BadInput: file, place,
+    what is wrong, remedy."""
     try:
         raw = parse(read(path, _KIND), _KIND)
         refuse_other_formats(raw, _KIND)
@@ -69,7 +67,7 @@ def read_places(path: str | os.PathLike, entries: Collection[str]) -> list[Mappe
         return places
     except Fault as fault:
         parts = [one_line(path), *([path_text(fault.place)] if fault.place else [])]
-        raise PlacesError(": ".join([*parts, str(fault)])) from None
+        raise BadInput(": ".join([*parts, str(fault)])) from None
 
 
 def _check(places: Sequence[MappedPlace], entries: Collection[str]) -> None:

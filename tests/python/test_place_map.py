@@ -12,7 +12,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from asterope.place_map import SCHEMA_FILE, MappedPlace, PlacesError, as_c, read_places, text_of
+from asterope.faults import BadInput
+from asterope.place_map import SCHEMA_FILE, MappedPlace, as_c, read_places, text_of
 from asterope.prove.trial import mapping
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
 from asterope.prove.trial.findings import findings
@@ -106,7 +107,7 @@ BAD = {
 def test_a_bad_map_is_refused_in_one_line_with_its_place(written, case: str) -> None:
     content, said = BAD[case]
     path = written(content)
-    with pytest.raises(PlacesError) as error:
+    with pytest.raises(BadInput) as error:
         read_places(path, ENTRIES)
     assert str(error.value).startswith(f"{path}: {said}" if said[0] != "i" else str(path))
     assert said in str(error.value) and str(error.value).isprintable()

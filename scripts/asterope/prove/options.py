@@ -20,7 +20,7 @@ _OF_RUNS = (
     *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client", "seed"),
 )
 # Those of the trial.
-_OF_TRIAL = ("time", "copy", "routine", "write")
+_OF_TRIAL = ("time", "copy", "write", "routine")
 
 
 def _rounds(text: str) -> int:
