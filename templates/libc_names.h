@@ -39,15 +39,6 @@
 
 #include <stdlib.h> /* which libc it is */
 
-ASTEROPE_ALIAS(memcpy, memmove, (void *__restrict to, const void *__restrict from, size_t bytes));
-ASTEROPE_ALIAS(memmove, memmove, (void *to, const void *from, size_t bytes));
-ASTEROPE_ALIAS(mempcpy, mempcpy, (void *__restrict to, const void *__restrict from, size_t bytes));
-ASTEROPE_ALIAS(__mempcpy, mempcpy, (void *__restrict to, const void *__restrict from, size_t bytes));
-
-#ifdef ASTEROPE_ROUTINE_SETS
-ASTEROPE_ALIAS(memset, memset, (void *destination, int value, size_t bytes));
-#endif
-
 /* A statically linked libc copies before there is what the stack protector reads. */
 #ifdef __has_attribute
 #if __has_attribute(no_stack_protector)
@@ -56,6 +47,24 @@ ASTEROPE_ALIAS(memset, memset, (void *destination, int value, size_t bytes));
 #endif
 #ifndef ASTEROPE_CHECKED
 #define ASTEROPE_CHECKED __attribute__((no_instrument_function, ASTEROPE_SEEN))
+#endif
+
+#ifdef ASTEROPE_PLACES
+#include "by_place.h" /* functions in place of the aliases: each asks for the way of its caller */
+#else
+#define ASTEROPE_GO_MEMCPY ASTEROPE_OWN(memmove)
+#define ASTEROPE_GO_MEMMOVE ASTEROPE_OWN(memmove)
+#define ASTEROPE_GO_MEMPCPY ASTEROPE_OWN(mempcpy)
+#define ASTEROPE_GO_MEMSET ASTEROPE_OWN(memset)
+
+ASTEROPE_ALIAS(memcpy, memmove, (void *__restrict to, const void *__restrict from, size_t bytes));
+ASTEROPE_ALIAS(memmove, memmove, (void *to, const void *from, size_t bytes));
+ASTEROPE_ALIAS(mempcpy, mempcpy, (void *__restrict to, const void *__restrict from, size_t bytes));
+ASTEROPE_ALIAS(__mempcpy, mempcpy, (void *__restrict to, const void *__restrict from, size_t bytes));
+
+#ifdef ASTEROPE_ROUTINE_SETS
+ASTEROPE_ALIAS(memset, memset, (void *destination, int value, size_t bytes));
+#endif
 #endif
 
 #ifdef ASTEROPE_ROUTINE_SETS
@@ -82,19 +91,19 @@ ASTEROPE_CHECKED void *__mempcpy_chk(void *destination, const void *source, size
 void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (bytes > room) __chk_fail();
-    return ASTEROPE_OWN(memmove)(destination, source, bytes);
+    return ASTEROPE_GO_MEMCPY(destination, source, bytes);
 }
 
 void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (bytes > room) __chk_fail();
-    return ASTEROPE_OWN(memmove)(destination, source, bytes);
+    return ASTEROPE_GO_MEMMOVE(destination, source, bytes);
 }
 
 void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (bytes > room) __chk_fail();
-    return ASTEROPE_OWN(mempcpy)(destination, source, bytes);
+    return ASTEROPE_GO_MEMPCPY(destination, source, bytes);
 }
 
 #ifdef ASTEROPE_ROUTINE_SETS
@@ -103,7 +112,7 @@ ASTEROPE_CHECKED void *__memset_chk(void *destination, int value, size_t bytes, 
 void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
 {
     if (bytes > room) __chk_fail();
-    return ASTEROPE_OWN(memset)(destination, value, bytes);
+    return ASTEROPE_GO_MEMSET(destination, value, bytes);
 }
 #endif
 

@@ -1,5 +1,7 @@
 /* libasterope_preload.so: the tuned routine under libc's own names, for LD_PRELOAD.
  *
+ * Compiled by asterope-generate --preload, with --places where there is a map of places, or
+ *
  *     cc -O2 -fno-builtin -shared -fPIC -I FOLDER preload.c -o libasterope_preload.so
  *
  * FOLDER holds asterope_memcpy.c and asterope_memcpy.h; ASTEROPE_ROUTINE names another file.
@@ -9,6 +11,11 @@
  * routine's own names are hidden: libc's are all that other libraries see. */
 #ifndef ASTEROPE_ROUTINE
 #define ASTEROPE_ROUTINE "asterope_memcpy.c"
+#endif
+#ifdef ASTEROPE_PLACES
+#define _GNU_SOURCE /* RTLD_NEXT, _dl_find_object */
+#else
+#define ASTEROPE_PLACES_TEXT ""
 #endif
 #undef _FORTIFY_SOURCE /* its inline memcpy would stand in the way of the aliases */
 /* A file of several profiles would choose by an indirect function, which has to be relocated. */
@@ -33,9 +40,10 @@ __attribute__((constructor)) static void say_hello(void)
 #else
     static const char start[] = "asterope: memcpy, memmove and mempcpy are ";
 #endif
+    static const char end[] = ASTEROPE_PLACES_TEXT "\n";
     if (!verbose || strcmp(verbose, "1") != 0) return;
     /* write, not stdio: the program's own streams are none of our business */
     if (write(STDERR_FILENO, start, sizeof start - 1) < 0) return;
     if (write(STDERR_FILENO, asterope_tuned_for, strlen(asterope_tuned_for)) < 0) return;
-    if (write(STDERR_FILENO, "\n", 1) < 0) return;
+    if (write(STDERR_FILENO, end, sizeof end - 1) < 0) return;
 }

@@ -6,13 +6,14 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import __version__
 from .atomic_file import write_files
 from .command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, tell
 from .dispatch import load_profiles, render_dispatch
+from .faults import BadInput, Failure
 from .one_line import one_line
 from .profile import Profile, ProfileError, load_profile
 from .profile_places import profile_to_read
@@ -82,8 +83,19 @@ def _parser() -> argparse.ArgumentParser:
         "-o",
         "--output",
         metavar="DIR",
-        default=".",
         help="folder to write into, created where missing (default: the current folder)",
+    )
+    parser.add_argument(
+        "--preload",
+        metavar="LIB.so",
+        help="compile the library for LD_PRELOAD, the routine under libc's names, with CC and "
+        "CFLAGS of the environment; without -o no C files are written",
+    )
+    parser.add_argument(
+        "--places",
+        metavar="PLACES",
+        help="with --preload: at these places, which asterope-prove --write found, the library "
+        "takes the ways that are best there",
     )
     parser.expert.add_argument(
         "--prefix",
@@ -107,6 +119,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     # The last one holds, as usual. Here it may be meant to hold for one of the profiles.
     if arguments.dispatch and len(set(arguments.prefix or ())) > 1:
         parser.error("--prefix: one file has one prefix: give it once")
+    if arguments.preload is not None and arguments.prefix:
+        parser.error("--prefix: the library of --preload has libc's names and no others")
+    if arguments.places is not None and arguments.preload is None:
+        parser.error("--places is for the library that --preload names")
     return arguments
 
 
@@ -135,18 +151,27 @@ def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | P
 def _generate(arguments: argparse.Namespace) -> int:
     try:
         texts, profiles, held = _render(arguments)  # all of it, before any file is touched
-    except ProfileError as error:
+        library = None if arguments.preload is None else _library(arguments, texts)
+    except (ProfileError, BadInput) as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
-    folder = Path(arguments.output)
-    try:
-        write_files(folder, texts)
-    except OSError as error:
-        where = one_line(error.filename or folder)
-        return fail(
-            PROGRAM,
-            f"{where}: cannot write: {error.strerror}: choose another folder with -o",
-            FAILED,
-        )
+    except (Failure, OSError) as error:
+        return fail(PROGRAM, one_line(error), FAILED)
+    outputs: list[tuple[str, Path, Mapping[str, str | bytes]]] = []
+    if library is None or arguments.output is not None:
+        outputs.append(("-o", Path(arguments.output or "."), texts))
+    if library is not None:
+        target = Path(arguments.preload)
+        outputs.append(("--preload", target.parent, {target.name: library}))
+    for option, folder, files in outputs:
+        try:
+            write_files(folder, files)
+        except OSError as error:
+            where = one_line(error.filename or folder)
+            return fail(
+                PROGRAM,
+                f"{where}: cannot write: {error.strerror}: choose another folder with {option}",
+                FAILED,
+            )
     if arguments.quiet:
         return DONE
     for prefix in (arguments.prefix or ())[-1:]:
@@ -156,9 +181,23 @@ def _generate(arguments: argparse.Namespace) -> int:
             _warn(f"{one_line(path)}: incomplete: {what_is_missing(profile)}: " + _remedy(profile))
         if doubt := doubt_of(profile.raw):
             _warn(f"{one_line(path)}: {warning(doubt, 'these winners are')}")
-    names = " and ".join(one_line(folder / name) for name in texts)
+    names = " and ".join(one_line(folder / name) for _, folder, files in outputs for name in files)
     taken = "" if arguments.profile else f" from {one_line(*profiles)}"
     return _report(f"wrote {names} ({held}){taken}")
+
+
+def _library(arguments: argparse.Namespace, texts: Mapping[str, str]) -> bytes:
+    """Raises BadInput, Failure and OSError."""
+    # These load what most calls have no use for.
+    from .place_map import as_c, read_places
+    from .preload import compile_preload
+
+    table = None
+    if arguments.places is not None:
+        header = next(text for name, text in texts.items() if name.endswith(".h"))
+        entries = re.findall(r"\basterope_(mem\w+)\(", header)
+        table = as_c(read_places(arguments.places, entries))
+    return compile_preload(texts, table)
 
 
 def _remedy(profile: Profile) -> str:

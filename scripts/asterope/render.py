@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 INTENTS = workloads.names("entry_point")
 
 
-def _template_folders(architecture: str) -> list[Path]:
-    """The architecture's own, and the one with those that all share."""
+def template_folder() -> Path:
+    """The one with what all architectures share."""
     package = Path(__file__).resolve().parent
     for root in (package / "templates", package.parents[1] / "templates"):
-        if (root / architecture).is_dir():
-            return [root / architecture, root]
-    raise FileNotFoundError(f"no templates for {architecture} beside {package}")
+        if root.is_dir():
+            return root
+    raise FileNotFoundError(f"no templates beside {package}")
 
 
 def fields(copy: Any) -> Iterable[tuple[str, str | int]]:
@@ -45,7 +45,7 @@ def fields(copy: Any) -> Iterable[tuple[str, str | int]]:
 def _environment(architecture: str) -> jinja2.Environment:
     here = spaces.of(architecture)
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_template_folders(architecture)),
+        loader=jinja2.FileSystemLoader([template_folder() / architecture, template_folder()]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -59,7 +59,10 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shared_library(folder / f"{name}.so", ROUTINE.replace("SPIN", str(spin)))
     shared_library(folder / "nothing.so", "int unused;\n")
     (folder / "program.c").write_text(PROGRAM)
-    output_of("cc", "-O2", "-fno-builtin", folder / "program.c", "-o", folder / "program")
+    output_of(
+        *("cc", "-O2", "-fno-builtin", "-Wl,--build-id", folder / "program.c"),
+        *("-o", folder / "program"),
+    )
     output_of("cc", "-O2", "-static", folder / "program.c", "-o", folder / "static")
     (folder / "text.so").write_text("no library\n")
     return folder
@@ -120,6 +123,20 @@ def test_a_slower_routine_is_found_named_and_advised_against(
         *(str(things / "program"), "main", "libc"),
     )
     assert found["gain"]["high"] < 0 and place["ratios"]["routine"]["high"] < 1
+    assert lines[-2].startswith("Note: 1 place wants another way than the routine: --write PLACES")
+
+
+def test_places_that_want_another_way_are_written(prove, things: Path, tmp_path: Path) -> None:
+    files = ("--json", tmp_path / "trial.json", "--write", tmp_path / "places.json")
+    done = prove("--time", "20s", *files, "--", things / "program", 800_000)
+    place, mapped = (json.loads(Path(file).read_text())["places"][0] for file in files[1::2])
+    build = output_of("readelf", "-nW", things / "program")
+    assert f"Build ID: {mapped.pop('build_id')}\n" in build
+    assert mapped.pop("way") == place["best"] == "libc"
+    assert mapped == {name: place[name] for name in mapped}
+    said, to_do = done.stdout.splitlines()[-2:]
+    assert said == f"Wrote {files[-1]}: 1 place with another way than the routine."
+    assert to_do.startswith(f"To give each place its way: scripts/tune --places {files[-1]}, then ")
 
 
 def test_a_short_program_is_run_again(prove, things: Path, tmp_path: Path) -> None:
@@ -191,6 +208,10 @@ BAD = {
     "libc's name": (["--copy", "libc={things}/like.so", "--", "true"], "is a way already"),
     "no such symbol": (["--copy", "a={things}/like.so:no", "--", "true"], "has no function no"),
     "a server's port": (["--", "sh", "{{port}}"], "name its client with --client"),
+    "a map of whole runs": (
+        ["--write", "p.json", "--runs", "--", "true"],
+        "--write is the trial's",
+    ),
     "time and rounds": (["--time", "3s", "--rounds", "6", "--", "true"], "--time is the trial's"),
     "no time": (["--time", "3", "--", "true"], "write 90s, 10m or 1.5h"),
 }

@@ -6,19 +6,20 @@ from __future__ import annotations
 import functools
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, each
+from asterope.place_map import MappedPlace, as_c
 from copy_programs import CHECKERS, REPOSITORY, Memset, output_of, profile_json, render, run
+from generate_command import command as generate
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
 SETS = {"memset", "__memset_chk", "bzero"}
 # A routine without memset leaves libc's alone.
-NAMES = {"reference": COPIES, "tuned": COPIES | SETS}
+NAMES = {"reference": COPIES, "tuned": COPIES | SETS, "with a map": COPIES | SETS}
 OLD_MEMCPY = {"x86_64": "memcpy@GLIBC_2.2.5", "aarch64": "memcpy@GLIBC_2.17"}
 SITUATIONS = ("copies", "early", "signals", "fork", "threads", "dlopen")
 C = ("-std=gnu99", "-O2", "-Wall", "-Wextra", "-fno-builtin")
@@ -53,28 +54,31 @@ def preload(arch: Architecture, routine: Path, target: Path, *compiler: str) -> 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory) -> Callable[[Architecture, str], Path]:
-    """One as the project's own build makes it, without memset, and one compiled as that does, with
-    it; each two folders below its routine. Where the CPU lacks what the profile needs, this tests
-    the portable path."""
+    """One as scripts/tune has it made, without memset, one with it, and the same with a map, which
+    names a place of no program; the last two lie two folders below their routine. Where the CPU
+    lacks what the profile needs, this tests the portable path."""
 
     @functools.cache
     def of(arch: Architecture, name: str) -> Path:
-        folder = tmp_path_factory.mktemp(name)
-        build = folder / "build"
+        folder = tmp_path_factory.mktemp(name.replace(" ", "_"))
+        made = folder / "build" / "libasterope_preload.so"
+        if name == "reference":
+            profile = REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json"
+            assert generate(profile, "--quiet", "--preload", made) == 0
+            return made
+        made.parent.mkdir()
+        routine = render(tuned_profile(arch, folder), folder)
         if name == "tuned":
-            build.mkdir()
-            routine = render(tuned_profile(arch, folder), folder)
-            return preload(arch, routine, build / "libasterope_preload.so")
-        routine = render(REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json", folder)
-        options = (f"-DASTEROPE_ROUTINE={routine}", f"-DPython3_EXECUTABLE={sys.executable}")
-        output_of("cmake", "-S", REPOSITORY, "-B", build, "-DASTEROPE_BUILD_TESTS=OFF", *options)
-        output_of("cmake", "--build", build, "--target", "asterope_preload")
-        return build / "libasterope_preload.so"
+            return preload(arch, routine, made)
+        places = [MappedPlace("a file", "00", 4096, "", "memcpy", 1024, "libc")]
+        (folder / "places.h").write_text(as_c(places))
+        mapped = f'-DASTEROPE_PLACES="{folder / "places.h"}"'
+        return preload(arch, routine, made, *arch.gcc, "-O2", mapped)
 
     return of
 
 
-each_library = each(lambda a: ["reference", "tuned"] if a is X86_64 and a.is_native else ["tuned"])
+each_library = each(lambda a: list(NAMES)[not (a is X86_64 and a.is_native) :])
 
 
 def under(arch: Architecture, library: Path | None, cpu: str = "", **more: str) -> tuple:
@@ -113,6 +117,7 @@ def test_it_needs_nothing_of_libc_that_could_copy(library, arch, case):
     of_compilers |= {"_ITM_registerTMCloneTable", "_ITM_deregisterTMCloneTable"}
     needed = {"__chk_fail", "getenv", "strcmp", "strlen", "write"}
     needed |= {"getauxval"} if arch is AARCH64 else set()
+    needed |= {"dlsym", "_dl_find_object"} if case == "with a map" else set()
     assert arch.wanted(library(arch, case), "-D") - of_compilers <= needed
 
 
@@ -169,12 +174,11 @@ def test_other_compilers_and_flags_leave_it_whole(tmp_path, library, check, arch
 # --- ASTEROPE_VERBOSE -----------------------------------------------------------------------------
 
 
+TUNED_FOR = r", tuned for A CPU \(TM\) @ 3\.20GHz, balanced, 2026-11-20T22:19:00Z"
 SAID = {
     "reference": ("memcpy, memmove and mempcpy", ""),
-    "tuned": (
-        *("memcpy, memmove, mempcpy, memset and bzero",),
-        r", tuned for A CPU \(TM\) @ 3\.20GHz, balanced, 2026-11-20T22:19:00Z",
-    ),
+    "tuned": ("memcpy, memmove, mempcpy, memset and bzero", TUNED_FOR),
+    "with a map": ("memcpy, memmove, mempcpy, memset and bzero", f"{TUNED_FOR}, 1 place apart"),
 }
 
 

@@ -51,6 +51,15 @@ case " $* " in
 esac
 """
 
+# Refuses a map that is not there.
+GENERATE = r"""#!/bin/sh
+echo "asterope-generate $*" >>"$ASTEROPE_CALLS"
+while [ $# -gt 0 ]; do
+    [ "$1" != --places ] || [ -e "$2" ] || { echo "asterope-generate: $2: none" >&2; exit 2; }
+    shift
+done
+"""
+
 PROVISIONAL = "warning: noise: these winners are provisional; run again in a quieter hour"
 
 
@@ -79,7 +88,7 @@ class Checkout:
         for name, text in (
             ("asterope-tune", TOOL),
             ("asterope-bench", '#!/bin/sh\necho "compared: $*"\n'),
-            ("asterope-generate", "#!/bin/sh\n"),
+            ("asterope-generate", GENERATE),
         ):
             (build / name).write_text(text)
             (build / name).chmod(0o755)
@@ -146,6 +155,7 @@ MISSPELT = {
     "no value": (["--sizes"], "--sizes needs a value"),
     "no file": (["-o", ""], "-o needs the name of a file"),
     "no name": (["--name"], "--name needs a value"),
+    "no map": (["--places"], "--places needs a value"),
     "empty name": (["--name="], "--name '': choose letters, digits"),
     "name of another folder": (["--name", "../x"], "--name '../x': choose letters, digits"),
     "no recording": (["--recording", "none.json"], "--recording none.json: names no program"),
@@ -339,6 +349,24 @@ def test_a_programs_profile_and_libraries_are_kept_apart(
     checkout.asked()
     assert checkout.run("check", "--name=ffmpeg").returncode == 0
     assert checkout.asked() == [f"check {own}"]
+
+
+def test_a_map_of_places_goes_to_the_preload_library(checkout: Checkout, tmp_path: Path) -> None:
+    places, library = tmp_path / "places.json", f"{checkout.root}/build/libasterope_preload.so"
+    preload = f"asterope-generate {checkout.profile} --preload {library}"
+    places.write_text("{}")
+    assert checkout.run().returncode == 0
+    assert f"{preload} --quiet" in checkout.asked()
+    for given in (["--places", places], [f"--places={places}"]):
+        assert checkout.run(*given).returncode == 0
+        asked = checkout.asked()
+        assert f"{preload} {' '.join(map(str, given))} --quiet" in asked
+        assert not any(call.startswith("-o ") for call in asked)  # no reason to search again
+    done = checkout.run("--places", "none.json")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        2,
+        "asterope-generate: none.json: none",
+    )
 
 
 @pytest.mark.parametrize("there_before", [True, False])

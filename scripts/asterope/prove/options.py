@@ -20,7 +20,7 @@ _OF_RUNS = (
     *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client", "seed"),
 )
 # Those of the trial.
-_OF_TRIAL = ("time", "copy", "routine")
+_OF_TRIAL = ("time", "copy", "write", "routine")
 
 
 def _rounds(text: str) -> int:
@@ -97,6 +97,12 @@ def _parser() -> argparse.ArgumentParser:
         "--routine",
         metavar="SO",
         help="the library that has the routine (default: the one that scripts/tune built)",
+    )
+    parser.add_argument(
+        "--write",
+        metavar="PLACES",
+        help="write the places that surely another way than the routine suits better there, with "
+        "their ways, for asterope-generate --places",
     )
     parser.add_argument(
         "--runs", action="store_true", help="whole runs in alternation, not a trial inside one"

@@ -71,14 +71,29 @@ def _address_of(elf: ELFFile, offset: int) -> int | None:
 
 def _debug_file(elf: ELFFile) -> Path | None:
     """The symbols that a distribution ships apart."""
+    build = _build_id(elf)
+    path = DEBUG_FOLDER / build[:2] / f"{build[2:]}.debug"
+    return path if build.isalnum() and path.is_file() else None
+
+
+def _build_id(elf: ELFFile) -> str:
     for section in elf.iter_sections():
         if isinstance(section, NoteSection):
             for note in section.iter_notes():
                 if note["n_type"] == "NT_GNU_BUILD_ID":
-                    build = note["n_desc"]
-                    path = DEBUG_FOLDER / build[:2] / f"{build[2:]}.debug"
-                    return path if build.isalnum() and path.is_file() else None
-    return None
+                    return note["n_desc"]
+    return ""
+
+
+def build_id_of(module: str) -> str:
+    """In hexadecimal digits; empty where the file has none, is gone or is no such file."""
+    try:
+        if not module.startswith("/") or not Path(module).is_file():
+            return ""
+        with open(module, "rb") as file:
+            return _build_id(ELFFile(file))
+    except _BAD_FILE:
+        return ""
 
 
 def _look_up(elf: ELFFile, addresses: set[int]) -> dict[int, str]:

@@ -19,6 +19,7 @@ from ..words import ProgressLine
 from . import words
 from .document import document
 from .findings import Found
+from .mapping import map_of
 from .run import Trial, fails_alone, why_not
 from .ways import check_ways, find_routine, parse_way, ways_of_routine
 
@@ -85,6 +86,12 @@ def _report(trial: Trial, preload: Path, seconds: float, arguments: argparse.Nam
     why = why_not(trial)
     if why:
         raise Failure(why)
+    notes, mapped = words.other_ways(found), None
+    if arguments.write is not None:
+        path = Path(arguments.write)
+        text, notes, has_places = map_of(trial, found, names, arguments.command, path)
+        write_files(path.parent, {path.name: text})
+        mapped = path if has_places else None
     if not observed.places:
         show("This program makes no copies that a library sees: there is nothing to try.")
         show("Leave it: nothing to gain here.")
@@ -96,7 +103,8 @@ def _report(trial: Trial, preload: Path, seconds: float, arguments: argparse.Nam
         words.table(found, names),
         "",
         *words.limits(observed),
-        words.what_to_do(found, arguments.command, preload),
+        *notes,
+        words.what_to_do(found, arguments.command, preload, mapped),
     ]
     show("\n".join(shown))
     return _code(found)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from ...one_line import one_line
+from ...place_map import WAYS
 from ...render import human_size
 from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, Observed, Place
 from .findings import FEW, MATTERS, Found, PlaceFound
@@ -151,13 +152,24 @@ def _count(calls: float) -> str:
     return f"{calls:.3g}T"
 
 
-def what_to_do(found: Found, command: Sequence[str], preload: Path) -> str:
-    """The last line."""
+def other_ways(found: Found) -> list[str]:
+    """That a map of places would bring something."""
+    wanting = [one for one in found.places if one.best in WAYS and one.share >= MATTERS]
+    if not wanting:
+        return []
+    places = "1 place wants" if len(wanting) == 1 else f"{len(wanting)} places want"
+    return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
+
+
+def what_to_do(found: Found, command: Sequence[str], preload: Path, mapped: Path | None) -> str:
+    """The last line. `mapped`: the map that was written, where it has places."""
     gain = found.gain
+    shown = " ".join(one_line(word) for word in command[:3]) + " ..." * (len(command) > 3)
+    line = f"LD_PRELOAD={one_line(preload)} {shown}"
+    if mapped is not None:
+        return f"To give each place its way: scripts/tune --places {one_line(mapped)}, then {line}"
     if gain is not None and gain.low > 0 and gain.value >= _SAME / 2:
-        shown = " ".join(one_line(word) for word in command[:3])
-        dots = " ..." if len(command) > 3 else ""
-        return f"To have it: LD_PRELOAD={one_line(preload)} {shown}{dots}"
+        return f"To have it: {line}"
     if gain is not None and gain.high < 0:
         return "Leave it: the routine makes this program slower."
     if gain is None or max(abs(gain.low), abs(gain.high)) <= 2 * _SAME:

@@ -1,0 +1,111 @@
+"""The map of a program's places: which way their copies take where it is not the routine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from . import __version__
+from .faults import BadInput
+from .one_line import one_line
+from .profile.faults import Fault, path_text
+from .profile.text import Kind, read, refuse_other_formats
+from .record.raw import FUNCTIONS
+from .record.reading import parse, refuse_what_breaks
+
+SCHEMA_FILE = Path(__file__).resolve().parent / "places.schema.json"
+WAYS = ("libc", "hot", "cold", "consume")
+
+_REMEDY = "correct it or run asterope-prove --write again"
+_KIND = Kind(
+    noun="map of places",
+    named="one",
+    described="a map of places",
+    program="asterope-prove --write",
+    format="asterope-places",
+    version=1,
+    remedy=_REMEDY,
+)
+
+
+@dataclass(frozen=True)
+class MappedPlace:
+    """As places.schema.json has it."""
+
+    module: str
+    build_id: str
+    offset: int
+    caller: str
+    function: str
+    least: int
+    way: str
+
+
+def text_of(places: Sequence[MappedPlace], command: Sequence[str]) -> str:
+    whole = {
+        "format": _KIND.format,
+        "version": _KIND.version,
+        "tool_version": __version__,
+        "command": list(command),
+        "places": [asdict(place) for place in places],
+    }
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def read_places(path: str | os.PathLike, entries: Collection[str]) -> list[MappedPlace]:
+    """`entries`: the routine's, memcpy_cold and so on. Raises BadInput: file, place,
+    what is wrong, remedy."""
+    try:
+        raw = parse(read(path, _KIND), _KIND)
+        refuse_other_formats(raw, _KIND)
+        refuse_what_breaks(SCHEMA_FILE, raw, _REMEDY)
+        places = [MappedPlace(**one) for one in raw["places"]]
+        _check(places, entries)
+        return places
+    except Fault as fault:
+        parts = [one_line(path), *([path_text(fault.place)] if fault.place else [])]
+        raise BadInput(": ".join([*parts, str(fault)])) from None
+
+
+def _check(places: Sequence[MappedPlace], entries: Collection[str]) -> None:
+    """What the schema cannot say."""
+    seen = set()
+    for i, place in enumerate(places):
+        if place.least & (place.least - 1):
+            what = f"{place.least} is no power of two: {_REMEDY}"
+            raise Fault(what, ("places", i, "least"))
+        function = f"{_operation(place)}_{place.way}"
+        if place.way != "libc" and function not in entries:
+            what = f"the profile has no {function}: {_REMEDY}, with its routine"
+            raise Fault(what, ("places", i, "way"))
+        key = (place.build_id, place.offset, place.function, place.least)
+        if key in seen:
+            raise Fault(f"given twice: {_REMEDY}", ("places", i))
+        seen.add(key)
+
+
+def as_c(places: Sequence[MappedPlace]) -> str:
+    """The table that templates/by_place.h includes. Names do not enter it."""
+    count = f"{len(places)} place{'' if len(places) == 1 else 's'} apart"
+    rows = [
+        f'#define ASTEROPE_PLACES_TEXT ", {count}"',
+        "static const struct asterope_place asterope_places[] = {",
+        *(f"    {{{', '.join(map(str, _fields(place)))}}}," for place in places),
+        "    {0}};",  # C knows no empty table
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _fields(place: MappedPlace) -> Iterable[object]:
+    build = bytes.fromhex(place.build_id)
+    own = f"(asterope_way *)asterope_{_operation(place)}_{place.way}"
+    yield from (f"{place.offset}u", place.least.bit_length() - 1, FUNCTIONS.index(place.function))
+    yield from ("NULL" if place.way == "libc" else own, len(build))
+    yield f"{{{', '.join(map(str, build))}}}"
+
+
+def _operation(place: MappedPlace) -> str:
+    return "memset" if place.function == "memset" else "memcpy"

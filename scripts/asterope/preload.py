@@ -1,0 +1,55 @@
+"""Compiles the library for LD_PRELOAD: the routine under libc's names."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from .faults import Failure
+from .one_line import one_line
+from .render import template_folder
+
+_TABLE = "asterope_places.h"
+_COMPILERS = ("cc", "gcc", "clang")
+
+
+def compile_preload(texts: Mapping[str, str], table: str | None) -> bytes:
+    """`texts`: those of the routine, by their files' names. `table`: of a map of places, as C. By
+    the compiler that CC names, with the options in CFLAGS. Raises Failure and OSError."""
+    with tempfile.TemporaryDirectory(prefix="asterope-preload-") as name:
+        folder = Path(name)
+        for file, text in texts.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        own = ["-fno-builtin", "-fPIC", "-shared", "-I", name]
+        if table is not None:
+            (folder / _TABLE).write_text(table, encoding="ascii")
+            own += [f'-DASTEROPE_PLACES="{_TABLE}"']
+        library = folder / "library.so"
+        source = template_folder() / "preload.c"
+        flags = ["-O2", *shlex.split(os.environ.get("CFLAGS", ""))]
+        _compile([*_compiler(), *flags, *own, str(source), "-o", str(library)])
+        return library.read_bytes()
+
+
+def _compiler() -> list[str]:
+    named = shlex.split(os.environ.get("CC", ""))
+    found = named or [name for name in _COMPILERS if shutil.which(name)][:1]
+    if not found or not shutil.which(found[0]):
+        what = f"CC: {one_line(found[0])[:80]}: no such command" if found else "there is none"
+        raise Failure(f"the library needs a C compiler: {what}: install gcc, or name one in CC")
+    return found
+
+
+def _compile(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        lines = done.stderr.splitlines()
+        errors = [line for line in lines if re.search(r"\berror\b", line)] or lines or ["no reason"]
+        said = one_line(errors[0])[:300]
+        raise Failure(f"{one_line(command[0])} did not compile the library: {said}")

@@ -1,0 +1,181 @@
+"""The map of places: what is written is read, and a broken or foreign one refused in one line."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jsonschema
+import pytest
+from asterope.faults import BadInput
+from asterope.place_map import SCHEMA_FILE, MappedPlace, as_c, read_places, text_of
+from asterope.prove.trial import mapping
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
+from asterope.prove.trial.findings import findings
+from generate_command import assert_old, command, old_files, only_line
+from profile_samples import good_profile
+
+ENTRIES = ("memcpy", "memcpy_cold")
+PLACES = [
+    MappedPlace("/lib/libnumpy.so", "00ff" * 10, 0x1234, "copy", "memcpy", 1 << 20, "cold"),
+    MappedPlace('/a"b\\\n*/\udcff.so', "ab", 2**63 - 1, "ü", "memset", 512, "libc"),
+]
+
+
+def raw() -> dict[str, Any]:
+    return json.loads(text_of(PLACES, ["./program", "*/"]))
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[object], Path]:
+    def write(content: object) -> Path:
+        path = tmp_path / "places.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    return write
+
+
+def test_what_is_written_is_read_and_is_as_the_schema_says(written) -> None:
+    schema = json.loads(SCHEMA_FILE.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(raw(), schema)
+    assert read_places(written(raw()), ENTRIES) == PLACES
+
+
+def test_no_text_of_the_map_reaches_c() -> None:
+    table = as_c(PLACES)
+    words = re.findall(r"[^\W\d]\w+", re.sub(r'".*"', "", table))
+    assert set(words) == {
+        *("define", "ASTEROPE_PLACES_TEXT", "static", "const", "struct", "asterope_place"),
+        *("asterope_places", "asterope_way", "asterope_memcpy_cold", "NULL"),
+    }
+    assert table.startswith('#define ASTEROPE_PLACES_TEXT ", 2 places apart"\n')
+    assert "{4660u, 20, 0, (asterope_way *)asterope_memcpy_cold, 20, {0, 255, 0, 255," in table
+    assert "{9223372036854775807u, 9, 3, NULL, 1, {171}}" in table
+
+
+def changed(**fields: object) -> str:
+    whole = raw()
+    whole["places"][0].update(fields)
+    return json.dumps(whole)
+
+
+def edited(edit: Callable[[dict[str, Any]], object]) -> str:
+    whole = raw()
+    edit(whole)
+    return json.dumps(whole)
+
+
+BAD = {
+    "no JSON": ("{", "line 1, column 2: not JSON"),
+    "nothing": ("", "the file is empty"),
+    "a list": ("[]", "an array where a JSON object is expected"),
+    "a profile": (json.dumps(good_profile()), 'format: not a map of places ("format" must be'),
+    "a newer version": (edited(lambda w: w.update(version=2)), "version: made by a newer asterope"),
+    "a version of text": (edited(lambda w: w.update(version="1")), 'version: "1" where 1 is expe'),
+    "no places": (edited(lambda w: w.pop("places")), "places: missing"),
+    "an unknown field": (changed(more=1), "places[0].more: unknown field"),
+    "an unknown way": (changed(way="fast"), 'places[0].way: "fast" is none of libc, hot'),
+    "the routine's way": (changed(way="routine"), 'places[0].way: "routine" is none of'),
+    "another function": (changed(function="strcpy"), 'places[0].function: "strcpy" is none'),
+    "a build id of letters": (changed(build_id="xy"), 'places[0].build_id: "xy" has characters'),
+    "half a byte": (changed(build_id="abc"), 'places[0].build_id: "abc" has characters'),
+    "no build id": (changed(build_id=""), 'places[0].build_id: "" has characters'),
+    "a long build id": (changed(build_id="ab" * 33), "is longer than 64 characters"),
+    "no offset": (changed(offset=0), "places[0].offset: 0 is less than 1"),
+    "an offset of text": (changed(offset="1"), "places[0].offset: "),
+    "a fraction": (changed(offset=1.0), "places[0].offset: 1.0 where an integer is expected"),
+    "a huge offset": (changed(offset=2**64), "places[0].offset: "),
+    "a small size": (changed(least=256), "places[0].least: 256 is less than 512"),
+    "no power of two": (changed(least=1000), "places[0].least: 1000 is no power of two"),
+    "no such entry point": (changed(way="hot"), "places[0].way: the profile has no memcpy_hot"),
+    "of memset": (changed(function="memset"), "places[0].way: the profile has no memset_cold"),
+    "a place twice": (
+        edited(lambda w: w["places"].append({**w["places"][0], "way": "libc"})),
+        "places[2]: given twice",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_map_is_refused_in_one_line_with_its_place(written, case: str) -> None:
+    content, said = BAD[case]
+    path = written(content)
+    with pytest.raises(BadInput) as error:
+        read_places(path, ENTRIES)
+    assert str(error.value).startswith(f"{path}: {said}" if said[0] != "i" else str(path))
+    assert said in str(error.value) and str(error.value).isprintable()
+
+
+def test_generate_refuses_it_and_leaves_what_is_there(written, tmp_path: Path, capsys) -> None:
+    (tmp_path / "profile.json").write_text(json.dumps(good_profile()))
+    out = old_files(tmp_path / "out")
+    library = ("--preload", out / "lib.so")
+    for path, said in ((written(changed(way="x")), "places[0].way"), ("none.json", "cannot read")):
+        assert command(tmp_path / "profile.json", "-o", out, *library, "--places", path) == 2
+        assert said in only_line(capsys)
+    assert_old(out)
+
+
+# --- Of a trial -----------------------------------------------------------------------------------
+
+
+def trial_of(**factors: dict[str, float]) -> SimpleNamespace:
+    """Its places are files of these names, and ways take so much of libc's time there."""
+    dice, observed = random.Random(1), Observed(cpu_seconds=10.0, processes=1, runs=1)
+    names = [
+        LIBC,
+        LIBC_AGAIN,
+        ROUTINE,
+        *sorted({w for f in factors.values() for w in f} - {ROUTINE}),
+    ]
+    for module, of in factors.items():
+        cycles = [
+            [
+                Block(way, [of.get(way, 1.0) * dice.gauss(1, 0.02) for _ in range(5)], [1.0] * 5, 5)
+                for way in names
+            ]
+            for _ in range(60)
+        ]
+        observed.places[Place(module, 8, "memcpy", 1024)] = Seen(1000, 1000, cycles=cycles)
+    return SimpleNamespace(observed=observed, names=names)
+
+
+def test_places_enter_where_another_way_is_surely_better(monkeypatch, written) -> None:
+    """With the best of those that a library of the routine has."""
+    ids = {"losing": "aa", "gaining": "bb", "foreign": "cc", "both": "dd", "long": "ee" * 33}
+    monkeypatch.setattr(mapping, "build_id_of", lambda module: ids.get(module, ""))
+    trial = trial_of(
+        losing={ROUTINE: 1.2},
+        gaining={ROUTINE: 0.9, "cold": 0.6, "hot": 0.7},
+        fine={ROUTINE: 0.5, "cold": 0.6},
+        foreign={ROUTINE: 0.8, "cold": 0.9, "hot": 0.9, "other": 0.5},
+        both={ROUTINE: 0.8, "cold": 0.6, "other": 0.5},
+        unnamed={ROUTINE: 1.2},
+        long={ROUTINE: 1.2},
+    )
+    found = findings(trial.observed, trial.names)
+    text, lines, has_places = mapping.map_of(trial, found, {}, ["x"], Path("p.json"))
+    places = read_places(written(text), ENTRIES)
+    ways = {place.build_id: place.way for place in places}
+    assert has_places and ways == {"aa": "libc", "bb": "cold", "dd": "cold"}
+    assert lines == [
+        "Wrote p.json: 3 places with another way than the routine.",
+        "Left out: 2 places in files without a build id, which nothing tells apart.",
+        "At 2 places another library's copy is best (other), which no map of the routine's ways "
+        "has.",
+    ]
+
+
+def test_nothing_to_write_is_an_empty_map(written) -> None:
+    trial = trial_of(fine={ROUTINE: 0.9})
+    found = findings(trial.observed, trial.names)
+    text, lines, has_places = mapping.map_of(trial, found, {}, ["x"], Path("p.json"))
+    assert read_places(written(text), ENTRIES) == []
+    assert not has_places and lines == ["Wrote p.json: 0 places with another way than the routine."]

@@ -1,0 +1,135 @@
+/* Copies and sets at places that a map names, each a function of its own, and counts who made them.
+ *
+ * Arguments, one after the other: PLACE:SIZE, with which way was taken printed as a line, "closed"
+ * and PATH:SIZE for the plugin; before a place "thread", "handler" and "fork" say where it is
+ * called from, "overlap" that its buffers do. A wrong copy ends it with 1. With -DPLUGIN the places
+ * alone, as a library. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Its calls have return addresses in it, none is a jump. */
+#define PLACE(name, call)                                                                          \
+    __attribute__((noinline)) void name(unsigned char* to, unsigned char* from, size_t bytes);     \
+    void name(unsigned char* to, unsigned char* from, size_t bytes) {                              \
+        call;                                                                                      \
+        __asm__ volatile("" : : "r"(to), "r"(from) : "memory");                                    \
+    }
+PLACE(first, memcpy(to, from, bytes))
+PLACE(second, memcpy(to, from, bytes))
+PLACE(moving, memmove(to, from, bytes))
+PLACE(ending, mempcpy(to, from, bytes))
+PLACE(setting, memset(to, from[0], bytes))
+
+#ifndef PLUGIN
+typedef void place(unsigned char*, unsigned char*, size_t);
+
+enum { LARGEST = 1 << 16, THREADS = 8, CALLS = 500, WAYS = 4 };
+
+/* Where no library counts, all are 0. */
+static long* counted(const char* name) {
+    static long none[WAYS];
+    long* found = dlsym(RTLD_DEFAULT, name);
+    return found ? found : none;
+}
+
+static void check_at(place* copy, unsigned char* to, unsigned char* from, size_t bytes) {
+    static __thread unsigned char value;
+    const unsigned char start = (unsigned char)(value + 1);
+    to[bytes] = 7;
+    for (size_t i = 0; i < bytes; ++i) from[i] = ++value;
+    copy(to, from, bytes);
+    for (size_t i = 0; i < bytes; ++i)
+        if (to[i] != (unsigned char)(start + (copy == setting ? 0 : i))) _exit(1);
+    if (to[bytes] != 7) _exit(1);
+}
+
+static __thread unsigned char source[LARGEST], target[LARGEST];
+static void check(place* copy, size_t bytes) {
+    check_at(copy, target, source, bytes);
+}
+
+static place* wanted;
+static size_t wanted_bytes;
+static void handle(int number) {
+    (void)number;
+    check(wanted, wanted_bytes);
+}
+
+static void* in_thread(void* unused) {
+    (void)unused;
+    for (int i = 0; i < CALLS; ++i) check(wanted, wanted_bytes);
+    return NULL;
+}
+
+static void in_threads(void) {
+    pthread_t thread[THREADS];
+    for (int i = 0; i < THREADS; ++i) pthread_create(&thread[i], NULL, in_thread, NULL);
+    for (int i = 0; i < THREADS; ++i) pthread_join(thread[i], NULL);
+}
+
+static void* plugin;
+static place* find(char* name) {
+    static const struct {
+        const char* name;
+        place* place;
+    } own[] = {{"first", first},
+               {"second", second},
+               {"moving", moving},
+               {"ending", ending},
+               {"setting", setting}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
+        if (!strcmp(name, own[i].name)) return own[i].place;
+    plugin = dlopen(name, RTLD_NOW);
+    place* found = plugin ? (place*)dlsym(plugin, "first") : NULL;
+    if (!found) _exit(2);
+    return found;
+}
+
+int main(int count, char** words) {
+    static const char* const names[WAYS] = {"routine", "hot", "cold", "consume"};
+    const long *own = counted("asterope_counted"), *libcs = counted("next_counted");
+    const char* situation = "";
+    for (int i = 1; i < count; ++i) {
+        char* colon = strrchr(words[i], ':');
+        if (!strcmp(words[i], "closed")) {
+            dlclose(plugin);
+        } else if (!strcmp(words[i], "fork")) {
+            int status = 0;
+            fflush(stdout);
+            const pid_t child = fork();
+            if (child) return waitpid(child, &status, 0) < 0 || status;
+        } else if (!colon) {
+            situation = words[i];
+        } else {
+            *colon = 0;
+            wanted = find(words[i]);
+            wanted_bytes = (size_t)atol(colon + 1);
+            long before[WAYS], libcs_before = libcs[0];
+            for (int way = 0; way < WAYS; ++way) before[way] = own[way];
+            if (!strcmp(situation, "thread")) {
+                in_threads();
+            } else if (!strcmp(situation, "handler")) {
+                signal(SIGUSR1, handle);
+                raise(SIGUSR1);
+            } else if (!strcmp(situation, "overlap")) {
+                check_at(wanted, source + 1, source, wanted_bytes);
+            } else {
+                check(wanted, wanted_bytes);
+            }
+            for (int way = 0; way < WAYS; ++way)
+                if (own[way] > before[way]) printf("%ld %s ", own[way] - before[way], names[way]);
+            if (libcs[0] > libcs_before) printf("%ld libc ", libcs[0] - libcs_before);
+            printf("\n");
+            situation = "";
+        }
+    }
+    return 0;
+}
+#endif
