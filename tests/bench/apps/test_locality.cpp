@@ -28,7 +28,7 @@ template <class Call> std::string refusal(const Call& call) {
     return "not refused";
 }
 
-bool contains(const std::string& text, const std::string& part) {
+bool says(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
@@ -114,7 +114,7 @@ TEST(LocalityParameters, that_make_no_system_are_refused_by_name) {
     };
     for (const auto& [request, part] : refused) {
         const std::string said = refusal([&, &request = request] { solve(request); });
-        EXPECT_TRUE(contains(said, part)) << said;
+        EXPECT_TRUE(says(said, part)) << said;
     }
 }
 
@@ -158,10 +158,10 @@ TEST(LocalityPreset, keeps_to_what_is_fixed) {
 }
 
 TEST(LocalityPreset, refuses_what_its_rows_cannot_be) {
-    EXPECT_TRUE(contains(refusal([] { preset(3, {}); }), "preset 3"));
-    EXPECT_TRUE(contains(refusal([] { preset(1, {.numSubsystems = 4}); }), "numSubsystems"));
-    EXPECT_TRUE(contains(refusal([] { preset(1, {.systemSize = 10000}); }), "no such row"));
-    EXPECT_TRUE(contains(refusal([] { preset(1, {.elemSize = 0}); }), "elemSize is 0"));
+    EXPECT_TRUE(says(refusal([] { preset(3, {}); }), "preset 3"));
+    EXPECT_TRUE(says(refusal([] { preset(1, {.numSubsystems = 4}); }), "numSubsystems"));
+    EXPECT_TRUE(says(refusal([] { preset(1, {.systemSize = 10000}); }), "no such row"));
+    EXPECT_TRUE(says(refusal([] { preset(1, {.elemSize = 0}); }), "elemSize is 0"));
 }
 
 TEST(LocalitySystem, copy_leaves_the_data_where_it_was_and_move_scatters_it) {
@@ -240,6 +240,6 @@ TEST(LocalityComparison, fails_where_a_routine_copies_wrong) {
         compared(bad_copy, 3, [](double) {});
         FAIL() << "not noticed";
     } catch (const Failure& error) {
-        EXPECT_TRUE(contains(error.what(), "checksums disagree"));
+        EXPECT_TRUE(says(error.what(), "checksums disagree"));
     }
 }
