@@ -71,13 +71,13 @@ class ToldMachine {
 // --- Names ---------------------------------------------------------------------------------------
 
 TEST(Disturbance, is_read_back_from_its_name) {
-    std::vector<std::string_view> names;
+    std::vector<std::string> names;
     for (const Disturbance disturbance : kDisturbances) {
         names.push_back(name_of(disturbance));
         EXPECT_EQ(parse_disturbance(names.back()), disturbance);
     }
-    EXPECT_EQ(names, (std::vector<std::string_view>{"steal", "preempted", "migrated", "frequency",
-                                                    "clock", "stalled"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"steal", "preempted", "migrated", "frequency",
+                                               "clock", "stalled"}));
 }
 
 TEST(Disturbance, has_no_other_name) {

@@ -93,6 +93,10 @@ Fault fault_of_number(const json& value, const json& schema, const std::string& 
     if (schema.contains("maximum") && number > schema["maximum"].get<long double>()) {
         return at(place, shown(value) + " is more than " + schema["maximum"].dump());
     }
+    if (schema.contains("multipleOf") && value.is_number_integer() &&
+        value.get<std::int64_t>() % schema["multipleOf"].get<std::int64_t>() != 0) {
+        return at(place, shown(value) + " is no multiple of " + schema["multipleOf"].dump());
+    }
     return std::nullopt;
 }
 

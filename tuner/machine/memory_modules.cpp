@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/contains.hpp"
+#include "machine/system_text.hpp"
 
 namespace asterope {
 
@@ -117,18 +117,7 @@ std::string channel_of(const Structure& device) {
     return bank.empty() ? channel_in(device.text(0x10)) : bank;
 }
 
-/// The file's beginning. The limit is far beyond what any firmware has.
-std::string read(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::string text(std::size_t{4} << 20, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    return text;
-}
-
-bool begins_with(const std::string& text, std::string_view start) {
-    return text.rfind(start, 0) == 0;
-}
+constexpr std::size_t kMostTables = std::size_t{4} << 20; ///< far beyond what any firmware has
 
 std::vector<std::string> entries_of(const fs::path& folder) {
     std::vector<std::string> names;
@@ -158,12 +147,12 @@ int read_edac_channels(const fs::path& root) {
     const fs::path controllers = root / "sys/devices/system/edac/mc";
     std::set<std::string> channels;
     for (const std::string& controller : entries_of(controllers)) {
-        if (!begins_with(controller, "mc")) continue;
+        if (!controller.starts_with("mc")) continue;
         for (const std::string& module : entries_of(controllers / controller)) {
-            if (!begins_with(module, "dimm") && !begins_with(module, "rank")) continue;
+            if (!module.starts_with("dimm") && !module.starts_with("rank")) continue;
             const fs::path folder = controllers / controller / module;
-            if (std::atol(read(folder / "size").c_str()) <= 0) continue; // MiB
-            const std::string channel = edac_channel(read(folder / "dimm_location"));
+            if (std::atol(read_text(folder / "size").c_str()) <= 0) continue; // MiB
+            const std::string channel = edac_channel(read_text(folder / "dimm_location"));
             if (!channel.empty()) channels.insert(controller + channel);
         }
     }
@@ -192,7 +181,8 @@ MemoryModules parse_smbios(std::string_view table) {
 }
 
 MemoryModules read_memory_modules(const fs::path& root) {
-    MemoryModules memory = parse_smbios(read(root / "sys/firmware/dmi/tables/DMI"));
+    MemoryModules memory =
+        parse_smbios(read_text(root / "sys/firmware/dmi/tables/DMI", kMostTables));
     memory.edac_channels = read_edac_channels(root);
     return memory;
 }

@@ -31,9 +31,9 @@ inline int small_number(std::string_view text) {
 }
 
 /// The start of a file, empty if it cannot be read. The limit is far beyond what is looked for.
-inline std::string read_text(const std::filesystem::path& file) {
+inline std::string read_text(const std::filesystem::path& file, std::size_t limit = 64 * 1024) {
     std::ifstream in(file, std::ios::binary);
-    std::string text(64 * 1024, '\0');
+    std::string text(limit, '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));
     return text;

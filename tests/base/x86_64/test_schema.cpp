@@ -39,6 +39,7 @@ TEST(Schema, uses_no_rule_that_the_check_does_not_know) {
                                          "enum",
                                          "minimum",
                                          "maximum",
+                                         "multipleOf",
                                          "$comment",
                                          "maxLength",
                                          "pattern",
