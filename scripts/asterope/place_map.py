@@ -90,8 +90,10 @@ def _check(places: Sequence[MappedPlace], entries: Collection[str]) -> None:
 def as_c(places: Sequence[MappedPlace]) -> str:
     """The table that templates/by_place.h includes. Names do not enter it."""
     count = f"{len(places)} place{'' if len(places) == 1 else 's'} apart"
+    used = {place.way for place in places if _operation(place) == "memcpy"}
     rows = [
         f'#define ASTEROPE_PLACES_TEXT ", {count}"',
+        *(f"ASTEROPE_ENTRY({way})" for way in WAYS[1:] if way in used),
         "static const struct asterope_place asterope_places[] = {",
         *(f"    {{{', '.join(map(str, _fields(place)))}}}," for place in places),
         "    {0}};",  # C knows no empty table
@@ -101,10 +103,11 @@ def as_c(places: Sequence[MappedPlace]) -> str:
 
 def _fields(place: MappedPlace) -> Iterable[object]:
     build = bytes.fromhex(place.build_id)
-    own = f"(asterope_way *)asterope_{_operation(place)}_{place.way}"
+    own = f"memset_{place.way}" if place.function == "memset" else place.way
+    end = "_to_end" if place.function == "mempcpy" else ""
     yield from (f"{place.offset}u", place.least.bit_length() - 1, FUNCTIONS.index(place.function))
-    yield from ("NULL" if place.way == "libc" else own, len(build))
-    yield f"{{{', '.join(map(str, build))}}}"
+    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_{own}{end}"
+    yield from (len(build), f"{{{', '.join(map(str, build))}}}")
 
 
 def _operation(place: MappedPlace) -> str:

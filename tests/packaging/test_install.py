@@ -48,6 +48,7 @@ OTHERS = (
     "share/asterope/python/asterope/profile.schema.json",
     "share/asterope/python/asterope/workloads.json",
     "share/asterope/templates/routine.c.j2",
+    "share/asterope/templates/by_place.h",
     "share/asterope/templates/preload.c",
     "share/doc/asterope/README.md",
     "share/doc/asterope/installing.md",

@@ -162,11 +162,29 @@ def test_other_sizes_and_other_places_are_the_routine_s(things, compiled, arch) 
 
 
 @each()
-def test_overlapping_buffers_are_the_routine_s(things, compiled, arch) -> None:
-    """Another way need not be right for them."""
+def test_sizes_with_one_way_on_both_sides_of_others(things, compiled, arch) -> None:
+    """Whichever comes first, what is kept of it holds for its own sizes alone."""
+    its = things(arch)
+    ways = {1024: "libc", 2048: "libc", 4096: "cold", 16384: "libc"}
+    places = [place_of(its.program, arch, "first", way, least) for least, way in ways.items()]
+    expected = {
+        **{512: "routine", 1023: "routine", 1024: "libc", 2047: "libc", 2048: "libc"},
+        **{4095: "libc", 4096: "cold", 8191: "cold", 8192: "routine", 16383: "routine"},
+        **{16384: "libc", 32767: "libc", 32768: "routine", 60000: "routine"},
+    }
+    library = compiled(arch, *places)
+    for sizes in (list(expected), list(expected)[::-1], list(expected)[3:] + list(expected)):
+        words = [f"first:{size}" for size in sizes]
+        assert its.ways(library, *words) == [f"1 {expected[size]}" for size in sizes]
+
+
+@each()
+def test_overlapping_buffers_are_copied_right(things, compiled, arch) -> None:
+    """An entry point need not be right for them."""
     its = things(arch)
     words = [word for name in ("first", "moving", "ending") for word in ("overlap", f"{name}:1024")]
-    assert its.ways(compiled(arch, *map_of_all(its)), *words) == ["1 routine"] * 3
+    ways = its.ways(compiled(arch, *map_of_all(its)), *words)
+    assert ways == ["1 libc", "1 routine", "1 routine"]
 
 
 @each()
@@ -200,8 +218,10 @@ def test_threads_handlers_and_children(things, compiled, arch) -> None:
 @each()
 def test_a_full_table_loses_places_never_copies(things, compiled, arch) -> None:
     its = things(arch)
-    library = compiled(arch, *map_of_all(its), flags="-DASTEROPE_KEPT=1")
-    words = ("first:1024", "second:1024", "first:1024")
+    places = [place_of(its.program, arch, "first", *way) for way in (("libc",), ("cold", 2048))]
+    words = ("first:1024", "first:2048", "first:1024")
+    assert its.ways(compiled(arch, *places), *words) == ["1 libc", "1 cold", "1 libc"]
+    library = compiled(arch, *places, flags="-DASTEROPE_ROOM=1")
     assert its.ways(library, *words) == ["1 libc", "1 routine", "1 libc"]
 
 
