@@ -208,7 +208,7 @@ nlohmann::json Plan::options() const {
                               {"without", request_.without}};
     if (!references.empty()) options["references"] = references_json(references);
     if (!set_references.empty()) options["set_references"] = references_json(set_references);
-    std::vector<std::string_view> names;
+    std::vector<std::string> names;
     for (const Operation one : operations) names.push_back(name_of(one));
     options["operations"] = names;
     if (names.size() > 1) options["set_sizes"] = set_sizes;
