@@ -113,6 +113,11 @@ void copy_check_abort(const char* reason) {
 }
 
 void copy_check_start(size_t largest) {
+    /* That of -pg would be handled on the stack that is looked at. */
+    sigset_t profiling;
+    sigemptyset(&profiling);
+    sigaddset(&profiling, SIGPROF);
+    sigprocmask(SIG_BLOCK, &profiling, NULL);
     if (largest < 32768) largest = 32768; /* some checks copy so much in any case */
     const size_t room = largest + 2 * (CANARY_BYTES + OFFSETS) + PAGE;
     for (int i = 0; i < 2; ++i) {

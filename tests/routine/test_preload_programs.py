@@ -97,7 +97,7 @@ def test_git_commits_clones_and_checks(best: Path, tmp_path: Path) -> None:
 
     def results(library: Path | None) -> list[str]:
         folder = tmp_path / ("with" if library else "without")
-        environment = under(library, **GIT)
+        environment = {**under(library), **GIT}
         numbers = random.Random(2)
         output_of("git", "init", "-q", "-b", "main", folder / "origin", env=environment)
         for commit in range(8):
