@@ -45,29 +45,9 @@ ASTEROPE_AVX inline void copy_tail(char* to, const char* from, std::size_t at, s
     if (at < bytes) store_anywhere(to + bytes - kVector, load(from + bytes - kVector));
 }
 
-/// One vector, four, or the two of a line while the next line is fetched.
-template <bool streams, std::size_t vectors>
-ASTEROPE_AVX inline void move(char* to, const char* from) {
-    if constexpr (vectors == 4) {
-        const __m256i a = load(from), b = load(from + kVector), c = load(from + 2 * kVector),
-                      d = load(from + 3 * kVector);
-        store(to, a);
-        store(to + kVector, b);
-        store(to + 2 * kVector, c);
-        store(to + 3 * kVector, d);
-    } else if constexpr (vectors == 2) {
-        _mm_prefetch(from + 2 * kVector, _MM_HINT_T0);
-        stream(to, load(from));
-        stream(to + kVector, load(from + kVector));
-    } else if constexpr (streams) {
-        stream(to, load(from));
-    } else {
-        store(to, load(from));
-    }
-}
+} // namespace
 
-template <bool streams, std::size_t vectors>
-ASTEROPE_AVX inline void* copy(void* destination, const void* source, std::size_t bytes) {
+ASTEROPE_AVX void* copy_avx(void* destination, const void* source, std::size_t bytes, std::size_t) {
     auto* to = static_cast<char*>(destination);
     const auto* from = static_cast<const char*>(source);
     if (bytes < kVector) {
@@ -75,35 +55,71 @@ ASTEROPE_AVX inline void* copy(void* destination, const void* source, std::size_
         return destination;
     }
     std::size_t at = copy_head(to, from);
-    for (; vectors > 1 && at + vectors * kVector <= bytes; at += vectors * kVector) {
-        move<streams, vectors>(to + at, from + at);
-    }
-    for (; at + kVector <= bytes; at += kVector) move<streams, 1>(to + at, from + at);
+    for (; at + kVector <= bytes; at += kVector) store(to + at, load(from + at));
     copy_tail(to, from, at, bytes);
-    if (streams) _mm_sfence();
     _mm256_zeroupper();
     return destination;
 }
 
-} // namespace
-
-ASTEROPE_AVX void* copy_avx(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    return copy<false, 1>(destination, source, bytes);
-}
-
 ASTEROPE_AVX void* copy_avx_unrolled(void* destination, const void* source, std::size_t bytes,
                                      std::size_t) {
-    return copy<false, 4>(destination, source, bytes);
+    auto* to = static_cast<char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    if (bytes < kVector) {
+        copy_below_32(to, from, bytes);
+        return destination;
+    }
+    std::size_t at = copy_head(to, from);
+    for (; at + 4 * kVector <= bytes; at += 4 * kVector) {
+        const __m256i a = load(from + at), b = load(from + at + kVector),
+                      c = load(from + at + 2 * kVector), d = load(from + at + 3 * kVector);
+        store(to + at, a);
+        store(to + at + kVector, b);
+        store(to + at + 2 * kVector, c);
+        store(to + at + 3 * kVector, d);
+    }
+    for (; at + kVector <= bytes; at += kVector) store(to + at, load(from + at));
+    copy_tail(to, from, at, bytes);
+    _mm256_zeroupper();
+    return destination;
 }
 
 ASTEROPE_AVX void* copy_avx_streaming(void* destination, const void* source, std::size_t bytes,
                                       std::size_t) {
-    return copy<true, 1>(destination, source, bytes);
+    auto* to = static_cast<char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    if (bytes < kVector) {
+        copy_below_32(to, from, bytes);
+        return destination;
+    }
+    std::size_t at = copy_head(to, from);
+    for (; at + kVector <= bytes; at += kVector) stream(to + at, load(from + at));
+    copy_tail(to, from, at, bytes);
+    _mm_sfence();
+    _mm256_zeroupper();
+    return destination;
 }
 
+/// Two vectors, which are one line, at a time; the next line is fetched meanwhile.
 ASTEROPE_AVX void* copy_avx_streaming_prefetch(void* destination, const void* source,
                                                std::size_t bytes, std::size_t) {
-    return copy<true, 2>(destination, source, bytes);
+    auto* to = static_cast<char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    if (bytes < kVector) {
+        copy_below_32(to, from, bytes);
+        return destination;
+    }
+    std::size_t at = copy_head(to, from);
+    for (; at + 2 * kVector <= bytes; at += 2 * kVector) {
+        _mm_prefetch(from + at + 2 * kVector, _MM_HINT_T0);
+        stream(to + at, load(from + at));
+        stream(to + at + kVector, load(from + at + kVector));
+    }
+    for (; at + kVector <= bytes; at += kVector) stream(to + at, load(from + at));
+    copy_tail(to, from, at, bytes);
+    _mm_sfence();
+    _mm256_zeroupper();
+    return destination;
 }
 
 } // namespace asterope::peers
