@@ -40,9 +40,11 @@ void add_places(CLI::App& app, Options& options) {
 }
 
 void add_aims(CLI::App& app, TuningRequest& request) {
-    add_option(app, "--rigor", &request.rigor,
-               "quick, standard (some minutes), or exhaustive (every candidate at every size)",
-               "LEVEL", {.shows_default = true});
+    add_option(
+        app, "--rigor", &request.rigor,
+        "quick, standard (some minutes), or exhaustive (every combination of the paper's axes "
+        "at every size, the other axes around the best)",
+        "LEVEL", {.shows_default = true});
     add_option(app, "--workload", &request.workload, tunable_text(), "NAME",
                {.shows_default = true});
     add_option(app, "--operations", &request.operations,
