@@ -10,11 +10,10 @@ from pathlib import Path
 
 from . import __version__
 from .faults import BadInput
-from .one_line import one_line
-from .profile.faults import Fault, path_text
-from .profile.text import Kind, read, refuse_other_formats
+from .profile.faults import Fault, fault_text
+from .profile.text import Kind, read
 from .record.raw import FUNCTIONS
-from .record.reading import parse, refuse_what_breaks
+from .record.reading import parse_checked
 
 SCHEMA_FILE = Path(__file__).resolve().parent / "places.schema.json"
 WAYS = ("libc", "hot", "cold", "consume")
@@ -59,15 +58,12 @@ def read_places(path: str | os.PathLike, entries: Collection[str]) -> list[Mappe
     """`entries`: the routine's, memcpy_cold and so on. Raises BadInput: file, place,
     what is wrong, remedy."""
     try:
-        raw = parse(read(path, _KIND), _KIND)
-        refuse_other_formats(raw, _KIND)
-        refuse_what_breaks(SCHEMA_FILE, raw, _REMEDY)
+        raw = parse_checked(read(path, _KIND), _KIND, SCHEMA_FILE)
         places = [MappedPlace(**one) for one in raw["places"]]
         _check(places, entries)
         return places
     except Fault as fault:
-        parts = [one_line(path), *([path_text(fault.place)] if fault.place else [])]
-        raise BadInput(": ".join([*parts, str(fault)])) from None
+        raise BadInput(fault_text(path, fault)) from None
 
 
 def _check(places: Sequence[MappedPlace], entries: Collection[str]) -> None:

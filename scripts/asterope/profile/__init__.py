@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-from ..one_line import one_line
 from .build import build
 from .checks import check
-from .faults import Fault, ProfileError, path_text
+from .faults import Fault, ProfileError, fault_text
 from .model import (
     Choice,
     LeftOut,
@@ -46,6 +45,5 @@ def load_profile(path: str | os.PathLike, content: bytes | None = None) -> Profi
         raw = parse(decode(read(path) if content is None else content))
         check(raw)
     except Fault as fault:
-        parts = [one_line(path), *([path_text(fault.place)] if fault.place else [])]
-        raise ProfileError(": ".join([*parts, str(fault)])) from None
+        raise ProfileError(fault_text(path, fault)) from None
     return build(raw)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+
+from ..one_line import one_line
 
 REMEDY = "correct it or run asterope-tune again"
 
@@ -45,3 +48,9 @@ def path_text(place: Place) -> str:
         else:
             text += f"[{shown(step)}]"
     return text.lstrip(".")
+
+
+def fault_text(path: str | os.PathLike, fault: Fault) -> str:
+    """One line: file, place, what is wrong."""
+    place = [path_text(fault.place)] if fault.place else []
+    return ": ".join([one_line(path), *place, str(fault)])

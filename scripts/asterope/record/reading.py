@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 from jsonschema.exceptions import best_match
 
 from ..json_depth import nests_too_deeply
-from ..one_line import one_line
-from ..profile.faults import Fault, path_text
+from ..profile.faults import Fault, fault_text
 from ..profile.schema import fault_of, validator
 from ..profile.text import Kind, decode, parse_with, read, refuse_other_formats, too_deep
 
@@ -39,14 +38,12 @@ def read_recording(path: str | os.PathLike, content: bytes | None = None) -> dic
     """Reads and checks the recording at `path`; `content`: what was read from there already. Raises
     RecordingError."""
     try:
-        raw = parse(read(path, RECORDING) if content is None else content, RECORDING)
-        refuse_other_formats(raw, RECORDING)
-        refuse_what_breaks(SCHEMA_FILE, raw, REMEDY)
+        content = read(path, RECORDING) if content is None else content
+        raw = parse_checked(content, RECORDING, SCHEMA_FILE)
         _check(raw)
         return raw
     except Fault as fault:
-        parts = [one_line(path), *([path_text(fault.place)] if fault.place else [])]
-        raise RecordingError(": ".join([*parts, str(fault)])) from None
+        raise RecordingError(fault_text(path, fault)) from None
 
 
 def parse(content: bytes, kind: Kind) -> Any:
@@ -63,6 +60,14 @@ def parse(content: bytes, kind: Kind) -> Any:
     if nests_too_deeply(value):
         raise too_deep(kind)
     return value
+
+
+def parse_checked(content: bytes, kind: Kind, schema_file: Path) -> Any:
+    """As the schema says. Raises Fault."""
+    raw = parse(content, kind)
+    refuse_other_formats(raw, kind)
+    refuse_what_breaks(schema_file, raw, kind.remedy)
+    return raw
 
 
 def refuse_what_breaks(schema_file: Path, raw: Any, remedy: str) -> None:
