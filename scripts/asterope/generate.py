@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from . import __version__
@@ -151,7 +151,9 @@ def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | P
 def _generate(arguments: argparse.Namespace) -> int:
     try:
         texts, profiles, held = _render(arguments)  # all of it, before any file is touched
-        library = None if arguments.preload is None else _library(arguments, texts)
+        library = None
+        if arguments.preload is not None:
+            library = _library(arguments.places, texts, profiles.values())
     except (ProfileError, BadInput) as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     except (Failure, OSError) as error:
@@ -186,17 +188,16 @@ def _generate(arguments: argparse.Namespace) -> int:
     return _report(f"wrote {names} ({held}){taken}")
 
 
-def _library(arguments: argparse.Namespace, texts: Mapping[str, str]) -> bytes:
+def _library(places: str | None, texts: Mapping[str, str], profiles: Iterable[Profile]) -> bytes:
     """Raises BadInput, Failure and OSError."""
     # These load what most calls have no use for.
     from .place_map import as_c, read_places
     from .preload import compile_preload
 
     table = None
-    if arguments.places is not None:
-        header = next(text for name, text in texts.items() if name.endswith(".h"))
-        entries = re.findall(r"\basterope_(mem\w+)\(", header)
-        table = as_c(read_places(arguments.places, entries))
+    if places is not None:
+        entries = {f"memcpy_{intent}" for profile in profiles for intent in profile.intents}
+        table = as_c(read_places(places, entries))
     return compile_preload(texts, table)
 
 

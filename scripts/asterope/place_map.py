@@ -14,9 +14,10 @@ from .profile.faults import Fault, fault_text
 from .profile.text import Kind, read
 from .record.raw import FUNCTIONS
 from .record.reading import parse_checked
+from .render import INTENTS
 
 SCHEMA_FILE = Path(__file__).resolve().parent / "places.schema.json"
-WAYS = ("libc", "hot", "cold", "consume")
+WAYS = ("libc", *INTENTS)
 
 _REMEDY = "correct it or run asterope-prove --write again"
 _KIND = Kind(
@@ -73,7 +74,7 @@ def _check(places: Sequence[MappedPlace], entries: Collection[str]) -> None:
         if place.least & (place.least - 1):
             what = f"{place.least} is no power of two: {_REMEDY}"
             raise Fault(what, ("places", i, "least"))
-        function = f"{_operation(place)}_{place.way}"
+        function = f"{'memset' if place.function == 'memset' else 'memcpy'}_{place.way}"
         if place.way != "libc" and function not in entries:
             what = f"the profile has no {function}: {_REMEDY}, with its routine"
             raise Fault(what, ("places", i, "way"))
@@ -83,13 +84,16 @@ def _check(places: Sequence[MappedPlace], entries: Collection[str]) -> None:
         seen.add(key)
 
 
+def counted(places: int) -> str:
+    return f"{places} place{'' if places == 1 else 's'}"
+
+
 def as_c(places: Sequence[MappedPlace]) -> str:
     """The table that templates/by_place.h includes. Names do not enter it."""
-    count = f"{len(places)} place{'' if len(places) == 1 else 's'} apart"
-    used = {place.way for place in places if _operation(place) == "memcpy"}
+    used = {place.way for place in places}
     rows = [
-        f'#define ASTEROPE_PLACES_TEXT ", {count}"',
-        *(f"ASTEROPE_ENTRY({way})" for way in WAYS[1:] if way in used),
+        f'#define ASTEROPE_PLACES_TEXT ", {counted(len(places))} apart"',
+        *(f"ASTEROPE_ENTRY({way})" for way in INTENTS if way in used),
         "static const struct asterope_place asterope_places[] = {",
         *(f"    {{{', '.join(map(str, _fields(place)))}}}," for place in places),
         "    {0}};",  # C knows no empty table
@@ -99,12 +103,7 @@ def as_c(places: Sequence[MappedPlace]) -> str:
 
 def _fields(place: MappedPlace) -> Iterable[object]:
     build = bytes.fromhex(place.build_id)
-    own = f"memset_{place.way}" if place.function == "memset" else place.way
     end = "_to_end" if place.function == "mempcpy" else ""
     yield from (f"{place.offset}u", place.least.bit_length() - 1, FUNCTIONS.index(place.function))
-    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_{own}{end}"
+    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_{place.way}{end}"
     yield from (len(build), f"{{{', '.join(map(str, build))}}}")
-
-
-def _operation(place: MappedPlace) -> str:
-    return "memset" if place.function == "memset" else "memcpy"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...one_line import one_line
-from ...place_map import WAYS, MappedPlace, text_of
+from ...place_map import WAYS, MappedPlace, counted, text_of
 from ...record.symbols import build_id_of
 from .blocks import LIBC_AGAIN, ROUTINE, Place
 from .findings import Found, findings
@@ -21,9 +21,10 @@ def map_of(
     """Its text, lines about it, and whether it has any place. Of each place it has the best of libc
     and the routine's entry points, where another library's copy is better still as well."""
     own = [way for way in trial.names if way in (*WAYS, ROUTINE, LIBC_AGAIN)]
+    of_own = found if own == trial.names else findings(trial.observed, own)
     best = [
         (one.place, one.best)
-        for one in findings(trial.observed, own).places
+        for one in of_own.places
         if one.place.is_own and one.best not in (None, ROUTINE)
     ]
     ids = {module: build_id_of(module) for module in {place.module for place, _ in best}}
@@ -35,19 +36,15 @@ def map_of(
         for place, way in best
         if 0 < len(ids[place.module]) <= _LONGEST_ID
     ]
-    lines = [f"Wrote {one_line(path)}: {_places(len(mapped))} with another way than the routine."]
+    lines = [f"Wrote {one_line(path)}: {counted(len(mapped))} with another way than the routine."]
     if len(mapped) < len(best):
-        count = _places(len(best) - len(mapped))
+        count = counted(len(best) - len(mapped))
         lines.append(f"Left out: {count} in files without a build id, which nothing tells apart.")
     foreign = [one for one in found.places if one.best and one.best not in own]
     if foreign:
         ways = ", ".join(sorted({str(one.best) for one in foreign}))
         lines.append(
-            f"At {_places(len(foreign))} another library's copy is best ({ways}), which no map of "
+            f"At {counted(len(foreign))} another library's copy is best ({ways}), which no map of "
             "the routine's ways has."
         )
     return text_of(mapped, command), lines, bool(mapped)
-
-
-def _places(count: int) -> str:
-    return f"{count} place{'' if count == 1 else 's'}"

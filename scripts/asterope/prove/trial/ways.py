@@ -13,10 +13,10 @@ from elftools.elf.elffile import ELFFile
 
 from ...faults import BadInput
 from ...one_line import one_line
+from ...render import INTENTS
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
 
 MOST_WAYS = 16
-_ENTRY_POINTS = ("hot", "cold", "consume")
 _NONE = "-"
 
 
@@ -62,7 +62,7 @@ def ways_of_routine(library: Path) -> list[Way]:
         raise BadInput(f"{one_line(library)}: has neither asterope_memcpy nor memcpy: name another")
     sets = f"{prefix}memset"
     ways = [Way(ROUTINE, library, f"{prefix}memcpy", sets if sets in symbols else _NONE)]
-    for entry in _ENTRY_POINTS:
+    for entry in INTENTS:
         copies, sets = f"{prefix}memcpy_{entry}", f"{prefix}memset_{entry}"
         if prefix and copies in symbols:
             ways.append(Way(entry, library, copies, sets if sets in symbols else _NONE))
@@ -76,7 +76,7 @@ def parse_way(text: str) -> Way:
         raise BadInput(
             f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL"
         )
-    if name in (LIBC, ROUTINE, *_ENTRY_POINTS):
+    if name in (LIBC, ROUTINE, *INTENTS):
         raise BadInput(f"--copy: {name} is a way already: choose another name")
     path, colon, symbol = rest.rpartition(":")
     if not colon or "/" in symbol:
