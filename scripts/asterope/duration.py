@@ -1,4 +1,4 @@
-"""Lengths of time as people write them, the same as tuner/base/size_text.hpp reads."""
+"""Lengths of time as people write them, the same as tuner/base/duration_text.hpp reads."""
 
 from __future__ import annotations
 

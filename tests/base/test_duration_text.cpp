@@ -1,5 +1,5 @@
 // Lengths of time as people write them, and what is none.
-#include "base/size_text.hpp"
+#include "base/duration_text.hpp"
 
 #include <gtest/gtest.h>
 

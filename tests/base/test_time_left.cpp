@@ -1,5 +1,5 @@
 // The time left, of made-up work: what was said at any moment beside what then came.
-#include "base/progress.hpp"
+#include "base/time_left.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What times copies without a log repeats disturbed rounds and says when that was not enough.
-#include "timing/disturbed_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// The progress line on a terminal: how much of some planned work is done, and how long the rest
-// will take.
+// The progress line on a terminal: how much is done, and how long the rest will take.
 #include "base/progress.hpp"
 
 #include <algorithm>
@@ -7,38 +6,9 @@
 #include <unistd.h>
 #include <utility>
 
-#include "base/size_text.hpp"
+#include "base/duration_text.hpp"
 
 namespace asterope {
-
-void TimeLeft::done(const std::string& step, double planned, double took) {
-    Step& one = steps_[step];
-    one.done += planned;
-    one.timed += planned;
-    one.took += took;
-}
-
-double TimeLeft::seconds() const {
-    double timed = 0, took = 0, left = 0;
-    for (const auto& [name, step] : steps_) {
-        timed += step.timed;
-        took += step.took;
-    }
-    const double overall = timed > 0 ? took / timed : 1;
-    for (const auto& [name, step] : steps_) {
-        left += step.left() * (step.timed > 0 ? step.took / step.timed : overall);
-    }
-    return left;
-}
-
-double TimeLeft::share_done() const {
-    double done = 0, all = 0;
-    for (const auto& [name, step] : steps_) {
-        done += step.done;
-        all += step.done + step.left();
-    }
-    return all > 0 ? done / all : 0;
-}
 
 Progress::Progress(bool quiet)
     : visible_(!quiet && isatty(STDERR_FILENO)), since_(Clock::now()), shown_(since_) {}

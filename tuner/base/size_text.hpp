@@ -1,4 +1,4 @@
-// Byte counts and lengths of time as people write and read them.
+// Byte counts as people write and read them.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,5 @@ std::vector<std::size_t> parse_size_list(std::string_view text);
 
 /// "128 B", "8 KiB", "32 MiB"; sizes that no unit divides stay in bytes.
 std::string format_size(std::size_t bytes);
-
-/// "90s", "10m", "1.5h" -> seconds. Throws BadInput for anything else: no unit or an unknown one,
-/// nothing above 0, more than a year.
-double parse_duration(std::string_view text);
-
-/// "1 min 05 s" from seconds.
-std::string format_duration(double seconds);
 
 } // namespace asterope

@@ -13,7 +13,7 @@
 #include "bench/suite.hpp"
 #include "bench/table.hpp"
 #include "machine/machine.hpp"
-#include "timing/disturbed_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 
 namespace asterope {
 

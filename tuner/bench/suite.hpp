@@ -14,7 +14,7 @@
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
 #include "timing/distribution.hpp"
-#include "timing/disturbed_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {

@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/contains.hpp"
+#include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"

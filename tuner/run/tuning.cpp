@@ -9,9 +9,9 @@
 
 #include "base/atomic_file.hpp"
 #include "base/contains.hpp"
+#include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/affinity.hpp"

@@ -11,7 +11,7 @@
 #include "timing/disturbed_rounds.hpp"
 #include "timing/remote_copy.hpp"
 #include "timing/timings.hpp"
-#include "tunables/choice.hpp"
+#include "tunables/ways.hpp"
 
 namespace asterope {
 

@@ -192,7 +192,10 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
          "Small copies 1.25 times as fast as libc, the rest mostly as libc; 2 of 570 cells slower, "
          "the worst 0.80 in small copies under fixed."},
         {nothing, {}, {}, Operation::copy, "All copies as fast as libc; not examined."},
-        {nothing, {}, ExamFacts{570, 1, {read}}, Operation::copy,
+        {nothing,
+         {},
+         ExamFacts{570, 1, {read}},
+         Operation::copy,
          "Copies mostly as fast as libc; 1 of 570 cells slower, the worst 0.90 at 512 B under "
          "hot_read."},
         {nothing, {}, clean, Operation::set, "All sets as fast as libc; none of 570 cells slower."},
