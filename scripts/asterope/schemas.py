@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from . import spaces, workloads
-from .spaces import kinds
+from .spaces import kinds, probes
 from .spaces.axis import Axis
 
 
@@ -58,11 +58,11 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
     rules = definitions["choice"]["allOf"] = []
     for (operation, name), kind in kinds.kinds_of(here).items():
         definition = f"{operation}_{name}"
-        definitions[definition] = _tuple(definition, kind.axes)
+        definitions[definition] = _tuple(definition, kind.AXES)
         copy = {"$ref": f"#/$defs/{definition}"}
         copies = {"taken": copy}
-        if kind.probe:
-            definitions[f"{operation}_probe"] = _tuple(f"{operation}_probe", kind.probe)
+        if (operation, name) == kinds.SENSING:
+            definitions[f"{operation}_probe"] = _tuple(f"{operation}_probe", probes.AXES)
             probe = {"$ref": f"#/$defs/{operation}_probe"}
             copies |= {"probe": probe, "threshold": True}
             copies |= dict.fromkeys(("hot", "cold", "fetch", "plain"), copy)

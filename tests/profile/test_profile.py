@@ -15,9 +15,10 @@ import jsonschema
 import pytest
 from asterope import profile
 from asterope.profile import LeftOut, ProfileError, Proof, Ratio, load_profile
+from asterope.spaces import probes
 from asterope.spaces.threads import Share
-from asterope.spaces.x86_64 import pipelines, probes, set_pipelines, small_copies, small_sets
-from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
+from asterope.spaces.x86_64 import pipelines, set_pipelines, small_copies, small_sets
+from asterope.spaces.x86_64.overlapping_copies import Tuple as OverlappingTuple
 from profile_samples import (
     HOSTILE,
     choice,
@@ -111,7 +112,7 @@ def test_a_full_profile_comes_through_whole(tmp_path):
         (2097151, 8388608, Share(4, 65536)),
     ]
     small = profile.the("small")
-    assert (small.copy, small.ratio) == (small_copies.SmallTuple("masked", "ZMM", "up", 256), 1.21)
+    assert (small.copy, small.ratio) == (small_copies.Tuple("masked", "ZMM", "up", 256), 1.21)
     assert small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
     overlapping = profile.the("overlapping")
     assert (overlapping.copy, overlapping.ratio) == (OverlappingTuple("YMM", 128), 1.1)
@@ -123,7 +124,7 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert sets[0].workloads["hot"].libc_ns == 9
     assert sets[0].proof.ties == ("R64 T TB4", "ZMM T TB16 PW32")
     assert sets[1].copy == set_pipelines.PLAIN
-    assert profile.the("small", "memset").copy == small_sets.SmallSet("masked32", "ZMM", "up", 128)
+    assert profile.the("small", "memset").copy == small_sets.Tuple("masked32", "ZMM", "up", 128)
 
 
 def test_what_was_not_looked_for_is_not_there(tmp_path):
@@ -182,9 +183,9 @@ def tuples_of_sets() -> list[set_pipelines.Tuple]:
     ("place", "all_of_them"),
     [
         (0, tuples_of_the_space),
-        (6, lambda: list(small_copies.small_tuples())),
+        (6, lambda: list(small_copies.points())),
         (12, tuples_of_sets),
-        (14, lambda: list(small_sets.small_sets())),
+        (14, lambda: list(small_sets.points())),
     ],
     ids=["pipelines", "small copies", "pipelines of sets", "small sets"],
 )
@@ -243,7 +244,7 @@ def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
     spans = itertools.product(
         small_copies.SHAPES, ("XMM", "YMM", "ZMM"), small_copies.ORDERS, small_copies.BOUNDS
     )
-    exist = set(small_copies.small_tuples())
+    exist = set(small_copies.points())
     accepted = set()
     for shape, rt, order, bound in spans:
         fields = {"shape": shape, "rt": rt, "order": order, "bound": bound}

@@ -14,6 +14,7 @@ from asterope import spaces
 from asterope.limits import header
 from asterope.profile import ProfileError, load_profile, schema
 from asterope.render import render_candidates, render_routine
+from asterope.spaces.kinds import kinds_of
 from profile_samples import plain_profile
 
 EACH = pytest.mark.parametrize("architecture", spaces.ARCHITECTURES)
@@ -44,19 +45,15 @@ def test_titles_tell_architectures_apart() -> None:
 @EACH
 def test_the_plain_ones_exist_and_any_cpu_runs_them(architecture: str) -> None:
     here = spaces.of(architecture)
-    for operation, large, small in (
-        (here.MEMCPY, here.pipelines.PLAIN, here.small_copies.PLAIN),
-        (here.MEMSET, here.set_pipelines.PLAIN, here.small_sets.PLAIN),
+    for large, small in (
+        (here.pipelines.PLAIN, here.small_copies.PLAIN),
+        (here.set_pipelines.PLAIN, here.small_sets.PLAIN),
     ):
-        assert isinstance(large, operation.tuple) and isinstance(small, operation.small)
-        assert operation.why_not(**asdict(large)) is None
-        assert operation.why_not_small(**asdict(small)) is None
-        assert large.needs == small.needs == ()
         assert not small.copies_upwards_only
         assert not large.is_whole and large.acts_above == 0
-    overlapping = here.overlapping_copies
-    assert overlapping.why_not_overlapping(**asdict(overlapping.PLAIN)) is None
-    assert overlapping.PLAIN.needs == ()
+    for space in kinds_of(here).values():
+        assert isinstance(space.PLAIN, space.Tuple) and space.PLAIN.needs == ()
+        assert space.why_not(**asdict(space.PLAIN)) is None
 
 
 @EACH
@@ -65,9 +62,9 @@ def test_members_have_names_and_symbols_of_their_own(architecture: str) -> None:
     for members in (
         list(here.pipelines.variants()),
         list(here.set_pipelines.variants()),
-        list(here.small_copies.small_tuples()),
-        list(here.small_sets.small_sets()),
-        list(here.overlapping_copies.overlapping_tuples()),
+        list(here.small_copies.points()),
+        list(here.small_sets.points()),
+        list(here.overlapping_copies.points()),
     ):
         assert len({m.name for m in members}) == len({m.symbol for m in members}) == len(members)
         assert all(re.fullmatch("[a-z0-9_]+", m.symbol) for m in members)

@@ -87,7 +87,7 @@ def rich(avx2, tmp_path_factory) -> Path:
             [(4096, YMM), (1 << 20, XMM)],
             X86_64.small["grouped YMM up 256"],
             intents={"hot": [(4096, YMM)], "consume": [(4096, STREAMED_XMM)]},
-            overlapping=X86_64.overlapping_copies.OverlappingTuple("YMM", 256),
+            overlapping=X86_64.overlapping_copies.Tuple("YMM", 256),
             memset=FLAVOURS["avx2"].memset,
             shares=[(131071, 4194304, 2, 65536)],
         )

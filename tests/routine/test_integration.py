@@ -313,7 +313,7 @@ def replaced(environment, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("replaced")
     for name, text in {"CMakeLists.txt": PROJECT, "library.c": LIBRARY, "user.c": USER}.items():
         (folder / name).write_text(text, encoding="ascii")
-    small = small_copies.SmallTuple("stepped", "XMM", "up", 128)
+    small = small_copies.Tuple("stepped", "XMM", "up", 128)
     (folder / "profile.json").write_text(
         profile_json(INTERVALS, small, memset=SETS), encoding="utf-8"
     )

@@ -25,8 +25,8 @@ from sampling import sampled
 
 X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
 SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
-SMALL, SMALL_SET = X86_64.small_copies.SmallTuple, X86_64.small_sets.SmallSet
-MOVE = X86_64.overlapping_copies.OverlappingTuple
+SMALL, SMALL_SET = X86_64.small_copies.Tuple, X86_64.small_sets.Tuple
+MOVE = X86_64.overlapping_copies.Tuple
 GATED, GATED_SET = SMALL("masked", "ZMM", "up", 256), SMALL_SET("masked", "ZMM", "up", 256)
 PLAIN, PLAIN_MOVE = X86_64.small_copies.PLAIN, X86_64.overlapping_copies.PLAIN
 R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))

@@ -165,7 +165,7 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     fixed = {"fixed", "fixed_read"}
     assert {trial["size"] for trial in trials if trial["workload"] in fixed} > {0, 1, 8, 256}
     assert {trial["workload"] for trial in small} == SMALL | {"overlapping"}
-    copies = (*small_copies.small_tuples(), *overlapping_copies.overlapping_tuples())
+    copies = (*small_copies.points(), *overlapping_copies.points())
     others = {trial["candidate"] for trial in small} - {copy.name for copy in copies}
     assert others <= {"libc", "routine 1", "routine 2"}  # these in the exam
     names = [trial["candidate"] for trial in trials]

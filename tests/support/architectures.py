@@ -56,9 +56,9 @@ class Architecture:
         self.emulator = f"qemu-{name}"
         for kind in self.__annotations__:
             setattr(self, kind, import_module(f"asterope.spaces.{name}.{kind}"))
-        self.small = {small.name: small for small in self.small_copies.small_tuples()}
-        self.small_set = {small.name: small for small in self.small_sets.small_sets()}
-        self.moves = list(self.overlapping_copies.overlapping_tuples())
+        self.small = {small.name: small for small in self.small_copies.points()}
+        self.small_set = {small.name: small for small in self.small_sets.points()}
+        self.moves = list(self.overlapping_copies.points())
 
     def __repr__(self) -> str:
         return self.name

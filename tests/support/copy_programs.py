@@ -18,9 +18,9 @@ from asterope.profile import load_profile
 from asterope.render import render_routine
 from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import set_pipelines, small_copies, small_sets
-from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
+from asterope.spaces.x86_64.overlapping_copies import Tuple as OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.small_copies import SmallTuple
+from asterope.spaces.x86_64.small_copies import Tuple as SmallTuple
 from profile_samples import choice, of_memset
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -63,10 +63,10 @@ class Memset(NamedTuple):
     """What a routine's memset is rendered from."""
 
     intervals: Sequence[tuple[int, set_pipelines.Tuple]]
-    small: small_sets.SmallSet | None = None
+    small: small_sets.Tuple | None = None
 
     @property
-    def small_set(self) -> small_sets.SmallSet:
+    def small_set(self) -> small_sets.Tuple:
         return self.small or small_sets.PLAIN
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import spaces
 from ..spaces import probes, threads
-from ..spaces.kinds import Kind, kinds_of
+from ..spaces.kinds import kinds_of
 from .model import Choice, LeftOut, Measurement, Profile, Proof, Ratio
 
 
@@ -40,11 +40,11 @@ def _filled(raw: Mapping[str, Any], *fields: str) -> dict[str, Any]:
     return {**dict.fromkeys(fields, "unknown"), **raw}
 
 
-def _choice(raw: Mapping[str, Any], kind: Kind | None) -> Choice:
+def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
     """`kind`: None of threads."""
     copies, evidence = raw["copies"], raw.get("evidence", {})
     senses = "probe" in copies
-    make = kind.make if kind else threads.Share
+    make = kind.Tuple if kind else threads.Share
     plain = evidence.get("plain", {}) if senses else evidence
     return Choice(
         operation=raw["operation"],

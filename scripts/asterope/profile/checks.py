@@ -10,7 +10,7 @@ from jsonschema.exceptions import best_match
 
 from .. import spaces
 from ..spaces import ARCHITECTURES, probes, threads
-from ..spaces.kinds import MEMCPY, MEMSET, Kind, kinds_of
+from ..spaces.kinds import MEMCPY, MEMSET, SENSING, kinds_of
 from .faults import REMEDY, Fault, Place, shown
 from .schema import fault_of, profile_validator
 from .text import PROFILE, refuse_other_formats, refuse_unsound
@@ -92,12 +92,12 @@ def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _refuse_false_choice(
-    choice: Mapping[str, Any], kinds: Mapping[tuple[str, str], Kind], place: Place
+    choice: Mapping[str, Any], kinds: Mapping[tuple[str, str], Any], place: Place
 ) -> None:
     """Refuses what cannot be chosen there, copies that do not exist, and a winner that ties with
     itself."""
     copies, evidence = choice["copies"], choice.get("evidence", {})
-    if "intent" in choice and (choice["operation"], choice["kind"]) != (MEMCPY, "pipelines"):
+    if "intent" in choice and (choice["operation"], choice["kind"]) != SENSING:
         raise Fault(f"only {MEMCPY}'s pipelines are chosen by intent: {REMEDY}", (*place, "intent"))
     _refuse_false_roles(choice, (*place, "copies"))
     if choice["kind"] == "threads":
@@ -112,7 +112,7 @@ def _refuse_false_choice(
         if reason is not None:
             what = "set" if choice["operation"] == MEMSET else "copy"
             raise Fault(f"no such {what}: {reason}: {REMEDY}", (*place, *where))
-    winner = kind.make(**copies["plain" if "probe" in copies else "taken"])
+    winner = kind.Tuple(**copies["plain" if "probe" in copies else "taken"])
     if choice["kind"] == "small" and choice["up_to"] != winner.bound:
         fault = f"{choice['up_to']} is not the bound of the copy, {winner.bound}"
         raise Fault(f"{fault}: {REMEDY}", (*place, "up_to"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Callable, ClassVar
 
@@ -146,6 +147,17 @@ def why_outside(axes: Iterable[Axis], values: Mapping[str, Value]) -> str | None
     """Why there is no copy with these values on the axes, each looked at alone; None: there is."""
     reasons = (axis.why_not(values[axis.field]) for axis in axes)
     return next((reason for reason in reasons if reason), None)
+
+
+def points(
+    make: Any, nesting: tuple[str, ...], why_not: Callable[..., str | None]
+) -> Iterator[Any]:
+    """All copies of the class `make`, in the order of `nesting`, whose last axis runs fastest."""
+    table = {one.field: one.values for one in make.AXES}
+    for values in itertools.product(*(table[field] for field in nesting)):
+        fields = dict(zip(nesting, values))
+        if why_not(**fields) is None:
+            yield make(**fields)
 
 
 def of_sets(of_copies: Iterable[Axis], field: str, meaning: str) -> Axis:

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
-from .. import members
-from ..axis import Axis, why_outside
-
-BLOCKS = (128, 64)
+from .. import axis, members
+from ..axis import Axis
 
 AXES = (
     Axis("rt", ("Q",), "Register type."),
-    Axis("block", BLOCKS, "Bytes that a turn of the loop moves."),
+    Axis("block", (128, 64), "Bytes that a turn of the loop moves."),
 )
 
 
-class OverlappingTuple(members.Overlapping):
+class Tuple(members.Overlapping):
     """One such copy."""
 
     AXES = AXES
 
 
 # What any AArch64 CPU runs, and a profile without such a copy of its own gets.
-PLAIN = OverlappingTuple("Q", 128)
+PLAIN = Tuple("Q", 128)
 
 
-def why_not_overlapping(rt: str, block: int) -> str | None:
+def why_not(**values: axis.Value) -> str | None:
     """Why the copy does not exist, or None where it does."""
-    return why_outside(AXES, {"rt": rt, "block": block})
+    return axis.why_outside(AXES, values)
 
 
-def overlapping_tuples() -> Iterator[OverlappingTuple]:
-    """All of them, simplest first."""
-    for block in BLOCKS:
-        yield OverlappingTuple("Q", block)
+# All of them, simplest first.
+points = partial(axis.points, Tuple, ("block", "rt"), why_not)

@@ -10,7 +10,6 @@ A line is 64 bytes, whatever the CPU's caches have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -108,11 +107,6 @@ Variant, Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=(MOPS,), 
 PLAIN = Tuple("Q", "T", "T", "none", 0, 0)
 
 
-def named(name: str) -> Tuple | None:
-    """The tuple that Tuple.name writes so; None where there is none."""
-    return tuples.named(Tuple, why_not, name)
-
-
 def prefetch_sizes(rt: str, tb: int, pi: int) -> tuple[int, ...]:
     """The prefetch sizes that there are: of registers whose length is known, whole blocks."""
     sizes = VALUES["ps"][1:] if pi == 1 else _INTERLEAVED_PREFETCH_SIZES
@@ -167,6 +161,8 @@ def _why_no_prefetch(
     return None
 
 
-def variants() -> Iterator[Variant]:
-    """All variants, simplest first: in this order ties are broken."""
-    return tuples.variants(Variant, _NESTING, partial(why_not, pd=0))
+# All variants, simplest first: in this order ties are broken.
+variants = partial(tuples.variants, Variant, _NESTING, partial(why_not, pd=0))
+
+# By its name; None where there is none.
+named = partial(tuples.named, Tuple, why_not)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from functools import partial
 
-from .. import axes, members
-from ..axes import ORDERS
-from ..axis import Axis, why_outside
+from .. import axes, axis, members
+from ..axis import Axis
 
 SHAPES = ("stepped", "grouped", "sve")
 REGISTERS = ("Q", "X")
@@ -28,7 +26,7 @@ AXES = (
 )
 
 
-class SmallTuple(members.Small):
+class Tuple(members.Small):
     """One small copy."""
 
     AXES = AXES
@@ -36,14 +34,14 @@ class SmallTuple(members.Small):
 
 # What a profile without a small copy of its own gets, and one whose search was lost in noise: on
 # any AArch64 CPU.
-PLAIN = SmallTuple("stepped", "Q", "middle", 128)
+PLAIN = Tuple("stepped", "Q", "middle", 128)
 
 
-def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
+def why_not(**values: axis.Value) -> str | None:
     """Why the small copy does not exist, or None where it does."""
-    outside = why_outside(AXES, {"shape": shape, "rt": rt, "order": order, "bound": bound})
-    if outside:
+    if outside := axis.why_outside(AXES, values):
         return outside
+    shape, rt, order = values["shape"], values["rt"], values["order"]
     if shape == "sve" and (rt, order) != ("Q", "up"):
         return "the sve shape has only rt Q, order up"
     if shape == "grouped" and rt != "Q":
@@ -51,8 +49,8 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
     return None
 
 
-def small_tuples(make: type[SmallTuple] = SmallTuple) -> Iterator[SmallTuple]:
-    """All small copies, simplest first: in this order ties are broken. `make`: their class."""
-    for bound, shape, rt, order in itertools.product(BOUNDS, SHAPES, REGISTERS, ORDERS):
-        if why_not_small(shape, rt, order, bound) is None:
-            yield make(shape, rt, order, bound)
+# In which order they are counted, the last one fastest: in this order ties are broken.
+NESTING = ("bound", "shape", "rt", "order")
+
+# All of them, simplest first.
+points = partial(axis.points, Tuple, NESTING, why_not)

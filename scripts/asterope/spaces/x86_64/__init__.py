@@ -1,37 +1,7 @@
 """The copies of x86-64: registers, instructions, the CPU features that they need."""
 
-from .. import probes
-from ..operations import Operation
-from . import (
-    overlapping_copies,
-    pipelines,
-    set_pipelines,
-    small_copies,
-    small_sets,
-)
-
-__all__ = [
-    "MEMCPY",
-    "MEMSET",
-    "STEPPING_BITS",
-    "TITLE",
-    "overlapping_copies",
-    "pipelines",
-    "probes",
-    "set_pipelines",
-    "small_copies",
-    "small_sets",
-]
-
 # What texts call it.
 TITLE = "x86-64"
-
-MEMCPY = Operation(
-    pipelines.Tuple, pipelines.why_not, small_copies.SmallTuple, small_copies.why_not_small
-)
-MEMSET = Operation(
-    set_pipelines.Tuple, set_pipelines.why_not, small_sets.SmallSet, small_sets.why_not_small
-)
 
 # A stepping is a number of so many bits of CPUID.
 STEPPING_BITS = 4

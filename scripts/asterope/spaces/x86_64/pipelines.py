@@ -8,7 +8,6 @@ past every cache. All that others must know of an axis is in the table below.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -100,11 +99,6 @@ Variant, Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=WHOLE)
 PLAIN = Tuple("XMM", "T", "T", "none", 0, 0)
 
 
-def named(name: str) -> Tuple | None:
-    """The tuple that Tuple.name writes so; None where there is none."""
-    return tuples.named(Tuple, why_not, name)
-
-
 def prefetch_sizes(tb: int, pi: int) -> tuple[int, ...]:
     """The prefetch sizes that a transfer block of `tb` lines can have: whole blocks."""
     if tb == 16:
@@ -161,11 +155,8 @@ def _why_no_prefetch(pt: str, ps: int, pd: int, tb: int, pi: int) -> str | None:
     return None
 
 
-def variants() -> Iterator[Variant]:
-    """All variants, simplest first: in this order ties are broken. The paper's 466 come first."""
-    return tuples.variants(Variant, _NESTING, partial(why_not, pd=0))
+# All variants, simplest first: in this order ties are broken. The paper's 466 come first.
+variants = partial(tuples.variants, Variant, _NESTING, partial(why_not, pd=0))
 
-
-def paper_variants() -> list[Variant]:
-    """Those of the paper's space."""
-    return [variant for variant in variants() if variant.departures == 0]
+# By its name; None where there is none.
+named = partial(tuples.named, Tuple, why_not)

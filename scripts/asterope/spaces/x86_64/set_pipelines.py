@@ -7,7 +7,7 @@ byte than zero takes XMM registers there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from .. import axis, tuples
@@ -61,11 +61,6 @@ Variant, Tuple = tuples.classes(__name__, AXES, _LACKS, vectors=VECTORS, whole=W
 PLAIN = Tuple("XMM", "T")
 
 
-def named(name: str) -> Tuple | None:
-    """The tuple that Tuple.name writes so; None where there is none."""
-    return tuples.named(Tuple, why_not, name)
-
-
 def why_not(rt: str, st: str, **marked: Any) -> str | None:
     """Why the tuple does not exist, or None where it does. `marked`: tb, pw."""
     marked = {one.field: marked.get(one.field, one.default) for one in MARKED}
@@ -81,6 +76,8 @@ def why_not(rt: str, st: str, **marked: Any) -> str | None:
     return None
 
 
-def variants() -> Iterator[Variant]:
-    """All variants, simplest first: in this order ties are broken."""
-    return tuples.variants(Variant, _NESTING, why_not)
+# All variants, simplest first: in this order ties are broken.
+variants = partial(tuples.variants, Variant, _NESTING, why_not)
+
+# By its name; None where there is none.
+named = partial(tuples.named, Tuple, why_not)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from functools import partial
 
-from .. import axes, members
-from ..axes import ORDERS
-from ..axis import Axis, why_outside
+from .. import axes, axis, members
+from ..axis import Axis
 from .registers import VECTORS
 
 SHAPES = ("stepped", "grouped", "clamped", "masked", "masked32", "masked16", "rep")
@@ -32,7 +30,7 @@ AXES = (
 _MOST_BYTES = {"XMM": 256, "YMM": 512, "ZMM": 1024}
 
 
-class SmallTuple(members.Small):
+class Tuple(members.Small):
     """One small copy."""
 
     AXES = AXES
@@ -59,14 +57,14 @@ class SmallTuple(members.Small):
 
 # What a profile without a small copy of its own gets, and one whose search was lost in noise: as
 # libc does it, on any x86-64 CPU.
-PLAIN = SmallTuple("stepped", "XMM", "middle", 128)
+PLAIN = Tuple("stepped", "XMM", "middle", 128)
 
 
-def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
+def why_not(**values: axis.Value) -> str | None:
     """Why the small copy does not exist, or None where it does."""
-    outside = why_outside(AXES, {"shape": shape, "rt": rt, "order": order, "bound": bound})
-    if outside:
+    if outside := axis.why_outside(AXES, values):
         return outside
+    shape, rt, order, bound = (values[one.field] for one in AXES)
     if shape.startswith("masked") and (rt != "ZMM" or order == "middle"):
         return "the masked shapes have only rt ZMM, orders up and down"
     if shape == "rep" and (rt, order) != ("XMM", "up"):
@@ -78,8 +76,8 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
     return None
 
 
-def small_tuples(make: type[SmallTuple] = SmallTuple) -> Iterator[SmallTuple]:
-    """All small copies, simplest first: in this order ties are broken. `make`: their class."""
-    for bound, shape, rt, order in itertools.product(BOUNDS, SHAPES, VECTORS, ORDERS):
-        if why_not_small(shape, rt, order, bound) is None:
-            yield make(shape, rt, order, bound)
+# In which order they are counted, the last one fastest: in this order ties are broken.
+NESTING = ("bound", "shape", "rt", "order")
+
+# All of them, simplest first.
+points = partial(axis.points, Tuple, NESTING, why_not)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
+from functools import partial
 
+from .. import axis
 from . import small_copies
-from .small_copies import BOUNDS, ORDERS, SHAPES, SmallTuple
-
-__all__ = ["AXES", "BOUNDS", "ORDERS", "PLAIN", "SHAPES", "SmallSet", "small_sets", "why_not_small"]
 
 _MEANINGS = {
     "shape": "How up to 64 bytes are set: stepped (a class for every power of two), grouped (few "
@@ -20,19 +17,18 @@ _MEANINGS = {
 }
 
 AXES = tuple(
-    replace(axis, meaning=_MEANINGS.get(axis.field, axis.meaning)) for axis in small_copies.AXES
+    replace(one, meaning=_MEANINGS.get(one.field, one.meaning)) for one in small_copies.AXES
 )
 
 # The same combinations exist.
-why_not_small = small_copies.why_not_small
+why_not = small_copies.why_not
 
 
-@dataclass(frozen=True)
-class SmallSet(SmallTuple):
+class Tuple(small_copies.Tuple):
     """One small set: how it takes up to 64 bytes, what carries more, up to which bound."""
 
     AXES = AXES
-    loads: ClassVar[bool] = False
+    loads = False
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -43,9 +39,7 @@ class SmallSet(SmallTuple):
 
 
 # What a profile without a small set of its own gets, and one whose search was lost in noise.
-PLAIN = SmallSet("stepped", "XMM", "middle", 128)
+PLAIN = Tuple("stepped", "XMM", "middle", 128)
 
-
-def small_sets() -> Iterator[SmallSet]:
-    """All small sets, simplest first: in this order ties are broken."""
-    return small_copies.small_tuples(SmallSet)
+# All of them, simplest first.
+points = partial(axis.points, Tuple, small_copies.NESTING, why_not)
