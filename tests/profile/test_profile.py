@@ -241,9 +241,7 @@ def test_256_pipelines_up_to_one_tebibyte_are_accepted(tmp_path):
 
 
 def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
-    spans = itertools.product(
-        small_copies.SHAPES, ("XMM", "YMM", "ZMM"), small_copies.ORDERS, small_copies.BOUNDS
-    )
+    spans = itertools.product(*(axis.values for axis in small_copies.AXES))
     exist = set(small_copies.points())
     accepted = set()
     for shape, rt, order, bound in spans:

@@ -27,9 +27,8 @@ DIRECTION = Axis(
 )
 
 # Of small copies.
-ORDERS = ("middle", "up", "down")
 ORDER = Axis(
     "order",
-    ORDERS,
+    ("middle", "up", "down"),
     "Order of the tests: smallest class first (up), largest first (down), 16 bytes first (middle).",
 )
