@@ -161,33 +161,26 @@ TEST_F(Lines, can_be_looked_at_before_they_are_read) {
     EXPECT_THROW(LineReader("/dev/zero", "thing").all(), BadInput);
 }
 
-TEST_F(Lines, do_not_wait_for_a_writer_of_a_pipe) {
+TEST_F(Lines, are_refused_where_there_is_no_file_to_read_or_no_text_or_no_end) {
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
     EXPECT_EQ(fault(folder / "pipe"),
               "thing: is a pipe that nothing was written to; start its writer first");
-}
-
-TEST_F(Lines, are_refused_where_there_is_no_file_to_read) {
     EXPECT_EQ(fault(folder / "none"), "thing: No such file or directory");
     EXPECT_EQ(fault(folder), "thing: Is a directory");
-    EXPECT_EQ(fault_of(""), "thing: is empty");
-    EXPECT_EQ(fault_of(gzipped("")), "thing: is empty");
-}
-
-TEST_F(Lines, are_refused_where_they_are_no_text) {
-    EXPECT_EQ(fault_of("one\ntw\0o\n" + std::string(1, '\0') + "\n"), "thing: line 2 is no text");
-    EXPECT_EQ(fault_of(std::string("\0\0\0\0", 4)), "thing: line 1 is no text");
-    EXPECT_EQ(fault_of("\x7f"
-                       "ELF\2\1\1"),
-              "thing: line 1 is no text");
-    EXPECT_EQ(fault_of("\x89PNG\r\n"), "thing: line 1 is no text");
-    EXPECT_EQ(fault_of(gzipped("one\n\1\n")), "thing: line 2 is no text");
-}
-
-TEST_F(Lines, do_not_go_on_without_end) {
     EXPECT_EQ(fault("/dev/zero"), "thing: line 1 is longer than 16 MiB");
-    EXPECT_EQ(fault_of(gzipped("one\n" + std::string(17 << 20, 'x'))),
-              "thing: line 2 is longer than 16 MiB");
+    const std::pair<std::string, const char*> cases[] = {
+        {"", "is empty"},
+        {gzipped(""), "is empty"},
+        {"one\ntw\0o\n" + std::string(1, '\0') + "\n", "line 2 is no text"},
+        {std::string(4, '\0'), "line 1 is no text"},
+        {"\x7f"
+         "ELF\2\1\1",
+         "line 1 is no text"},
+        {"\x89PNG\r\n", "line 1 is no text"},
+        {gzipped("one\n\1\n"), "line 2 is no text"},
+        {gzipped("one\n" + std::string(17 << 20, 'x')), "line 2 is longer than 16 MiB"},
+    };
+    for (const auto& [text, said] : cases) EXPECT_EQ(fault_of(text), std::string("thing: ") + said);
 }
 
 TEST_F(Lines, are_refused_where_a_gzip_is_damaged) {

@@ -30,22 +30,18 @@ TEST(ParseJson, gives_the_value) {
 
 TEST(ParseJson, says_at_what_character_of_which_line_it_stopped) {
     const std::string why = ": not JSON: it is damaged or cut short: make it anew";
-    EXPECT_EQ(fault("x"), "thing: line 1 column 1" + why);
-    EXPECT_EQ(fault("{\"a\": 1,\n \"b\": }"), "thing: line 2 column 7" + why);
-    EXPECT_EQ(fault("{\"\xc3\xa4\xc3\xb6\": }"), "thing: line 1 column 8" + why);
-    EXPECT_EQ(fault("[1"), "thing: line 1 column 3" + why);
-    EXPECT_EQ(fault("[1]\n\n[2]"), "thing: line 3 column 1" + why);
-    EXPECT_EQ(fault("[\"a\tb\"]"), "thing: line 1 column 4" + why);
-    EXPECT_EQ(fault("[NaN]"), "thing: line 1 column 2" + why);
+    const std::pair<const char*, const char*> cases[] = {{"x", "1 column 1"},
+                                                         {"{\"a\": 1,\n \"b\": }", "2 column 7"},
+                                                         {"{\"\xc3\xa4\xc3\xb6\": }", "1 column 8"},
+                                                         {"[1", "1 column 3"},
+                                                         {"[1]\n\n[2]", "3 column 1"},
+                                                         {"[\"a\tb\"]", "1 column 4"},
+                                                         {"[NaN]", "1 column 2"}};
+    for (const auto& [text, place] : cases) EXPECT_EQ(fault(text), "thing: line " + (place + why));
     EXPECT_EQ(fault("}", 70), "thing: line 70 column 1" + why);
     EXPECT_EQ(fault(""), "thing: line 1 column 1: it is empty: make it anew");
-}
-
-TEST(ParseJson, refuses_a_byte_order_mark_which_readers_of_files_skip) {
+    // which readers of files skip
     EXPECT_EQ(fault(std::string(kByteOrderMark) + "{}").rfind("thing: line 1 column 1: ", 0), 0u);
-}
-
-TEST(ParseJson, says_where_a_number_is_too_large) {
     EXPECT_EQ(fault("{\"a\":\n[1, -1e999]}"),
               "thing: line 2 column 5: a number that no machine has: make it anew");
 }

@@ -3,7 +3,8 @@
 #include "base/text.hpp"
 
 #include <gtest/gtest.h>
-#include <set>
+#include <tuple>
+#include <vector>
 
 using namespace asterope;
 
@@ -22,27 +23,16 @@ TEST(Aligned, has_columns_as_wide_as_their_cells_without_empty_ones_or_blanks_at
               "16 KiB    9\n");
 }
 
-TEST(ProfileName, keeps_what_names_are_made_of) {
+TEST(ProfileName, keeps_what_names_are_made_of_and_lets_no_other_byte_through) {
     const std::string name = "AMD Ryzen 7 (TM) @ 3.20GHz, 8-Core/16_T+:x";
     EXPECT_EQ(profile_name(name), name);
-}
-
-TEST(ProfileName, lets_no_other_byte_through) {
     const std::string allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789 ()@.,:_+/-";
     for (int byte = 0; byte < 256; ++byte) {
         const char c = static_cast<char>(byte);
-        const std::string name = profile_name(std::string("a") + c + "b");
         const bool good = allowed.find(c) != std::string::npos;
-        EXPECT_EQ(name, std::string("a") + (good ? c : '_') + "b") << byte;
+        EXPECT_EQ(profile_name(std::string{'a', c, 'b'}), (std::string{'a', good ? c : '_', 'b'}));
     }
-}
-
-TEST(ProfileName, cannot_end_a_comment_or_a_string) {
-    EXPECT_EQ(profile_name("*/ int x; /*"), "_/ int x_ /_");
-    EXPECT_EQ(profile_name("a\"; b ?"
-                           "?/ \\"),
-              "a__ b __/ _");
 }
 
 TEST(ProfileName, has_at_most_200_characters_and_no_blank_at_its_ends) {
@@ -57,4 +47,25 @@ TEST(TextHash, is_fnv_1a_of_64_bits) {
     EXPECT_EQ(text_hash(""), "cbf29ce484222325");
     EXPECT_EQ(text_hash("a"), "af63dc4c8601ec8c");
     EXPECT_EQ(text_hash("foobar"), "85944171f73967e8");
+}
+
+// A misspelt word is taken for the nearest one that there is, and a foreign one for none.
+TEST(NearestWord, is_a_letter_or_so_away_the_nearest_of_several_or_none) {
+    const std::vector<std::string> options = {"--rigor", "--resume", "--log", "--sizes",
+                                              "--seed",  "--small",  "-o"};
+    const std::tuple<std::string, std::vector<std::string>, const char*> cases[] = {
+        {"--rigr", options, "--rigor"},
+        {"--riggor", options, "--rigor"},
+        {"--size", options, "--sizes"},
+        {"--lag", options, "--log"},
+        {"-rigor", options, "--rigor"},
+        {"--seeds", {"--sizes", "--seed"}, "--seed"},
+        {"ab", {"abcd"}, ""},
+        {"abcx", {"abcd", "abce"}, "abcd"},
+        {"--bogus", options, ""},
+        {"-x", options, ""},
+        {"", options, ""},
+        {"--rigor", {}, ""},
+        {std::string(1 << 20, 'x'), options, ""}};
+    for (const auto& [word, words, nearest] : cases) EXPECT_EQ(nearest_word(word, words), nearest);
 }

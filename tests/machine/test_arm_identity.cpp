@@ -1,9 +1,8 @@
 // What Arm's identification registers mean: numbers and files, so that any machine tests them.
 #include "machine/arm_identity.hpp"
 
-#include <fstream>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "machine/machine.hpp"
 #include "support/temporary_folder.hpp"
@@ -17,10 +16,6 @@ constexpr std::uint64_t kNeoverseN1 = 0x413fd0c1, kCortexA53 = 0x410fd034, kCort
 /// A made-up root with the identification registers of CPUs.
 class ArmRoot : public TemporaryFolder {
   protected:
-    void put(const std::string& path, const std::string& text) {
-        std::filesystem::create_directories((folder / path).parent_path());
-        std::ofstream(folder / path, std::ios::binary) << text;
-    }
     void put_cpu(int cpu, std::uint64_t midr) {
         char text[32];
         std::snprintf(text, sizeof text, "0x%016llx\n", static_cast<unsigned long long>(midr));
@@ -31,29 +26,21 @@ class ArmRoot : public TemporaryFolder {
 
 } // namespace
 
-TEST(DecodeMidr, names_the_parts_that_are_known) {
-    const ArmIdentity n1 = decode_midr(kNeoverseN1);
-    EXPECT_EQ(n1.vendor, "0x41");
-    EXPECT_EQ(n1.brand, "Neoverse-N1 r3p1");
-    EXPECT_EQ(n1.part, 0xd0c);
-    EXPECT_EQ(n1.stepping, 0x31);
-    EXPECT_EQ(decode_midr(0x610f0230).brand, "Firestorm-M1 r0p0");
-    EXPECT_EQ(decode_midr(0x461f0010).vendor, "0x46");
-    EXPECT_EQ(decode_midr(0x461f0010).brand, "A64FX r1p0");
-}
-
-TEST(DecodeMidr, numbers_the_others) {
-    const ArmIdentity part = decode_midr(0x412fffff);
-    EXPECT_EQ(part.vendor, "0x41");
-    EXPECT_EQ(part.brand, "ARM 0xfff r2p15");
-    const ArmIdentity implementer = decode_midr(0xee0fd0c0);
-    EXPECT_EQ(implementer.vendor, "0xee");
-    EXPECT_EQ(implementer.brand, "0xee 0xd0c r0p0"); // another maker's part of that number
-}
-
-TEST(DecodeMidr, takes_nothing_for_no_vendors) {
-    EXPECT_EQ(decode_midr(0).vendor, "");
-    EXPECT_EQ(decode_midr(0).brand, "unknown AArch64 CPU");
+TEST(DecodeMidr, names_the_parts_that_are_known_and_numbers_the_others) {
+    const std::tuple<std::uint64_t, const char*, const char*> cases[] = {
+        {kNeoverseN1, "0x41", "Neoverse-N1 r3p1"},
+        {0x610f0230, "0x61", "Firestorm-M1 r0p0"},
+        {0x461f0010, "0x46", "A64FX r1p0"},
+        {0x412fffff, "0x41", "ARM 0xfff r2p15"},
+        {0xee0fd0c0, "0xee", "0xee 0xd0c r0p0"}, // another maker's part of that number
+        {0, "", "unknown AArch64 CPU"},
+    };
+    for (const auto& [midr, vendor, brand] : cases) {
+        EXPECT_EQ(decode_midr(midr).vendor, vendor);
+        EXPECT_EQ(decode_midr(midr).brand, brand);
+    }
+    EXPECT_EQ(decode_midr(kNeoverseN1).part, 0xd0c);
+    EXPECT_EQ(decode_midr(kNeoverseN1).stepping, 0x31);
 }
 
 TEST_F(ArmRoot, sysfs_tells_each_cpus_register) {

@@ -52,10 +52,9 @@ MemoryModules modules(std::string type, int count, int speed, int channels) {
 class Edac : public TemporaryFolder {
   protected:
     void put_module(const std::string& path, const std::string& location, const std::string& size) {
-        const fs::path module = folder / "sys/devices/system/edac/mc" / path;
-        fs::create_directories(module);
-        std::ofstream(module / "dimm_location") << location;
-        std::ofstream(module / "size") << size;
+        const std::string module = "sys/devices/system/edac/mc/" + path;
+        put(module + "/dimm_location", location);
+        put(module + "/size", size);
     }
     int channels() const { return read_memory_modules(folder).edac_channels; }
 };
@@ -73,37 +72,28 @@ TEST(Smbios, CountsModulesAndChannelsAndTakesTheConfiguredSpeed) {
     EXPECT_EQ(parse_smbios(table), modules("DDR5", 4, 4800, 3));
 }
 
-TEST(Smbios, TheSlowestModuleDecides) {
-    Device fast, slow;
-    slow.configured = 4400;
+TEST(Smbios, TheSlowestModuleWhoseSpeedIsKnownDecides) {
+    const Device fast, slow{.configured = 4400}, unknown{.speed = 0, .configured = 0};
     EXPECT_EQ(parse_smbios(fast.bytes() + slow.bytes()).speed_mts, 4400);
     EXPECT_EQ(parse_smbios(slow.bytes() + fast.bytes()).speed_mts, 4400);
-    slow.speed = slow.configured = 0; // not known
-    EXPECT_EQ(parse_smbios(fast.bytes() + slow.bytes()).speed_mts, 4800);
+    EXPECT_EQ(parse_smbios(fast.bytes() + unknown.bytes()).speed_mts, 4800);
 }
 
-TEST(Smbios, OlderTablesHaveTheRatedSpeedOnlyOrNone) {
-    Device device;
-    device.type = 0x18;
-    device.speed = 1600;
-    device.length = 0x1c; // SMBIOS 2.3
-    EXPECT_EQ(parse_smbios(device.bytes()), modules("DDR3", 1, 1600, 1));
-    device.length = 0x15;
-    EXPECT_EQ(parse_smbios(device.bytes()), modules("DDR3", 1, 0, 1));
-}
-
-TEST(Smbios, LargeFiguresStandFurtherBehind) {
-    Device device;
-    device.size_mib = 128 << 10;
-    device.configured = 70000;
-    EXPECT_EQ(parse_smbios(device.bytes()), modules("DDR5", 1, 70000, 1));
+TEST(Smbios, OlderTablesHaveLessLargeFiguresStandFurtherBehindAndOtherMemoryIsNone) {
+    const std::pair<Device, MemoryModules> cases[] = {
+        {{.type = 0x18, .speed = 1600, .length = 0x1c}, modules("DDR3", 1, 1600, 1)}, // 2.3
+        {{.type = 0x18, .speed = 1600, .length = 0x15}, modules("DDR3", 1, 0, 1)},
+        {{.size_mib = 128 << 10, .configured = 70000}, modules("DDR5", 1, 70000, 1)},
+        {{.type = 0x09}, {}}, // flash
+        {{.type = 0x1f}, {}}, // an NVDIMM's other half
+    };
+    for (const auto& [device, expected] : cases) EXPECT_EQ(parse_smbios(device.bytes()), expected);
+    EXPECT_EQ(parse_smbios(kEnd + Device{}.bytes()), MemoryModules{}) << "behind the end";
 }
 
 TEST(Smbios, ChannelsCountOnlyWhereEverySlotNamesOne) {
     const auto channels = [](const std::string& locator, const std::string& bank) {
-        Device first, second;
-        second.locator = locator;
-        second.bank = bank;
+        const Device first, second{.locator = locator, .bank = bank};
         return parse_smbios(first.bytes() + second.bytes()).channels;
     };
     EXPECT_EQ(channels("DIMM 1", "P0 CHANNEL A"), 1);
@@ -114,18 +104,6 @@ TEST(Smbios, ChannelsCountOnlyWhereEverySlotNamesOne) {
     EXPECT_EQ(channels("A2", ""), 0);
     EXPECT_EQ(channels("", ""), 0);
     EXPECT_EQ(channels("Channel", "channel -"), 0);
-}
-
-TEST(Smbios, WhatIsNoMemoryForCopiesIsNoModule) {
-    Device flash;
-    flash.type = 0x09;
-    EXPECT_EQ(parse_smbios(flash.bytes()), MemoryModules{});
-    flash.type = 0x1f; // an NVDIMM's other half
-    EXPECT_EQ(parse_smbios(flash.bytes()), MemoryModules{});
-}
-
-TEST(Smbios, WhatStandsBehindTheEndDoesNotCount) {
-    EXPECT_EQ(parse_smbios(kEnd + Device{}.bytes()), MemoryModules{});
 }
 
 TEST(Smbios, ATornTableCountsAsFarAsItIsWhole) {
@@ -185,7 +163,6 @@ TEST_F(Edac, GarbageIsNotKnown) {
 
 TEST_F(Edac, BothSourcesAreRead) {
     put_module("mc0/dimm0", "channel 0 slot 0 \n", "16384\n");
-    fs::create_directories(folder / "sys/firmware/dmi/tables");
     put("sys/firmware/dmi/tables/DMI", Device{}.bytes() + kEnd);
     EXPECT_EQ(read_memory_modules(folder), (MemoryModules{"DDR5", 1, 4800, 1, 1}));
 }

@@ -23,7 +23,6 @@ class ProfilePlaces : public TemporaryFolder {
     }
     fs::path put_profile() {
         setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
-        fs::create_directory(folder / "asterope");
         put("asterope/profile.json", "{}");
         return folder / "asterope" / "profile.json";
     }

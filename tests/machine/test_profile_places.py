@@ -128,48 +128,29 @@ def test_without_any_profile_a_command_exits_2_and_writes_nothing(places, capsys
 
 
 @pytest.fixture
-def run(build_dir: Path, tmp_path: Path):
+def run(build_dir: Path, places):
     """Runs a built program where the user's place lies in an empty folder."""
-
-    environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config")}
-
-    def run(program: str, *arguments: str) -> subprocess.CompletedProcess:
-        return run_command(build_dir / program, *arguments, env=environment, cwd=tmp_path)
-
-    return run
+    return lambda program, *arguments: run_command(build_dir / program, *arguments)
 
 
-def user_place(tmp_path: Path) -> Path:
-    return tmp_path / "config" / "asterope" / "profile.json"
-
-
-def test_check_takes_the_users_and_says_so(run, tmp_path: Path) -> None:
-    place = put(user_place(tmp_path))
+def test_check_takes_the_users_and_says_so(run, places) -> None:
+    place = put(places[0])
     done = run("asterope-tune", "check")
     assert (done.returncode, done.stderr) == (3, "")  # it is of a made-up machine
     assert done.stdout.startswith(f"{place} is stale:\n")
 
 
-def test_check_of_a_broken_one_of_the_users_or_an_empty_name_exits_2(run, tmp_path: Path) -> None:
-    place = put(user_place(tmp_path), "{")
+def test_check_of_a_broken_one_of_the_users_or_an_empty_name_exits_2(run, places) -> None:
+    place = put(places[0], "{")
     assert str(place) in only_error_of("asterope-tune", run("asterope-tune", "check"), 2)
     assert "PROFILE" in only_error_of("asterope-tune", run("asterope-tune", "check", ""), 2)
 
 
-@pytest.mark.skipif(
-    profile_places.SYSTEM_PROFILE.exists(), reason="this machine has a profile of the system's"
-)
-def test_check_without_any_names_both_places(run, tmp_path: Path) -> None:
-    line = only_error_of("asterope-tune", run("asterope-tune", "check"), 2)
-    assert str(user_place(tmp_path)) in line
-    assert "/etc/asterope/profile.json" in line
-
-
-def test_bench_takes_it_where_profile_has_no_name(run, tmp_path: Path) -> None:
+def test_bench_takes_it_where_profile_has_no_name(run, places, tmp_path: Path) -> None:
     profile = good_profile()
     profile["search"]["workload"] = "hot"
     taking(profile, {**of(profile)[0], "up_to": 192})
-    place = put(user_place(tmp_path), json.dumps(profile))
+    place = put(places[0], json.dumps(profile))
     text = "#include <string.h>\nvoid *asterope_memcpy(void *to, const void *from, size_t size) "
     library = shared_library(tmp_path / "libcopy.so", text + "{ return memcpy(to, from, size); }")
     routine = ("--routine", library, "--rounds", "3")

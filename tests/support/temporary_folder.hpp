@@ -26,6 +26,7 @@ class TemporaryFolder : public ::testing::Test {
         return text.str();
     }
     void put(const std::string& name, const std::string& text) {
+        std::filesystem::create_directories((folder / name).parent_path());
         std::ofstream(folder / name, std::ios::binary) << text;
     }
     std::size_t files() const {

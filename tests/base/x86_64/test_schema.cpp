@@ -7,6 +7,7 @@
 
 #include "base/schemas.hpp"
 #include "support/made_up_log.hpp"
+#include "support/mentions.hpp"
 
 namespace asterope {
 namespace {
@@ -28,41 +29,17 @@ void collect_rules(const json& schema, std::set<std::string>& rules) {
 }
 
 TEST(Schema, uses_no_rule_that_the_check_does_not_know) {
-    const std::set<std::string> known = {"$schema",
-                                         "$id",
-                                         "$defs",
-                                         "$ref",
-                                         "title",
-                                         "description",
-                                         "type",
-                                         "const",
-                                         "enum",
-                                         "minimum",
-                                         "maximum",
-                                         "multipleOf",
-                                         "$comment",
-                                         "maxLength",
-                                         "pattern",
-                                         "minItems",
-                                         "maxItems",
-                                         "items",
-                                         "uniqueItems",
-                                         "required",
-                                         "prefixItems",
-                                         "maxProperties",
-                                         "properties",
-                                         "patternProperties",
-                                         "additionalProperties"};
+    const std::string known =
+        " $schema $id $defs $ref title description type const enum minimum maximum "
+        "multipleOf $comment maxLength pattern minItems maxItems items uniqueItems "
+        "required prefixItems maxProperties properties patternProperties "
+        "additionalProperties ";
     std::set<std::string> used;
     json profile = json::parse(kProfileSchema);
     profile["$defs"].erase("choice"); // a log's header has none
     collect_rules(profile, used);
     collect_rules(json::parse(kTrialLogSchema), used);
-    for (const std::string& rule : used) EXPECT_TRUE(known.count(rule)) << rule;
-}
-
-TEST(Schema, takes_a_whole_header) {
-    EXPECT_EQ(log_header_fault(made_up_header()), "");
+    for (const std::string& rule : used) EXPECT_TRUE(mentions(known, " " + rule + " ")) << rule;
 }
 
 TEST(Schema, names_the_first_fault_and_its_place) {
@@ -71,6 +48,7 @@ TEST(Schema, names_the_first_fault_and_its_place) {
         header[json::json_pointer(place)] = value;
         return log_header_fault(header);
     };
+    EXPECT_EQ(log_header_fault(made_up_header()), "") << "it is whole";
     EXPECT_EQ(fault_with("/machine", 7), "machine: 7 where an object is expected");
     EXPECT_EQ(fault_with("/machine/\x1b[2J", 1), "machine[\"\\u001b[2J\"]: unknown field");
     json header = made_up_header();
