@@ -109,10 +109,32 @@ std::map<std::size_t, std::string> verdict(const std::vector<Candidate>& space) 
 
 /// The reason why `copy` is refused while good copies stand before and behind it.
 std::string reason_of(asterope_candidate copy) {
-    const asterope_variant before = variant(good), broken = variant(copy), after = variant(good);
+    const asterope_variant before = variant(good), broken = variant(copy), after = variant(good, 2);
+    EXPECT_TRUE(verdict({{&before, 0}, {&after, 0}, {&after, 30}}).empty());
+    EXPECT_TRUE(verdict({}).empty());
     const auto reasons = verdict({{&before, 0}, {&broken, 0}, {&after, 0}});
     EXPECT_EQ(reasons.size(), 1u);
     return reasons.count(1) ? reasons.at(1) : "";
+}
+
+asterope_copy with(asterope_candidate copy) {
+    return {"made up", {}, "", copy, nullptr, nullptr};
+}
+asterope_copy with(asterope_small_candidate copy) {
+    return {"made up", {}, "", nullptr, copy, nullptr};
+}
+
+/// The same of a copy of another kind, which with some gets what it hands on to.
+template <class Copy, class Table>
+std::string reason_beside(Copy right, Copy fault, const Table& table, auto... large) {
+    const asterope_copy good = with(right), broken = with(fault);
+    EXPECT_TRUE(verify(table, {&good, &good}, large...).empty());
+    EXPECT_TRUE(verify(table, {}, large...).empty());
+    const std::vector<Invalid> invalid = verify(table, {&good, &broken, &good}, large...);
+    EXPECT_EQ(invalid.size(), 1u);
+    if (invalid.empty()) return "";
+    EXPECT_EQ(invalid.front().index, 1u);
+    return invalid.front().reason;
 }
 
 bool matches(const std::string& text, const char* pattern) {
@@ -120,15 +142,6 @@ bool matches(const std::string& text, const char* pattern) {
 }
 
 } // namespace
-
-TEST(Verify, passes_good_copies) {
-    const asterope_variant one = variant(good), two = variant(good, 2);
-    EXPECT_TRUE(verdict({{&one, 0}, {&two, 0}, {&two, 30}}).empty());
-}
-
-TEST(Verify, of_nothing_finds_nothing) {
-    EXPECT_TRUE(verdict({}).empty());
-}
 
 TEST(Verify, passes_the_real_candidates_of_any_x86_64) {
     EXPECT_TRUE(verdict(paper_space([](std::string_view) { return false; })).empty());
@@ -230,28 +243,7 @@ const std::pair<asterope_candidate, const char*> kFaultsOfMoves[] = {
 
 using Copies = std::vector<const asterope_copy*>;
 
-asterope_copy with(asterope_candidate copy) {
-    return {"made up", {}, "", copy, nullptr, nullptr};
-}
-
-/// The reason why `move` is refused while good ones stand before and behind it.
-std::string move_reason_of(asterope_candidate move) {
-    const asterope_copy good = with(move_good), broken = with(move);
-    const std::vector<Invalid> invalid =
-        verify(asterope_overlapping_copies, {&good, &broken, &good});
-    EXPECT_EQ(invalid.size(), 1u);
-    if (invalid.empty()) return "";
-    EXPECT_EQ(invalid.front().index, 1u);
-    return invalid.front().reason;
-}
-
 } // namespace
-
-TEST(VerifyMoves, passes_good_ones) {
-    const asterope_copy copy = with(move_good);
-    EXPECT_TRUE(verify(asterope_overlapping_copies, {&copy}).empty());
-    EXPECT_TRUE(verify(asterope_overlapping_copies, {}).empty());
-}
 
 TEST(VerifyMoves, passes_the_real_ones_that_this_cpu_runs) {
     const Cpu cpu = read_cpu();
@@ -263,7 +255,7 @@ TEST(VerifyMoves, passes_the_real_ones_that_this_cpu_runs) {
 
 TEST(VerifyMoves, finds_what_goes_wrong_in_one_direction_or_by_one_distance) {
     for (const auto& [move, reason] : kFaultsOfMoves) {
-        EXPECT_PRED2(matches, move_reason_of(move), reason);
+        EXPECT_PRED2(matches, reason_beside(move_good, move, asterope_overlapping_copies), reason);
     }
 }
 
@@ -323,28 +315,7 @@ const std::pair<asterope_small_candidate, const char*> kFaultsOfSmall[] = {
     {wrong_at_the_bound, "wrong byte 255 of 256 .*"},
 };
 
-asterope_copy with(asterope_small_candidate copy) {
-    return {"made up", {}, "", nullptr, copy, nullptr};
-}
-
-/// The reason why `copy` is refused while good copies stand before and behind it.
-std::string small_reason_of(asterope_small_candidate copy, asterope_candidate large = good) {
-    const asterope_copy good = with(small_good), broken = with(copy);
-    const std::vector<Invalid> invalid =
-        verify(asterope_small_copies, {&good, &broken, &good}, large);
-    EXPECT_EQ(invalid.size(), 1u);
-    if (invalid.empty()) return "";
-    EXPECT_EQ(invalid.front().index, 1u);
-    return invalid.front().reason;
-}
-
 } // namespace
-
-TEST(VerifySmall, passes_good_copies) {
-    const asterope_copy copy = with(small_good);
-    EXPECT_TRUE(verify(asterope_small_copies, {&copy, &copy}, good).empty());
-    EXPECT_TRUE(verify(asterope_small_copies, {}, good).empty());
-}
 
 TEST(VerifySmall, passes_the_real_ones_of_any_x86_64) {
     const Copies space = copies_of(asterope_small_copies, [](std::string_view) { return false; });
@@ -354,7 +325,8 @@ TEST(VerifySmall, passes_the_real_ones_of_any_x86_64) {
 
 TEST(VerifySmall, finds_what_is_wrong_at_one_size_too_wide_or_beyond_the_bound) {
     for (const auto& [copy, reason] : kFaultsOfSmall) {
-        EXPECT_PRED2(matches, small_reason_of(copy), reason);
+        const std::string said = reason_beside(small_good, copy, asterope_small_copies, good);
+        EXPECT_PRED2(matches, said, reason);
     }
 }
 
@@ -464,23 +436,7 @@ void* sense_the_other_way(void* destination, const void* source, std::size_t byt
     return (uncached(sensing) ? way.hot : way.cold)(destination, source, bytes, 0);
 }
 
-/// The reason why the probe is refused while good ones stand before and behind it.
-std::string probe_reason_of(asterope_candidate sense, asterope_candidate pipeline = good) {
-    const asterope_copy fine = with(sense_good), broken = with(sense);
-    const std::vector<Invalid> invalid = verify(asterope_probes, {&fine, &broken, &fine}, pipeline);
-    EXPECT_EQ(invalid.size(), 1u);
-    if (invalid.empty()) return "";
-    EXPECT_EQ(invalid.front().index, 1u);
-    return invalid.front().reason;
-}
-
 } // namespace
-
-TEST(VerifyProbe, passes_good_copies) {
-    const asterope_copy probe = with(sense_good);
-    EXPECT_TRUE(verify(asterope_probes, {&probe, &probe}, good).empty());
-    EXPECT_TRUE(verify(asterope_probes, {}, good).empty());
-}
 
 TEST(VerifyProbe, passes_the_real_ones) {
     // A probe that takes no tick, as the counter moves too seldom, is above no threshold.
@@ -509,5 +465,5 @@ TEST(VerifyProbe, tries_both_ways_and_finds_stray_writes) {
          "stray write at byte -1 of 8191 .*"},
     };
     for (const auto& [probe, reason] : faults)
-        EXPECT_PRED2(matches, probe_reason_of(probe), reason);
+        EXPECT_PRED2(matches, reason_beside(sense_good, probe, asterope_probes, good), reason);
 }

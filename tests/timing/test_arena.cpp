@@ -54,10 +54,6 @@ TEST(Arena, has_every_page_touched_before_anything_is_timed) {
     EXPECT_TRUE(all_pages_are_there(arena.source(), arena.bytes()));
     EXPECT_TRUE(all_pages_are_there(arena.destination(), arena.bytes()));
     arena.writable_source()[arena.bytes() - 1] = arena.destination()[arena.bytes() - 1] = 1;
-}
-
-TEST(Arena, lets_its_own_source_be_written) {
-    const Arena arena(2 * kMiB);
     EXPECT_EQ(arena.writable_source(), arena.source());
     EXPECT_EQ(arena.source_bytes(), arena.bytes());
     EXPECT_FALSE(arena.maps_source());
@@ -102,44 +98,38 @@ TEST(Arena, says_when_there_is_no_memory) {
     EXPECT_THROW(Arena(std::size_t{1} << 60), Failure);
 }
 
-TEST(ArenaBytes, is_four_times_the_last_cache_and_half_as_much_for_walks) {
-    EXPECT_EQ(arena_bytes(128, machine(64 * kGiB, 128 * kMiB)), 6 * 128 * kMiB + 2 * 128);
-}
-
-TEST(ArenaBytes, is_eight_of_the_largest_copies_and_room_for_the_hot_ones) {
-    EXPECT_EQ(arena_bytes(64 * kMiB, machine(64 * kGiB, 32 * kMiB)), (12 + 2) * 64 * kMiB);
-}
-
-TEST(ArenaBytes, is_no_less_than_256_mib_where_there_is_memory) {
-    EXPECT_GE(arena_bytes(128, machine(64 * kGiB, kMiB)), 256 * kMiB);
-}
-
-TEST(ArenaBytes, both_sides_stay_within_3_gib_whatever_the_caches) {
-    EXPECT_LE(2 * arena_bytes(32 * kMiB, machine(kGiB << 10, 480 * kMiB)), 3 * kGiB);
-    EXPECT_LE(2 * arena_bytes(400 * kMiB, machine(kGiB << 10, 480 * kMiB)), 3 * kGiB);
-}
-
-TEST(ArenaBytes, both_sides_leave_a_third_of_a_small_memory) {
-    EXPECT_EQ(arena_bytes(32 * kMiB, machine(600 * kMiB, 480 * kMiB)), 200 * kMiB);
-}
-
-TEST(ArenaBytes, takes_half_of_the_memory_where_what_is_usable_is_unknown) {
-    Machine unknown = machine(0, 480 * kMiB);
-    EXPECT_LE(arena_bytes(128, unknown), kGiB / 3); // not even the memory is known
+TEST(ArenaBytes, go_by_the_last_cache_the_largest_copies_and_the_memory) {
+    constexpr std::size_t kMuch = 64 * kGiB;
+    const struct {
+        std::size_t largest, usable, cache, least, most;
+    } cases[] = {
+        // four times the cache, and half as much for walks
+        {128, kMuch, 128 * kMiB, 6 * 128 * kMiB + 2 * 128, 6 * 128 * kMiB + 2 * 128},
+        // eight of the largest copies, half as much, and room for the hot ones
+        {64 * kMiB, kMuch, 32 * kMiB, 14 * 64 * kMiB, 14 * 64 * kMiB},
+        {128, kMuch, kMiB, 256 * kMiB, kGiB},
+        // both sides stay within 3 GiB, and leave a third of a small memory
+        {32 * kMiB, kGiB << 10, 480 * kMiB, kGiB, 3 * kGiB / 2},
+        {400 * kMiB, kGiB << 10, 480 * kMiB, kGiB, 3 * kGiB / 2},
+        {32 * kMiB, 600 * kMiB, 480 * kMiB, 200 * kMiB, 200 * kMiB},
+        {128, 0, 480 * kMiB, 1, kGiB / 3}, // not even the memory is known
+    };
+    for (const auto& [largest, usable, cache, least, most] : cases) {
+        const std::size_t bytes = arena_bytes(largest, machine(usable, cache));
+        EXPECT_GE(bytes, least) << largest << ' ' << usable;
+        EXPECT_LE(bytes, most) << largest << ' ' << usable;
+    }
+    Machine unknown = machine(0, 480 * kMiB); // what is usable of its memory
     unknown.memory_bytes = 3 * kGiB;
     EXPECT_EQ(arena_bytes(128, unknown), 512 * kMiB);
 }
 
-TEST(ArenaBytes, refuses_copies_that_do_not_fit) {
-    EXPECT_THROW(arena_bytes(kGiB, machine(64 * kGiB, 32 * kMiB)), Failure);
+// Three times the last ones is a small number again, modulo 2^64.
+TEST(ArenaBytes, refuse_copies_that_do_not_fit) {
     EXPECT_THROW(arena_bytes(32 * kMiB, machine(100 * kMiB, 32 * kMiB)), Failure);
     EXPECT_THROW(arena_bytes(128, machine(kMiB, 32 * kMiB)), Failure);
-}
-
-// Three times such a size is a small number again, modulo 2^64.
-TEST(ArenaBytes, refuses_sizes_beyond_all_memory) {
-    for (const std::size_t size :
-         {6148914691236517206u, 12297829382473034411u, ~std::size_t{0}, std::size_t{1} << 63}) {
+    for (const std::size_t size : {kGiB, 6148914691236517206u, 12297829382473034411u,
+                                   ~std::size_t{0}, std::size_t{1} << 63}) {
         EXPECT_THROW(arena_bytes(size, machine(64 * kGiB, 32 * kMiB)), Failure) << size;
     }
 }

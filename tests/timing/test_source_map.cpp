@@ -29,11 +29,8 @@ class Map : public TemporaryFolder {
         put(name, text);
         return (folder / name).string();
     }
-    static std::string refusal(const std::string& text, std::size_t largest_size = kSize) {
-        return refusal_of([&] { SourceMap(text, largest_size); }, "accepted");
-    }
-    static std::string message(const std::string& text, const std::string& rest) {
-        return "source map '" + text + "': " + rest;
+    static std::string refusal(const std::string& text) {
+        return refusal_of([&] { SourceMap(text, kSize); }, "accepted");
     }
     static std::string content(const SourceMap& map) { return {map.data(), map.bytes()}; }
 };
@@ -68,10 +65,6 @@ TEST_F(Map, takes_file_names_with_colons_the_longest_that_exists) {
 
 TEST_F(Map, maps_a_device_of_no_size_where_a_length_is_given) {
     EXPECT_EQ(content(SourceMap("/dev/zero:0:64K", kSize)), std::string(65536, '\0'));
-    EXPECT_EQ(refusal("/dev/zero"),
-              message("/dev/zero", "/dev/zero is a device without a size: add :OFFSET:LENGTH"));
-    EXPECT_EQ(refusal("/dev/zero:4K"),
-              message("/dev/zero:4K", "/dev/zero is a device without a size: add :OFFSET:LENGTH"));
 }
 
 TEST_F(Map, is_shared_by_its_copies_and_gone_with_the_last) {
@@ -100,22 +93,58 @@ TEST_F(Map, follows_the_file_and_cannot_be_written) {
     EXPECT_EXIT(const_cast<char*>(map.data())[10] = '?', ::testing::KilledBySignal(SIGSEGV), "");
 }
 
-TEST_F(Map, refuses_what_is_no_file_to_read) {
-    const std::string gone = (folder / "gone").string(), here = folder.string();
-    const std::string missing = "cannot open " + gone + ": No such file or directory";
-    EXPECT_EQ(refusal(gone), message(gone, missing));
-    EXPECT_EQ(refusal(gone + ":4K:8K"), message(gone + ":4K:8K", missing));
-    EXPECT_EQ(refusal(gone + ":what:ever"), message(gone + ":what:ever", missing));
-    EXPECT_EQ(refusal(here), message(here, here + " is a directory: name a file or a device"));
-    EXPECT_EQ(refusal(here + ":0:64K"),
-              message(here + ":0:64K", here + " is a directory: name a file or a device"));
+TEST_F(Map, refuses_what_cannot_be_mapped_or_is_no_part_of_the_file) {
+    const std::string path = file("map", 5), gone = (folder / "gone").string();
+    const std::string here = folder.string(), empty = (folder / "empty").string();
+    const std::string pipe = (folder / "pipe").string(), length = std::to_string(kNeeded - 1);
     put("empty", "");
-    const std::string empty = (folder / "empty").string();
-    EXPECT_EQ(refusal(empty), message(empty, empty + " is empty"));
-    EXPECT_EQ(refusal(empty + ":0:64K"), message(empty + ":0:64K", empty + " is empty"));
-    for (const char* text : {"", ":", ":4K", "::"}) {
-        EXPECT_EQ(refusal(text), message(text, "names no file: write FILE[:OFFSET[:LENGTH]]"));
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0); // whose writer is not waited for
+    const std::string missing = "cannot open " + gone + ": No such file or directory",
+                      is_folder = here + " is a directory: name a file or a device",
+                      unsized = "/dev/zero is a device without a size: add :OFFSET:LENGTH",
+                      no_page = "OFFSET is no multiple of the page size, 4 KiB",
+                      no_file = "names no file: write FILE[:OFFSET[:LENGTH]]",
+                      beyond = "OFFSET is beyond the end of " + path + ", which has 20480 bytes",
+                      too_long = "LENGTH goes beyond the end of " + path +
+                                 ": there are 16384 bytes from OFFSET on";
+    const std::pair<std::string, std::string> cases[] = {
+        {gone, missing},
+        {gone + ":4K:8K", missing},
+        {gone + ":what:ever", missing},
+        {here, is_folder},
+        {here + ":0:64K", is_folder},
+        {empty, empty + " is empty"},
+        {empty + ":0:64K", empty + " is empty"},
+        {"", no_file},
+        {":", no_file},
+        {":4K", no_file},
+        {"::", no_file},
+        {"/dev/zero", unsized},
+        {"/dev/zero:4K", unsized},
+        {"/dev/null:0:64K", "/dev/null cannot be mapped: No such device"},
+        {pipe + ":0:64K", pipe + " cannot be mapped: No such device"},
+        {"/dev/zero:0:4611686018427387904", "/dev/zero cannot be mapped: Cannot allocate memory"},
+        {path + ":1", no_page},
+        {path + ":4095:8K", no_page},
+        {path + ":6K", no_page},
+        {path + ":20K", beyond},
+        {path + ":1G", beyond},
+        {path + ":24K:4K", beyond},
+        {path + ":4K:16385", too_long},
+        {path + ":4K:4611686018427387904", too_long},
+        {path + ":0:" + length, "copies of 1 KiB need 9216 bytes, here are 9215: map more, or name "
+                                "smaller --sizes"},
+    };
+    for (const auto& [text, said] : cases) {
+        EXPECT_EQ(refusal(text), "source map '" + text + "': " + said);
     }
+    EXPECT_EQ(SourceMap(path + ":4K:16K", kSize).bytes(), 4 * kPage);
+    EXPECT_EQ(SourceMap(path + ":0:" + std::to_string(kNeeded), kSize).bytes(), kNeeded);
+    for (const char* rest : {":", ":x", ":-4K", ":4K:", ":4K:0", ":4K:8Q", ":4K:8K:8K", "::8K"}) {
+        const std::string said = refusal(path + rest);
+        EXPECT_EQ(said.find("source map '" + path + rest + "': size '"), 0u) << said;
+    }
+    EXPECT_LT(refusal(std::string(100000, 'f')).size(), 600u);
 }
 
 TEST_F(Map, refuses_a_file_that_may_not_be_read) {
@@ -126,66 +155,11 @@ TEST_F(Map, refuses_a_file_that_may_not_be_read) {
         chmod(folder.c_str(), 0755);
         ASSERT_EQ(seteuid(65534), 0);
     }
-    EXPECT_EQ(refusal(path), message(path, "cannot open " + path + ": Permission denied"));
+    EXPECT_EQ(refusal(path),
+              "source map '" + path + "': cannot open " + path + ": Permission denied");
     if (root) {
         ASSERT_EQ(seteuid(0), 0);
     }
-}
-
-TEST_F(Map, refuses_what_cannot_be_mapped) {
-    EXPECT_EQ(refusal("/dev/null:0:64K"),
-              message("/dev/null:0:64K", "/dev/null cannot be mapped: No such device"));
-    const std::string pipe = (folder / "pipe").string();
-    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    EXPECT_EQ(refusal(pipe + ":0:64K"), // and does not wait for a writer
-              message(pipe + ":0:64K", pipe + " cannot be mapped: No such device"));
-    EXPECT_EQ(refusal("/dev/zero:0:4611686018427387904"),
-              message("/dev/zero:0:4611686018427387904",
-                      "/dev/zero cannot be mapped: Cannot allocate memory"));
-}
-
-TEST_F(Map, refuses_an_offset_that_is_no_page_or_beyond_the_end) {
-    const std::string path = file("map", 5);
-    for (const char* offset : {":1", ":100", ":4095:8K", ":6K"}) {
-        EXPECT_EQ(refusal(path + offset),
-                  message(path + offset, "OFFSET is no multiple of the page size, 4 KiB"));
-    }
-    for (const char* offset : {":20K", ":1G", ":24K:4K"}) {
-        EXPECT_EQ(refusal(path + offset),
-                  message(path + offset,
-                          "OFFSET is beyond the end of " + path + ", which has 20480 bytes"));
-    }
-}
-
-TEST_F(Map, refuses_a_length_beyond_the_end) {
-    const std::string path = file("map", 5);
-    EXPECT_EQ(SourceMap(path + ":4K:16K", kSize).bytes(), 4 * kPage);
-    for (const char* rest : {":4K:16385", ":4K:20K", ":4K:4611686018427387904"}) {
-        EXPECT_EQ(refusal(path + rest),
-                  message(path + rest, "LENGTH goes beyond the end of " + path +
-                                           ": there are 16384 bytes from OFFSET on"));
-    }
-}
-
-TEST_F(Map, refuses_numbers_that_are_none) {
-    const std::string path = file("map", 5);
-    for (const char* rest : {":", ":x", ":-4K", ":4K:", ":4K:0", ":4K:8Q", ":4K:8K:8K", "::8K"}) {
-        const std::string said = refusal(path + rest);
-        EXPECT_EQ(said.find(message(path + rest, "size '")), 0u) << said;
-    }
-    EXPECT_LT(refusal(std::string(100000, 'f')).size(), 600u);
-}
-
-TEST_F(Map, refuses_to_be_too_short_and_says_how_much_is_needed) {
-    const std::string path = file("map", 3);
-    const std::string enough = path + ":0:" + std::to_string(kNeeded);
-    const std::string little = path + ":0:" + std::to_string(kNeeded - 1);
-    EXPECT_EQ(SourceMap(enough, kSize).bytes(), kNeeded);
-    EXPECT_EQ(refusal(little), message(little, "copies of 1 KiB need 9216 bytes, here are 9215: "
-                                               "map more, or name smaller --sizes"));
-    EXPECT_EQ(refusal(path, 32 << 20),
-              message(path, "copies of 32 MiB need 33562624 bytes, here are 12288: map more, or "
-                            "name smaller --sizes"));
 }
 
 // --- Pages behind which there is nothing ---------------------------------------------------------

@@ -120,9 +120,6 @@ TEST(Workloads, have_a_name_and_a_line_of_text_each) {
         EXPECT_LE(text.size(), 80u) << text;
         EXPECT_EQ(text.find('\n'), text.npos);
     }
-    EXPECT_EQ(name_of(Workload::hot_read), "hot_read");
-    EXPECT_EQ(name_of(Workload::mix_l3_read), "mix_l3_read");
-    EXPECT_EQ(facts_of(Workload::fixed_read).text.find("as fixed"), 0u);
 }
 
 // In every slot, where they are few, and every place of a round. A destination up to 63 bytes past
@@ -392,12 +389,6 @@ TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alon
 }
 
 // --- Sets ----------------------------------------------------------------------------------------
-
-TEST(SetWorkloads, are_those_that_need_no_source) {
-    EXPECT_EQ(std::vector<Workload>(kSets.begin(), kSets.end()),
-              (std::vector<Workload>{Workload::hot, Workload::hot_read, Workload::cold,
-                                     Workload::consume}));
-}
 
 TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
     Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);

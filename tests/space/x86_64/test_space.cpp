@@ -49,8 +49,11 @@ std::set<std::string> names(const std::vector<Candidate>& space) {
 
 // Each family RT LT ST has one tuple without prefetch and 4 x 7 x 16 with it; rep has one each.
 TEST(PaperSpace, has_7186_candidates_where_the_cpu_has_all) {
-    EXPECT_EQ(space_with(kAll).size(), 16u * (1 + 4 * 7 * 16) + 2);
-    EXPECT_EQ(space_with(kAll).size(), 7186u);
+    const auto all = names(space_with(kAll)); // nobody twice
+    EXPECT_EQ(all.size(), 16u * (1 + 4 * 7 * 16) + 2);
+    for (const char* name : {"REP_MOVSB T T none 0 0", "ZMM NT NT NTA 14 30", "MM T NT T0 2 0"}) {
+        EXPECT_EQ(all.count(name), 1u) << name;
+    }
 }
 
 TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
@@ -59,13 +62,6 @@ TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
     EXPECT_EQ(space_with({"sse4_1", "avx2"}).size(), 12u * 449 + 2);
     for (const Candidate& candidate : space_with({"sse4_1", "avx2"})) {
         EXPECT_STRNE(candidate.variant->rt, "ZMM");
-    }
-}
-
-TEST(PaperSpace, names_each_tuple_once) {
-    const auto all = names(space_with(kAll));
-    for (const char* name : {"REP_MOVSB T T none 0 0", "ZMM NT NT NTA 14 30", "MM T NT T0 2 0"}) {
-        EXPECT_EQ(all.count(name), 1u) << name;
     }
 }
 
@@ -94,12 +90,6 @@ TEST(PaperSpace, begins_with_the_simplest) {
     }
 }
 
-TEST(PaperSpace, counts_distances_in_lines_of_64_bytes) {
-    for (const Candidate& candidate : space_with({})) {
-        EXPECT_EQ(candidate.distance(), static_cast<std::size_t>(candidate.pd) * 64);
-    }
-}
-
 TEST(PaperSpace, comes_first_in_the_table) {
     const auto all = variants(asterope_copies);
     for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(in_paper(all[i]), i < 466) << i;
@@ -115,20 +105,22 @@ TEST(Candidate, names_what_the_paper_lacks) {
 }
 
 TEST(Candidate, tells_the_axis_that_it_uses) {
-    const auto axis = [](const char* rt, int tb, int pi, int pw, const char* dir) {
-        const asterope_variant v = made_up(rt, "T", "NT", "T0", 4, {tb, pi, pw, dir});
-        return Candidate{&v, 8, pw * 16}.axis();
+    const std::tuple<const char*, Axes, const char*> cases[] = {
+        {"ZMM", {2, 1, 0, "up"}, "paper"},
+        {"ZMM", {1, 1, 0, "up"}, "tb"},
+        {"ZMM", {16, 1, 0, "up"}, "tb"},
+        {"ZMM", {2, 4, 0, "up"}, "pi"},
+        {"ZMM", {2, 1, 1, "up"}, "pw"},
+        {"ZMM", {2, 1, 0, "down"}, "dir"},
+        {"MOVDIR64B", {2, 1, 0, "up"}, "movdir64b"},
+        {"MOVDIR64B", {2, 2, 0, "up"}, "several"},
+        {"ZMM", {4, 1, 1, "up"}, "several"},
+        {"ZMM", {2, 1, 1, "down"}, "several"},
     };
-    EXPECT_EQ(axis("ZMM", 2, 1, 0, "up"), "paper");
-    EXPECT_EQ(axis("ZMM", 1, 1, 0, "up"), "tb");
-    EXPECT_EQ(axis("ZMM", 16, 1, 0, "up"), "tb");
-    EXPECT_EQ(axis("ZMM", 2, 4, 0, "up"), "pi");
-    EXPECT_EQ(axis("ZMM", 2, 1, 1, "up"), "pw");
-    EXPECT_EQ(axis("ZMM", 2, 1, 0, "down"), "dir");
-    EXPECT_EQ(axis("MOVDIR64B", 2, 1, 0, "up"), "movdir64b");
-    EXPECT_EQ(axis("MOVDIR64B", 2, 2, 0, "up"), "several");
-    EXPECT_EQ(axis("ZMM", 4, 1, 1, "up"), "several");
-    EXPECT_EQ(axis("ZMM", 2, 1, 1, "down"), "several");
+    for (const auto& [rt, axes, axis] : cases) {
+        const asterope_variant v = made_up(rt, "T", "NT", "T0", 4, axes);
+        EXPECT_EQ((Candidate{&v, 8, axes.pw * 16}.axis()), axis);
+    }
 }
 
 TEST(Axes, are_the_papers_six_and_then_those_that_stand_in_names_behind_a_mark) {
