@@ -1,7 +1,6 @@
 // A profile that is worth more than the one to come stays; every other one gives way.
 #include "profile/existing_profile.hpp"
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
@@ -75,7 +74,13 @@ json options() {
             {"without", json::array()}};
 }
 
-using Change = std::function<void(json&)>;
+/// A value with changes: of what is null, without.
+json changed(json value, const json& patch) {
+    value.merge_patch(patch);
+    return value;
+}
+
+const json kQuick = {{"rigor", "quick"}};
 
 class StandingProfile : public TemporaryFolder {
   protected:
@@ -87,25 +92,18 @@ class StandingProfile : public TemporaryFolder {
                                        may_end_early);
         });
     }
-    static json changed(json value, const Change& change) {
-        change(value);
-        return value;
-    }
 };
 
 } // namespace
 
 TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
-    const std::pair<Change, const char*> lesser[] = {
-        {[](json& o) { o["rigor"] = "quick"; }, "rigor standard"},
-        {[](json& o) {
-             o["sizes"] = {128, 4096};
-         },
-         "3 sizes, not 2"},
-        {[](json& o) { o["space"] = "paper"; }, "the extended space"},
-        {[](json& o) { o["sensing"] = false; }, "copies that sense"},
-        {[](json& o) { o["threads"] = 1; }, "copies over threads"},
-        {[](json& o) { o["operations"] = {"memcpy"}; }, "memset"},
+    const std::pair<json, const char*> lesser[] = {
+        {kQuick, "rigor standard"},
+        {{{"sizes", {128, 4096}}}, "3 sizes, not 2"},
+        {{{"space", "paper"}}, "the extended space"},
+        {{{"sensing", false}}, "copies that sense"},
+        {{{"threads", 1}}, "copies over threads"},
+        {{{"operations", json::array({"memcpy"})}}, "memset"},
     };
     for (const auto& [change, why] : lesser) {
         const std::string refused = refusal(profile(), changed(options(), change));
@@ -116,67 +114,55 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
 }
 
 TEST_F(StandingProfile, TheSameSearchAgainOrWhatIsBetterInAnyRespectReplacesIt) {
-    const Change better[] = {
-        [](json&) {},
-        [](json& o) { o["rigor"] = "exhaustive"; },
-        [](json& o) {
-            o["sizes"] = {128, 4096, 8192, 65536};
-        },
-        [](json& o) {
-            o["sizes"] = {256};
-            o["rigor"] = "quick";
-        },
-    };
-    for (const Change& change : better) {
-        EXPECT_EQ(refusal(profile(), changed(options(), change)), "");
+    const json better[] = {json::object(),
+                           {{"rigor", "exhaustive"}},
+                           {{"sizes", {128, 4096, 8192, 65536}}},
+                           {{"sizes", json::array({256})}, {"rigor", "quick"}}};
+    for (const json& change : better) {
+        EXPECT_EQ(refusal(profile(), changed(options(), change)), "") << change;
     }
-    const json paper = changed(profile(), [](json& p) { p["search"]["space"] = "paper"; });
-    EXPECT_EQ(refusal(paper, options()), "");
+    const json paper = {{"search", {{"space", "paper"}}}};
+    EXPECT_EQ(refusal(changed(profile(), paper), options()), "");
     EXPECT_TRUE(mentions(refusal(profile(), options(), true), "time budget"));
 }
 
 TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
-    const json quick = changed(options(), [](json& o) { o["rigor"] = "quick"; });
+    const json quick = changed(options(), kQuick);
     ASSERT_NE(refusal(profile(), quick), "");
-    const Change others[] = {
-        [](json& p) {
-            p["search"]["weights"]["memcpy"] = {{"hot", 1}};
-        },
-        [](json& p) { p["search"].erase("weights"); },
-        [](json& p) { p["search"]["source_map"] = "/dev/pmem0"; },
-        [](json& p) { p["search"]["without"] = {"avx512"}; },
-        [](json& p) { p["search"]["distribution"] = "mine.csv"; },
-        [](json& p) { p["machine"]["cpu"]["model"] = 1; },
-        [](json& p) { p.erase("machine"); },
-        [](json& p) { p["architecture"] = "aarch64"; },
-        [](json& p) { p["complete"] = false; },
-        [](json& p) {
-            p["search"]["noise"] = {{"rounds", 1},
-                                    {"disturbed", json::object()},
-                                    {"repeated", 0},
-                                    {"kept", 1},
-                                    {"provisional", true}};
-        },
-        [](json& p) { p["choices"] = "none"; },
-        [](json& p) { p["search"] = 7; },
-        [](json& p) { p["version"] = "1"; },
+    const json noise = {{"rounds", 1},
+                        {"disturbed", json::object()},
+                        {"repeated", 0},
+                        {"kept", 1},
+                        {"provisional", true}};
+    const json hot = {{"hot", 1}, {"cold", nullptr}, {"consume", nullptr}};
+    const json others[] = {
+        {{"search", {{"weights", {{"memcpy", hot}}}}}},
+        {{"search", {{"weights", nullptr}}}},
+        {{"search", {{"source_map", "/dev/pmem0"}}}},
+        {{"search", {{"without", json::array({"avx512"})}}}},
+        {{"search", {{"distribution", "mine.csv"}}}},
+        {{"search", {{"noise", noise}}}},
+        {{"machine", {{"cpu", {{"model", 1}}}}}},
+        {{"machine", nullptr}},
+        {{"architecture", "aarch64"}},
+        {{"complete", false}},
+        {{"choices", "none"}},
+        {{"search", 7}},
+        {{"version", "1"}},
     };
-    for (const Change& change : others) EXPECT_EQ(refusal(changed(profile(), change), quick), "");
+    for (const json& change : others) {
+        EXPECT_EQ(refusal(changed(profile(), change), quick), "") << change;
+    }
 }
 
 TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
-    const json quick = changed(options(), [](json& o) { o["rigor"] = "quick"; });
-    const json of_another = changed(profile(), [](json& p) {
-        p["machine"]["cpu"]["model"] = 1;
-        p["machine"].erase("fingerprint");
-    });
+    const json quick = changed(options(), kQuick);
+    const json of_another =
+        changed(profile(), {{"machine", {{"cpu", {{"model", 1}}}, {"fingerprint", nullptr}}}});
     const auto merged_with = [&](const json& machine) {
-        return changed(of_another, [&](json& p) {
-            p["merged"] = {{"from", "machines"},
-                           {"sources",
-                            {{{"name", "a"}, {"machine", p["machine"]}},
-                             {{"name", "b"}, {"machine", machine}}}}};
-        });
+        const json sources = {{{"name", "a"}, {"machine", of_another["machine"]}},
+                              {{"name", "b"}, {"machine", machine}}};
+        return changed(of_another, {{"merged", {{"from", "machines"}, {"sources", sources}}}});
     };
     EXPECT_NE(refusal(merged_with(this_machine()), quick), "");
     EXPECT_EQ(refusal(merged_with(of_another["machine"]), quick), "");
@@ -195,8 +181,8 @@ TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
 }
 
 TEST_F(StandingProfile, ThatOfANewerVersionAndWhatCannotBeReadAreNotReplaced) {
-    const json newer = changed(profile(), [](json& p) { p["version"] = 3; });
-    EXPECT_TRUE(mentions(refusal(newer, options()), "newer asterope"));
+    const json newer = {{"version", 3}};
+    EXPECT_TRUE(mentions(refusal(changed(profile(), newer), options()), "newer asterope"));
     const std::string large(std::size_t{17} << 20, ' ');
     EXPECT_TRUE(mentions(refusal(large, options()), "longer than 16 MiB; --force"));
 }
@@ -204,8 +190,6 @@ TEST_F(StandingProfile, ThatOfANewerVersionAndWhatCannotBeReadAreNotReplaced) {
 TEST_F(StandingProfile, ATornProfileIsNotWhole) {
     const std::string whole = profile().dump();
     for (std::size_t length = 0; length < whole.size(); length += 7) {
-        EXPECT_EQ(refusal(whole.substr(0, length),
-                          changed(options(), [](json& o) { o["rigor"] = "quick"; })),
-                  "");
+        EXPECT_EQ(refusal(whole.substr(0, length), changed(options(), kQuick)), "");
     }
 }

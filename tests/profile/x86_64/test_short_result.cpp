@@ -1,9 +1,11 @@
-// What a tuning run ends with: what was gained, few rows, and sentences that say what was measured.
+// What a tuning run ends with: what was gained, few rows, and sentences that say what was measured;
+// the tables that it prints when asked for more.
 #include "profile/short_result.hpp"
 
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "profile/result_table.hpp"
 #include "support/made_up_pipelines.hpp"
 #include "support/made_up_variants.hpp"
 #include "support/mentions.hpp"
@@ -161,45 +163,36 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
         fixed{0, "fixed", {0.8, 0.79, 0.81}};
     struct Case {
         std::vector<SizeResult> results;
-        std::optional<SmallFacts> small;
         std::optional<ExamFacts> exam;
-        Operation operation;
         std::string told;
+        std::optional<SmallFacts> small = {};
+        Operation operation = Operation::copy;
     };
     const std::vector<SizeResult> cold_gains = {result(4096, 0, 1, 1), result(large, 0, 1, 1.5)},
                                   nothing = {result(4096, 0, 1.03, 0.97)};
     const std::string gain = "Uncached copies above 1 MiB 1.50 times as fast as libc, the rest ";
     const std::string cold = gain + "as libc; ";
     const std::vector<Case> cases = {
-        {cold_gains, {}, clean, Operation::copy, cold + "none of 570 cells slower."},
-        {cold_gains,
-         {},
-         ExamFacts{570, 1, {hot, read}},
-         Operation::copy,
+        {cold_gains, clean, cold + "none of 570 cells slower."},
+        {cold_gains, ExamFacts{570, 1, {hot, read}},
          gain + "mostly as libc; 2 of 570 cells slower, the worst 0.90 at 512 B under hot_read."},
         {{result(large, 0, 0.8, 1.5)},
-         {},
          clean,
-         Operation::copy,
          "Uncached copies above 1 MiB 1.50 times as fast as libc, cached copies above 1 MiB 0.80 "
          "times; none of 570 cells slower."},
         {{result(large, 0, 1, 1.5), result(2 * large, 0, 13, 1.5), result(3 * large, 0, 1, 1.5)},
-         {},
          clean,
-         Operation::copy,
          cold + "none of 570 cells slower."},
-        {nothing, kSmallFacts, ExamFacts{570, 2, {hot, fixed}}, Operation::copy,
+        {nothing, ExamFacts{570, 2, {hot, fixed}},
          "Small copies 1.25 times as fast as libc, the rest mostly as libc; 2 of 570 cells slower, "
-         "the worst 0.80 in small copies under fixed."},
-        {nothing, {}, {}, Operation::copy, "All copies as fast as libc; not examined."},
-        {nothing,
-         {},
-         ExamFacts{570, 1, {read}},
-         Operation::copy,
+         "the worst 0.80 in small copies under fixed.",
+         kSmallFacts},
+        {nothing, {}, "All copies as fast as libc; not examined."},
+        {nothing, ExamFacts{570, 1, {read}},
          "Copies mostly as fast as libc; 1 of 570 cells slower, the worst 0.90 at 512 B under "
          "hot_read."},
-        {nothing, {}, clean, Operation::set, "All sets as fast as libc; none of 570 cells slower."},
-        {{}, {}, clean, Operation::copy, ""}};
+        {nothing, clean, "All sets as fast as libc; none of 570 cells slower.", {}, Operation::set},
+        {{}, clean, ""}};
     for (const Case& one : cases) {
         PipelineFacts facts = pipelines(one.results);
         facts.operation = one.operation;
@@ -244,4 +237,68 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_ou
                  "noise: 0.80 times as fast in small copies under fixed, 0.90 times as fast "
                  "at 512 B under hot."));
     EXPECT_EQ(Told{pipelines({})}.sentences(), "");
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+TEST(ChoicesTables, have_what_each_size_takes_and_how_far_to_trust_it) {
+    PipelineFacts facts = pipelines({result(128, 1, 1.02, 0.98), result(8192, 0, 2.5, 1)});
+    facts.found[1].results[0].finalists[0].workloads.erase(Workload::cold);
+    facts.found[1].results[0].lead = {1.07, 1, 1.1};
+    const auto rows = lines(choices_tables(Told{facts}.profile(), Operation::copy));
+    ASSERT_GE(rows.size(), 4u);
+    EXPECT_EQ(rows[1], "Up to RT LT ST PT PS PD      x libc GB/s  hot cold lead ties floor");
+    EXPECT_EQ(rows[2], "128 B REP_MOVSB T T none 0 0   1.02  128 1.02 0.98 1.00    0  1.04");
+    EXPECT_EQ(rows[3], "8 KiB ZMM T NT T0 4 8          2.50 8192 2.50    - 1.07    0  1.04");
+    EXPECT_EQ(choices_tables(Profile(), Operation::copy), "");
+}
+
+TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_other_kinds) {
+    PipelineFacts facts = pipelines({result(65536, 1, 1, 1)});
+    const asterope_copy probe = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
+    facts.sensing[0] =
+        SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(1, 1.5, 1), 15};
+    const ThreadsFacts threads{2, {{1 << 20, {2, 0}, false, 0.9, {}, {}, 15}}};
+    const std::string text = choices_tables(Told{facts, {}, threads}.profile(), Operation::copy);
+    for (const char* part :
+         {"source 4 > 187", "  cached   REP_MOVSB", "  uncached ZMM", "no counter REP_MOVSB",
+          "Copies over threads", "  next", "threads 2 even"}) {
+        EXPECT_TRUE(mentions(text, part)) << part;
+    }
+}
+
+TEST(TimingsTable, has_seconds_and_share_of_each_phase_and_of_the_rest) {
+    const auto rows = lines(timings_table({{Step::verifying, 4.04},
+                                           {Step::calibration, 8},
+                                           {Step::screening, 150.06},
+                                           {Step::run_off, 30}},
+                                          200));
+    const std::vector<std::string> expected = {
+        "Time spent on          seconds   share",
+        "verifying                  4.0   2.0 %",
+        "calibrating                8.0   4.0 %",
+        "screening                150.1  75.0 %",
+        "run-off                   30.0  15.0 %",
+        "the rest                   7.9   4.0 %",
+        "all                      200.0 100.0 %",
+        "verifying and calibrating take 6.0 % of the run: under 10 %"};
+    EXPECT_EQ(rows, expected);
+}
+
+TEST(TimingsTable, says_where_verification_and_calibration_take_too_much) {
+    const auto verdict = [](double verifying, double calibrating) {
+        return lines(timings_table({{Step::verifying, verifying}, {Step::calibration, calibrating}},
+                                   100))
+            .back();
+    };
+    EXPECT_EQ(verdict(6, 3.9), "verifying and calibrating take 9.9 % of the run: under 10 %");
+    EXPECT_EQ(verdict(6, 4), "verifying and calibrating take 10.0 % of the run: not under 10 %");
+    EXPECT_EQ(verdict(0, 55), "verifying and calibrating take 55.0 % of the run: not under 10 %");
+}
+
+TEST(TimingsTable, bears_a_run_of_no_time_and_phases_that_exceed_it) {
+    const auto none = lines(timings_table({}, 0));
+    EXPECT_EQ(none[1], "the rest                   0.0   0.0 %");
+    const auto rounded = lines(timings_table({{Step::screening, 10.04}}, 10));
+    EXPECT_EQ(rounded[2], "the rest                   0.0   0.0 %");
 }
