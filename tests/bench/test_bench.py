@@ -7,9 +7,7 @@ import math
 import os
 import resource
 import shutil
-import signal
 import subprocess
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,7 +17,7 @@ from asterope import __version__, workloads
 from asterope.profile import load_profile
 from asterope.render import render_routine
 from asterope.report.bench import build_bench
-from command_errors import only_error_of, run_command
+from command_errors import interrupted, only_error_of, run_command
 from copy_programs import shared_library
 from profile_samples import choice, of_memset, taking
 
@@ -590,14 +588,9 @@ def test_a_profile_gives_the_sizes_and_workloads_of_its_sets(
 # --- Interrupted ----------------------------------------------------------------------------------
 
 
-def interrupted(build_dir: Path, folder: Path, ready: Callable, *arguments: object) -> None:
-    command = [build_dir / "asterope-bench", *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([str(part) for part in command], cwd=folder, **pipes) as running:
-        ready(running)
-        running.send_signal(signal.SIGINT)
-        _, stderr = running.communicate(timeout=60)
-    assert (running.returncode, stderr) == (130, "asterope-bench: interrupted\n")
+def assert_interrupted(build_dir: Path, folder: Path, ready: Callable, *arguments: object) -> None:
+    done = interrupted([build_dir / "asterope-bench", *arguments], ready, cwd=folder)
+    assert (done.returncode, done.stderr) == (130, "asterope-bench: interrupted\n")
 
 
 def test_an_interrupted_run_keeps_what_was_measured(
@@ -606,8 +599,9 @@ def test_an_interrupted_run_keeps_what_was_measured(
     def ready(running: subprocess.Popen) -> None:
         next(line for line in running.stdout if line.startswith("128 B "))
 
-    interrupted(build_dir, tmp_path, ready, "--routine", library, *SIZES, "--rounds", "5000",
-                "--sizes", "128,32M", "--workload", "hot", "--json", "report.json")  # fmt: skip
+    long = (*SIZES, "--rounds", "5000", "--sizes", "128,32M", "--workload", "hot")
+    options = ("--routine", library, *long, "--json", "report.json")
+    assert_interrupted(build_dir, tmp_path, ready, *options)
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["complete"] is False
     assert [row["label"] for row in report["results"]] == ["128 B"]
@@ -616,21 +610,12 @@ def test_an_interrupted_run_keeps_what_was_measured(
 def test_a_run_can_be_interrupted_while_peers_are_checked(
     build_dir: Path, library: Path, peers: Path, tmp_path: Path
 ) -> None:
-    def ready(running: subprocess.Popen) -> None:
-        while running.poll() is None and not (tmp_path / "hanging").exists():
-            time.sleep(0.01)
-
-    interrupted(build_dir, tmp_path, ready, "--routine", library, *peer(peers, "hangs"))
+    hangs = (tmp_path / "hanging").exists
+    options = ("--routine", library, *peer(peers, "hangs"))
+    assert_interrupted(build_dir, tmp_path, lambda _: hangs(), *options)
 
 
 # --- What is refused ------------------------------------------------------------------------------
-
-
-def test_version_and_help(bench) -> None:
-    assert bench("--version").stdout.startswith(f"asterope-bench {__version__} (commit ")
-    done = bench("--help")
-    assert done.returncode == 0
-    assert "--routine" in done.stdout
 
 
 # Values that an option refuses, or the words that one of them has to be told in. The tests of what

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of, run_command
+from command_errors import interrupted, only_error_of, run_command
 from copy_programs import shared_library
 
 TWO_SIZES = ("messages", "--sizes", "1M,2M", "--ring", "4M")  # few messages fill the caches
@@ -105,22 +103,15 @@ def children_of(parent: int) -> list[str]:
 
 def test_an_interrupt_ends_all_three(build_dir: Path, library: Path) -> None:
     """More rounds than anybody waits for, both processes running."""
-    command = [build_dir / "asterope-bench", *TWO_SIZES, "--rounds", "100000"]
-    command += ["--routine", library]
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([str(part) for part in command], **pipes)
-    try:
-        for _ in range(6000):  # for how long to wait, not for what comes out
-            children = children_of(process.pid)
-            if len(children) == 2:
-                break
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.communicate()
-    assert (process.returncode, said) == (130, "asterope-bench: interrupted\n")
+    children: list[str] = []
+
+    def ready(process: subprocess.Popen) -> bool:
+        children[:] = children_of(process.pid)
+        return len(children) == 2
+
+    many = (*TWO_SIZES, "--rounds", "100000", "--routine", library)
+    done = interrupted([build_dir / "asterope-bench", *many], ready)
+    assert (done.returncode, done.stderr) == (130, "asterope-bench: interrupted\n")
     # dead and, where nobody has waited for it yet, as good as gone
     assert [status_of(child)[0] in "ZX" for child in children] == [True, True]
 

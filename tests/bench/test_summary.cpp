@@ -112,25 +112,13 @@ TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     EXPECT_EQ(text.back(), '\n');
 }
 
-TEST(SummaryText, names_ten_cells_at_most) {
-    const std::vector<Cell> cells(13, cell(1, 2));
-    const std::string text = summary_text(cells, kContenders);
+TEST(SummaryText, names_ten_cells_at_most_and_nobody_where_nobody_is_better) {
+    const std::string text = summary_text(std::vector(13, cell(1, 2)), kContenders);
     std::size_t named = 0;
-    for (std::size_t at = text.find(" by 2.00"); at != text.npos;
-         at = text.find(" by 2.00", at + 1)) {
-        ++named;
-    }
+    for (std::size_t at = 0; (at = text.find(" by 2.00", at)) != text.npos; ++at) ++named;
     EXPECT_EQ(named, 10u);
     EXPECT_TRUE(mentions(text, "and 3 more"));
-}
-
-TEST(SummaryText, names_nobody_where_nobody_is_better) {
-    const std::string text = summary_text({cell(2, 1)}, kContenders);
-    EXPECT_TRUE(mentions(text, "1 of 1 (100.0 %)"));
-    EXPECT_FALSE(mentions(text, "Clearly better there"));
-}
-
-TEST(SummaryText, is_empty_where_nothing_was_measured) {
+    EXPECT_FALSE(mentions(summary_text({cell(2, 1)}, kContenders), "Clearly better there"));
     EXPECT_EQ(summary_text({}, kContenders), "");
 }
 
@@ -146,19 +134,14 @@ TEST(CellsUnder, are_those_whose_whole_interval_is_below) {
 }
 
 TEST(NameOfCell, says_what_tells_it_from_others) {
-    Cell one = cell(1, 1);
-    EXPECT_EQ(name_of(one), "sizes hot 4 KiB");
-    one.suite = one.workload = "aliased";
-    EXPECT_EQ(name_of(one), "aliased 4 KiB");
-    one.workload = "hot";
-    one.suite = "threads";
-    one.threads = 8;
-    EXPECT_EQ(name_of(one), "threads hot 4 KiB, 8 threads");
-    one.suite = "mix";
-    one.threads = 1;
-    one.workload = one.label = "mix_l1";
-    one.weighting = "bytes";
-    EXPECT_EQ(name_of(one), "mix mix_l1 by bytes");
+    const auto named = [](const char* suite, const char* workload, const char* label,
+                          int threads = 1, const char* weighting = "") {
+        return name_of(Cell{suite, workload, label, 4096, threads, weighting, {}, {}});
+    };
+    EXPECT_EQ(named("sizes", "hot", "4 KiB"), "sizes hot 4 KiB");
+    EXPECT_EQ(named("aliased", "aliased", "4 KiB"), "aliased 4 KiB");
+    EXPECT_EQ(named("threads", "hot", "4 KiB", 8), "threads hot 4 KiB, 8 threads");
+    EXPECT_EQ(named("mix", "mix_l1", "mix_l1", 1, "bytes"), "mix mix_l1 by bytes");
 }
 
 // --- References ----------------------------------------------------------------------------------
@@ -207,10 +190,7 @@ TEST(BriefText, has_the_means_of_the_workloads_and_the_extremes) {
               "  hot 4.00, cold 1.00, small copies by bytes 0.50, small copies at page ends 0.50\n"
               "  lowest 0.50 (mix mix_l1 by bytes), highest 8.00 (sizes hot 8 KiB)\n");
     EXPECT_EQ(brief_text({}), "");
-}
-
-TEST(BriefText, stays_within_100_columns) {
-    std::vector<Cell> cells;
+    EXPECT_TRUE(mentions(brief_text({cells[3]}, Operation::set), "small sets by bytes 0.50"));
     for (int i = 0; i < 9; ++i) {
         cells.push_back(cell(1, 1));
         cells.back().workload = "workload_" + std::to_string(i);
@@ -229,13 +209,4 @@ TEST(SummaryText, of_sets_speaks_of_sets) {
     const std::string copies = summary_text(cells, kContenders);
     EXPECT_TRUE(mentions(copies, "\nA copy is clearly better "));
     EXPECT_TRUE(mentions(copies, "Copies over several threads are not counted."));
-}
-
-TEST(BriefText, of_sets_speaks_of_small_sets) {
-    Cell mix = cell(2, 1);
-    mix.suite = "mix";
-    mix.workload = mix.label = "mix_l1";
-    mix.weighting = "calls";
-    EXPECT_TRUE(mentions(brief_text({mix}, Operation::set), "small sets by calls 2.00"));
-    EXPECT_TRUE(mentions(brief_text({mix}), "small copies by calls 2.00"));
 }

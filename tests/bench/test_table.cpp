@@ -47,15 +47,9 @@ TEST(PlainTable, has_times_throughput_ratio_interval_and_floor) {
     EXPECT_EQ(table->begin().rfind("\nhot ", 0), 0u);
     EXPECT_EQ(words(table->row(cell("4 KiB", 2))), (Words{"4", "KiB", "1000.0", "500.0", "8.19",
                                                           "2.00", "(2.00..2.00)", "(0.98..1.02)"}));
+    EXPECT_EQ(table->end(), "") << "no mean of a single row";
     table->row(cell("8 KiB", 8));
     EXPECT_EQ(words(table->end()), (Words{"all", "4.00", "geometric", "mean"}));
-}
-
-TEST(PlainTable, has_no_mean_of_a_single_row) {
-    const auto table = plain_table("hot");
-    table->begin();
-    table->row(cell("4 KiB", 2));
-    EXPECT_EQ(table->end(), "");
 }
 
 TEST(PlainTable, is_as_wide_as_its_labels) {
@@ -74,11 +68,7 @@ TEST(PeersTable, has_a_column_for_each_copy_and_marks_the_best) {
     EXPECT_EQ(words(table->row(cell("8 KiB", 8, 3))),
               (Words{"8", "KiB", "1000.0", "8.00*", "3.00", "(0.98..1.02)"}));
     EXPECT_EQ(words(table->end()), (Words{"all", "4.00", "3.00", "geometric", "mean"}));
-}
-
-TEST(PeersTable, marks_nobody_where_libc_is_the_best) {
-    const auto table = peers_table("hot", kColumns);
-    EXPECT_EQ(table->row(cell("4 KiB", 0.5, 0.9)).find('*'), std::string::npos);
+    EXPECT_EQ(table->row(cell("4 KiB", 0.5, 0.9)).find('*'), std::string::npos) << "libc is best";
 }
 
 TEST(PeersTable, has_a_dash_where_a_copy_did_not_run_and_no_mean_of_it) {
@@ -137,8 +127,5 @@ TEST(GridTable, has_sources_downwards_and_destinations_across) {
     EXPECT_EQ(end[0], "asterope: geometric mean 2.21, least 1.00");
     EXPECT_EQ(end[1], "avx_streaming: geometric mean 2.00, least 2.00");
     EXPECT_EQ(end[2], "libc against itself: geometric mean 1.00, least 1.00");
-}
-
-TEST(GridTable, says_nothing_of_what_was_not_measured) {
     EXPECT_EQ(grid_table("4 KiB misaligned", {0}, kColumns)->end(), "");
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "machine/affinity.hpp"
@@ -82,19 +83,17 @@ TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
     }
 }
 
-TEST_F(PlanOf, leaves_out_what_the_request_leaves_out) {
+TEST_F(PlanOf, leaves_out_what_the_request_leaves_out_and_has_its_sizes_ascending) {
     request.space = "paper";
     request.no_sensing = true;
     request.rigor = "quick";
+    request.sizes = "32M,128,8K,128";
     const Plan made = plan();
     EXPECT_FALSE(made.extended);
     EXPECT_FALSE(made.sensing);
     EXPECT_EQ(made.rigor.name, "quick");
-}
-
-TEST_F(PlanOf, has_the_sizes_asked_for_ascending) {
-    request.sizes = "32M,128,8K,128";
-    EXPECT_EQ(plan().sizes, (std::vector<std::size_t>{128, 8192, std::size_t{32} << 20}));
+    EXPECT_EQ(made.sizes, (std::vector<std::size_t>{128, 8192, std::size_t{32} << 20}));
+    EXPECT_EQ(files(), 0u) << "it writes nothing";
 }
 
 TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_asked_for) {
@@ -112,48 +111,34 @@ TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_a
 
 // --- What is refused -----------------------------------------------------------------------------
 
-TEST_F(PlanOf, refuses_an_unknown_space) {
-    for (const char* space : {"", "Paper", "all", "paper,extended"}) {
-        request.space = space;
-        EXPECT_EQ(refusal(),
-                  "space '" + std::string(space) + "' is unknown: choose paper or extended");
+TEST_F(PlanOf, refuses_what_its_parts_refuse) {
+    const std::tuple<std::string TuningRequest::*, const char*, const char*> cases[] = {
+        {&TuningRequest::space, "", "space '' is unknown: choose paper or extended"},
+        {&TuningRequest::space, "Paper", "space 'Paper' is unknown"},
+        {&TuningRequest::space, "paper,extended", "space 'paper,extended' is unknown"},
+        {&TuningRequest::sizes, "127", "is below 128 B"},
+        {&TuningRequest::sizes, "64,128", "is below 128 B"},
+        {&TuningRequest::sizes, "x", "'x'"},
+        {&TuningRequest::sizes, "128,", "''"},
+        {&TuningRequest::sizes, "8K;9K", "'8K;9K'"},
+        {&TuningRequest::rigor, "slow", "rigor"},
+        {&TuningRequest::workload, "warm", "workload"},
+        {&TuningRequest::workload, "mix_l1", "workload"},
+        {&TuningRequest::workload, "hot=-1", "weight"},
+        {&TuningRequest::workload, "hot=0", "weight"},
+        {&TuningRequest::output, "/missing/profile.json", "profile.json"},
+    };
+    const TuningRequest good = request;
+    for (const auto& [field, value, said] : cases) {
+        request = good;
+        request.*field = value;
+        EXPECT_TRUE(mentions(refusal(), said)) << value;
     }
     request.space = std::string(100000, 's');
     EXPECT_LT(refusal().size(), 150u);
-}
-
-TEST_F(PlanOf, refuses_sizes_below_the_pipelines) {
-    for (const char* sizes : {"127", "1", "8K,100", "64,128"}) {
-        request.sizes = sizes;
-        EXPECT_TRUE(mentions(refusal(), "is below 128 B"));
-    }
+    request = good;
     request.sizes = "128";
     EXPECT_EQ(refusal(), "accepted");
-    for (const char* sizes : {"0", "x", "128,", "8K;9K"}) {
-        request.sizes = sizes;
-        EXPECT_NE(refusal(), "accepted") << sizes;
-    }
-}
-
-TEST_F(PlanOf, refuses_what_its_parts_refuse) {
-    const auto refused = [&](auto TuningRequest::*field, const char* value, const char* word) {
-        const auto before = request.*field;
-        request.*field = value;
-        EXPECT_TRUE(mentions(refusal(), word));
-        request.*field = before;
-    };
-    refused(&TuningRequest::rigor, "slow", "rigor");
-    refused(&TuningRequest::workload, "warm", "workload");
-    refused(&TuningRequest::workload, "mix_l1", "workload");
-    refused(&TuningRequest::workload, "hot=-1", "weight");
-    refused(&TuningRequest::workload, "hot=0", "weight");
-    refused(&TuningRequest::output, "/missing/profile.json", "profile.json");
-    EXPECT_EQ(refusal(), "accepted");
-}
-
-TEST_F(PlanOf, writes_nothing) {
-    plan();
-    EXPECT_EQ(files(), 0u);
 }
 
 // --- What winners are chosen for -----------------------------------------------------------------
@@ -207,7 +192,7 @@ TEST_F(PlanOf, every_objective_measures_all_there_is_to_measure) {
 
 // --- Mapped sources ------------------------------------------------------------------------------
 
-TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source) {
+TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it) {
     put("source", std::string(1 << 20, 's'));
     request.source_map = (folder / "source").string();
     request.sizes = "128,4K";
@@ -219,22 +204,12 @@ TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source) {
             EXPECT_NE(workload, Workload::produce) << objective.name;
         }
     }
-}
-
-TEST_F(PlanOf, refuses_to_tune_for_a_source_just_written_where_it_is_mapped) {
-    put("source", std::string(1 << 20, 's'));
-    request.source_map = (folder / "source").string();
-    request.sizes = "128,4K";
-    request.workload = "produce";
-    EXPECT_TRUE(mentions(refusal(), "produce"));
-    request.workload = "hot=1,produce=1";
-    EXPECT_TRUE(mentions(refusal(), "produce"));
-}
-
-TEST_F(PlanOf, refuses_a_mapped_source_that_is_shorter_than_the_largest_size) {
-    put("source", std::string(4096, 's'));
-    request.source_map = (folder / "source").string();
-    request.sizes = "128,8K";
+    for (const char* workload : {"produce", "hot=1,produce=1"}) {
+        request.workload = workload;
+        EXPECT_TRUE(mentions(refusal(), "produce"));
+    }
+    request.workload = "balanced";
+    put("source", std::string(4096, 's')); // shorter than the largest size
     EXPECT_NE(refusal(), "accepted");
 }
 
@@ -289,16 +264,11 @@ TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
     EXPECT_LE(sets.most_rows, 4u);
 }
 
-TEST_F(PlanOf, sets_take_the_sizes_that_were_given) {
-    request.sizes = "1000,3K";
-    const Plan sets(Operation::set, plan());
-    EXPECT_EQ(sets.sizes, (std::vector<std::size_t>{1000, 3072}));
-}
-
-TEST_F(PlanOf, operations_come_back_from_a_log) {
+TEST_F(PlanOf, operations_and_the_sizes_given_for_all_come_back_from_a_log) {
     request.operations = "memcpy,memset";
+    request.sizes = "1000,3K";
     const TuningRequest replayed = replayed_request(plan().options());
     EXPECT_EQ(replayed.operations, "memcpy,memset");
-    EXPECT_EQ(replayed.set_sizes, plan().set_sizes);
+    EXPECT_EQ(replayed.set_sizes, (std::vector<std::size_t>{1000, 3072}));
     EXPECT_EQ(Plan(Operation::set, plan()).sizes, replayed.set_sizes);
 }

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import only_error_of, run_command
+from command_errors import interrupted, only_error_of, run_command
 from copy_programs import shared_library
 from trial_logs import log_lines_of
 
@@ -168,6 +167,16 @@ def test_a_reference_that_goes_wrong_in_the_middle_is_named(
     assert not (tmp_path / "p.json").exists()
 
 
+def interrupted_late(
+    build_dir: Path, folder: Path, run: tuple, late: str, number: int
+) -> subprocess.CompletedProcess:
+    """A run that is told to end when its reference has gone wrong."""
+    marker = folder / "LATE"
+    marker.write_text(late)
+    command = [build_dir / "asterope-tune", *run]
+    return interrupted(command, lambda _: marker.read_text().endswith("!"), number, cwd=folder)
+
+
 @pytest.mark.parametrize(
     ("late", "number"),
     [
@@ -181,21 +190,11 @@ def test_a_signal_ends_a_run_whose_reference_does_not_return(
     build_dir: Path, tune, copies: Path, tmp_path: Path, late: str, number: int
 ) -> None:
     run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
-    marker = tmp_path / "LATE"
-    marker.write_text(late[0])
-    process = subprocess.Popen(
-        [build_dir / "asterope-tune", *run], cwd=tmp_path, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True)  # fmt: skip
-    while process.poll() is None and not marker.read_text().endswith("!"):
-        time.sleep(0.05)
-    process.send_signal(number)
-    try:
-        stderr = process.communicate(timeout=60)[1]
-    finally:
-        process.kill()
-    assert process.returncode == 130, stderr
-    assert stderr.endswith("asterope-tune: interrupted; the same command with --resume goes on\n")
-    marker.write_text("")
+    done = interrupted_late(build_dir, tmp_path, run, late[0], number)
+    assert done.returncode == 130, done
+    said = "asterope-tune: interrupted; the same command with --resume goes on\n"
+    assert done.stderr.endswith(said)
+    (tmp_path / "LATE").write_text("")
     assert tune(*run, "--resume").returncode == 0
     assert load_profile(tmp_path / "p.json").raw["search"]["resumed"] == 1
 
@@ -203,14 +202,8 @@ def test_a_signal_ends_a_run_whose_reference_does_not_return(
 def test_a_reference_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(
     build_dir: Path, copies: Path, tmp_path: Path
 ) -> None:
-    marker = tmp_path / "LATE"
-    marker.write_text("i")
-    process = subprocess.Popen(
-        [build_dir / "asterope-tune", *RUN, "-o", "p.json", "--reference", f"new={copies}:turns"],
-        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
-    while process.poll() is None and not marker.read_text().endswith("!"):
-        time.sleep(0.01)
-    process.terminate()
-    assert "copies wrong since" in process.communicate(timeout=60)[1]
-    assert process.returncode == 1
+    run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
+    done = interrupted_late(build_dir, tmp_path, run, "i", signal.SIGTERM)
+    assert "copies wrong since" in done.stderr
+    assert done.returncode == 1
     assert not (tmp_path / "p.json.trials").exists()

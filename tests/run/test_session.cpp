@@ -199,12 +199,15 @@ TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
         header[json::json_pointer(pointer)] = value;
         return header;
     };
-    EXPECT_TRUE(mentions(refusal(with("/machine/fingerprint", "xyz")), "another machine"));
-    EXPECT_TRUE(mentions(refusal(with("/tool_version", "1.1")), "another version"));
-    EXPECT_TRUE(mentions(refusal(with("/space_hash", "xyz")), "another space"));
-    EXPECT_TRUE(mentions(refusal(with("/seed", 2)), "another seed"));
-    EXPECT_TRUE(mentions(refusal(with("/options/rigor", "standard")), "another rigor"));
-    EXPECT_TRUE(mentions(refusal(with("/options/sizes", {128})), "another sizes"));
+    for (const auto& [place, value, what] :
+         {std::tuple("/machine/fingerprint", json("xyz"), "machine"),
+          {"/tool_version", "1.1", "version"},
+          {"/space_hash", "xyz", "space"},
+          {"/seed", 2, "seed"},
+          {"/options/rigor", "standard", "rigor"},
+          {"/options/sizes", {128}, "sizes"}}) {
+        EXPECT_TRUE(mentions(refusal(with(place, value)), std::string("another ") + what));
+    }
     EXPECT_EQ(refusal(with("/started", "now")), "taken");
 }
 

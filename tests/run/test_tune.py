@@ -8,11 +8,9 @@ import os
 import pty
 import re
 import resource
-import select
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +20,7 @@ import pytest
 from asterope import __version__, workloads
 from asterope.profile import load_profile
 from asterope.spaces.x86_64 import overlapping_copies, small_copies, small_sets
-from command_errors import only_error_of, run_command, without_warnings
+from command_errors import interrupted, only_error_of, run_command
 from profile_samples import of
 from trial_logs import log_lines_of
 
@@ -384,16 +382,6 @@ def test_without_a_feature_there_is_none_of_it_and_the_profile_says_so(
     assert not re.search(traces, (tmp_path / "asterope_memcpy.c").read_text())
 
 
-# --- Words and counts -----------------------------------------------------------------------------
-
-
-def test_version_and_help(tune) -> None:
-    assert tune("--version").stdout.startswith(f"asterope-tune {__version__} (commit ")
-    done = tune("--help")
-    assert done.returncode == 0
-    assert "--rigor" in done.stdout  # tests of the manual have the others
-
-
 # --- Bad arguments --------------------------------------------------------------------------------
 
 # Option -> values that it refuses, of each kind one: the tests of what parses them have more.
@@ -559,26 +547,16 @@ def test_a_disk_that_fills_up_keeps_what_was_timed(tune, earlier: Path) -> None:
 @pytest.mark.parametrize("moment", ["at the beginning", "during the search"])
 def test_a_signal_ends_cleanly(build_dir: Path, earlier: Path, name: str, moment: str) -> None:
     log = earlier.parent.parent / "trials.jsonl"
-    options = ["--rigor", "exhaustive", "-o", earlier, "--log", log]
-    process = subprocess.Popen(
-        [build_dir / "asterope-tune", *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    # The first line on stdout comes before the verification, the second in the log is a trial.
-    assert select.select([process.stdout], [], [], 60)[0], "it does not begin"
-    deadline = time.monotonic() + 60
-    while moment == "during the search" and time.monotonic() < deadline:
-        if log.exists() and log.read_bytes().count(b"\n") >= 2:
-            break
-        time.sleep(0.01)
-    process.send_signal(getattr(signal, name))
-    try:
-        _, stderr = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    lines = without_warnings(stderr).splitlines()
-    assert process.returncode == 130
-    assert len(lines) == 1 and lines[0].startswith("asterope-tune: interrupted")
+
+    def ready(process: subprocess.Popen) -> bool:
+        # The first line on stdout comes before the verification, the second in the log is a trial.
+        if moment == "at the beginning":
+            return bool(process.stdout.readline())
+        return log.exists() and log.read_bytes().count(b"\n") >= 2
+
+    options = ("--rigor", "exhaustive", "-o", earlier, "--log", log)
+    done = interrupted([build_dir / "asterope-tune", *options], ready, getattr(signal, name))
+    assert only_error(done, 130).startswith("asterope-tune: interrupted")
     assert_untouched(earlier)
     if moment == "during the search":  # what was timed until then stays readable
         assert log_lines_of(log.read_bytes())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import stat
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,26 @@ def only_error_of(program: str, done: subprocess.CompletedProcess, code: int) ->
     assert lines[0].startswith(f"{program}: ")
     assert lines[0].isprintable()
     return lines[0]
+
+
+def interrupted(
+    command: Sequence[object],
+    ready: Callable[[subprocess.Popen], object],
+    number: int = signal.SIGINT,
+    **settings: object,
+) -> subprocess.CompletedProcess:
+    """Sends it the signal as soon as `ready` no longer says False, and waits for its end."""
+    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
+    with subprocess.Popen([str(part) for part in command], **settings) as process:
+        try:
+            while ready(process) is False and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(number)
+            stdout, stderr = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    code = process.returncode
+    return subprocess.CompletedProcess(command, code, stdout, without_warnings(stderr or ""))
 
 
 def exit_code_of(main: Callable[[list[str]], int], *arguments: object) -> int:

@@ -50,20 +50,21 @@ const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3}, {8064, 21, 4, 96, 2, 1,
 
 } // namespace
 
+// Of 32 MiB in elements of 96 bytes, as in the paper, what the division leaves over stays unused.
 TEST(LocalityParameters, any_one_of_the_first_four_is_computed) {
-    const Locality size = solve({.numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128});
-    EXPECT_EQ(size.systemSize, 8192u);
-    EXPECT_EQ(solve({.systemSize = 8192, .elemsPerSubsys = 4, .elemSize = 128}).numSubsystems, 16u);
-    EXPECT_EQ(solve({.systemSize = 8192, .numSubsystems = 16, .elemSize = 128}).elemsPerSubsys, 4u);
-    EXPECT_EQ(solve({.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4}).elemSize, 128u);
-}
-
-// As in the paper: 32 MiB in elements of 96 bytes.
-TEST(LocalityParameters, what_the_division_leaves_over_stays_unused) {
-    const Locality row = solve({.systemSize = 32 * kMiB, .elemsPerSubsys = 4, .elemSize = 96});
-    EXPECT_EQ(row.numSubsystems, 87381u);
-    EXPECT_EQ(row.systemSize, 32 * kMiB);
-    EXPECT_EQ(solve({.systemSize = 512, .numSubsystems = 4, .elemSize = 128}).elemsPerSubsys, 1u);
+    const std::pair<LocalityRequest, std::vector<std::size_t>> cases[] = {
+        {{.numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128}, {8192, 16, 4, 128}},
+        {{.systemSize = 8192, .elemsPerSubsys = 4, .elemSize = 128}, {8192, 16, 4, 128}},
+        {{.systemSize = 8192, .numSubsystems = 16, .elemSize = 128}, {8192, 16, 4, 128}},
+        {{.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4}, {8192, 16, 4, 128}},
+        {{.systemSize = 32 * kMiB, .elemsPerSubsys = 4, .elemSize = 96}, {32 * kMiB, 87381, 4, 96}},
+        {{.systemSize = 512, .numSubsystems = 4, .elemSize = 128}, {512, 4, 1, 128}}};
+    for (const auto& [request, expected] : cases) {
+        const Locality row = solve(request);
+        EXPECT_EQ(
+            (std::vector{row.systemSize, row.numSubsystems, row.elemsPerSubsys, row.elemSize}),
+            expected);
+    }
 }
 
 TEST(LocalityParameters, counts_have_defaults_and_are_taken_as_given) {

@@ -61,23 +61,20 @@ Comparison slower(const char* label, double libc, std::optional<double> winner =
 
 // --- Copies --------------------------------------------------------------------------------------
 
-TEST(Copies, have_the_winner_of_the_interval_that_a_size_is_in) {
+TEST(Copies, have_the_winner_of_the_interval_that_a_size_is_in_and_none_below_what_they_copy) {
     const Copies copies(kProfile, all);
     EXPECT_FALSE(copies.empty());
     EXPECT_TRUE(copies.left_out().empty());
-    const auto rt = [&](std::size_t bytes) {
-        return std::string(copies.winner(bytes)->variant->rt);
-    };
-    EXPECT_EQ(rt(128), "XMM");
-    EXPECT_EQ(rt(256), "XMM");
-    EXPECT_EQ(rt(257), "ZMM");
-    EXPECT_EQ(rt(65536), "R64");
-    EXPECT_EQ(rt(std::size_t{1} << 40), "R64"); // beyond the last interval, as in the routine
-}
-
-TEST(Copies, have_no_winner_below_what_candidates_copy) {
-    EXPECT_EQ(Copies(kProfile, all).winner(kMinimumBytes - 1), nullptr);
-    EXPECT_NE(Copies(kProfile, all).winner(kMinimumBytes), nullptr);
+    const std::pair<std::size_t, const char*> cases[] = {
+        {kMinimumBytes, "XMM"},
+        {256, "XMM"},
+        {257, "ZMM"},
+        {65536, "R64"},
+        {std::size_t{1} << 40, "R64"}}; // beyond the last interval, as in the routine
+    for (const auto& [bytes, rt] : cases) EXPECT_STREQ(copies.winner(bytes)->variant->rt, rt);
+    EXPECT_EQ(copies.winner(kMinimumBytes - 1), nullptr);
+    EXPECT_TRUE(Copies().empty());
+    EXPECT_EQ(Copies().winner(4096), nullptr) << "libc alone without a profile";
 }
 
 TEST(Copies, leave_out_what_this_cpu_cannot_run_and_say_so) {
@@ -87,11 +84,6 @@ TEST(Copies, leave_out_what_this_cpu_cannot_run_and_say_so) {
     ASSERT_EQ(copies.left_out().size(), 1u);
     EXPECT_TRUE(mentions(copies.left_out()[0], "up to 4 KiB"));
     EXPECT_TRUE(mentions(copies.left_out()[0], "ZMM"));
-}
-
-TEST(Copies, are_libc_alone_without_a_profile) {
-    EXPECT_TRUE(Copies().empty());
-    EXPECT_EQ(Copies().winner(4096), nullptr);
 }
 
 // --- Working set, strides, offsets ---------------------------------------------------------------
@@ -142,33 +134,23 @@ TEST(AliasingOffsets, are_a_line_and_one_either_way_and_half_a_page) {
 
 // --- Verdicts ------------------------------------------------------------------------------------
 
-TEST(SlowdownVerdict, names_the_worst_of_each_copy) {
-    EXPECT_EQ(slowdown_verdict(
-                  {slower("base", 1, 1), slower("+1 B", 25.06, 1.02), slower("+8 B", 2, 1.3)}),
-              "libc: worst 25.1 x slower at +1 B (4 KiB); "
-              "winners: worst 1.30 x slower at +8 B (4 KiB)");
-}
-
-TEST(SlowdownVerdict, speaks_of_libc_alone_where_there_is_no_winner) {
-    EXPECT_EQ(slowdown_verdict({slower("base", 1), slower("+1 B", 2)}),
-              "libc: worst 2.00 x slower at +1 B (4 KiB)");
-}
-
-TEST(SlowdownVerdict, says_when_nothing_stands_out) {
-    EXPECT_EQ(slowdown_verdict({slower("base", 1), slower("+1 B", 1.04)}),
-              "libc: nothing that stands out (at most 1.04 x)");
-    // 1.5 times slower, but from 0.9 to 2.1: may be noise
-    EXPECT_EQ(slowdown_verdict({slower("base", 1), slower("+1 B", 1.5, std::nullopt, 0.6)}),
-              "libc: nothing that stands out (at most 1.50 x)");
+TEST(SlowdownVerdict, names_the_worst_of_each_copy_that_stands_out_surely) {
     Comparison noisy = slower("+1 B", 1.5);
     noisy.floor = {1, 0.5, 1.6}; // libc against libc is as far apart
-    EXPECT_EQ(slowdown_verdict({slower("base", 1), noisy}),
-              "libc: nothing that stands out (at most 1.50 x)");
-}
-
-TEST(SlowdownVerdict, prefers_the_sure_to_the_lucky) {
-    EXPECT_EQ(slowdown_verdict({slower("sure", 2), slower("lucky", 2.2, std::nullopt, 1)}),
-              "libc: worst 2.00 x slower at sure (4 KiB)");
+    const Comparison base = slower("base", 1), wide = slower("+1 B", 1.5, std::nullopt, 0.6),
+                     lucky = slower("lucky", 2.2, std::nullopt, 1);
+    const std::string nothing = "libc: nothing that stands out (at most ";
+    const std::pair<std::vector<Comparison>, std::string> cases[] = {
+        {{slower("base", 1, 1), slower("+1 B", 25.06, 1.02), slower("+8 B", 2, 1.3)},
+         "libc: worst 25.1 x slower at +1 B (4 KiB); "
+         "winners: worst 1.30 x slower at +8 B (4 KiB)"},
+        {{base, slower("+1 B", 2)}, "libc: worst 2.00 x slower at +1 B (4 KiB)"},
+        {{base, slower("+1 B", 1.04)}, nothing + "1.04 x)"},
+        {{base, wide}, nothing + "1.50 x)"}, // from 0.9 to 2.1: may be noise
+        {{base, noisy}, nothing + "1.50 x)"},
+        {{slower("sure", 2), lucky}, "libc: worst 2.00 x slower at sure (4 KiB)"}};
+    for (const auto& [comparisons, verdict] : cases)
+        EXPECT_EQ(slowdown_verdict(comparisons), verdict);
 }
 
 TEST(SpreadVerdict, compares_tails_with_medians_and_medians_with_those_alone) {
@@ -256,14 +238,11 @@ TEST(ToText, aligns_the_table_and_ends_with_the_verdict) {
     EXPECT_FALSE(diagnosis::to_json(section).contains("rows"));
 }
 
-TEST(FormatTime, goes_from_nanoseconds_to_milliseconds) {
+TEST(Figures, have_three_digits_or_so) {
     EXPECT_EQ(format_time(6.14e-9), "6.1 ns");
     EXPECT_EQ(format_time(9999e-9), "9999.0 ns");
     EXPECT_EQ(format_time(12.34e-6), "12.3 us");
     EXPECT_EQ(format_time(45.6e-3), "45.6 ms");
-}
-
-TEST(FormatFactor, has_three_digits) {
     EXPECT_EQ(format_factor(1.084), "1.08");
     EXPECT_EQ(format_factor(25.13), "25.1");
     EXPECT_EQ(format_factor(99.96), "100");
