@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
-import select
-import signal
 import subprocess
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -95,9 +90,7 @@ def test_check_compares_with_the_machine_among_the_merged_ones_that_is_nearest(
 # --- What is refused; what reads logs, and what merges them, has tests of its own -----------------
 
 REFUSED = {
-    "one search alone": (["whole1.trials"], "there is nothing to merge with whole1.trials"),
     "an unfinished log": (["whole1.trials", "cut.trials"], "--resume"),
-    "a pipe that nobody writes to": (["whole1.trials", "pipe"], "a pipe that nothing was written"),
     "no file": (["whole1.trials", "missing.trials"], "missing.trials"),
 }
 
@@ -107,56 +100,11 @@ def faulty(searches: Path) -> None:
     """More files beside the searches."""
     header, *trials = (searches / "whole2.trials").read_text().splitlines(keepends=True)
     (searches / "cut.trials").write_text("".join([header, *trials[: len(trials) // 2]]))
-    os.mkfifo(searches / "pipe")
 
 
 @pytest.mark.parametrize(("inputs", "said"), REFUSED.values(), ids=REFUSED)
 def test_what_does_not_merge_is_refused(tune: Run, faulty, inputs: list[object], said: str):
     assert said in error_of(tune, *inputs)
-
-
-# --- No regular files, and ends from outside ------------------------------------------------------
-
-
-def test_a_file_beyond_its_limit_fails_and_leaves_nothing(
-    tune: Run, searches: Path, tmp_path: Path
-):
-    (tmp_path / "out.json").write_text("before")
-    small = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096))
-    for command in (
-        ("merge", searches / "whole1.trials", searches / "whole2.trials"),
-        ("replay", searches / "whole1.trials", "--no-generate"),
-    ):
-        options = (*command, "-o", "out.json", "--quiet")
-        done = tune(*options, cwd=tmp_path, preexec_fn=small)
-        error = only_error(done, 1)
-        assert "cannot write out.json: File too large" in error
-        assert (tmp_path / "out.json").read_text() == "before"
-        assert os.listdir(tmp_path) == ["out.json"]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_a_merge_with_one_line(
-    searches: Path, build_dir: Path, tmp_path: Path, number: int
-):
-    command = [build_dir / "asterope-tune", "merge", searches / "whole1.trials", "/dev/stdin"]
-    read_end, write_end = os.pipe()
-    process = subprocess.Popen(
-        [*command, "-o", "out.json"],
-        cwd=tmp_path,
-        stdin=read_end,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    os.write(write_end, b"{")
-    while select.select([read_end], [], [], 0)[0]:  # until it has begun to read
-        time.sleep(0.01)
-    process.send_signal(number)
-    process.wait(timeout=60)
-    os.close(read_end)
-    os.close(write_end)
-    assert (process.returncode, process.stderr.read()) == (130, "asterope-tune: interrupted\n")
-    assert os.listdir(tmp_path) == []
 
 
 def test_an_input_is_not_overwritten(tune: Run, searches: Path):

@@ -17,20 +17,19 @@ Knobs knobs() {
 
 } // namespace
 
-TEST(WorthOf, a_clear_gain_or_loss_is_its_score) {
-    EXPECT_EQ(worth_of({1.2, 1.1, 1.3}, kNoFloor, 0.18), 0.18);
-    EXPECT_EQ(worth_of({0.8, 0.7, 0.9}, kNoFloor, -0.5), -0.5);
-}
-
-TEST(WorthOf, what_may_be_noise_is_nothing) {
-    EXPECT_EQ(worth_of({1.2, 0.9, 1.3}, kNoFloor, 0.18), 0); // its interval holds 1
-    EXPECT_EQ(worth_of({1.005, 1.001, 1.01}, kNoFloor, 0.005), 0);
-    EXPECT_EQ(worth_of({1.2, 1.1, 1.3}, {0.8, 0.7, 0.9}, 0.18), 0); // the default strays as far
-    EXPECT_EQ(worth_of({0.97, 0.95, 0.98}, {1.05, 1.04, 1.06}, -0.03), 0);
-}
-
-TEST(WorthOf, a_loss_in_one_situation_counts_though_another_makes_up_for_it) {
-    EXPECT_EQ(worth_of({1.0, 0.9, 1.1}, kNoFloor, -0.4), -0.4);
+TEST(WorthOf, a_gain_or_loss_is_its_score_where_it_is_clear_or_a_loss_in_one_situation) {
+    const struct {
+        Estimate ratio, floor;
+        double score, worth;
+    } cases[] = {{{1.2, 1.1, 1.3}, kNoFloor, 0.18, 0.18},
+                 {{0.8, 0.7, 0.9}, kNoFloor, -0.5, -0.5},
+                 {{1.2, 0.9, 1.3}, kNoFloor, 0.18, 0}, // its interval holds 1
+                 {{1.005, 1.001, 1.01}, kNoFloor, 0.005, 0},
+                 {{1.2, 1.1, 1.3}, {0.8, 0.7, 0.9}, 0.18, 0}, // the default strays as far
+                 {{0.97, 0.95, 0.98}, {1.05, 1.04, 1.06}, -0.03, 0},
+                 {{1.0, 0.9, 1.1}, kNoFloor, -0.4, -0.4}}; // though another makes up for it
+    for (const auto& [ratio, floor, score, worth] : cases)
+        EXPECT_EQ(worth_of(ratio, floor, score), worth) << ratio.median;
 }
 
 TEST(SettingsOfWays, force_each_way_wherever_it_can_be) {
@@ -54,16 +53,11 @@ TEST(SettingsOfWays, force_each_way_wherever_it_can_be) {
     }
 }
 
-TEST(SettingsOfWays, keep_to_a_safe_least_threshold_whatever_glibc_takes) {
-    Knobs older = knobs();
-    older.non_temporal.least = 0;
-    for (const LibcThresholds& one : settings_of_ways(older, 32 << 20)) {
-        EXPECT_GE(one.at(kNonTemporalThreshold), 0x4040u);
-    }
-}
-
-TEST(SettingsOfWays, move_the_stop_out_of_the_way_where_they_can) {
-    Knobs later = knobs();
-    later.stop = {1 << 20, 0, ~std::size_t{0}};
-    EXPECT_EQ(settings_of_ways(later, 32 << 20)[1].at(kRepMovsbStopThreshold), kNever);
+TEST(SettingsOfWays, keep_to_a_safe_least_threshold_and_move_the_stop_out_of_the_way) {
+    Knobs other = knobs();
+    other.non_temporal.least = 0; // whatever an older glibc takes
+    other.stop = {1 << 20, 0, ~std::size_t{0}};
+    const auto settings = settings_of_ways(other, 32 << 20);
+    for (const LibcThresholds& one : settings) EXPECT_GE(one.at(kNonTemporalThreshold), 0x4040u);
+    EXPECT_EQ(settings[1].at(kRepMovsbStopThreshold), kNever);
 }

@@ -185,45 +185,37 @@ TEST_F(CommonBestOf, searches_of_different_sizes_leaves_out_those_that_one_lacks
     EXPECT_FALSE(merged.left_out.at(Operation::copy).sizes.empty());
 }
 
-TEST_F(CommonBestOf, profiles_is_refused_as_they_hold_too_few_copies) {
+TEST_F(CommonBestOf, what_is_no_log_of_another_search_for_the_same_is_refused) {
     const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
     put("profile", text_of(profile_of_log(read_trial_log(two), two)));
     EXPECT_TRUE(mentions(refusal({one, (folder / "profile").string()}), "needs their logs"));
-}
-
-TEST_F(CommonBestOf, searches_for_different_things_is_refused) {
-    const std::string one = search(machine(kOwn));
-    const auto other = [&](const std::function<void(TuningRequest&)>& change) {
-        TuningRequest request = made_up_request();
-        change(request);
-        return refusal({one, search(machine(kOwn), 2, request)});
-    };
-    EXPECT_TRUE(mentions(other([](auto& request) { request.workload = "hot"; }), "workload"));
-    EXPECT_TRUE(
-        mentions(other([](auto& request) { request.workload = "hot=1,cold=2"; }), "workload"));
-    EXPECT_EQ(other([](auto& request) { request.seed = 9; }), "accepted");
+    EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
+    EXPECT_TRUE(mentions(refusal({one}), "give two"));
+    TuningRequest request = made_up_request();
+    request.seed = 9;
+    EXPECT_EQ(refusal({one, search(machine(kOwn), 2, request)}), "accepted");
+    for (const char* workload : {"hot", "hot=1,cold=2"}) {
+        request.workload = workload;
+        EXPECT_TRUE(mentions(refusal({one, search(machine(kOwn), 2, request)}), "workload"));
+    }
 }
 
 TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_named) {
     const std::string one = search(machine(kOwn));
-    const auto other = [&](const std::function<void(Machine&)>& change) {
+    const std::pair<void (*)(Machine&), const char*> cases[] = {
+        {[](Machine& m) { m.cpu.stepping = 3; }, "cpu.stepping: "},
+        {[](Machine& m) { m.cpus = 64; }, "(cpus: "},
+        {[](Machine& m) { m.caches.back().bytes *= 2; }, "caches"},
+        {[](Machine& m) { m.libc = "musl"; }, "libc"},
+        {[](Machine& m) { m.cpu.features = {"avx2"}; }, "avx2 on one only"},
+        {[](Machine& m) { m.memory_bytes *= 2; }, "memory_bytes"},
+        {[](Machine& m) { m.memory_bytes -= m.memory_bytes / 40; }, "accepted"},
+        {[](Machine& m) { m.kernel = "Linux 7"; }, "accepted"},
+        {[](Machine& m) { m.microcode = "0x7"; }, "accepted"}};
+    for (const auto& [change, said] : cases) {
         Machine changed = made_up_machine();
         change(changed);
-        return refusal({one, search(machine(kOwn), 2, made_up_request(), changed)});
-    };
-    EXPECT_TRUE(mentions(other([](auto& m) { m.cpu.stepping = 3; }), "cpu.stepping: "));
-    EXPECT_TRUE(mentions(other([](auto& m) { m.cpus = 64; }), "(cpus: "));
-    EXPECT_TRUE(mentions(other([](auto& m) { m.caches.back().bytes *= 2; }), "caches"));
-    EXPECT_TRUE(mentions(other([](auto& m) { m.libc = "musl"; }), "libc"));
-    EXPECT_TRUE(mentions(other([](auto& m) { m.cpu.features = {"avx2"}; }), "avx2 on one only"));
-    EXPECT_TRUE(mentions(other([](auto& m) { m.memory_bytes *= 2; }), "memory_bytes"));
-    EXPECT_EQ(other([](auto& m) { m.memory_bytes -= m.memory_bytes / 40; }), "accepted");
-    EXPECT_EQ(other([](auto& m) { m.kernel = "Linux 7"; }), "accepted");
-    EXPECT_EQ(other([](auto& m) { m.microcode = "0x7"; }), "accepted");
-}
-
-TEST_F(CommonBestOf, one_search_twice_or_alone_is_refused) {
-    const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
-    EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
-    EXPECT_TRUE(mentions(refusal({one}), "give two"));
+        EXPECT_TRUE(
+            mentions(refusal({one, search(machine(kOwn), 2, made_up_request(), changed)}), said));
+    }
 }
