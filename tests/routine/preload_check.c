@@ -1,7 +1,7 @@
-/* Uses memcpy, memset and their kin as programs do, in the ways that a library put under them must bear.
- * Run with the name of a check; exits with 0 where every copy was right. With -DPLUGIN it becomes
- * the library that the check "dlopen" loads, with -DSTATIC it can be linked statically, and then
- * lacks the checks that load or ask about libraries. */
+/* Uses memcpy, memset and their kin as programs do, in the ways that a library put under them must
+ * bear. Run with the name of a check; exits with 0 where every copy was right. With -DPLUGIN it
+ * becomes the library that the check "dlopen" loads, with -DSTATIC it can be linked statically, and
+ * then lacks the checks that load or ask about libraries. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
@@ -22,20 +22,35 @@
 #include "architecture.h"
 #include OF_ARCHITECTURE(oldest_libc.h)
 
-typedef void *copy_function(void *, const void *, size_t);
+typedef void* copy_function(void*, const void*, size_t);
+
+typedef void* set_function(void*, int, size_t);
 
 /* Through these the compiler can neither inline nor foresee a call. */
-static copy_function *volatile memcpy_of_libc = memcpy;
-static copy_function *volatile memmove_of_libc = memmove;
-static copy_function *volatile mempcpy_of_libc = mempcpy;
-typedef void *set_function(void *, int, size_t);
-static set_function *volatile memset_of_libc = memset;
-static void (*volatile bzero_of_libc)(void *, size_t) = bzero;
+static void (*volatile bzero_of_libc)(void*, size_t) = bzero;
 
-static const size_t sizes[] = {0,   1,   2,   3,   4,   5,    7,    8,    9,    15,   16,
-                               17,  31,  32,  33,  63,  64,   65,   96,   127,  128,  129,
-                               191, 192, 255, 256, 257, 300,  511,  512,  513,  1000, 1024,
-                               2047, 4096, 4097, 8192, 8193, 9001, 20000};
+static void* zero(void* at, int value, size_t bytes) {
+    (void)value;
+    bzero_of_libc(at, bytes);
+    return at;
+}
+
+/* A function under test: a copy, or a set of `value`, of which only the low byte counts. */
+struct way {
+    copy_function* copy;
+    set_function* set;
+    int value, returns_end;
+};
+static const volatile struct way copies[] = {
+    {.copy = memcpy}, {.copy = memmove}, {.copy = mempcpy, .returns_end = 1}};
+static const volatile struct way sets[] = {
+    {.set = memset}, {.set = memset, .value = -0x1280}, {.set = zero}};
+enum { WAYS = 3 };
+
+static const size_t sizes[] = {0,   1,    2,    3,    4,    5,    7,    8,    9,    15,
+                               16,  17,   31,   32,   33,   63,   64,   65,   96,   127,
+                               128, 129,  191,  192,  255,  256,  257,  300,  511,  512,
+                               513, 1000, 1024, 2047, 4096, 4097, 8192, 8193, 9001, 20000};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 #define LARGEST 20000
 #define MARGIN 256
@@ -44,100 +59,68 @@ struct room {
     unsigned char from[LARGEST + 2 * MARGIN], to[LARGEST + 2 * MARGIN];
 };
 
-static unsigned char pattern(size_t i) { return (unsigned char)((i * 2654435761u) >> 11); }
+static unsigned char pattern(size_t i) {
+    return (unsigned char)((i * 2654435761u) >> 11);
+}
 
 /* Fills by hand: nothing here may rest on what is tested. */
-static void fill(volatile unsigned char *at, size_t bytes, int shift)
-{
+static void fill(volatile unsigned char* at, size_t bytes, int shift) {
     for (size_t i = 0; i < bytes; ++i) at[i] = pattern(i + (size_t)shift);
 }
 
-/* How many copies of this size and of these offsets were wrong. */
-static int faults_of(struct room *room, copy_function *copy, size_t bytes, size_t from, size_t to,
-                     int returns_end)
-{
-    unsigned char *source = room->from + MARGIN + from, *destination = room->to + MARGIN + to;
-    volatile unsigned char *end = destination + bytes;
+/* Whether a copy or set of this size and of these offsets was wrong. */
+static int is_wrong(struct room* room, struct way way, size_t bytes, size_t from, size_t to) {
+    const unsigned char *source = room->from + MARGIN + from, byte = (unsigned char)way.value;
+    volatile unsigned char *destination = room->to + MARGIN + to, *end = destination + bytes;
+    void* const at = room->to + MARGIN + to;
     for (size_t i = 1; i <= 64; ++i) destination[-(ptrdiff_t)i] = end[i - 1] = 0xa5;
-    for (size_t i = 0; i < bytes; ++i) destination[i] = (unsigned char)~source[i];
-    if (copy(destination, source, bytes) != (returns_end ? end : destination)) return 1;
+    for (size_t i = 0; i < bytes; ++i)
+        destination[i] = (unsigned char)~(way.set ? byte : source[i]);
+    const void* returned = way.set ? way.set(at, way.value, bytes) : way.copy(at, source, bytes);
+    if (returned != (way.returns_end ? end : destination)) return 1;
     for (size_t i = 1; i <= 64; ++i) {
         if (destination[-(ptrdiff_t)i] != 0xa5 || end[i - 1] != 0xa5) return 1;
     }
     for (size_t i = 0; i < bytes; ++i) {
-        if (destination[i] != source[i]) return 1;
-    }
-    return 0;
-}
-
-static void *zero(void *at, int value, size_t bytes)
-{
-    (void)value;
-    bzero_of_libc(at, bytes);
-    return at;
-}
-
-/* The same of sets; of `value`, only the low byte counts. */
-static int set_faults(struct room *room, set_function *set, size_t bytes, size_t to, int value)
-{
-    unsigned char *destination = room->to + MARGIN + to;
-    volatile unsigned char *end = destination + bytes;
-    const unsigned char byte = (unsigned char)value;
-    for (size_t i = 1; i <= 64; ++i) destination[-(ptrdiff_t)i] = end[i - 1] = 0xa5;
-    for (volatile unsigned char *at = destination; at < end; ++at) *at = (unsigned char)~byte;
-    if (set(destination, value, bytes) != destination) return 1;
-    for (size_t i = 1; i <= 64; ++i) {
-        if (destination[-(ptrdiff_t)i] != 0xa5 || end[i - 1] != 0xa5) return 1;
-    }
-    for (size_t i = 0; i < bytes; ++i) {
-        if (destination[i] != byte) return 1;
+        if (destination[i] != (way.set ? byte : source[i])) return 1;
     }
     return 0;
 }
 
 /* Copies within one buffer, `distance` apart, with a memcpy that glibc would forgive too. */
-static int overlap_faults(struct room *room, copy_function *copy, size_t bytes, ptrdiff_t distance,
-                          int returns_end)
-{
+static int moves_wrong(struct room* room, struct way way, size_t bytes, ptrdiff_t distance) {
     unsigned char *source = room->from + MARGIN, *destination = source + distance;
     const size_t all = bytes + 2 * MARGIN;
     fill(room->from, all, 0);
-    if (copy(destination, source, bytes) != destination + (returns_end ? bytes : 0)) return 1;
+    const void* end = destination + bytes;
+    if (way.copy(destination, source, bytes) != (way.returns_end ? end : destination)) return 1;
     for (size_t i = 0; i < bytes; ++i) {
         if (destination[i] != pattern(MARGIN + i)) return 1;
     }
     for (size_t i = 0; i < all; ++i) {
-        const unsigned char *at = room->from + i;
+        const unsigned char* at = room->from + i;
         if ((at < destination || at >= destination + bytes) && *at != pattern(i)) return 1;
     }
     return 0;
 }
 
 /* Copies of up to `largest` bytes. */
-static int faults(struct room *room, size_t largest)
-{
+static int faults(struct room* room, size_t largest) {
     static const size_t offsets[] = {0, 1, 7, 32, 63};
     static const int distances[] = {-200, -64, -33, -16, -8, -1, 1, 7, 8, 31, 64, 65, 130, 250};
     int wrong = 0;
     fill(room->from, sizeof room->from, 0);
     for (size_t size = 0; size < SIZES && sizes[size] <= largest; ++size) {
-        for (size_t i = 0; i < 25; ++i) {
-            const size_t from = offsets[i % 5], to = offsets[i / 5];
-            wrong += faults_of(room, memcpy_of_libc, sizes[size], from, to, 0);
-            wrong += faults_of(room, memmove_of_libc, sizes[size], from, to, 0);
-            wrong += faults_of(room, mempcpy_of_libc, sizes[size], from, to, 1);
-        }
-        for (size_t i = 0; i < 5; ++i) {
-            wrong += set_faults(room, memset_of_libc, sizes[size], offsets[i], 0);
-            wrong += set_faults(room, memset_of_libc, sizes[size], offsets[i], -0x1280);
-            wrong += set_faults(room, zero, sizes[size], offsets[i], 0);
+        for (size_t i = 0; i < WAYS * 25; ++i) {
+            const size_t from = offsets[i % 5], to = offsets[i / 5 % 5];
+            wrong += is_wrong(room, copies[i / 25], sizes[size], from, to);
+            if (i < WAYS * 5) wrong += is_wrong(room, sets[i / 5], sizes[size], 0, from);
         }
     }
     for (size_t size = 0; size < SIZES && sizes[size] <= largest; size += 3) {
         for (size_t i = 0; i < sizeof distances / sizeof distances[0]; ++i) {
-            wrong += overlap_faults(room, memcpy_of_libc, sizes[size], distances[i], 0);
-            wrong += overlap_faults(room, memmove_of_libc, sizes[size], distances[i], 0);
-            wrong += overlap_faults(room, mempcpy_of_libc, sizes[size], distances[i], 1);
+            for (int way = 0; way < WAYS; ++way)
+                wrong += moves_wrong(room, copies[way], sizes[size], distances[i]);
         }
     }
     return wrong;
@@ -148,38 +131,41 @@ static int faults(struct room *room, size_t largest)
 static struct room plugin_room;
 static int faults_when_loaded;
 
-__attribute__((constructor)) static void when_loaded(void)
-{
+__attribute__((constructor)) static void when_loaded(void) {
     faults_when_loaded = faults(&plugin_room, LARGEST);
 }
 
 int plugin_faults(void);
-int plugin_faults(void) { return faults_when_loaded + faults(&plugin_room, LARGEST); }
+int plugin_faults(void) {
+    return faults_when_loaded + faults(&plugin_room, LARGEST);
+}
 
 #else
 
 static struct room room;
 
-/* --- Before anybody's constructors --------------------------------------------------------------- */
+/* --- Before anybody's constructors ---------------------------------------------------------------
+ */
 
 static int early_faults = -1;
 
-static void before_all_constructors(int argc, char **argv, char **environment)
-{
+static void before_all_constructors(int argc, char** argv, char** environment) {
     (void)argc, (void)argv, (void)environment;
     early_faults = faults(&room, LARGEST);
 }
-__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) =
-    before_all_constructors;
+__attribute__((section(".preinit_array"),
+               used)) static void (*const preinit)(int, char**, char**) = before_all_constructors;
 
-static int early(void) { return early_faults; }
+static int early(void) {
+    return early_faults;
+}
 
-/* --- In signal handlers -------------------------------------------------------------------------- */
+/* --- In signal handlers --------------------------------------------------------------------------
+ */
 
 static volatile sig_atomic_t signals, signal_faults;
 
-static void on_signal(int number)
-{
+static void on_signal(int number) {
     static struct room room_of_handler;
     (void)number;
     signal_faults += faults(&room_of_handler, 300) != 0;
@@ -187,8 +173,7 @@ static void on_signal(int number)
 }
 
 /* Handlers interrupt copies at moments of the clock's choice, until they have done so often. */
-static int in_signals(void)
-{
+static int in_signals(void) {
     int wrong = 0;
     signal(SIGALRM, on_signal);
     while (signals < 100) {
@@ -199,10 +184,10 @@ static int in_signals(void)
     return wrong + signal_faults;
 }
 
-/* --- After fork, in threads, in a library loaded late -------------------------------------------- */
+/* --- After fork, in threads, in a library loaded late --------------------------------------------
+ */
 
-static int after_fork(void)
-{
+static int after_fork(void) {
     int wrong = faults(&room, LARGEST);
     for (int i = 0; i < 5; ++i) {
         int status = 1;
@@ -213,10 +198,11 @@ static int after_fork(void)
     return wrong + faults(&room, LARGEST);
 }
 
-static void *in_thread(void *own_room) { return faults(own_room, LARGEST) ? own_room : NULL; }
+static void* in_thread(void* own_room) {
+    return faults(own_room, LARGEST) ? own_room : NULL;
+}
 
-static int in_threads(void)
-{
+static int in_threads(void) {
     static struct room rooms[6];
     pthread_t threads[6];
     int wrong = 0;
@@ -224,7 +210,7 @@ static int in_threads(void)
         if (pthread_create(&threads[i], NULL, in_thread, &rooms[i])) return -1;
     }
     for (int i = 0; i < 6; ++i) {
-        void *failed = NULL;
+        void* failed = NULL;
         pthread_join(threads[i], &failed);
         wrong += failed != NULL;
     }
@@ -233,9 +219,8 @@ static int in_threads(void)
 
 #ifndef STATIC
 
-static int in_plugin(const char *path)
-{
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+static int in_plugin(const char* path) {
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         return -1;
@@ -246,32 +231,32 @@ static int in_plugin(const char *path)
     return wrong + faults(&room, LARGEST);
 }
 
-/* --- Whose functions they are -------------------------------------------------------------------- */
+/* --- Whose functions they are --------------------------------------------------------------------
+ */
 
 __asm__(".symver memcpy_of_old_programs, memcpy@" OLDEST_LIBC);
-void *memcpy_of_old_programs(void *, const void *, size_t);
+void* memcpy_of_old_programs(void*, const void*, size_t);
 
-static int print_origins(void)
-{
-    static const char *const names[] = {"memcpy",       "memmove",       "mempcpy",      "__mempcpy",
-                                        "__memcpy_chk", "__memmove_chk", "__mempcpy_chk",
-                                        "memset",       "__memset_chk",  "bzero"};
+static int print_origins(void) {
+    static const char* const names[] = {
+        "memcpy",        "memmove",       "mempcpy", "__mempcpy",    "__memcpy_chk",
+        "__memmove_chk", "__mempcpy_chk", "memset",  "__memset_chk", "bzero"};
     Dl_info info;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         if (!dladdr(dlsym(RTLD_DEFAULT, names[i]), &info)) return -1;
         printf("%s %s\n", names[i], info.dli_fname);
     }
-    if (!dladdr((void *)(uintptr_t)memcpy_of_old_programs, &info)) return -1;
+    if (!dladdr((void*)(uintptr_t)memcpy_of_old_programs, &info)) return -1;
     printf("memcpy@" OLDEST_LIBC " %s\n", info.dli_fname);
     return 0;
 }
 
 #endif
 
-/* --- Overflows, as -D_FORTIFY_SOURCE finds them -------------------------------------------------- */
+/* --- Overflows, as -D_FORTIFY_SOURCE finds them --------------------------------------------------
+ */
 
-static int overflow(const char *name, size_t bytes)
-{
+static int overflow(const char* name, size_t bytes) {
     static char from[64] = "0123456789abcdefghijklmnopqrstuvwxyz";
     char to[16];
     if (strcmp(name, "memcpy") == 0) {
@@ -287,20 +272,21 @@ static int overflow(const char *name, size_t bytes)
     return 0;
 }
 
-/* --- Not even relocated -------------------------------------------------------------------------- */
+/* --- Not even relocated --------------------------------------------------------------------------
+ */
 
 /* The library as the kernel would map it, and nothing done to it: no relocation, no constructor. */
-static char *map_raw(const char *path, const Elf64_Sym **symbols, size_t *count, const char **names)
-{
+static char* map_raw(const char* path, const Elf64_Sym** symbols, size_t* count,
+                     const char** names) {
     struct stat status;
     const int file = open(path, O_RDONLY);
     if (file < 0 || fstat(file, &status)) return NULL;
-    const char *whole = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    const char* whole = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     if (whole == MAP_FAILED) return NULL;
-    const Elf64_Ehdr *head = (const Elf64_Ehdr *)whole;
-    const Elf64_Phdr *segments = (const Elf64_Phdr *)(whole + head->e_phoff);
-    const Elf64_Shdr *sections = (const Elf64_Shdr *)(whole + head->e_shoff);
-    char *base = mmap(NULL, 1 << 24, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const Elf64_Ehdr* head = (const Elf64_Ehdr*)whole;
+    const Elf64_Phdr* segments = (const Elf64_Phdr*)(whole + head->e_phoff);
+    const Elf64_Shdr* sections = (const Elf64_Shdr*)(whole + head->e_shoff);
+    char* base = mmap(NULL, 1 << 24, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) return NULL;
     for (int i = 0; i < head->e_phnum; ++i) {
         if (segments[i].p_type != PT_LOAD) continue;
@@ -313,7 +299,7 @@ static char *map_raw(const char *path, const Elf64_Sym **symbols, size_t *count,
     __builtin___clear_cache(base, base + (1 << 24)); /* which some CPUs fetch other bytes without */
     for (int i = 0; i < head->e_shnum; ++i) {
         if (sections[i].sh_type != SHT_DYNSYM) continue;
-        *symbols = (const Elf64_Sym *)(whole + sections[i].sh_offset);
+        *symbols = (const Elf64_Sym*)(whole + sections[i].sh_offset);
         *count = sections[i].sh_size / sizeof **symbols;
         *names = whole + sections[sections[i].sh_link].sh_offset;
     }
@@ -321,75 +307,53 @@ static char *map_raw(const char *path, const Elf64_Sym **symbols, size_t *count,
 }
 
 /* With room enough, the checked functions are plain ones of a fourth argument. */
-typedef void *checked_function(void *, const void *, size_t, size_t);
-typedef void *checked_set_function(void *, int, size_t, size_t);
+typedef void* checked_function(void*, const void*, size_t, size_t);
+typedef void* checked_set_function(void*, int, size_t, size_t);
 static uintptr_t checked;
-static void *with_room(void *to, const void *from, size_t bytes)
-{
-    return ((checked_function *)checked)(to, from, bytes, bytes);
+static void* with_room(void* to, const void* from, size_t bytes) {
+    return ((checked_function*)checked)(to, from, bytes, bytes);
 }
-static void *set_with_room(void *to, int value, size_t bytes)
-{
-    return ((checked_set_function *)checked)(to, value, bytes, bytes);
+static void* set_with_room(void* to, int value, size_t bytes) {
+    return ((checked_set_function*)checked)(to, value, bytes, bytes);
 }
 
-/* The functions of the library that set, called `name`. */
-static int unrelocated_sets(const char *name, uintptr_t at)
-{
-    int wrong = 0;
-    set_function *set = (set_function *)at;
-    if (strcmp(name, "bzero") == 0) {
-        bzero_of_libc = (void (*)(void *, size_t))at;
-        set = zero;
-    } else if (strstr(name, "_chk")) {
-        checked = at;
-        set = set_with_room;
-    }
-    for (size_t size = 0; size < SIZES; ++size) {
-        wrong += set_faults(&room, set, sizes[size], 11, 0);
-        if (set != zero) wrong += set_faults(&room, set, sizes[size], 3, 0x4f2);
-    }
-    return wrong;
-}
-
-static int unrelocated(const char *path)
-{
-    const Elf64_Sym *symbols = NULL;
-    const char *names = NULL;
+static int unrelocated(const char* path) {
+    const Elf64_Sym* symbols = NULL;
+    const char* names = NULL;
     size_t count = 0;
-    char *base = map_raw(path, &symbols, &count, &names);
+    char* base = map_raw(path, &symbols, &count, &names);
     int wrong = 0, seen = 0;
     if (!base || !symbols) return -1;
+    fill(room.from, sizeof room.from, 0);
     for (size_t i = 0; i < count; ++i) {
-        const char *name = names + symbols[i].st_name;
-        const int sets = strstr(name, "memset") || strcmp(name, "bzero") == 0;
-        if (symbols[i].st_shndx == SHN_UNDEF || !(strstr(name, "mem") || sets)) continue;
+        const char* name = names + symbols[i].st_name;
+        const int zeros = strcmp(name, "bzero") == 0, has_room = strstr(name, "_chk") != NULL;
+        if (symbols[i].st_shndx == SHN_UNDEF || !(strstr(name, "mem") || zeros)) continue;
         const uintptr_t at = (uintptr_t)base + symbols[i].st_value;
-        if (sets) {
-            ++seen;
-            wrong += unrelocated_sets(name, at);
-            continue;
+        struct way way = {.value = 0x4f2, .returns_end = strstr(name, "mempcpy") != NULL};
+        if (zeros) {
+            bzero_of_libc = (void (*)(void*, size_t))at;
+            way.set = zero;
+            way.value = 0;
+        } else if (strstr(name, "memset")) {
+            way.set = has_room ? set_with_room : (set_function*)at;
+        } else {
+            way.copy = has_room ? with_room : (copy_function*)at;
         }
-        copy_function *copy = (copy_function *)at;
-        if (strstr(name, "_chk")) {
-            checked = at;
-            copy = with_room;
-        }
+        checked = at;
         ++seen;
-        fill(room.from, sizeof room.from, 0);
         for (size_t size = 0; size < SIZES; ++size) {
-            wrong += faults_of(&room, copy, sizes[size], 3, 11, strstr(name, "mempcpy") != NULL);
-        }
-        for (size_t size = 0; size < SIZES; ++size) {
-            wrong += overlap_faults(&room, copy, sizes[size], 40, strstr(name, "mempcpy") != NULL);
+            wrong += is_wrong(&room, way, sizes[size], 3, 11);
+            if (way.set) wrong += is_wrong(&room, (struct way){.set = way.set}, sizes[size], 3, 11);
+            if (way.copy) wrong += moves_wrong(&room, way, sizes[size], 40);
+            fill(room.from, sizeof room.from, 0);
         }
     }
     printf("%d functions\n", seen);
     return wrong;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     const char *check = argc > 1 ? argv[1] : "", *argument = argc > 2 ? argv[2] : "";
     int wrong = -1;
     if (strcmp(check, "copies") == 0) wrong = faults(&room, LARGEST);

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from aarch64_programs import COMPILER, WITHOUT_SVE, emulated, features_of, needs_emulator
 from aarch64_root import NoRootError, aarch64_root
+from architectures import AARCH64, WITHOUT_SVE
 from asterope import __version__
 from asterope.profile import load_profile
 from asterope.record.raw import RawProcess, read_folder
@@ -33,7 +33,8 @@ from recorded_programs import copies, said
 from recorder_fixtures import FLAGS, HERE
 from trial_logs import log_lines_of
 
-pytestmark = [pytest.mark.slow, *needs_emulator]
+(COMPILER,) = AARCH64.gcc
+pytestmark = [pytest.mark.slow, *AARCH64.marks(slow=False)]
 
 TOOLCHAIN = REPOSITORY / "scripts/packaging/cmake/aarch64-linux-gnu.cmake"
 WITH_SVE, LONGER_VECTORS = (f"max,sve{bits}=on" for bits in (256, 512))
@@ -84,7 +85,7 @@ class Emulated:
 
     def run(self, program: str, *arguments: object, **settings: object):
         return run_command(
-            *emulated(self.cpu),
+            *AARCH64.emulated(self.cpu),
             self.build / program,
             *arguments,
             cwd=self.folder,
@@ -150,7 +151,7 @@ def test_every_candidate_that_the_cpu_can_run_copies_right_and_is_timed(tuned: T
     timed = {line["candidate"].split()[0] for line in lines if "candidate" in line}
     assert {"libc", "Q", "X"} <= timed
     assert ("SVE" in timed) == tuned.has_sve()
-    assert ("MOPS" in timed) == ("mops" in features_of(tuned.cpu))
+    assert ("MOPS" in timed) == ("mops" in AARCH64.features_of(tuned.cpu))
 
 
 def test_the_profile_says_why_no_copy_senses(tuned: Tuned) -> None:
@@ -181,7 +182,7 @@ def test_the_routine_copies_and_sets_right_on_any_cpu(
     )
     ends = ",".join(str(one["up_to"]) for one in of(tuned.profile()))
     options = ("--step", 29, "--other-step", 31, "--largest", 131072, "--around", ends)
-    assert_right(*emulated(cpu), check, *options, sets=True)
+    assert_right(*AARCH64.emulated(cpu), check, *options, sets=True)
 
 
 def test_a_profile_fits_its_own_cpu_and_is_stale_on_another(tuned: Tuned) -> None:
@@ -277,7 +278,7 @@ def record(
         **({} if period is None else {"ASTEROPE_RECORD_PERIOD": period}),
     }
     of_program = [word for item in settings.items() for word in ("-E", "{}={}".format(*item))]
-    done = run_command(*emulated(WITHOUT_SVE), *of_program, program, *situation)
+    done = run_command(*AARCH64.emulated(WITHOUT_SVE), *of_program, program, *situation)
     assert (done.returncode, done.stderr) == (0, "")
     processes, faults = read_folder(folder)
     assert faults == []

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from copy_programs import CHECKERS, STRICT_C, build_routine_check, need, output_of, render, run
+from copy_programs import CHECKERS, STRICT_C, build_routine_check, need_way, output_of, render
 from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
@@ -100,12 +100,7 @@ class Architecture:
 
     def need_way(self, folder: Path, *compiler: object) -> None:
         """Skips where this compiler makes no program that runs."""
-        need(str(compiler[0]))
-        source, program = folder / "empty.c", folder / "empty"
-        source.write_text("int main(void) { return 0; }\n", encoding="ascii")
-        made = run(*compiler, source, "-o", program, cwd=folder)
-        if made.returncode != 0 or run(*self.on(), program, cwd=folder).returncode != 0:
-            pytest.skip(f"{' '.join(map(str, compiler))} makes no program that runs")
+        need_way(folder, *map(str, compiler), on=self.on())
 
     def compiled(self, folder: Path, name: str, *flags: object) -> Path:
         """The object file of a check program, made once in `folder`."""
@@ -171,11 +166,6 @@ class Architecture:
         if cpu is None:
             pytest.skip(f"no CPU here has {' '.join(sorted(needs_of(*copies)))}")
         return cpu
-
-    def cpu_without(self, *copies: object) -> str | None:
-        """A CPU that lacks something that these copies need."""
-        needs = needs_of(*copies)
-        return next((cpu for cpu in self.cpus if not needs <= self.features_of(cpu)), None)
 
     @property
     def kinds(self) -> list[tuple[str, str, str]]:

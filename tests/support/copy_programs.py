@@ -81,13 +81,13 @@ def need(*tools: str) -> None:
             pytest.skip(f"{tool} is not installed")
 
 
-def need_way(folder: Path, compiler: str, *flags: str) -> None:
-    """Skips where this compiler cannot make a program so."""
+def need_way(folder: Path, compiler: str, *flags: str, on: Sequence[object] = ()) -> None:
+    """Skips where this compiler cannot make a program so; `on`: what runs it."""
     need(compiler)
     empty = folder / "empty.c"
     empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
     made = run(compiler, *flags, empty, "-o", folder / "empty", cwd=folder)
-    if made.returncode != 0 or run(folder / "empty", cwd=folder).returncode != 0:
+    if made.returncode != 0 or run(*on, folder / "empty", cwd=folder).returncode != 0:
         pytest.skip(f"{compiler} {' '.join(flags)} makes no program that runs here")
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from profile_samples import good_profile
 from trial_logs import calibrations, log_header, trial
 
-FINGERPRINT = good_profile()["machine"]["fingerprint"]
-
 # How fast each is beside libc: in the caches, and in memory.
 PEERS = {
     "glibc": (1.0, 1.0),

@@ -6,21 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from aarch64_programs import (
-    CLANG,
-    COMPILER,
-    PLAIN,
-    SET,
-    cross_compiled,
-    emulated,
-    needs_emulator_and_time,
-)
-from architectures import AARCH64
+from architectures import AARCH64, WITH_SVE
 from asterope.spaces.aarch64.pipelines import Tuple
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import STRICT_C, Aliased, Memset, need, output_of, render, run
 
-pytestmark = needs_emulator_and_time
+pytestmark = AARCH64.marks(slow=True)
 
 PROTECTED = "-mbranch-protection=standard"
 SVE = Tuple("SVE", "T", "T", "L1KEEP", 2, 4)
@@ -30,14 +21,16 @@ READELF, OBJDUMP = "aarch64-linux-gnu-readelf", "aarch64-linux-gnu-objdump"
 @pytest.fixture(scope="module")
 def routine(tmp_path_factory) -> Path:
     """One with every kind of function: each may be jumped to by a pointer or by another one."""
-    probe = SensingCopy(PROBES[0], 10, SVE, PLAIN, None)
+    probe = SensingCopy(PROBES[0], 10, SVE, AARCH64.plain, None)
     return render(
-        [(4096, PLAIN), (1 << 16, SVE), (1 << 20, PLAIN)],
+        [(4096, AARCH64.plain), (1 << 16, SVE), (1 << 20, AARCH64.plain)],
         tmp_path_factory.mktemp("protected"),
         aliased=Aliased(600, 4096, AARCH64.moves[0]),
         sensing={1 << 16: probe},
         intents={"hot": [(1 << 20, SVE)]},
-        memset=Memset([(1 << 20, SET("SVE", "NT"))], AARCH64.small_set["sve Q up 256"]),
+        memset=Memset(
+            [(1 << 20, AARCH64.set_pipelines.Tuple("SVE", "NT"))], AARCH64.small_set["sve Q up 256"]
+        ),
     )
 
 
@@ -48,7 +41,7 @@ def object_of(routine: Path, folder: Path, compiler: tuple[str, ...], *flags: st
     return target
 
 
-COMPILERS = pytest.mark.parametrize("compiler", [(COMPILER,), CLANG], ids=lambda c: c[0])
+COMPILERS = pytest.mark.parametrize("compiler", [AARCH64.gcc, AARCH64.clang], ids=lambda c: c[0])
 
 
 @COMPILERS
@@ -83,7 +76,7 @@ def test_every_function_that_may_be_jumped_to_begins_with_a_landing_pad(
 
 def test_no_branch_leaves_through_a_register_that_would_need_another_pad(tmp_path, routine):
     """`br` to a function needs x16 or x17, unless that has a pad for jumps."""
-    target = object_of(routine, tmp_path, (COMPILER,))
+    target = object_of(routine, tmp_path, AARCH64.gcc)
     listing = output_of(OBJDUMP, "-d", "--no-show-raw-insn", target)
     assert set(re.findall(r"\tbl?r\t(\w+)", listing)) <= {"x16", "x17"}
 
@@ -92,7 +85,7 @@ def test_no_branch_leaves_through_a_register_that_would_need_another_pad(tmp_pat
 def test_the_linker_finds_nothing_unprotected(tmp_path, routine, compiler):
     target = object_of(routine, tmp_path, compiler, PROTECTED)
     done = run(
-        *(COMPILER, "-shared", "-nostdlib", "-Wl,-z,force-bti", "-Wl,--fatal-warnings", target),
+        *(*AARCH64.gcc, "-shared", "-nostdlib", "-Wl,-z,force-bti", "-Wl,--fatal-warnings", target),
         *("-o", tmp_path / "library.so"),
     )
     assert done.returncode == 0, done.stderr
@@ -101,9 +94,9 @@ def test_the_linker_finds_nothing_unprotected(tmp_path, routine, compiler):
 
 
 def test_the_linker_would_say_what_is_unprotected(tmp_path, routine):
-    target = object_of(routine, tmp_path, (COMPILER,))
+    target = object_of(routine, tmp_path, AARCH64.gcc)
     done = run(
-        *(COMPILER, "-shared", "-nostdlib", "-Wl,-z,force-bti", target, "-o", tmp_path / "l.so")
+        *(*AARCH64.gcc, "-shared", "-nostdlib", "-Wl,-z,force-bti", target, "-o", tmp_path / "l.so")
     )
     assert "BTI" in done.stderr
 
@@ -164,26 +157,26 @@ int main(int argc, char** argv) {
 def test_it_runs_from_guarded_pages(tmp_path, routine):
     source, program = tmp_path / "guarded.c", tmp_path / "guarded"
     source.write_text(GUARDED, encoding="ascii")
-    target = object_of(routine, tmp_path, (COMPILER,), PROTECTED)
+    target = object_of(routine, tmp_path, AARCH64.gcc, PROTECTED)
     include = f"-I{routine.parent}"
-    output_of(COMPILER, include, "-O1", PROTECTED, "-static", source, target, "-o", program)
-    done = run(*emulated(), program)
+    output_of(*AARCH64.gcc, include, "-O1", PROTECTED, "-static", source, target, "-o", program)
+    done = run(*AARCH64.on(WITH_SVE), program)
     if done.stdout == "no guarded pages\n":
         pytest.skip("the emulator has no guarded pages")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
-    died = run(*emulated(), program, "jump")
+    died = run(*AARCH64.on(WITH_SVE), program, "jump")
     assert died.returncode != 0, "a jump to no landing pad must be seen"
 
 
 def test_it_copies_right_in_a_program_that_is_protected_as_a_whole(tmp_path, routine):
     checkers = [
-        cross_compiled(tmp_path, name, PROTECTED, f"-I{routine.parent}")
+        AARCH64.compiled(tmp_path, name, PROTECTED, f"-I{routine.parent}")
         for name in ("routine_check", "copy_check")
     ]
-    target = object_of(routine, tmp_path, (COMPILER,), PROTECTED)
+    target = object_of(routine, tmp_path, AARCH64.gcc, PROTECTED)
     program = tmp_path / "routine_check"
-    output_of(COMPILER, PROTECTED, target, *checkers, "-o", program)
+    output_of(*AARCH64.gcc, PROTECTED, target, *checkers, "-o", program)
     options = ("--step", 29, "--other-step", 31, "--largest", 65536)
-    done = run(*emulated(), program, *options)
+    done = run(*AARCH64.on(WITH_SVE), program, *options)
     assert "FAIL" not in done.stdout
     assert done.returncode == 0, done.stderr
