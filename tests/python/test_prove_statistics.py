@@ -237,6 +237,9 @@ def test_figures_that_are_rounded_alike_may_differ_by_their_last_digit() -> None
     assert finding.verdict == UNKNOWN
     assert finding.ratio.low < 4.6 / 5.4 and finding.ratio.high > 5.4 / 4.6
     assert finding.at_most > 5.4 / 4.6 - 1
+    assert finding.more_rounds is None  # no number of them
+    floor = judge(Rounds(blocks=blocks), NAMES).floor
+    assert (floor.low, floor.high) == (finding.ratio.low, finding.ratio.high)
 
 
 def test_a_difference_beyond_the_last_digit_is_found_in_rounded_figures() -> None:

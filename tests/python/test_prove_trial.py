@@ -139,6 +139,15 @@ def test_places_that_want_another_way_are_written(prove, things: Path, tmp_path:
     assert to_do.startswith(f"To give each place its way: scripts/tune --places {files[-1]}, then ")
 
 
+@pytest.mark.parametrize("option", ["--json", "--write"])
+def test_what_cannot_be_written_is_shown_all_the_same(prove, things: Path, option: str) -> None:
+    done = prove("--time", "3s", option, "/dev/full", "--", things / "program", 20_000)
+    assert only_error(done, 1) == (
+        "asterope-prove: /dev/full: cannot write: No space left on device"
+    )
+    assert "program main (memcpy)" in done.stdout and "Wrote" not in done.stdout
+
+
 def test_a_short_program_is_run_again(prove, things: Path, tmp_path: Path) -> None:
     file = tmp_path / "trial.json"
     prove("--time", "3s", "--json", file, "--", things / "program", 20_000)
@@ -211,6 +220,10 @@ BAD = {
     "a map of whole runs": (
         ["--write", "p.json", "--runs", "--", "true"],
         "--write is the trial's",
+    ),
+    "a file for a folder": (
+        ["--write", "{things}/like.so/places", "--", "true"],
+        "like.so is no folder: choose another place",
     ),
     "time and rounds": (["--time", "3s", "--rounds", "6", "--", "true"], "--time is the trial's"),
     "no time": (["--time", "3", "--", "true"], "write 90s, 10m or 1.5h"),

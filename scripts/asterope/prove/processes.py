@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from ..ending import sandbox_words, signal_name
 from ..faults import Failure
 from ..one_line import one_line
 
@@ -104,6 +105,7 @@ class Process:
                 raise Failure(f"cannot be started: {error.strerror}") from None
             raise
         self.pid = self._process.pid
+        self._is_preloaded, self._cause = "LD_PRELOAD" in environment, ""
         Process._running += 1
 
     def has_ended(self) -> bool:
@@ -146,7 +148,9 @@ class Process:
         if self._process.returncode is None:
             self._reap()
         code = self._process.returncode
-        how = f"was ended by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        how = f"ended with exit code {code}"
+        if code < 0:
+            how = f"was ended by {signal_name(-code)}{self._cause}"
         lines = [line.strip() for line in _end_of(self._errors, 8192).splitlines() if line.strip()]
         return f"{how}: {one_line(lines[-1])[:300]}" if lines else how
 
@@ -165,7 +169,9 @@ class Process:
     def _reap(self):
         """Its use of resources, and that of all its children which it waited for. What it left
         running is ended."""
-        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        if self._is_preloaded and ended is not None:
+            self._cause = sandbox_words(self.pid, ended.si_status)
         self._kill_group()
         _, status, used = os.wait4(self.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
@@ -178,13 +184,6 @@ class Process:
         for file in (self._errors, self._output):
             if file:
                 file.close()
-
-
-def signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal
-        return f"signal {number}"
 
 
 def _end_of(file: IO[bytes], most: int = _MOST_OUTPUT) -> str:

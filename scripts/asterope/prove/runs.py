@@ -15,10 +15,10 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ..atomic_file import write_files
 from ..command_line import DONE, FAILED, STALE, fail
 from ..faults import BadInput, Failure
 from ..one_line import one_line
+from ..output_file import check_output, write_output
 from ..program import CannotPreload, find_program
 from . import words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
@@ -29,7 +29,7 @@ from .places import check_placeholders, placeholders_in
 from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
 from .runners import Commands, Runner, Servers
-from .verdicts import SLOWER, judge
+from .verdicts import SLOWER, UNKNOWN, judge
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
 HANGS = 10
@@ -129,10 +129,11 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
         print(f"\n{words.table(findings, setting.metric)}", flush=True)
         for line in words.contradictions(findings, rounds.larger_is_better):
             print(line, flush=True)
+        unknown = [one for one in findings.compared if one.verdict == UNKNOWN]
+        if count >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
+            print("No number of rounds tells: the figure has too few digits.", flush=True)
     if file is not None:
-        path = Path(file)
-        text = document(setting, rounds, findings, seconds)
-        write_files(path.parent, {path.name: text})
+        write_output(Path(file), document(setting, rounds, findings, seconds))
     if findings is None or count < LEAST_ROUNDS:
         return FAILED
     return STALE if any(one.verdict == SLOWER for one in findings.compared) else DONE
@@ -141,6 +142,8 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
 def prove_by_runs(arguments: argparse.Namespace) -> int:
     """Raises BadInput and Failure."""
     setting = _setting(arguments)
+    if arguments.json is not None:
+        check_output(Path(arguments.json))
     rounds = Rounds(setting.metric.larger_is_better)
     line = words.ProgressLine(sys.stderr)
     began = time.monotonic()

@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from ..ending import signal_name
 from ..faults import Failure
 from ..interrupt import SIGNALS
-from .processes import adopt_orphans, end_children, send_at_parents_end, signal_name
+from .processes import adopt_orphans, end_children, send_at_parents_end
 
 _PREFIX, _MARK = "asterope-prove-", ".in-use"
 

@@ -48,9 +48,10 @@ def judge(
     """Of at least one round. `until`: what is the same within that, is the same. `has_servers`: a
     server stays, and where its memory happens to lie stays with it: two of libc's may differ for
     good, and the floor counts. Otherwise each run has luck of its own, which is in the interval."""
+    rounding = _rounding(rounds)
     floor = _interval(rounds, LIBC_AGAIN)
     noise = _distance(floor) if has_servers else 0.0
-    rounding = _rounding(rounds)
+    floor = _widened(floor, rounding)
     copies = []
     for name in names:
         figure = float(median(rounds.figures(name)))
@@ -64,7 +65,9 @@ def judge(
             verdict = _verdict(ratio, noise, reach, until)
             if len(rounds.blocks) < LEAST_ROUNDS:
                 verdict = UNKNOWN
-            more = _more_rounds(len(rounds.blocks), ratio, until) if verdict == UNKNOWN else None
+            more = None
+            if verdict == UNKNOWN:
+                more = _more_rounds(len(rounds.blocks), ratio, rounding, until)
             copies.append(Finding(name, figure, ratio, math.expm1(reach), verdict, more))
     return Findings(floor, copies)
 
@@ -87,11 +90,12 @@ def _verdict(ratio: Ratio, noise: float, reach: float, until: float) -> str:
     return SAME if reach <= math.log1p(until) else UNKNOWN
 
 
-def _more_rounds(count: int, ratio: Ratio, until: float) -> int | None:
+def _more_rounds(count: int, ratio: Ratio, rounding: float, until: float) -> int | None:
     """Until the interval excludes 1 where the ratio stays what it is, or is as narrow as asked: it
-    narrows with the square root of the rounds."""
-    half = math.log(ratio.high / ratio.low) / 2
+    narrows with the square root of the rounds, but for what rounding does to each figure."""
+    half = math.log(ratio.high / ratio.low) / 2 - rounding
     nearest = max(abs(math.log(ratio.median)), math.log1p(until) - abs(math.log(ratio.median)))
+    nearest -= rounding
     if count < LEAST_ROUNDS or nearest <= 0:
         return None
     return max(1, math.ceil(count * ((half / nearest) ** 2 - 1)))

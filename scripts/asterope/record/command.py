@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, show, tell, to_install
 from ..duration import duration
 from ..faults import BadInput, Failure
 from ..one_line import one_line
+from ..output_file import check_output, write_output
 from ..preload_link import preloadable
 from ..program import CannotPreload, find_program
 from .facts import FILE_NAME, Facts, this_machine
@@ -110,36 +110,17 @@ class _Output:
         self.page = None if arguments.html is None else Path(arguments.html)
         for path in (self.path, self.page):
             if path is not None:
-                _refuse_place(path)
+                check_output(path)
         if self.page is not None and importlib.util.find_spec("matplotlib") is None:
             raise Failure(f"--html needs matplotlib, {to_install('matplotlib')}")
 
     def write(self, recording: Mapping[str, Any]) -> None:
         """Raises Failure where the recording, or its page, cannot be written."""
-        self._write(self.path, recording_text(recording))
+        write_output(self.path, recording_text(recording))
         if self.page is not None:
             from ..report.page import page_of_recording  # takes a second to load
 
-            self._write(self.page, page_of_recording(recording))
-
-    @staticmethod
-    def _write(path: Path, text: str) -> None:
-        try:
-            write_files(path.parent, {path.name: text})
-        except OSError as error:
-            raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
-
-
-def _refuse_place(path: Path) -> None:
-    if path.is_dir():
-        raise BadInput(f"{one_line(path)}: a folder: name a file")
-    folder = path.parent
-    while not folder.exists():
-        folder = folder.parent
-    if not folder.is_dir():
-        raise BadInput(f"{one_line(path)}: {one_line(folder)} is no folder: choose another place")
-    if not path.exists() and not os.access(folder, os.W_OK):
-        raise BadInput(f"{one_line(path)}: may not be written there: choose another place")
+            write_output(self.page, page_of_recording(recording))
 
 
 def _library(named: str | None) -> Path:

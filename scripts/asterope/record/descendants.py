@@ -35,6 +35,7 @@ class Descendants:
         self.running: dict[int, str] = {}  # those found last, and their programs
         self.cpu_seconds = 0.0  # theirs, and of their children that have ended
         self.recorded: dict[int, float] = {}  # CPU seconds when they were seen to be recorded last
+        self._unrecorded: dict[int, float] = {}  # of others, when they were seen last
 
     def look(self) -> None:
         self.running, self.cpu_seconds = {}, 0.0
@@ -51,6 +52,9 @@ class Descendants:
             self.cpu_seconds += own + waited
             if self._folder in maps:
                 self.recorded[pid] = own
+                self._unrecorded.pop(pid, None)
+            else:
+                self._unrecorded[pid] = own - self.recorded.get(pid, 0.0)
             if (pid, program) in self._seen:
                 continue
             self._seen.add((pid, program))
@@ -59,6 +63,11 @@ class Descendants:
                     check_program(Path(program), [], one_line(program))
             except CannotPreload as error:
                 self._found.add(str(error))
+
+    @property
+    def unrecorded_seconds(self) -> float:
+        """CPU time that is in nobody's account where a parent ignores how its children end."""
+        return sum(self._unrecorded.values())
 
     def warnings(self) -> list[str]:
         return [f"a child was not recorded: {reason}" for reason in sorted(self._found)]

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from ..ending import sandbox_words, signal_name
+
 _SENT_ON = (
     signal.SIGINT,
     signal.SIGQUIT,
@@ -26,11 +28,6 @@ _SENT_ON = (
 )
 _TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD)
 
-_OF_SANDBOXES = (
-    ", as it forbids itself system calls (seccomp) in a way that the recorder does not see, which "
-    "makes some: record it without its sandbox"
-)
-
 _PR_SET_CHILD_SUBREAPER = 36
 
 _ASAN_FORGIVES = "verify_asan_link_order=0"
@@ -39,7 +36,7 @@ _ASAN_FORGIVES = "verify_asan_link_order=0"
 _PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 # How often children that cannot be recorded are looked for.
-TURN_SECONDS = 1.0
+TURN_SECONDS = 0.25
 
 
 class Event(Enum):
@@ -50,9 +47,11 @@ class Event(Enum):
 
 @dataclass(frozen=True)
 class Ended:
-    """`status`: as subprocess gives it, -N where signal N killed the command."""
+    """`status`: as subprocess gives it, -N where signal N killed the command; `cause`: why that
+    came, where a sandbox did it."""
 
     status: int
+    cause: str = ""
 
     @property
     def failure(self) -> str:
@@ -61,12 +60,7 @@ class Ended:
             return ""
         if self.status > 0:
             return f"the command failed with exit code {self.status}"
-        try:
-            name = signal.Signals(-self.status).name
-        except ValueError:
-            name = f"signal {-self.status}"
-        cause = _OF_SANDBOXES if -self.status == signal.SIGSYS else ""
-        return f"the command was killed by {name}{cause}"
+        return f"the command was killed by {signal_name(-self.status)}{self.cause}"
 
 
 def environment_with(library: Path, folder: Path) -> dict[str, str]:
@@ -150,9 +144,12 @@ class Running:
     def _look(self) -> None:
         with contextlib.suppress(ChildProcessError):
             while True:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
-                if not pid:
+                # Not reaped at once: /proc tells of it until then.
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+                if ended is None:
                     return
+                cause = sandbox_words(ended.si_pid, ended.si_status)
+                pid, status, usage = os.wait4(ended.si_pid, 0)
                 self.cpu_seconds += usage.ru_utime + usage.ru_stime
                 if pid == self.pid:
-                    self.ended = Ended(os.waitstatus_to_exitcode(status))
+                    self.ended = Ended(os.waitstatus_to_exitcode(status), cause)

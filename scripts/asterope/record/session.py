@@ -52,12 +52,13 @@ class Session:
         self.descendants.look()
         processes, faults = read_folder(self.folder)
         ended = running.ended
+        recorded = recorded_cpu_seconds(processes, self.descendants.recorded)
         cpu_seconds = running.cpu_seconds + self.descendants.cpu_seconds
         facts = dataclasses.replace(
             self._facts,
             seconds=seconds,
-            cpu_seconds=cpu_seconds,
-            recorded_seconds=recorded_cpu_seconds(processes, self.descendants.recorded),
+            cpu_seconds=max(cpu_seconds, recorded + self.descendants.unrecorded_seconds),
+            recorded_seconds=recorded,
             complete=ended is not None,
             outlived_by=len(self.descendants.running) if ended else 0,
         )

@@ -62,7 +62,12 @@ def test_what_is_preloaded_already_stays(record, build_dir, tmp_path) -> None:
     [
         ("exit 3", "failed with exit code 3"),
         ("kill -9 $$", "was killed by SIGKILL"),
-        ("kill -SYS $$", "seccomp"),
+        ("kill -SYS $$", "was killed by SIGSYS, as it restricts itself (seccomp)"),
+        # strict seccomp, and then the end of Python, which does what that forbids
+        (
+            "exec python3 -c 'import ctypes; ctypes.CDLL(None).prctl(22, 1, 0, 0, 0)'",
+            ", as it restricts itself (seccomp)",
+        ),
     ],
 )
 def test_a_command_that_fails_is_recorded_all_the_same(

@@ -9,9 +9,11 @@ from copy_programs import need_way, output_of
 # Works for a while, in itself or in a child, without its environment or with it. HOW
 LAUNCHER = r"""
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 int main(int count, char **words)
@@ -19,21 +21,32 @@ int main(int count, char **words)
     char *none[] = {NULL}, *again[] = {words[0], "works", NULL};
     const char *how = count > 1 ? words[1] : "";
     volatile double work = 1;
+    if (!strcmp(how, "second")) {
+        while (clock() < CLOCKS_PER_SEC) work = work * 1.0001 + 1;
+        return 0;
+    }
+    if (!strcmp(how, "ignored")) {
+        signal(SIGCHLD, SIG_IGN);
+        again[1] = "second";
+    }
     if (!strcmp(how, "cleared")) execve(words[0], again, none);
     if (!strcmp(how, "daemon")) {
         if (daemon(1, 0)) return 1;
         alarm(20);
         pause();
     }
+    int ends[2]; /* closed when the last descendant has ended */
+    if (pipe(ends)) return 1;
     if (fork() == 0) {
-        if (!strcmp(how, "child")) execve(words[0], again, none);
+        if (!strcmp(how, "child") || !strcmp(how, "ignored")) execve(words[0], again, none);
         if (!strcmp(how, "orphan") && fork()) _exit(0);
         if (!strcmp(how, "orphan")) execve(words[0], again, none);
         for (int i = 0; i < 30000000; ++i) work = work * 1.0001 + 1;
         _exit(0);
     }
     wait(NULL);
-    if (!strcmp(how, "orphan")) sleep(1);
+    close(ends[1]);
+    while (read(ends[0], ends, 1) > 0) {}
     return 0;
 }
 """
@@ -44,6 +57,7 @@ int main(int count, char **words)
     [
         ("cleared", "were not recorded, or were killed"),
         ("child", "were not recorded, or were killed"),
+        ("ignored", "were not recorded, or were killed"),
         ("orphan", "were not recorded, or were killed"),
         ("daemon", "still running when the command ended: launcher"),
         ("works", None),
@@ -62,7 +76,7 @@ def test_what_was_not_seen_is_not_called_little(
     assert says is None or (says in said and "Next: record again" in said), said
     recording = read_recording(tmp_path / "recording.json")
     assert (recording["outlived_by"] > 0) == (how == "daemon")
-    assert (recording["unseen"] > 0) == (how in ("cleared", "child", "orphan"))
+    assert (recording["unseen"] > 0) == (how in ("cleared", "child", "ignored", "orphan"))
 
 
 def test_a_shell_and_its_children_that_end_at_once_raise_no_alarm(record, tmp_path) -> None:

@@ -7,10 +7,10 @@ import sys
 import time
 from pathlib import Path
 
-from ...atomic_file import write_files
 from ...command_line import DONE, FAILED, STALE, show
 from ...faults import BadInput, Failure
 from ...one_line import one_line
+from ...output_file import check_output, write_output
 from ...program import CannotPreload, find_program
 from ...record.recorder import LIBRARY, find_library
 from ...record.symbols import name_functions
@@ -54,6 +54,9 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
 
 def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
     """And the library to preload afterwards."""
+    for named in (arguments.json, arguments.write):
+        if named is not None:
+            check_output(Path(named))
     try:
         program = find_program(arguments.command)
     except CannotPreload as error:
@@ -74,40 +77,46 @@ def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
 
 
 def _report(trial: Trial, preload: Path, seconds: float, arguments: argparse.Namespace) -> int:
+    """Prints and writes what is known; returns the exit code. Raises Failure."""
     observed = trial.observed
     found = trial.found()
     own = [place for place in observed.places if place.is_own]
     functions = name_functions([(place.module, place.offset) for place in own])
     names = dict(zip(own, functions))
-    if arguments.json is not None:
-        path = Path(arguments.json)
-        text = document(trial, found, names, arguments.command, seconds)
-        write_files(path.parent, {path.name: text})
+    notes, mapped, unwritten = words.other_ways(found), None, None
+    try:  # what was found is shown though a disk is full
+        if arguments.json is not None:
+            text = document(trial, found, names, arguments.command, seconds)
+            write_output(Path(arguments.json), text)
+        if arguments.write is not None:
+            path = Path(arguments.write)
+            text, lines, has_places = map_of(trial, found, names, arguments.command, path)
+            write_output(path, text)
+            notes, mapped = lines, path if has_places else None
+    except Failure as error:
+        unwritten = error
     why = why_not(trial)
-    if why:
-        raise Failure(why)
-    notes, mapped = words.other_ways(found), None
-    if arguments.write is not None:
-        path = Path(arguments.write)
-        text, notes, has_places = map_of(trial, found, names, arguments.command, path)
-        write_files(path.parent, {path.name: text})
-        mapped = path if has_places else None
-    if not observed.places:
+    if observed.places and not why:
+        shown = [
+            words.sentence(found),
+            words.clock_line(found, observed),
+            "",
+            words.table(found, names),
+            "",
+            *words.limits(observed),
+            *notes,
+        ]
+        if trial.stopped_by != "failure":
+            shown.append(words.what_to_do(found, arguments.command, preload, mapped))
+        show("\n".join(shown))
+    elif not why:
         show("This program makes no copies that a library sees: there is nothing to try.")
         show("Leave it: nothing to gain here.")
-        return DONE
-    shown = [
-        words.sentence(found),
-        words.clock_line(found, observed),
-        "",
-        words.table(found, names),
-        "",
-        *words.limits(observed),
-        *notes,
-        words.what_to_do(found, arguments.command, preload, mapped),
-    ]
-    show("\n".join(shown))
-    return _code(found)
+    if why:
+        raise Failure(why)
+    if unwritten:
+        raise unwritten
+    return _code(found) if observed.places else DONE
 
 
 def _code(found: Found) -> int:

@@ -1,0 +1,34 @@
+"""How a process ended that a signal ended, and whether its own sandbox was the cause."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+_OF_SANDBOXES = (
+    ", as it restricts itself (seccomp) in a way that the preloaded library does not see: run it "
+    "without its sandbox"
+)
+_STRICT = "Seccomp:\t1\n"
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
+def sandbox_words(pid: int, number: int) -> str:
+    """What to add where a preloaded library was used and a sandbox, which allows it fewer system
+    calls than it makes, or no time stamp, seems to be why the signal came; empty: it does not.
+    `pid`: of a process that was not reaped yet. A filter kills by SIGSYS; strict seccomp by SIGKILL
+    and, for the time stamp, by SIGSEGV."""
+    if number == signal.SIGSYS:
+        return _OF_SANDBOXES
+    with suppress(OSError):
+        status = Path(f"/proc/{pid}/status").read_text(errors="replace")
+        if number in (signal.SIGKILL, signal.SIGSEGV) and _STRICT in status:
+            return _OF_SANDBOXES
+    return ""
