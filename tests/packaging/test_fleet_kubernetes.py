@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -185,22 +185,15 @@ class Fleet:
 
 
 @pytest.fixture
-def fleet(objects: dict[str, list[dict]], tmp_path: Path) -> Callable[[Path], Fleet]:
-    def make(programs: Path) -> Fleet:
-        return Fleet(objects, tmp_path, programs)
-
-    return make
-
-
-@pytest.fixture
-def stand_in(tmp_path: Path) -> Path:
-    return install_stand_ins(tmp_path)
+def job(objects: dict[str, list[dict]], tmp_path: Path) -> Fleet:
+    """With stand-ins for the programs."""
+    return Fleet(objects, tmp_path, install_stand_ins(tmp_path))
 
 
 def test_the_nodes_become_one_dispatching_routine(
-    fleet: Callable[[Path], Fleet], build_dir: Path, repository: Path, tmp_path: Path
+    objects: dict[str, list[dict]], build_dir: Path, repository: Path, tmp_path: Path
 ) -> None:
-    job = fleet(build_dir)
+    job = Fleet(objects, tmp_path, build_dir)
     job.configure(types="zen4 1\nhere 2\n", options=QUICK)
     # Another type's pod has done its work: the profile of another machine.
     (tmp_path / "fleet/tasks/zen4").mkdir(parents=True)
@@ -235,10 +228,7 @@ def test_the_nodes_become_one_dispatching_routine(
     assert job.text("routine/asterope_memcpy.c") == before
 
 
-def test_a_type_of_one_node_keeps_its_profile(
-    fleet: Callable[[Path], Fleet], stand_in: Path
-) -> None:
-    job = fleet(stand_in)
+def test_a_type_of_one_node_keeps_its_profile(job: Fleet) -> None:
     job.configure(types="zen4 1\n")
     assert job.run("node-type.yaml")[0] == 0
     assert job.run("finish.yaml")[0] == 0
@@ -246,10 +236,7 @@ def test_a_type_of_one_node_keeps_its_profile(
     assert job.text("routine/arguments") == "profiles/zen4.json --dispatch -o routine\n"
 
 
-def test_a_missing_node_is_named_and_the_routine_left_alone(
-    fleet: Callable[[Path], Fleet], stand_in: Path, tmp_path: Path
-) -> None:
-    job = fleet(stand_in)
+def test_a_missing_node_is_named_and_the_routine_left_alone(job: Fleet, tmp_path: Path) -> None:
     job.configure(types="zen4 1\nicelake 2\n")
     (tmp_path / "fleet/routine").mkdir(parents=True)
     (tmp_path / "fleet/routine/arguments").write_text("earlier")
@@ -264,12 +251,9 @@ def test_a_missing_node_is_named_and_the_routine_left_alone(
 
 
 @pytest.mark.parametrize("code", [1, 2])
-def test_the_exit_code_is_that_of_the_search(
-    fleet: Callable[[Path], Fleet], stand_in: Path, code: int
-) -> None:
-    job = fleet(stand_in)
+def test_the_exit_code_is_that_of_the_search(job: Fleet, code: int) -> None:
     job.configure(types="icelake 2\n")
-    (stand_in / "ends-node-2").write_text(f"{code}\n")
+    (job.programs / "ends-node-2").write_text(f"{code}\n")
     ended, said = job.run("node-type.yaml", 1, TYPE="icelake")
     assert ended == code
     assert said.endswith(f"asterope-tune: ends with {code}\n")
@@ -284,8 +268,7 @@ def test_the_exit_code_is_that_of_the_search(
     ],
 )
 def test_a_job_that_does_not_fit_the_settings_is_named(
-    fleet: Callable[[Path], Fleet], stand_in: Path, types: str, index: int, complaint: str
+    job: Fleet, types: str, index: int, complaint: str
 ) -> None:
-    job = fleet(stand_in)
     job.configure(types=types)
     assert job.run("node-type.yaml", index, TYPE="icelake") == (2, f"tune: {complaint}\n")

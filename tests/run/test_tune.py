@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from asterope import __version__, workloads
 from asterope.profile import load_profile
-from asterope.spaces.x86_64 import overlapping_copies, small_copies, small_sets
+from asterope.spaces.x86_64 import overlapping_copies, small_copies
 from command_errors import interrupted, only_error_of, run_command
 from profile_samples import of
 from trial_logs import log_lines_of
