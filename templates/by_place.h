@@ -1,14 +1,15 @@
 /* The way of a copy or set by its place: what a map of the program's places says, else the routine.
  *
- * Included by libc_names.h for preload.c. ASTEROPE_PLACES names the map's table, which
- * asterope-generate --places writes. A place is a module, by its build id, the offset of a return
+ * Included by preload.c, behind a routine that was rendered to ask here: its assembly jumps to
+ * asterope_copy_at and asterope_set_at, with the registers as it got them but for what these take
+ * more. ASTEROPE_PLACES names the map's table, which asterope-generate --places writes. A place is a module, by its build id, the offset of a return
  * address in its file, a function, and a size class. Whatever the map says, each way copies right,
  * overlapping buffers, too: a wrong one, such as that of a library which was closed, for another
  * one that lies there now, can only be slower.
  *
- * A copy looks at its size, at the last 12 bits of its return address, by which no file is ever
- * moved, and where a place of the map ends with these, at the return address and the sizes that
- * were found there already. The first call of a place that may be meant is looked up, by
+ * The routine asks with sizes that places have, behind its small copies, where the last 12 bits of
+ * the return address, by which no file is ever moved, are those of a place. Then the return address
+ * and the sizes count that were found there already. The first call of a place that may be meant is looked up, by
  * _dl_find_object: it takes no lock and allocates nothing, as unwinders call it in signal handlers.
  * dl_iterate_phdr and dladdr wait for the loader's lock, which another thread may hold for as long
  * as the constructor of a library takes; a list of modules that is made when this one is loaded
@@ -27,35 +28,28 @@ typedef void asterope_way(void); /* any of the next two */
 typedef void *asterope_copy(void *, const void *, size_t);
 typedef void *asterope_set(void *, int, size_t);
 
-enum { ASTEROPE_MEMCPY, ASTEROPE_MEMMOVE, ASTEROPE_MEMPCPY, ASTEROPE_MEMSET, ASTEROPE_FUNCTIONS };
+enum { ASTEROPE_COPIES, ASTEROPE_SETS, ASTEROPE_KINDS };
 
 struct asterope_place {
     uint64_t offset;
     unsigned power; /* sizes from 2^power on, below twice that */
-    unsigned function;
+    unsigned kind;
     asterope_way *way; /* null: libc's */
     unsigned id_bytes;
     unsigned char id[32];
 };
 
-#define ASTEROPE_UNUSED __attribute__((unused))
 /* Ways by an entry point, which is for buffers that do not overlap. */
 #define ASTEROPE_ENTRY(intent) \
-    ASTEROPE_UNUSED static asterope_copy asterope_##intent, asterope_##intent##_to_end; \
     static void *asterope_##intent(void *to, const void *from, size_t bytes) \
     { \
         if ((uintptr_t)to - (uintptr_t)from < bytes || (uintptr_t)from - (uintptr_t)to < bytes) \
             return asterope_memmove(to, from, bytes); \
         return asterope_memcpy_##intent(to, from, bytes); \
-    } \
-    static void *asterope_##intent##_to_end(void *to, const void *from, size_t bytes) \
-    { \
-        return (char *)asterope_##intent(to, from, bytes) + bytes; \
     }
 #include ASTEROPE_PLACES
 
 enum {
-    ASTEROPE_LEAST = 512, /* smaller copies were not tried place by place */
     ASTEROPE_END = 4096,  /* the smallest page */
     ASTEROPE_UNIT = 8,    /* bytes */
     ASTEROPE_PLACES_COUNT = sizeof asterope_places / sizeof *asterope_places - 1
@@ -70,34 +64,26 @@ struct asterope_kept {
     size_t least, span; /* of sizes: from least on, fewer than so many */
     asterope_way *way;
 };
-/* In groups of one function and one end of offsets. Group 0 stands for none. */
+/* In groups of one kind and one end of offsets. Group 0 stands for none. */
 static struct asterope_kept asterope_kept[ASTEROPE_PLACES_COUNT + 1][ASTEROPE_ROOM];
 _Static_assert(sizeof asterope_kept / ASTEROPE_UNIT <= UINT16_MAX, "too many places");
 /* Where each begins, in units; none before the start. */
-static uint16_t asterope_groups[ASTEROPE_FUNCTIONS][ASTEROPE_END];
-static asterope_way *asterope_libcs[ASTEROPE_FUNCTIONS];
-static asterope_way *const asterope_owns[ASTEROPE_FUNCTIONS] = {
-    (asterope_way *)asterope_memmove, (asterope_way *)asterope_memmove,
-    (asterope_way *)asterope_mempcpy,
-#ifdef ASTEROPE_ROUTINE_SETS
-    (asterope_way *)asterope_memset,
-#endif
-};
+__attribute__((used, visibility("hidden"))) uint16_t asterope_copy_groups[ASTEROPE_END],
+    asterope_set_groups[ASTEROPE_END];
+static asterope_way *asterope_libcs[ASTEROPE_KINDS];
 /* By a pointer: a first call by name could be a long one, into the dynamic linker. */
 static int (*asterope_find_object)(void *, struct dl_find_object *);
 
 __attribute__((constructor)) static void asterope_start(void)
 {
     /* glibc's memcpy is its memmove */
-    static const char *const names[] = {"memmove", "memmove", "mempcpy", "memset"};
-    for (int i = 0; i < ASTEROPE_FUNCTIONS; ++i) {
-        asterope_libcs[i] = (asterope_way *)dlsym(RTLD_NEXT, names[i]);
-        if (!asterope_libcs[i]) asterope_libcs[i] = asterope_owns[i];
-    }
+    asterope_libcs[ASTEROPE_COPIES] = (asterope_way *)dlsym(RTLD_NEXT, "memmove");
+    asterope_libcs[ASTEROPE_SETS] = (asterope_way *)dlsym(RTLD_NEXT, "memset");
     asterope_find_object = _dl_find_object;
     uint16_t last = 0;
     for (const struct asterope_place *place = asterope_places; place->offset; ++place) {
-        uint16_t *group = &asterope_groups[place->function][place->offset % ASTEROPE_END];
+        uint16_t *groups = place->kind == ASTEROPE_SETS ? asterope_set_groups : asterope_copy_groups;
+        uint16_t *group = &groups[place->offset % ASTEROPE_END];
         last += sizeof *asterope_kept / ASTEROPE_UNIT;
         if (!*group) __atomic_store_n(group, last, __ATOMIC_RELEASE);
     }
@@ -157,11 +143,11 @@ static int asterope_is_of(const ElfW(Ehdr) *file, ElfW(Addr) base,
 
 /* Sets the way of this size, and all sizes around it that have the same. The caller's module stays
  * loaded meanwhile, as the caller's code runs. */
-static void asterope_look_up(uintptr_t caller, unsigned function, unsigned power,
+static void asterope_look_up(uintptr_t caller, unsigned kind, unsigned power,
                              struct asterope_kept *kept)
 {
     asterope_way *ways[64];
-    for (int i = 0; i < 64; ++i) ways[i] = asterope_owns[function];
+    for (int i = 0; i < 64; ++i) ways[i] = NULL;
     struct dl_find_object module;
     if (asterope_find_object((void *)caller, &module) == 0) {
         const ElfW(Ehdr) *file = (const ElfW(Ehdr) *)module.dlfo_map_start;
@@ -174,9 +160,9 @@ static void asterope_look_up(uintptr_t caller, unsigned function, unsigned power
         const ElfW(Phdr) *loaded = is_known ? asterope_loaded(file, caller - base, 1) : NULL;
         const uint64_t offset = loaded ? caller - base - loaded->p_vaddr + loaded->p_offset : 0;
         for (const struct asterope_place *place = asterope_places; loaded && place->offset; ++place)
-            if (place->offset == offset && place->function == function &&
+            if (place->offset == offset && place->kind == kind &&
                 asterope_is_of(file, base, place))
-                ways[place->power] = place->way ? place->way : asterope_libcs[function];
+                ways[place->power] = place->way ? place->way : asterope_libcs[kind];
     }
     unsigned from = power, to = power;
     while (from > 0 && ways[from - 1] == ways[power]) --from;
@@ -188,111 +174,72 @@ static void asterope_look_up(uintptr_t caller, unsigned function, unsigned power
 
 /* Of a call that is not the one kept first in its group. A signal handler or another thread that
  * comes in between finds another entry. */
-static asterope_way *asterope_find(uintptr_t caller, unsigned function, size_t bytes)
+__attribute__((noinline)) static asterope_way *asterope_find(struct asterope_kept *kept,
+                                                            uintptr_t caller, unsigned kind,
+                                                            size_t bytes)
 {
-    struct asterope_kept *kept =
-        asterope_kept[asterope_groups[function][caller % ASTEROPE_END] /
-                      (sizeof *asterope_kept / ASTEROPE_UNIT)];
-    for (int i = 0; i < ASTEROPE_ROOM; ++i, ++kept) {
+    for (int i = 0; kept != *asterope_kept && i < ASTEROPE_ROOM; ++i, ++kept) {
         uintptr_t there = __atomic_load_n(&kept->caller, __ATOMIC_ACQUIRE);
         if (there == 0 && __atomic_compare_exchange_n(&kept->caller, &there, 1, 0, __ATOMIC_ACQUIRE,
                                                       __ATOMIC_ACQUIRE)) {
-            asterope_look_up(caller, function, 63 - (unsigned)__builtin_clzl(bytes), kept);
+            asterope_look_up(caller, kind, 63 - (unsigned)__builtin_clzl(bytes), kept);
             __atomic_store_n(&kept->caller, caller, __ATOMIC_RELEASE);
             return kept->way;
         }
         if (there == caller && bytes - kept->least < kept->span) return kept->way;
     }
-    return asterope_owns[function];
+    return NULL;
 }
 
-/* --- Every call: without a frame, as each goes on by a jump --- */
+/* --- Every call that gets here, by a jump: the return address is the caller's of the copy --- */
 
-#define ASTEROPE_INLINED static inline __attribute__((always_inline, no_instrument_function))
+#define ASTEROPE_JUMPED_TO __attribute__((used, visibility("hidden"), no_instrument_function))
 #define ASTEROPE_APART __attribute__((noinline, no_instrument_function)) static
 
-/* What is kept first of the group, null where there is none. */
-ASTEROPE_INLINED const struct asterope_kept *asterope_first(uintptr_t caller, unsigned function,
-                                                            size_t bytes)
+/* What is kept first of a group. Before the constructor has run, none begins anywhere. */
+static inline struct asterope_kept *asterope_first(const uint16_t *groups, uintptr_t caller)
 {
-    if (__builtin_expect(bytes < ASTEROPE_LEAST, 1)) return NULL;
-    const uint16_t *group = &asterope_groups[function][caller % ASTEROPE_END];
-    const size_t at = __atomic_load_n(group, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(!at, 1)) return NULL;
-    return (const struct asterope_kept *)((const char *)asterope_kept + at * ASTEROPE_UNIT);
+    const size_t at = __atomic_load_n(&groups[caller % ASTEROPE_END], __ATOMIC_ACQUIRE);
+    return (struct asterope_kept *)((char *)asterope_kept + at * ASTEROPE_UNIT);
 }
 
-ASTEROPE_INLINED int asterope_is_meant(const struct asterope_kept *kept, uintptr_t caller,
-                                       size_t bytes)
+static inline int asterope_is_meant(const struct asterope_kept *kept, uintptr_t caller,
+                                    size_t bytes)
 {
-    return __atomic_load_n(&kept->caller, __ATOMIC_ACQUIRE) == caller &&
-           bytes - kept->least < kept->span;
+    return __builtin_expect(__atomic_load_n(&kept->caller, __ATOMIC_ACQUIRE) == caller, 1) &&
+           __builtin_expect(bytes - kept->least < kept->span, 1);
 }
 
-ASTEROPE_APART void *asterope_copied_anew(void *to, const void *from, size_t bytes,
-                                          unsigned function, uintptr_t caller)
+ASTEROPE_APART void *asterope_copy_anew(void *to, const void *from, size_t bytes, uintptr_t caller,
+                                        asterope_copy *as_ever, void *result)
 {
-    return ((asterope_copy *)asterope_find(caller, function, bytes))(to, from, bytes);
+    asterope_way *way = asterope_find(asterope_first(asterope_copy_groups, caller), caller,
+                                      ASTEROPE_COPIES, bytes);
+    (way ? (asterope_copy *)way : as_ever)(to, from, bytes);
+    return result;
 }
 
-ASTEROPE_INLINED void *asterope_copied(void *to, const void *from, size_t bytes, unsigned function,
-                                       uintptr_t caller)
+/* `result`: what the caller is to get, which of mempcpy is the end. */
+ASTEROPE_JUMPED_TO void *asterope_copy_at(void *to, const void *from, size_t bytes,
+                                          uintptr_t caller, asterope_copy *as_ever, void *result);
+void *asterope_copy_at(void *to, const void *from, size_t bytes, uintptr_t caller,
+                       asterope_copy *as_ever, void *result)
 {
-    const struct asterope_kept *kept = asterope_first(caller, function, bytes);
-    if (!kept)
-        return function == ASTEROPE_MEMPCPY ? asterope_mempcpy(to, from, bytes)
-                                            : asterope_memmove(to, from, bytes);
-    if (asterope_is_meant(kept, caller, bytes))
-        return ((asterope_copy *)kept->way)(to, from, bytes);
-    return asterope_copied_anew(to, from, bytes, function, caller);
+    const struct asterope_kept *kept = asterope_first(asterope_copy_groups, caller);
+    if (asterope_is_meant(kept, caller, bytes) && result == to)
+        return (kept->way ? (asterope_copy *)kept->way : as_ever)(to, from, bytes);
+    return asterope_copy_anew(to, from, bytes, caller, as_ever, result);
 }
 
-#ifdef ASTEROPE_ROUTINE_SETS
-ASTEROPE_APART void *asterope_filled_anew(void *to, int value, size_t bytes, uintptr_t caller)
+ASTEROPE_JUMPED_TO void *asterope_set_at(void *to, int value, size_t bytes, uintptr_t caller,
+                                         asterope_set *as_ever, void *result);
+void *asterope_set_at(void *to, int value, size_t bytes, uintptr_t caller, asterope_set *as_ever,
+                      void *result)
 {
-    return ((asterope_set *)asterope_find(caller, ASTEROPE_MEMSET, bytes))(to, value, bytes);
+    struct asterope_kept *kept = asterope_first(asterope_set_groups, caller);
+    asterope_way *way = asterope_is_meant(kept, caller, bytes)
+                            ? kept->way
+                            : asterope_find(kept, caller, ASTEROPE_SETS, bytes);
+    (void)result;
+    return (way ? (asterope_set *)way : as_ever)(to, value, bytes);
 }
-
-ASTEROPE_INLINED void *asterope_filled(void *to, int value, size_t bytes, uintptr_t caller)
-{
-    const struct asterope_kept *kept = asterope_first(caller, ASTEROPE_MEMSET, bytes);
-    if (!kept) return asterope_memset(to, value, bytes);
-    if (asterope_is_meant(kept, caller, bytes))
-        return ((asterope_set *)kept->way)(to, value, bytes);
-    return asterope_filled_anew(to, value, bytes, caller);
-}
-#endif
-
-#define ASTEROPE_CALLER (uintptr_t)__builtin_return_address(0)
-#define ASTEROPE_GO_MEMCPY(to, from, bytes) \
-    asterope_copied(to, from, bytes, ASTEROPE_MEMCPY, ASTEROPE_CALLER)
-#define ASTEROPE_GO_MEMMOVE(to, from, bytes) \
-    asterope_copied(to, from, bytes, ASTEROPE_MEMMOVE, ASTEROPE_CALLER)
-#define ASTEROPE_GO_MEMPCPY(to, from, bytes) \
-    asterope_copied(to, from, bytes, ASTEROPE_MEMPCPY, ASTEROPE_CALLER)
-#define ASTEROPE_GO_MEMSET(to, value, bytes) asterope_filled(to, value, bytes, ASTEROPE_CALLER)
-
-ASTEROPE_CHECKED void *memcpy(void *__restrict to, const void *__restrict from, size_t bytes)
-{
-    return ASTEROPE_GO_MEMCPY(to, from, bytes);
-}
-
-ASTEROPE_CHECKED void *memmove(void *to, const void *from, size_t bytes)
-{
-    return ASTEROPE_GO_MEMMOVE(to, from, bytes);
-}
-
-ASTEROPE_CHECKED void *mempcpy(void *__restrict to, const void *__restrict from, size_t bytes)
-{
-    return ASTEROPE_GO_MEMPCPY(to, from, bytes);
-}
-
-void *__mempcpy(void *__restrict to, const void *__restrict from, size_t bytes)
-    __attribute__((alias("mempcpy"), ASTEROPE_SEEN));
-
-#ifdef ASTEROPE_ROUTINE_SETS
-ASTEROPE_CHECKED void *memset(void *to, int value, size_t bytes)
-{
-    return ASTEROPE_GO_MEMSET(to, value, bytes);
-}
-#endif

@@ -49,14 +49,6 @@
 #define ASTEROPE_CHECKED __attribute__((no_instrument_function, ASTEROPE_SEEN))
 #endif
 
-#ifdef ASTEROPE_PLACES
-#include "by_place.h" /* functions in place of the aliases: each asks for the way of its caller */
-#else
-#define ASTEROPE_GO_MEMCPY ASTEROPE_OWN(memmove)
-#define ASTEROPE_GO_MEMMOVE ASTEROPE_OWN(memmove)
-#define ASTEROPE_GO_MEMPCPY ASTEROPE_OWN(mempcpy)
-#define ASTEROPE_GO_MEMSET ASTEROPE_OWN(memset)
-
 ASTEROPE_ALIAS(memcpy, memmove, (void *__restrict to, const void *__restrict from, size_t bytes));
 ASTEROPE_ALIAS(memmove, memmove, (void *to, const void *from, size_t bytes));
 ASTEROPE_ALIAS(mempcpy, mempcpy, (void *__restrict to, const void *__restrict from, size_t bytes));
@@ -64,7 +56,6 @@ ASTEROPE_ALIAS(__mempcpy, mempcpy, (void *__restrict to, const void *__restrict 
 
 #ifdef ASTEROPE_ROUTINE_SETS
 ASTEROPE_ALIAS(memset, memset, (void *destination, int value, size_t bytes));
-#endif
 #endif
 
 #ifdef ASTEROPE_ROUTINE_SETS
@@ -91,19 +82,19 @@ ASTEROPE_CHECKED void *__mempcpy_chk(void *destination, const void *source, size
 void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (bytes > room) __chk_fail();
-    return ASTEROPE_GO_MEMCPY(destination, source, bytes);
+    return ASTEROPE_OWN(memmove)(destination, source, bytes);
 }
 
 void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (bytes > room) __chk_fail();
-    return ASTEROPE_GO_MEMMOVE(destination, source, bytes);
+    return ASTEROPE_OWN(memmove)(destination, source, bytes);
 }
 
 void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (bytes > room) __chk_fail();
-    return ASTEROPE_GO_MEMPCPY(destination, source, bytes);
+    return ASTEROPE_OWN(mempcpy)(destination, source, bytes);
 }
 
 #ifdef ASTEROPE_ROUTINE_SETS
@@ -112,7 +103,7 @@ ASTEROPE_CHECKED void *__memset_chk(void *destination, int value, size_t bytes, 
 void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
 {
     if (bytes > room) __chk_fail();
-    return ASTEROPE_GO_MEMSET(destination, value, bytes);
+    return ASTEROPE_OWN(memset)(destination, value, bytes);
 }
 #endif
 

@@ -26,6 +26,9 @@
 #pragma GCC visibility pop
 
 #include "libc_names.h"
+#ifdef ASTEROPE_PLACES
+#include "by_place.h"
+#endif
 
 #include <stdlib.h>
 #include <string.h>

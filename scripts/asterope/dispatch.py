@@ -61,9 +61,12 @@ def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
     return profiles
 
 
-def render_dispatch(profiles: Mapping[str, Profile], prefix: str = "asterope") -> dict[str, str]:
-    """The routines of these profiles and the choice among them: file name -> text."""
-    routines = [_parts(name, profile, prefix) for name, profile in profiles.items()]
+def render_dispatch(
+    profiles: Mapping[str, Profile], prefix: str = "asterope", by_place: int = 0
+) -> dict[str, str]:
+    """The routines of these profiles and the choice among them: file name -> text. `by_place`: as
+    render_routine() has it."""
+    routines = [_parts(name, profile, prefix, by_place) for name, profile in profiles.items()]
     shared = shared_parts(routines, fallback=True)
     functions = _functions(shared["intents"], shared["sets"])
     for routine in routines:
@@ -118,9 +121,9 @@ def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
     return None if None in identity or identity[0].strip() == "" else identity
 
 
-def _parts(name: str, profile: Profile, prefix: str) -> dict[str, Any]:
+def _parts(name: str, profile: Profile, prefix: str, by_place: int) -> dict[str, Any]:
     """What the templates call `r` here: a profile's functions, its names and its CPU."""
-    routine = parts_of(profile, f"{prefix}_{_symbol(name)}")
+    routine = parts_of(profile, f"{prefix}_{_symbol(name)}", by_place)
     cpu = profile.raw.get("machine", {}).get("cpu", {})
     return {
         **routine,

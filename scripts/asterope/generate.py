@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from . import __version__
@@ -22,6 +22,9 @@ from .render import render_routine, what_is_missing
 from .spaces.kinds import MEMSET
 
 PROGRAM = "asterope-generate"
+
+# The texts of all files by their names; see render_routine() for the number.
+_Render = Callable[[int], dict[str, str]]
 
 # C++23's words hold C23's but for restrict and those that begin with an underscore, which no
 # prefix does.
@@ -126,8 +129,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
-def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | Path, Profile], str]:
-    """The texts of all files, the profiles by their files' names, and what the texts hold."""
+def _read(arguments: argparse.Namespace) -> tuple[_Render, dict[str | Path, Profile], str]:
+    """What renders, the profiles by their files' names, and what the texts hold."""
     prefix = arguments.prefix[-1] if arguments.prefix else "asterope"
     if arguments.dispatch:
         profiles = load_profiles(arguments.profile)
@@ -137,7 +140,7 @@ def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | P
         if lacking:
             held += f"; no memset in {', '.join(lacking)}"
         by_path = dict(zip(arguments.profile, profiles.values()))
-        return render_dispatch(profiles, prefix), by_path, held
+        return (lambda least: render_dispatch(profiles, prefix, least)), by_path, held
     path = profile_to_read(arguments.profile[0] if arguments.profile else None)
     profile = load_profile(path)
     held = f"{len(profile.of('pipelines'))} intervals"
@@ -145,15 +148,15 @@ def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | P
         held += f", {len(sets)} of memset"
     else:
         held += ", no memset: the profile has none"
-    return render_routine(profile, prefix), {path: profile}, held
+    return (lambda least: render_routine(profile, prefix, least)), {path: profile}, held
 
 
 def _generate(arguments: argparse.Namespace) -> int:
     try:
-        texts, profiles, held = _render(arguments)  # all of it, before any file is touched
-        library = None
+        render, profiles, held = _read(arguments)
+        texts, library = render(0), None  # all of it, before any file is touched
         if arguments.preload is not None:
-            library = _library(arguments.places, texts, profiles.values())
+            library = _library(arguments.places, render, profiles.values())
     except (ProfileError, BadInput) as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     except (Failure, OSError) as error:
@@ -188,17 +191,16 @@ def _generate(arguments: argparse.Namespace) -> int:
     return _report(f"wrote {names} ({held}){taken}")
 
 
-def _library(places: str | None, texts: Mapping[str, str], profiles: Iterable[Profile]) -> bytes:
+def _library(places: str | None, render: _Render, profiles: Iterable[Profile]) -> bytes:
     """Raises BadInput, Failure and OSError."""
     # These load what most calls have no use for.
-    from .place_map import as_c, read_places
+    from .place_map import LEAST, as_c, read_places
     from .preload import compile_preload
 
-    table = None
-    if places is not None:
-        entries = {f"memcpy_{intent}" for profile in profiles for intent in profile.intents}
-        table = as_c(read_places(places, entries))
-    return compile_preload(texts, table)
+    if places is None:
+        return compile_preload(render(0), None)
+    entries = {f"memcpy_{intent}" for profile in profiles for intent in profile.intents}
+    return compile_preload(render(LEAST), as_c(read_places(places, entries)))
 
 
 def _remedy(profile: Profile) -> str:

@@ -12,10 +12,10 @@ from . import __version__
 from .faults import BadInput
 from .profile.faults import Fault, fault_text
 from .profile.text import Kind, read
-from .record.raw import FUNCTIONS
 from .record.reading import parse_checked
 from .render import INTENTS
 
+LEAST = 512  # bytes: smaller copies are not tried place by place
 SCHEMA_FILE = Path(__file__).resolve().parent / "places.schema.json"
 WAYS = ("libc", *INTENTS)
 
@@ -103,7 +103,7 @@ def as_c(places: Sequence[MappedPlace]) -> str:
 
 def _fields(place: MappedPlace) -> Iterable[object]:
     build = bytes.fromhex(place.build_id)
-    end = "_to_end" if place.function == "mempcpy" else ""
-    yield from (f"{place.offset}u", place.least.bit_length() - 1, FUNCTIONS.index(place.function))
-    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_{place.way}{end}"
+    kind = "ASTEROPE_SETS" if place.function == "memset" else "ASTEROPE_COPIES"
+    yield from (f"{place.offset}u", place.least.bit_length() - 1, kind)
+    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_{place.way}"
     yield from (len(build), f"{{{', '.join(map(str, build))}}}")

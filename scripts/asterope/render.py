@@ -133,9 +133,10 @@ def _left_out(part: LeftOut) -> str:
     return "; ".join(steps)
 
 
-def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]:
-    """The routine of a validated profile: file name -> text."""
-    routine = parts_of(profile, prefix)
+def render_routine(profile: Profile, prefix: str = "asterope", by_place: int = 0) -> dict[str, str]:
+    """The routine of a validated profile: file name -> text. `by_place`: the least size from which on
+    it asks templates/by_place.h, 0 for never."""
+    routine = parts_of(profile, prefix, by_place)
     context = {
         **shared_parts([routine], fallback=False),
         "r": routine,
@@ -148,7 +149,7 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
     }
 
 
-def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
+def parts_of(profile: Profile, prefix: str, by_place: int = 0) -> dict[str, Any]:
     """What the templates call `r`: one profile's functions, which begin with `prefix`."""
     here = spaces.of(profile.architecture)
     small = profile.the("small")
@@ -177,6 +178,7 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
     return {
         **own,
         "prefix": prefix,
+        "by_place": by_place,
         "profile": profile,
         "description": ", ".join(tuned_for),
         "tuned_for": workload,

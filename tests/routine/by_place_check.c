@@ -24,7 +24,7 @@
 PLACE(first, memcpy(to, from, bytes))
 PLACE(second, memcpy(to, from, bytes))
 PLACE(moving, memmove(to, from, bytes))
-PLACE(ending, mempcpy(to, from, bytes))
+PLACE(ending, if (mempcpy(to, from, bytes) != to + bytes) _exit(1))
 PLACE(setting, memset(to, from[0], bytes))
 
 #ifndef PLUGIN

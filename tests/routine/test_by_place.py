@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from architectures import Architecture, each
-from asterope.place_map import MappedPlace, as_c, text_of
+from asterope.dispatch import render_dispatch
+from asterope.place_map import LEAST, MappedPlace, as_c, text_of
 from asterope.preload import compile_preload
+from asterope.profile import load_profile
 from asterope.record.symbols import build_id_of
+from asterope.render import render_routine
 from copy_programs import CHECKERS, output_of, run
 from disassembly import disassemble
 from elftools.elf.elffile import ELFFile
 from generate_command import command, only_line
-from profile_samples import good_profile
+from profile_samples import good_profile, plain_profile
 
 # The routine of these tests counts who is called, and so does what stands for libc: a library that
 # is preloaded behind it.
@@ -59,12 +62,32 @@ ROUTINE = f"""{COPY}
 static const char asterope_tuned_for[] = "made by a test";
 SEEN extern long asterope_counted[4];
 long asterope_counted[4];
-COUNTED(asterope_memmove, asterope_counted[0], to)
-COUNTED(asterope_mempcpy, asterope_counted[0], (char *)to + bytes)
+typedef void *copy(void *, const void *, size_t);
+typedef void *set(void *, int, size_t);
+void *asterope_copy_at(void *, const void *, size_t, size_t, copy *, void *);
+void *asterope_set_at(void *, int, size_t, size_t, set *, void *);
+COUNTED(as_ever, asterope_counted[0], to)
+COUNTED_SET(set_as_ever, asterope_counted[0])
+#define CALLER (size_t)__builtin_return_address(0)
+#define ASKING(name, result) \\
+    void *name(void *to, const void *from, size_t bytes); \\
+    void *name(void *to, const void *from, size_t bytes) \\
+    {{ \\
+        if (bytes >= {LEAST}) return asterope_copy_at(to, from, bytes, CALLER, as_ever, result); \\
+        as_ever(to, from, bytes); \\
+        return result; \\
+    }}
+ASKING(asterope_memmove, to)
+ASKING(asterope_mempcpy, (char *)to + bytes)
 COUNTED(asterope_memcpy_hot, asterope_counted[1], to)
 COUNTED(asterope_memcpy_cold, asterope_counted[2], to)
 COUNTED(asterope_memcpy_consume, asterope_counted[3], to)
-COUNTED_SET(asterope_memset, asterope_counted[0])
+void *asterope_memset(void *, int, size_t);
+void *asterope_memset(void *to, int value, size_t bytes)
+{{
+    if (bytes >= {LEAST}) return asterope_set_at(to, value, bytes, CALLER, set_as_ever, to);
+    return set_as_ever(to, value, bytes);
+}}
 """
 NEXT = f"""{COPY}
 long next_counted[1];
@@ -73,6 +96,7 @@ COUNTED(memmove, next_counted[0], to)
 COUNTED(mempcpy, next_counted[0], (char *)to + bytes)
 COUNTED_SET(memset, next_counted[0])
 """
+MADE_UP = {"asterope_memcpy.c": ROUTINE}
 C = ("-std=gnu99", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-builtin", "-fPIC")
 FUNCTIONS = {"moving": "memmove", "ending": "mempcpy", "setting": "memset"}
 
@@ -113,8 +137,11 @@ class Things:
 
     def ways(self, library: Path, *words: object) -> list[str]:
         """What the program says under a library."""
-        preloaded = f"{library}:{self.folder / 'next.so'}"
-        command = (*self.arch.on(LD_PRELOAD=preloaded), self.program, *words)
+        variables = {
+            "LD_PRELOAD": f"{library}:{self.folder / 'next.so'}",
+            "ASTEROPE_PROFILE": "own",
+        }
+        command = (*self.arch.on(**variables), self.program, *words)
         return [line.strip() for line in output_of(*command).splitlines()]
 
 
@@ -125,11 +152,17 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Architecture],
 
 @pytest.fixture
 def compiled(monkeypatch, tmp_path: Path) -> Callable[..., Path]:
-    def of(arch: Architecture, *places: MappedPlace, flags: str = "", cc: str = "") -> Path:
+    def of(
+        arch: Architecture,
+        *places: MappedPlace,
+        flags: str = "",
+        cc: str = "",
+        texts: Mapping[str, str] = MADE_UP,
+    ) -> Path:
         monkeypatch.setenv("CC", cc or " ".join(arch.gcc))
         monkeypatch.setenv("CFLAGS", f"-Wall -Wextra -Werror {flags}")
         library = tmp_path / "library.so"
-        library.write_bytes(compile_preload({"asterope_memcpy.c": ROUTINE}, as_c(places)))
+        library.write_bytes(compile_preload(texts, as_c(places)))
         return library
 
     return of
@@ -234,13 +267,38 @@ COMPILERS = {
 
 
 @each(lambda arch: COMPILERS, emulated=False)
-def test_other_compilers_and_flags(things, compiled, arch, case) -> None:
+def test_other_compilers_and_flags(things, compiled, tmp_path: Path, arch, case) -> None:
     its = things(arch)
     cc, flags = case
-    library = compiled(arch, *map_of_all(its), cc=getattr(arch, cc)[0], flags=flags)
+    options = {"cc": getattr(arch, cc)[0], "flags": flags}
+    library = compiled(arch, *map_of_all(its), **options)
     assert its.ways(library, "first:1024", "second:1024", "second:100") == [
         *("1 libc", "1 cold", "1 routine"),
     ]
+    check_rendered(
+        its, tmp_path, lambda *places, **more: compiled(arch, *places, **more, **options)
+    )
+
+
+def check_rendered(its: Things, folder: Path, compiled: Callable[..., Path]) -> None:
+    """The assembly asks as the routine that is made up does; one of several profiles, too."""
+    path = folder / "own.json"
+    path.write_text(json.dumps(plain_profile(its.arch.name)))
+    profile = load_profile(path)
+    names = ("first", "second", "moving", "ending", "setting")
+    places = [place_of(its.program, its.arch, name, "libc", 4096) for name in names[1:]]
+    words = [f"{name}:{size}" for name in names for size in (100, 1024, 4096, 5000, 8192)]
+    expected = ["1 libc" if "first" not in w and w[-4:] in ("4096", "5000") else "" for w in words]
+    for texts in (
+        render_routine(profile, by_place=LEAST),
+        render_dispatch({"own": profile}, by_place=LEAST),
+    ):
+        assert its.ways(compiled(*places, texts=texts), *words, *words) == 2 * expected
+
+
+@each()
+def test_the_rendered_routine_asks(things, compiled, tmp_path: Path, arch) -> None:
+    check_rendered(things(arch), tmp_path, functools.partial(compiled, arch))
 
 
 # --- The command ----------------------------------------------------------------------------------
@@ -256,6 +314,7 @@ def profile(tmp_path: Path) -> Path:
 def test_the_command_compiles_it(things, profile, tmp_path: Path, capsys, arch) -> None:
     """And writes no C, unless it is told where."""
     its, library = things(arch), tmp_path / "lib.so"
+    profile.write_text(json.dumps(plain_profile(arch.name)))  # which any CPU fits
     its_map = tmp_path / "places.json"
     its_map.write_text(text_of([place_of(its.program, arch, "first", "libc")], ["program"]))
     before = set(tmp_path.iterdir())
