@@ -134,7 +134,7 @@ def _left_out(part: LeftOut) -> str:
 
 
 def render_routine(profile: Profile, prefix: str = "asterope", by_place: int = 0) -> dict[str, str]:
-    """The routine of a validated profile: file name -> text. `by_place`: the least size from which on
+    """The routine of a validated profile: file name -> text. `by_place`: the least size with which
     it asks templates/by_place.h, 0 for never."""
     routine = parts_of(profile, prefix, by_place)
     context = {
