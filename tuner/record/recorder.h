@@ -100,6 +100,8 @@ void lose_counter(void);
 /* Notes what this process took, before it ends. */
 void note_end(void);
 uint64_t clock_ns(int clock);
+/* Of a variable's text; where it is none, `otherwise`. */
+uint64_t number_in(const char *text, uint64_t otherwise);
 /* 1: this thread alone changes what the process shares, and no signal interrupts it, until
  * changed(). 0: another one does. */
 int try_to_change(uint64_t *signals);

@@ -233,7 +233,7 @@ void note_end(void)
         note_clocks(clock_ns(CLOCK_MONOTONIC));
 }
 
-static uint64_t number_in(const char *text, uint64_t otherwise)
+uint64_t number_in(const char *text, uint64_t otherwise)
 {
     char *end;
     if (!text || *text < '0' || *text > '9') return otherwise;

@@ -6,7 +6,10 @@
  * an interval lasts until the next call of the same place then, and what a way does to the rest of
  * the program is in it. In the others all places go libc's way during one period of the pair and
  * the routine's during the other, and intervals last until the thread's next call, whichever that
- * is: they are all of its time, once. The first interval after a change of way is in neither. */
+ * is: they are all of its time, once. The first interval after a change of way is in neither.
+ *
+ * In operation one pair of periods in so many is that. In the rest all calls take what has won
+ * more pairs than it lost, and hardly any is looked at. */
 #include "trial.h"
 
 #include "draw.h"
@@ -23,6 +26,9 @@ enum {
     LONG = 64,            /* of what is timed at least: longer intervals count as so long */
     TURN = 10,            /* the same, from where on they are of CPU time */
     SAME_STACK = 1 << 20, /* bytes */
+    EASY = 16,            /* times the calls that are timed as one */
+    LOST = 4,             /* pairs that are lost more than won, and libc's way is better */
+    MOST_LOST = 32,
 };
 
 static const uint64_t shortest_period_ns = 1000000;
@@ -40,6 +46,7 @@ struct tried {
     uint64_t random;
     uint64_t ticks;   /* of the calls that were timed in the last pair of periods together, */
     uint64_t timed;   /* which are so many */
+    uint64_t first_ticks, first_timed; /* those of the first of the pair */
     uint64_t bytes;   /* of the last call */
     uint32_t gap;     /* of this pair */
     int32_t left;     /* calls until the next one is timed */
@@ -51,6 +58,7 @@ struct tried {
     uint16_t touched[TOUCHED]; /* places with a block together */
 };
 static __thread struct tried tried;
+__thread int32_t easy_calls;
 
 /* --- Ways --- */
 
@@ -74,13 +82,42 @@ static int do_overlap(const void *destination, const void *source, size_t bytes)
 
 /* --- Periods --- */
 
-static int is_together(uint64_t period) { return mixed(trial.seed + period / 2) & 1; }
+static int is_easy(uint64_t period)
+{
+    return trial.explore && mixed(~trial.seed + period / 2) % trial.explore;
+}
+
+static int is_together(uint64_t period)
+{
+    return !is_easy(period) && mixed(trial.seed + period / 2) & 1;
+}
 
 /* Of all places, in a period together. */
 static uint32_t way_together(uint64_t period)
 {
-    const uint64_t order = mixed(trial.seed + period / 2) >> 1 & 1;
-    return (period & 1) ^ order ? TRIAL_ROUTINE : TRIAL_LIBC;
+    const uint64_t drawn = mixed(trial.seed + period / 2);
+    if (!((period & 1) ^ (drawn >> 1 & 1))) return TRIAL_LIBC;
+    return trial.whole && drawn >> 2 & 1 ? trial.whole : TRIAL_ROUTINE;
+}
+
+static uint32_t best_way(void)
+{
+    if (__atomic_load_n(&trial.score, __ATOMIC_RELAXED) >= LOST) return TRIAL_LIBC;
+    return trial.whole ? trial.whole : TRIAL_ROUTINE;
+}
+
+/* Of the pair together that is over, whether libc's way took more for a call. */
+static void keep_score(void)
+{
+    const uint64_t timed = tried.timed - tried.first_timed;
+    if (!trial.explore || !timed || !tried.first_timed) return;
+    const uint64_t ticks = tried.ticks - tried.first_ticks;
+    const int first_won = (unsigned __int128)tried.first_ticks * timed <
+                          (unsigned __int128)ticks * tried.first_timed;
+    const int libc_won = (way_together(tried.period & ~(uint64_t)1) == TRIAL_LIBC) == first_won;
+    const int32_t score = __atomic_load_n(&trial.score, __ATOMIC_RELAXED);
+    if (libc_won ? score < MOST_LOST : score > -MOST_LOST)
+        __atomic_fetch_add(&trial.score, libc_won ? 1 : -1, __ATOMIC_RELAXED);
 }
 
 /* Libc's where the routine has no such function. */
@@ -106,7 +143,9 @@ static void end_period(uint64_t period, uint64_t now)
     __atomic_store_n(&trial.period_end, now + ticks, __ATOMIC_RELEASE);
     for (int function = 0; function < RAW_FUNCTIONS; ++function) {
         any_function *way = is_together(period + 1) ? copy_together(period + 1, function) : NULL;
+        any_function *easy = is_easy(period + 1) ? trial.easy_ways[function][best_way()] : NULL;
         __atomic_store_n(&trial.together[function], way, __ATOMIC_RELAXED);
+        __atomic_store_n(&trial.easy[function], easy, __ATOMIC_RELAXED);
     }
     if (!process.limit) note_clocks(ns + trial.started_ns);
 }
@@ -181,14 +220,18 @@ static void book_together(uint64_t ticks)
 static void enter_period(uint64_t period)
 {
     end_together();
-    if (period / 2 != tried.period / 2) { /* both of a pair are timed alike */
+    if (period / 2 == tried.period / 2) {
+        tried.first_ticks = tried.ticks;
+        tried.first_timed = tried.timed;
+    } else { /* both of a pair are timed alike */
         if (tried.timed) {
+            keep_score();
             const uint64_t mean = tried.ticks / tried.timed;
             if (mean * tried.gap > TURN * trial.shortest) tried.is_long = 1;
             tried.gap = gap_for(mean);
         }
         if (process.limit) tried.is_long = 0;
-        tried.ticks = tried.timed = 0;
+        tried.ticks = tried.timed = tried.first_timed = 0;
     }
     tried.period = period;
     tried.calls = 0;
@@ -264,6 +307,13 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     const uint32_t was_long = tried.is_long;
     const uint64_t own = own_clock(now);
     book_thread(place, bytes, now, own);
+    if (is_easy(tried.period)) {
+        easy_calls = (int32_t)tried.gap * EASY;
+        place->calls += (uint64_t)easy_calls + 1;
+        place->started = 0;
+        any_function *best = trial.way[function][best_way()];
+        return best ? best : libcs(function);
+    }
     const int large = place > &tried.table->place[TRIAL_SMALL];
     if (large && !is_together(tried.period)) {
         tried.recent = place;
@@ -365,4 +415,5 @@ void forget_trial(void)
 {
     const char *busy = tried.busy;
     tried = (struct tried){.busy = busy};
+    easy_calls = 0;
 }

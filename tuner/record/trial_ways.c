@@ -11,13 +11,7 @@
 
 struct trial trial;
 
-enum { LONGEST_LINE = 4096 };
-
-static void add_way(int function, uint32_t number, any_function *copy)
-{
-    trial.way[function][number] = copy;
-    trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
-}
+enum { LONGEST_LINE = 4096, MOST_EXPLORED = 1 << 16 };
 
 static int is_none(const char *name) { return name[0] == '-' && !name[1]; }
 
@@ -35,18 +29,41 @@ static char *cut_at_blank(char *text)
     return text + 1;
 }
 
-/* "COPY SET PATH", each of the first two a symbol or -. Returns whether all of it is there. */
+/* "asterope_memmove" for "asterope_memcpy", over what stands behind that; null: there is none. */
+static any_function *mover_of(void *library, char *name)
+{
+    static const char copy[] = "cpy", move[] = "move"; /* with their ends */
+    char *end = name;
+    while (*end) ++end;
+    if (end - name < 3) return NULL;
+    end -= 3;
+    for (size_t i = 0; i < sizeof copy; ++i)
+        if (end[i] != copy[i]) return NULL;
+    for (size_t i = 0; i < sizeof move; ++i) end[i] = move[i];
+    return symbol_of(library, name);
+}
+
+/* "COPY SET PATH", each of the first two a symbol or -; behind a = a way that is only taken by all
+ * places together. Returns whether all of it is there. */
 static int load_way(char *line, uint32_t number)
 {
+    const int is_whole = *line == '=';
+    line += is_whole;
     char *set = cut_at_blank(line), *path = set ? cut_at_blank(set) : NULL;
     if (!path) return 0;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return 0;
     any_function *copies = symbol_of(library, line), *sets = symbol_of(library, set);
     if ((!copies && !is_none(line)) || (!sets && !is_none(set))) return 0;
-    for (int function = 0; copies && function < RAW_MEMSET; ++function)
-        add_way(function, number, copies);
-    if (sets) add_way(RAW_MEMSET, number, sets);
+    if (is_whole) trial.whole = number;
+    for (int function = 0; function < RAW_FUNCTIONS; ++function) {
+        any_function *way = function == RAW_MEMSET ? sets : copies;
+        trial.way[function][number] = way;
+        if (way && !is_whole) trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
+    }
+    any_function *mover = copies ? mover_of(library, line) : NULL;
+    trial.easy_ways[RAW_MEMCPY][number] = trial.easy_ways[RAW_MEMMOVE][number] = mover;
+    trial.easy_ways[RAW_MEMSET][number] = sets;
     return 1;
 }
 
@@ -74,9 +91,16 @@ int start_trial(void)
     for (int function = 0; function < RAW_FUNCTIONS; ++function) {
         /* mempcpy is memcpy and an addition, whichever way it goes */
         any_function *libcs = next_function[function == RAW_MEMPCPY ? RAW_MEMCPY : function];
-        add_way(function, TRIAL_LIBC, libcs);
-        add_way(function, TRIAL_LIBC_AGAIN, libcs);
+        for (uint32_t number = TRIAL_LIBC; number <= TRIAL_LIBC_AGAIN; ++number) {
+            trial.way[function][number] = libcs;
+            trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
+        }
+        const int overlaps = function == RAW_MEMCPY || function == RAW_MEMMOVE;
+        any_function *easy = overlaps ? next_function[RAW_MEMMOVE] : libcs;
+        trial.easy_ways[function][TRIAL_LIBC] = function == RAW_MEMPCPY ? NULL : easy;
     }
+    trial.explore = (uint32_t)number_in(secure_getenv("ASTEROPE_EXPLORE"), 0);
+    if (trial.explore > MOST_EXPLORED) trial.explore = 0;
     trial.failed = !load_ways(ways);
     trial.has_counter = !process.has_no_counter;
     trial.seed = process.seed;
@@ -93,6 +117,6 @@ void forbid_counter(void)
 {
     __atomic_store_n(&trial.has_counter, 0, __ATOMIC_RELAXED);
     for (int function = 0; function < RAW_FUNCTIONS; ++function)
-        __atomic_store_n(&trial.together[function], NULL, __ATOMIC_RELAXED);
+        trial.together[function] = trial.easy[function] = NULL;
     if (trial.is_on) tell_of_no_counter();
 }
