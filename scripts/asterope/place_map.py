@@ -55,9 +55,9 @@ def text_of(places: Sequence[MappedPlace], command: Sequence[str]) -> str:
     return json.dumps(whole, indent=1) + "\n"
 
 
-def read_places(path: str | os.PathLike, entries: Collection[str]) -> list[MappedPlace]:
-    """`entries`: the routine's, memcpy_cold and so on. Raises BadInput: file, place,
-    what is wrong, remedy."""
+def read_places(path: str | os.PathLike, entries: Collection[str] | None) -> list[MappedPlace]:
+    """`entries`: the routine's, memcpy_cold and so on; None: whichever. Raises BadInput: file,
+    place, what is wrong, remedy."""
     try:
         raw = parse_checked(read(path, _KIND), _KIND, SCHEMA_FILE)
         places = [MappedPlace(**one) for one in raw["places"]]
@@ -67,7 +67,7 @@ def read_places(path: str | os.PathLike, entries: Collection[str]) -> list[Mappe
         raise BadInput(fault_text(path, fault)) from None
 
 
-def _check(places: Sequence[MappedPlace], entries: Collection[str]) -> None:
+def _check(places: Sequence[MappedPlace], entries: Collection[str] | None) -> None:
     """What the schema cannot say."""
     seen = set()
     for i, place in enumerate(places):
@@ -75,7 +75,7 @@ def _check(places: Sequence[MappedPlace], entries: Collection[str]) -> None:
             what = f"{place.least} is no power of two: {_REMEDY}"
             raise Fault(what, ("places", i, "least"))
         function = f"{'memset' if place.function == 'memset' else 'memcpy'}_{place.way}"
-        if place.way != "libc" and function not in entries:
+        if entries is not None and place.way != "libc" and function not in entries:
             what = f"the profile has no {function}: {_REMEDY}, with its routine"
             raise Fault(what, ("places", i, "way"))
         key = (place.build_id, place.offset, place.function, place.least)

@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 
 from ..command_line import BAD_INPUT, FAILED, fail, run
 from ..faults import BadInput, Failure
 from ..one_line import one_line
-from .options import PROGRAM, parse
+from .options import LIST, MERGE, PROGRAM, REMOVE, parse, parse_kept
 from .runs import prove_by_runs
 from .supervisor import supervised
 
 
-def _prove_by_trial(arguments: argparse.Namespace) -> int:
-    # Not above: it reads libraries by pyelftools, which neither --help nor --runs needs.
-    from .trial.command import prove_by_trial
+def _prove(arguments: argparse.Namespace) -> int:
+    if arguments.runs:
+        return supervised(lambda: prove_by_runs(arguments))
+    # Not above: they read libraries by pyelftools, which neither --help nor --runs needs.
+    from .trial import command, operation
 
-    return prove_by_trial(arguments)
+    if arguments.explore is not None:
+        operation.explore(arguments)
+    return supervised(lambda: command.prove_by_trial(arguments))
 
 
-def _answer(arguments: argparse.Namespace) -> int:
-    prove = prove_by_runs if arguments.runs else _prove_by_trial
+def _of_kept(arguments: argparse.Namespace) -> int:
+    """What is kept under names."""
+    from .trial import command, operation
+
+    if arguments.what == LIST:
+        return command.list_programs()
+    if arguments.what == REMOVE:
+        return command.remove_program(arguments.names[0])
+    assert arguments.what == MERGE
+    return operation.merge(arguments)
+
+
+def _answer(work: Callable[[], int]) -> int:
     try:
-        return supervised(lambda: prove(arguments))
+        return work()
     except BadInput as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     except (Failure, OSError) as error:
@@ -32,5 +48,9 @@ def _answer(arguments: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
-    arguments = parse(argv)
-    return run(PROGRAM, lambda: _answer(arguments))
+    given = sys.argv[1:] if argv is None else list(argv)
+    kept = parse_kept(given)
+    if kept is not None:
+        return run(PROGRAM, lambda: _answer(lambda: _of_kept(kept)))
+    arguments = parse(given)
+    return run(PROGRAM, lambda: _answer(lambda: _prove(arguments)))

@@ -15,12 +15,19 @@ from .rounds import LEAST_ROUNDS
 PROGRAM = "asterope-prove"
 DEFAULT_LIBRARY = "build/libasterope_preload.so"
 MOST_ROUNDS = 10_000
+# What is kept of programs under names. A command of such a name: -- list.
+MERGE, LIST, REMOVE = "merge", "list", "remove"
+_OF_KEPT = {
+    MERGE: "Says what --explore has found in all processes of these names until now.",
+    LIST: "Lists the programs whose maps, libraries and figures are kept.",
+    REMOVE: "Removes all that is kept under a name.",
+}
 # Those of whole runs; any of them asks for these.
 _OF_RUNS = (
     *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client", "seed"),
 )
 # Those of the trial.
-_OF_TRIAL = ("time", "copy", "write", "routine")
+_OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore")
 
 
 def _rounds(text: str) -> int:
@@ -52,6 +59,12 @@ def _cpus(text: str) -> frozenset[int]:
     return frozenset(found)
 
 
+def _part(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not 2 <= int(text) <= 65536:
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no whole number from 2 to 65536")
+    return int(text)
+
+
 def _seed(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise argparse.ArgumentTypeError(f"'{text[:40]}' is no whole number from 0 on")
@@ -69,10 +82,11 @@ def _parser() -> argparse.ArgumentParser:
         "and other copies in alternation instead: for programs that measure themselves, or are "
         "servers, and as a check of the trial. In COMMAND, {folder} stands for an empty folder, "
         "and with --client {port} and {socket} for those of this copy's server.",
-        epilog="Exit codes: 0 measured, and nothing is slower than libc; 1 a run failed, or too "
-        "little was seen to say; 2 bad arguments, or a command that takes no preloaded library; 3 "
-        "the program is slower with the routine, or with a copy: leave it, or tune again; 130 "
-        "interrupted, after what is known until then.",
+        epilog=f"{PROGRAM} list, {PROGRAM} remove NAME and {PROGRAM} merge NAME are about what "
+        "--name keeps. Exit codes: 0 measured, and nothing is slower than libc; 1 a run failed, or "
+        "too little was seen to say; 2 bad arguments, or a command that takes no preloaded "
+        "library; 3 the program is slower with the routine, or with a copy: leave it, or tune "
+        "again; 130 interrupted, after what is known until then.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -103,6 +117,19 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PLACES",
         help="write the places that surely another way than the routine suits better there, with "
         "their ways, for asterope-generate --places",
+    )
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        help="keep a library of the routine for this program under that name, with the ways that "
+        "are best at its places, and try it as a whole",
+    )
+    parser.add_argument(
+        "--explore",
+        metavar="N",
+        type=_part,
+        help="with --name: run COMMAND in operation, where one part of N of its time is a trial "
+        "and the rest takes what is best so far; asterope-prove merge NAME says what was found",
     )
     parser.add_argument(
         "--runs", action="store_true", help="whole runs in alternation, not a trial inside one"
@@ -167,6 +194,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def parse_kept(argv: Sequence[str]) -> argparse.Namespace | None:
+    """Of what is kept under names; None: `argv` asks for nothing of it. Bad arguments leave through
+    SystemExit(2)."""
+    if not argv or argv[0] not in (MERGE, LIST, REMOVE):
+        return None
+    what = argv[0]
+    parser = Parser(prog=f"{PROGRAM} {what}", description=_OF_KEPT[what], allow_abbrev=False)
+    if what != LIST:
+        parser.add_argument("names", metavar="NAME", nargs="+" if what == MERGE else 1)
+    if what == MERGE:
+        parser.add_argument("--json", metavar="FILE", help="write all of it there")
+        parser.add_argument("--write", metavar="PLACES", help="write the map of places there")
+    arguments = parser.parse_args(argv[1:])
+    arguments.what = what
+    return arguments
+
+
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Bad arguments leave through SystemExit(2)."""
     parser = _parser()
@@ -178,6 +222,10 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     if arguments.runs and trial:
         asked = f"--{runs[0].replace('_', '-')}" if runs else "--runs"
         parser.error(f"--{trial[0]} is the trial's, and {asked} asks for whole runs instead")
+    if arguments.explore is not None and arguments.name is None:
+        parser.error("--explore keeps its figures under a name: give it a --name")
+    if arguments.name is not None and arguments.routine is not None and not arguments.explore:
+        parser.error("--name is for the routine that scripts/tune built: leave out --routine")
     arguments.metric = arguments.metric or "wall"
     arguments.seed = 1 if arguments.seed is None else arguments.seed
     return arguments

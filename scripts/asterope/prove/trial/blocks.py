@@ -78,8 +78,8 @@ class Observed:
             self.places.setdefault(place, Seen()).add(seen)
 
 
-FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET = (
-    *("full", "places full", "no counter", "no way", "threads full", "quiet"),
+FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN = (
+    *("full", "places full", "no counter", "no way", "threads full", "quiet", "unseen"),
 )
 LIMITS = {
     FULL: "there was no room for all blocks: later ones are fewer",
@@ -87,5 +87,7 @@ LIMITS = {
     NO_COUNTER: "the program forbids reading the time stamp: from then on nothing was tried",
     NO_WAY: "a library could not be loaded into the program: nothing was tried there",
     THREADS_FULL: "more than 128 threads copy at a time: the rest was not tried",
+    UNSEEN: "most of the CPU time was taken by processes without the library: their environment "
+    "was cleared, or they are linked statically or privileged",
     QUIET: "the program restricts its system calls: new places were not tried from then on",
 }

@@ -5,121 +5,155 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from ...command_line import DONE, FAILED, STALE, show
+from ...atomic_file import write_files
+from ...command_line import show
 from ...faults import BadInput, Failure
 from ...one_line import one_line
-from ...output_file import check_output, write_output
-from ...program import CannotPreload, find_program
+from ...place_map import LEAST, as_c, counted, read_places
+from ...preload import compile_preload
+from ...profile import load_profile
+from ...program import CannotPreload, Program, find_program
 from ...record.recorder import LIBRARY, find_library
-from ...record.symbols import name_functions
+from ...render import render_routine
+from .. import programs
 from ..places import check_placeholders, placeholders_in
 from ..words import ProgressLine
-from . import words
-from .document import document
-from .findings import Found
-from .mapping import map_of
-from .run import Trial, fails_alone, why_not
-from .ways import check_ways, find_routine, parse_way, ways_of_routine
+from .report import report, write_map
+from .run import Trial, fails_alone
+from .ways import Way, check_ways, find_routine, parse_way, way_of_map, ways_of_routine
 
 _SECONDS = 30.0
 
 
 def prove_by_trial(arguments: argparse.Namespace) -> int:
     """Raises BadInput and Failure."""
-    trial, preload = _trial(arguments)
+    trial, routine = _trial(arguments)
     line, began = ProgressLine(sys.stderr), time.monotonic()
+    preload, judged = preload_beside(routine), None
 
-    def report() -> int:
+    def shown() -> int:
         line.clear()
-        return _report(trial, preload, time.monotonic() - began, arguments)
+        seconds = time.monotonic() - began
+        return report(trial, arguments.command, arguments, seconds, preload, judged)
 
     try:
         trial.measure(line.say)
+        if arguments.name is not None and trial.observed.places:
+            line.clear()
+            preload, ways = _keep(trial, arguments, routine)
+            if ways:
+                judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
+                judged.measure(lambda text: line.say(f"the map as a whole: {text}"))
+                _drop_what_loses(judged, arguments.name)
     except KeyboardInterrupt:
         trial.stopped_by = "interrupt"
-        report()
+        judged = None
+        shown()
         raise
     except Failure as error:
         trial.stopped_by = "failure"
+        judged = None
         if trial.observed.places:
-            report()
+            shown()
         line.clear()
         alone = fails_alone(trial)
         also = "" if alone is None else ", as it does without the trial"
         raise Failure(f"{one_line(arguments.command[0])} {error}{also}") from None
-    return report()
+    return shown()
 
 
-def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
-    """And the library to preload afterwards."""
-    for named in (arguments.json, arguments.write):
-        if named is not None:
-            check_output(Path(named))
+def program_of(command: Sequence[str]) -> Program:
+    """Raises BadInput."""
     try:
-        program = find_program(arguments.command)
+        return find_program(command)
     except CannotPreload as error:
         raise BadInput(str(error)) from None
-    check_placeholders(arguments.command)
-    if placeholders_in(arguments.command) - {"folder"}:
-        raise BadInput("{port} and {socket} are a server's: name its client with --client")
+
+
+def the_recorder() -> Path:
+    """Raises Failure."""
     recorder = find_library()
     if recorder is None:
         raise Failure(f"{LIBRARY} is not there: build it")
-    routine = find_routine(arguments.routine, recorder.parent)
+    return recorder
+
+
+def ways_for(arguments: argparse.Namespace, recorder: Path) -> list[Way]:
+    """The routine first. Raises BadInput."""
+    own = [] if arguments.name is None else [programs.folder_of(arguments.name)]
+    routine = find_routine(arguments.routine, [*own, recorder.parent])
     ways = [*ways_of_routine(routine), *map(parse_way, arguments.copy or ())]
     check_ways(ways)
-    beside = routine.with_name("libasterope_preload.so")
+    return ways
+
+
+def preload_beside(routine: Path) -> Path:
+    """The library to preload afterwards."""
+    beside = routine.with_name(programs.PRELOAD)
+    return beside if beside.is_file() else routine
+
+
+def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
+    """And the routine's library."""
+    program = program_of(arguments.command)
+    check_placeholders(arguments.command)
+    if placeholders_in(arguments.command) - {"folder"}:
+        raise BadInput("{port} and {socket} are a server's: name its client with --client")
+    recorder = the_recorder()
+    ways = ways_for(arguments, recorder)
     seconds = arguments.time or _SECONDS
-    trial = Trial(program, ways, recorder, seconds, arguments.cpu)
-    return trial, beside if beside.is_file() else routine
+    return Trial(program, ways, recorder, seconds, arguments.cpu), ways[0].library
 
 
-def _report(trial: Trial, preload: Path, seconds: float, arguments: argparse.Namespace) -> int:
-    """Prints and writes what is known; returns the exit code. Raises Failure."""
-    observed = trial.observed
-    found = trial.found()
-    own = [place for place in observed.places if place.is_own]
-    functions = name_functions([(place.module, place.offset) for place in own])
-    names = dict(zip(own, functions))
-    notes, mapped, unwritten = words.other_ways(found), None, None
-    try:  # what was found is shown though a disk is full
-        if arguments.json is not None:
-            text = document(trial, found, names, arguments.command, seconds)
-            write_output(Path(arguments.json), text)
-        if arguments.write is not None:
-            path = Path(arguments.write)
-            text, lines, has_places = map_of(trial, found, names, arguments.command, path)
-            write_output(path, text)
-            notes, mapped = lines, path if has_places else None
-    except Failure as error:
-        unwritten = error
-    why = why_not(trial)
-    if observed.places and not why:
-        shown = [
-            words.sentence(found),
-            words.clock_line(found, observed),
-            "",
-            words.table(found, names),
-            "",
-            *words.limits(observed),
-            *notes,
-        ]
-        if trial.stopped_by != "failure":
-            shown.append(words.what_to_do(found, arguments.command, preload, mapped))
-        show("\n".join(shown))
-    elif not why:
-        show("This program makes no copies that a library sees: there is nothing to try.")
-        show("Leave it: nothing to gain here.")
-    if why:
-        raise Failure(why)
-    if unwritten:
-        raise unwritten
-    return _code(found) if observed.places else DONE
+def _keep(
+    trial: Trial, arguments: argparse.Namespace, routine: Path
+) -> tuple[Path, list[Way] | None]:
+    """Writes the program's map and compiles its library. Returns the library, and the ways of the
+    trial of it; none where the map has no place."""
+    folder = programs.folder_of(arguments.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    _, has_places = write_map(trial, trial.found(), arguments.command, folder / programs.MAP)
+    _compile(arguments.name)
+    library = folder / programs.PRELOAD
+    if not has_places:
+        return library, None
+    return library, [ways_of_routine(routine)[0], way_of_map(library)]
 
 
-def _code(found: Found) -> int:
-    if found.gain is None:
-        return FAILED
-    return STALE if found.gain.high < 0 else DONE
+def _compile(name: str, with_map: bool = True) -> None:
+    """Raises BadInput and Failure."""
+    folder, profile = programs.folder_of(name), load_profile(programs.profile_of(name))
+    table = None
+    if with_map:
+        entries = {f"memcpy_{intent}" for intent in profile.intents}
+        table = as_c(read_places(folder / programs.MAP, entries))
+    library = compile_preload(render_routine(profile, by_place=LEAST if with_map else 0), table)
+    write_files(folder, {programs.PRELOAD: library})
+
+
+def _drop_what_loses(judged: Trial, name: str) -> None:
+    found = judged.found()
+    if found.map_gain is not None and found.map_gain.high < 0:
+        (programs.folder_of(name) / programs.MAP).unlink()
+        _compile(name, with_map=False)
+
+
+def list_programs() -> int:
+    for folder in programs.kept():
+        path = folder / programs.MAP
+        map_text = "no map"
+        if path.is_file():
+            places = read_places(path, None)
+            map_text = counted(len(places)) + " with another way than the routine"
+        show(f"{folder.name}: {map_text}: LD_PRELOAD={one_line(folder / programs.PRELOAD)}")
+    return 0
+
+
+def remove_program(name: str) -> int:
+    """Raises BadInput and OSError."""
+    programs.remove(name)
+    show(f"Removed all that was kept of {name}.")
+    return 0

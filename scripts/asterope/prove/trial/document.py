@@ -10,15 +10,21 @@ from typing import Any
 from ... import __version__
 from .blocks import Place
 from .findings import Found, PlaceFound
-from .run import Trial
+from .run import Tried
 from .statistics import Estimate
 
 FORMAT, VERSION = "asterope-trial", 1
 
 
 def document(
-    trial: Trial, found: Found, names: Mapping[Place, str], command: Sequence[str], seconds: float
+    trial: Tried,
+    found: Found,
+    names: Mapping[Place, str],
+    command: Sequence[str],
+    seconds: float,
+    judged: Found | None,
 ) -> str:
+    """`judged`: what the trial of the map found, where there was one."""
     observed = trial.observed
     whole = {
         "format": FORMAT,
@@ -33,12 +39,10 @@ def document(
         "cpu_seconds": round(observed.cpu_seconds, 6),
         "wall_seconds": round(observed.wall_seconds, 6),
         "limits": sorted(observed.limits),
-        "ways": [
-            {"name": way.name, "library": str(way.library), "copy": way.copy, "set": way.set}
-            for way in trial.ways
-        ],
+        "ways": [{**asdict(way), "library": str(way.library)} for way in trial.ways],
         "gain": _estimate(found.gain),
         "wall_gain": _estimate(found.wall_gain),
+        "map_gain": _estimate((judged or found).whole_gain),
         "places": [_place(one, names.get(one.place, "")) for one in found.places],
     }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -41,6 +42,7 @@ class PlaceFound:
     ratios: Mapping[str, Estimate] = field(default_factory=dict)
     gained: Estimate | None = None
     best: str | None = None
+    saves: float = 0.0  # seconds of a call that the best way surely saves, beside the routine
     left_out: float = 0.0  # of its time, in the longest intervals
     is_steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
     is_trimmed: bool = True  # False: some way had more of the longest intervals than its share
@@ -59,6 +61,8 @@ class Found:
     wall_gain: Estimate | None  # by the clock, where nothing else kept it from running
     places: Sequence[PlaceFound]  # what brings most first
     seconds: float
+    whole_gain: Estimate | None = None  # as gain, with the library that has a map
+    has_whole: bool = False
 
     @property
     def unknown(self) -> list[PlaceFound]:
@@ -68,9 +72,20 @@ class Found:
 
     @property
     def is_known(self) -> bool:
-        if self.gain is None or self.gain.high - self.gain.low > 2 * KNOWN:
+        gains = [self.gain, self.whole_gain] if self.has_whole else [self.gain]
+        if any(one is None or one.high - one.low > 2 * KNOWN for one in gains):
             return False
-        return not self.unknown
+        return self.has_whole or not self.unknown
+
+    @property
+    def map_gain(self) -> Estimate | None:
+        """How much faster the program is with the map than with the routine alone."""
+        one, other = self.whole_gain, self.gain
+        if one is None or other is None:
+            return None
+        value = (1 + one.value) / (1 + other.value) - 1
+        reach = math.hypot(one.high - one.low, other.high - other.low) / 2
+        return Estimate(value, value - reach, value + reach)
 
     @property
     def slower(self) -> list[PlaceFound]:
@@ -89,15 +104,18 @@ def _loses(one: PlaceFound) -> bool:
     return one.is_steady and known is not None and known.high < 1
 
 
-def findings(observed: Observed, ways: Sequence[str]) -> Found:
-    """`ways`: libc, libc again, the routine and others."""
+def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) -> Found:
+    """`ways`: libc, libc again, the routine and others. `whole`: one that all places take together
+    alone."""
     seconds = max(0.0, observed.cpu_seconds - sum(map(_explored, observed.places.values())))
-    together = [one for one in map(_together, observed.places.values()) if one is not None]
+    together = _together(observed, ROUTINE)
+    of_whole = None if whole is None else gain(_together(observed, whole), seconds)
     places = [_of_place(place, seen, seconds, ways) for place, seen in observed.places.items()]
     places.sort(key=_brings, reverse=True)
     explored = observed.cpu_seconds - seconds
     wall = gain(together, observed.wall_seconds - explored)
-    return Found(gain(together, seconds), wall, places, seconds)
+    of_routine = gain(together, seconds)
+    return Found(of_routine, wall, places, seconds, of_whole, whole is not None)
 
 
 def _brings(one: PlaceFound) -> tuple[float, float]:
@@ -118,9 +136,19 @@ def _explored(seen: Seen) -> float:
     return seen.own_calls * (sum(every) / len(every) - alone)
 
 
-def _together(seen: Seen) -> Saved | None:
-    trim = trimming(list(seen.together.values()))
-    return saved(seen.together, seen.calls, LIBC, ROUTINE, trim if trim.is_fair else NO_TRIMMING)
+def _together(observed: Observed, way: str) -> list[Saved]:
+    """Of each place, in the pairs that had libc and this way."""
+    found = []
+    for seen in observed.places.values():
+        pairs = {
+            pair: blocks
+            for pair, blocks in seen.together.items()
+            if {block.way for block in blocks} <= {LIBC, way}
+        }
+        trim = trimming(list(pairs.values()))
+        one = saved(pairs, seen.calls, LIBC, way, trim if trim.is_fair else NO_TRIMMING)
+        found += [] if one is None else [one]
+    return found
 
 
 def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
@@ -144,7 +172,8 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
             ratios[way] = found
     floor = ratio(cells, LIBC, LIBC_AGAIN, _SURE)
     is_steady = floor is None or floor.low <= 1 <= floor.high
-    level = mean_of(cells, LIBC)
+    best, surely = _best(cells, ratios, stayed) if is_steady else (None, 1.0)
+    level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
         share = seen.calls * level / seconds
@@ -158,7 +187,8 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         min(1.0, share),
         ratios,
         gained,
-        _best(cells, ratios, stayed) if is_steady else None,
+        best,
+        (of_routine or 0.0) * (1 - 1 / surely),
         trim.time_share,
         is_steady,
         trim.is_fair,
@@ -167,23 +197,28 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
     )
 
 
-def _best(cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str]) -> str | None:
+def _best(
+    cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str]
+) -> tuple[str | None, float]:
     """The way that is surely better than the routine, of several the fastest; libc where that is
-    it. The chance that luck makes one of them so is shared among them."""
+    it. And how many times as fast it surely is. The chance that luck makes one of them so is shared
+    among them."""
     if ROUTINE not in ratios:
-        return None
+        return None, 1.0
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
     confidence = 1 - (1 - _SURE) / max(1, len(others))
-    better: dict[str, float] = {}
+    better: dict[str, Estimate] = {}
     for way in others:
         found = ratio(cells, ROUTINE, way, confidence)
         if found is not None and found.low > 1:
-            better[way] = found.value
+            better[way] = found
     if not better:
-        return ROUTINE
-    best = max(better, key=lambda way: better[way])
+        return ROUTINE, 1.0
+    best = max(better, key=lambda way: better[way].value)
     over_libc = ratio(cells, LIBC, best, confidence) if LIBC in better and best != LIBC else None
-    return LIBC if over_libc is not None and over_libc.low <= 1 else best
+    if over_libc is not None and over_libc.low <= 1:
+        best = LIBC
+    return best, better[best].low
 
 
 def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:

@@ -10,13 +10,15 @@ from ...place_map import WAYS, MappedPlace, counted, text_of
 from ...record.symbols import build_id_of
 from .blocks import LIBC_AGAIN, ROUTINE, Place
 from .findings import Found, findings
-from .run import Trial
+from .run import Tried
 
 _LONGEST_ID = 64  # digits
+# Seconds: what a call pays for its way by place, on the slowest CPUs that were tried, and more.
+_LOOK_UP = 2e-9
 
 
 def map_of(
-    trial: Trial, found: Found, names: Mapping[Place, str], command: Sequence[str], path: Path
+    trial: Tried, found: Found, names: Mapping[Place, str], command: Sequence[str], path: Path
 ) -> tuple[str, list[str], bool]:
     """Its text, lines about it, and whether it has any place. Of each place it has the best of libc
     and the routine's entry points, where another library's copy is better still as well."""
@@ -25,7 +27,7 @@ def map_of(
     best = [
         (one.place, one.best)
         for one in of_own.places
-        if one.place.is_own and one.best not in (None, ROUTINE)
+        if one.place.is_own and one.best not in (None, ROUTINE) and one.saves > _LOOK_UP
     ]
     ids = {module: build_id_of(module) for module in {place.module for place, _ in best}}
     mapped = [

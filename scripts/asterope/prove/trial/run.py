@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...faults import Failure
@@ -19,38 +19,61 @@ from ...record.recorder import place_for_files
 from ..places import Place as Folder
 from ..places import placeholders_in
 from ..processes import Process
-from .blocks import Observed
+from .blocks import LIMITS, NO_COUNTER, NO_WAY, UNSEEN, Observed
 from .file import TrialError, read_trial
 from .findings import Found, findings
 from .ways import Way, environment, names_of
 
 _TURN = 0.02  # seconds between two looks whether the command has ended
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
+_NOTICED = 0.05  # seconds of CPU time: less is the start of a process
 _LOOKS = 1.3  # so many times the runs until the next look at what is known
 KNOWN, TIME, ENDED = "known", "time", "ended"
 
 
 @dataclass
-class Trial:
-    """`seconds`: of all runs together."""
+class Tried:
+    """What was seen of these ways."""
 
-    program: Program
     ways: Sequence[Way]
-    recorder: Path
-    seconds: float
-    cpus: Collection[int] | None = None
-
-    def __post_init__(self) -> None:
-        self.observed = Observed()
-        self.stopped_by = ""
-        self._next_look = 1
+    observed: Observed = field(default_factory=Observed)
+    stopped_by: str = ""
 
     @property
     def names(self) -> list[str]:
         return names_of(self.ways)
 
     def found(self) -> Found:
-        return findings(self.observed, self.names)
+        whole = next((way.name for way in self.ways if way.is_whole), None)
+        return findings(self.observed, [name for name in self.names if name != whole], whole)
+
+    def read(self, folder: Path) -> float:
+        """Adds what the processes left there; returns their CPU time. Each pair of periods has a
+        name of its own."""
+        seconds = 0.0
+        for path in sorted(folder.glob("*.raw")):
+            with suppress(RawError, TrialError, OSError):  # one that ended before it began
+                one = read_trial(path, read_process(path), self.names)
+                self.observed.add(one)
+                seconds += one.cpu_seconds
+        return seconds
+
+
+class Trial(Tried):
+    """`seconds`: of all runs together."""
+
+    def __init__(
+        self,
+        program: Program,
+        ways: Sequence[Way],
+        recorder: Path,
+        seconds: float,
+        cpus: Collection[int] | None = None,
+    ) -> None:
+        super().__init__(ways)
+        self.program, self.recorder, self.seconds, self.cpus = program, recorder, seconds, cpus
+        self._next_look = 1
+        self._cpu_seconds = 0.0  # of the last run
 
     def measure(self, tell: Callable[[str], None]) -> None:
         """Raises Failure; what was seen until then is kept."""
@@ -82,7 +105,9 @@ class Trial:
                 return self._run_into(files, limit)
             finally:
                 self.observed.runs += 1
-                self._read(files)
+                recorded = self.read(files)
+                if self._cpu_seconds > max(_NOTICED, 2 * recorded):
+                    self.observed.limits.add(UNSEEN)
 
     def _run_into(self, folder: Path, limit: float) -> bool:
         program = self.program
@@ -98,15 +123,8 @@ class Trial:
                         _end(process)
                         return False
                     time.sleep(_TURN)
-                process.wait()
+                self._cpu_seconds = process.wait().cpu
         return True
-
-    def _read(self, folder: Path) -> None:
-        """Adds what one run saw, each pair of periods under a name of its own."""
-        for path in sorted(folder.glob("*.raw")):
-            with suppress(RawError, TrialError, OSError):  # one that ended before it began
-                one = read_trial(path, read_process(path), self.names)
-                self.observed.add(one)
 
 
 def _end(process: Process) -> None:
@@ -117,7 +135,7 @@ def _end(process: Process) -> None:
         time.sleep(_TURN)
 
 
-def why_not(trial: Trial) -> str | None:
+def why_not(trial: Tried) -> str | None:
     """Why nothing was seen; None where that is what the program is like."""
     observed = trial.observed
     if not observed.processes:
@@ -125,9 +143,9 @@ def why_not(trial: Trial) -> str | None:
             "the program did not load the library: its environment was cleared, or it is linked "
             "statically or privileged"
         )
-    for limit in sorted(observed.limits):
-        if limit in ("no counter", "no way") and not observed.places:
-            return limit
+    for limit in (NO_COUNTER, NO_WAY, UNSEEN):
+        if limit in observed.limits and not observed.places:
+            return LIMITS[limit]
     return None
 
 

@@ -17,22 +17,25 @@ from ...render import INTENTS
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
 
 MOST_WAYS = 16
+MAP = "map"  # the library that has a map of places
 _NONE = "-"
 
 
 @dataclass(frozen=True)
 class Way:
-    """A library's functions; a symbol "-" where it has none."""
+    """A library's functions; a symbol "-" where it has none. `is_whole`: all places take it
+    together or none does, as it has ways of its own by place."""
 
     name: str
     library: Path
     copy: str
     set: str = _NONE
+    is_whole: bool = False
 
     @property
     def line(self) -> str:
         """As the recorder library reads it."""
-        return f"{self.copy} {self.set} {self.library}"
+        return f"{'=' * self.is_whole}{self.copy} {self.set} {self.library}"
 
 
 def names_of(ways: Iterable[Way]) -> list[str]:
@@ -40,14 +43,15 @@ def names_of(ways: Iterable[Way]) -> list[str]:
     return [LIBC, LIBC_AGAIN, *(way.name for way in ways)]
 
 
-def find_routine(named: str | None, build: Path | None) -> Path:
-    """The library that has the routine: the one that is named, else the one that was built. Raises
-    BadInput."""
+def find_routine(named: str | None, folders: Iterable[Path]) -> Path:
+    """The library that has the routine: the one that is named, else the first that was built in
+    one of these. Raises BadInput."""
     if named is not None:
         return _existing(named)
-    for name in ("libasterope_memcpy.so", "libasterope_preload.so"):
-        if build is not None and (build / name).is_file():
-            return (build / name).resolve()
+    for folder in folders:
+        for name in ("libasterope_memcpy.so", "libasterope_preload.so"):
+            if (folder / name).is_file():
+                return (folder / name).resolve()
     raise BadInput(
         "there is no routine to try: build one with scripts/tune, or name its library "
         "with --routine"
@@ -69,6 +73,12 @@ def ways_of_routine(library: Path) -> list[Way]:
     return ways
 
 
+def way_of_map(library: Path) -> Way:
+    """Of a library for LD_PRELOAD."""
+    sets = "memset" if "memset" in _exported(library) else _NONE
+    return Way(MAP, library, "memcpy", sets, is_whole=True)
+
+
 def parse_way(text: str) -> Way:
     """NAME=SO[:SYMBOL]. Raises BadInput."""
     name, equals, rest = text.partition("=")
@@ -76,7 +86,7 @@ def parse_way(text: str) -> Way:
         raise BadInput(
             f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL"
         )
-    if name in (LIBC, ROUTINE, *INTENTS):
+    if name in (LIBC, ROUTINE, MAP, *INTENTS):
         raise BadInput(f"--copy: {name} is a way already: choose another name")
     path, colon, symbol = rest.rpartition(":")
     if not colon or "/" in symbol:
@@ -130,11 +140,15 @@ def _exported(library: Path) -> set[str]:
         raise BadInput(f"{one_line(library)}: is no shared object that can be read") from None
 
 
-def environment(recorder: Path, folder: Path, ways: Iterable[Way]) -> dict[str, str]:
-    """Of a program in a trial: this process's, less any LD_PRELOAD."""
+def environment(
+    recorder: Path, folder: Path, ways: Iterable[Way], explore: int | None = None
+) -> dict[str, str]:
+    """Of a program in a trial: this process's, less any LD_PRELOAD. `explore`: of so many pairs of
+    periods one is a trial; None: all are."""
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith("ASTEROPE_")},
         "LD_PRELOAD": str(recorder),
         "ASTEROPE_RECORD": str(folder),
         "ASTEROPE_TRIAL": "\n".join(way.line for way in ways),
+        **({} if explore is None else {"ASTEROPE_EXPLORE": str(explore)}),
     }

@@ -27,15 +27,35 @@ def sentence(found: Found) -> str:
     elif gain.high < 0:
         loss = _negative(gain)
         start = f"{_WITH} runs {_percents(loss.value)} % slower ({_interval(loss)})"
-    elif max(abs(gain.low), abs(gain.high)) <= _SAME:
-        reach = max(abs(gain.low), abs(gain.high))
-        start = f"{_WITH} is as fast as with libc, within {_percents(reach)} %"
+    elif _reach(gain) <= _SAME:
+        start = f"{_WITH} is as fast as with libc, within {_percents(_reach(gain))} %"
     else:
         start = (
             "Whether the routine makes this program faster cannot be told yet: "
             f"{_percents(gain.value)} % ({_interval(gain)})"
         )
     return f"{start}; {where}."
+
+
+def sentence_of_map(found: Found) -> str:
+    """Of the library as a whole."""
+    gain, beside = found.whole_gain, found.map_gain
+    if gain is None or beside is None:
+        return "How fast this program is with its map cannot be told: it copies too little."
+    text = f"With the routine and its map of places it runs {_by(gain)} than with libc"
+    if beside.high < 0:
+        return f"{text}: {_by(beside)} than with the routine alone, so the map is not taken."
+    known = _by(beside) if beside.low > 0 else f"within {_percents(_reach(beside))} % as fast"
+    return f"{text}, and {known} {'than' if beside.low > 0 else 'as'} with the routine alone."
+
+
+def _by(gain: Estimate) -> str:
+    word, by = ("slower", _negative(gain)) if gain.value < 0 else ("faster", gain)
+    return f"{_percents(by.value)} % {word} ({_interval(by)})"
+
+
+def _reach(gain: Estimate) -> float:
+    return max(abs(gain.low), abs(gain.high))
 
 
 def _slower_places(found: Found) -> str:
@@ -61,15 +81,15 @@ def clock_line(found: Found, observed: Observed) -> str:
     """Of the CPU time; and by the clock, where the program did not run all the time."""
     text = f"By CPU time: {observed.cpu_seconds:.2f} s in {observed.wall_seconds:.2f} s"
     if found.wall_gain is not None and observed.cpu_seconds < 0.9 * observed.wall_seconds:
-        gain = found.wall_gain
-        word, by = ("slower", _negative(gain)) if gain.value < 0 else ("faster", gain)
-        text += (
-            f"; where it waited for the rest, that is {_percents(by.value)} % {word} by the clock "
-            f"({_interval(by)})"
-        )
+        text += f"; where it waited for the rest, that is {_by_clock(found.wall_gain)}"
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
     return f"{text}. {runs}, {many}."
+
+
+def _by_clock(gain: Estimate) -> str:
+    word, by = ("slower", _negative(gain)) if gain.value < 0 else ("faster", gain)
+    return f"{_percents(by.value)} % {word} by the clock ({_interval(by)})"
 
 
 def table(found: Found, names: Mapping[Place, str]) -> str:
@@ -163,7 +183,7 @@ def other_ways(found: Found) -> list[str]:
 
 def what_to_do(found: Found, command: Sequence[str], preload: Path, mapped: Path | None) -> str:
     """The last line. `mapped`: the map that was written, where it has places."""
-    gain = found.gain
+    gain = found.whole_gain if found.has_whole else found.gain
     shown = " ".join(one_line(word) for word in command[:3]) + " ..." * (len(command) > 3)
     line = f"LD_PRELOAD={one_line(preload)} {shown}"
     if mapped is not None:
@@ -172,7 +192,7 @@ def what_to_do(found: Found, command: Sequence[str], preload: Path, mapped: Path
         return f"To have it: {line}"
     if gain is not None and gain.high < 0:
         return "Leave it: the routine makes this program slower."
-    if gain is None or max(abs(gain.low), abs(gain.high)) <= 2 * _SAME:
+    if gain is None or _reach(gain) <= 2 * _SAME:
         return "Leave it: nothing to gain here."
     return "Not known yet: give it more --time, or a longer run."
 

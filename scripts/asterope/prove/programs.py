@@ -1,0 +1,75 @@
+"""The programs whose maps, libraries and figures are kept, each under a name of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..faults import BadInput
+from ..one_line import one_line
+from ..profile_places import profile_to_read
+
+MAP, PRELOAD, FIGURES = "places.json", "libasterope_preload.so", "figures"
+_ROOT = Path(__file__).resolve().parents[3]
+_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
+
+
+def _is_checkout() -> bool:
+    return (_ROOT / "tuner" / "record").is_dir()
+
+
+def _all() -> Path:
+    """Where scripts/tune --name keeps libraries as well; an installation has the user's folder."""
+    if _is_checkout():
+        return Path(os.environ.get("ASTEROPE_BUILD_DIR", _ROOT / "build")).resolve() / "programs"
+    named = os.environ.get("XDG_DATA_HOME", "")
+    data = Path(named) if named.startswith("/") else Path.home() / ".local" / "share"
+    return data / "asterope" / "programs"
+
+
+def folder_of(name: str) -> Path:
+    """Raises BadInput."""
+    if not re.fullmatch(_NAME, name):
+        raise BadInput(
+            f"{one_line(name)[:80]}: is no name of a program: choose letters, digits, and . _ + - "
+            "behind the first"
+        )
+    return _all() / name
+
+
+def existing_folder(name: str) -> Path:
+    """Raises BadInput."""
+    folder = folder_of(name)
+    if not folder.is_dir():
+        known = ", ".join(one.name for one in kept()) or "none"
+        raise BadInput(f"{one_line(name)}: nothing is kept under that name (there are: {known})")
+    return folder
+
+
+def _profiles(name: str) -> Path:
+    return _ROOT / "generated" / "programs" / name
+
+
+def profile_of(name: str) -> Path:
+    """What its routine was made of: its own profile, else the general one."""
+    if _is_checkout():
+        for folder in (_profiles(name), _ROOT / "generated"):
+            if (folder / "profile.json").is_file():
+                return folder / "profile.json"
+    return profile_to_read(None)
+
+
+def kept() -> Iterator[Path]:
+    """Their folders."""
+    if _all().is_dir():
+        yield from sorted(one for one in _all().iterdir() if one.is_dir())
+
+
+def remove(name: str) -> None:
+    """And what scripts/tune --name made. Raises BadInput and OSError."""
+    shutil.rmtree(existing_folder(name))
+    if _is_checkout() and _profiles(name).is_dir():
+        shutil.rmtree(_profiles(name))

@@ -1,0 +1,100 @@
+"""Exploring in operation: a command that runs with a trial in a small part of its time, and what
+its processes have left until now."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from ...atomic_file import write_files
+from ...faults import BadInput, Failure
+from ...one_line import one_line
+from ...preload_link import preloadable
+from .. import programs
+from .command import preload_beside, program_of, the_recorder, ways_for
+from .report import report
+from .run import Tried
+from .ways import Way, environment, way_of_map
+
+_WAYS = "ways.json"
+# Python ignores these, and what is ignored stays so in the program.
+_PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+def explore(arguments: argparse.Namespace) -> NoReturn:
+    """Becomes the command. Raises BadInput, Failure and OSError."""
+    program, recorder = program_of(arguments.command), the_recorder()
+    ways = ways_for(arguments, recorder)
+    folder = programs.folder_of(arguments.name)
+    if (folder / programs.MAP).is_file() and (folder / programs.PRELOAD).is_file():
+        ways.append(way_of_map((folder / programs.PRELOAD).resolve()))
+    files = folder / programs.FIGURES / _key(ways)
+    files.mkdir(parents=True, exist_ok=True)
+    kept = {"command": arguments.command, "ways": [_fields(way) for way in ways]}
+    write_files(files, {_WAYS: json.dumps(kept, indent=1) + "\n"})
+    variables = environment(preloadable(recorder), files.resolve(), ways, arguments.explore)
+    for number in _PYTHON_IGNORES:
+        signal.signal(number, signal.SIG_DFL)
+    os.execve(program.file, [str(program.file), *program.arguments], variables)
+
+
+def _key(ways: Sequence[Way]) -> str:
+    """Of ways that are the same: a library that was built anew has another."""
+    lines = [f"{way.line} {way.library.stat().st_mtime_ns}" for way in ways]
+    return f"{zlib.crc32(chr(10).join(lines).encode()):08x}"
+
+
+def _fields(way: Way) -> dict[str, object]:
+    return {**vars(way), "library": str(way.library)}
+
+
+def merge(arguments: argparse.Namespace) -> int:
+    """Of all processes that ran under these names, and run. Raises BadInput and Failure."""
+    tried: Tried | None = None
+    command: Sequence[str] = ()
+    for name in arguments.names:
+        files = _newest(programs.existing_folder(name))
+        one, its_command = _read(files)
+        if tried is not None and tried.names != one.names:
+            raise BadInput(f"{one_line(name)}: its figures are of other ways: merge it by itself")
+        if tried is None:
+            tried, command = one, its_command
+        else:
+            tried.observed.add(one.observed)
+    assert tried is not None
+    tried.observed.runs = tried.observed.processes
+    if not tried.observed.processes:
+        raise Failure(f"{one_line(*arguments.names)}: no process has left figures yet")
+    preload = programs.folder_of(arguments.names[0]) / programs.PRELOAD
+    if not preload.is_file():
+        preload = preload_beside(tried.ways[0].library)
+    return report(tried, command, arguments, tried.observed.wall_seconds, preload)
+
+
+def _newest(folder: Path) -> Path:
+    """The figures of the ways that were tried last."""
+    found = list((folder / programs.FIGURES).glob(f"*/{_WAYS}"))
+    if not found:
+        raise BadInput(
+            f"{one_line(folder.name)}: has no figures: run asterope-prove --explore 64 --name "
+            f"{one_line(folder.name)} -- COMMAND"
+        )
+    return max(found, key=lambda path: path.stat().st_mtime_ns).parent
+
+
+def _read(files: Path) -> tuple[Tried, list[str]]:
+    path = files / _WAYS
+    try:
+        kept = json.loads(path.read_text())
+        ways = [Way(**{**one, "library": Path(one["library"])}) for one in kept["ways"]]
+        tried, command = Tried(ways), list(map(str, kept["command"]))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise BadInput(f"{one_line(path)}: cannot be read: {one_line(error)}") from None
+    tried.read(files)
+    return tried, command

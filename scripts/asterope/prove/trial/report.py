@@ -1,0 +1,83 @@
+"""What a trial found, shown and written."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...atomic_file import write_files
+from ...command_line import DONE, FAILED, STALE, show
+from ...faults import Failure
+from ...record.symbols import name_functions
+from . import words
+from .blocks import Place
+from .document import document
+from .findings import Found
+from .mapping import map_of
+from .run import Tried, why_not
+
+
+def names_in(tried: Tried) -> dict[Place, str]:
+    """The functions that called."""
+    own = [place for place in tried.observed.places if place.is_own]
+    return dict(zip(own, name_functions([(place.module, place.offset) for place in own])))
+
+
+def write_map(
+    tried: Tried, found: Found, command: Sequence[str], path: Path
+) -> tuple[list[str], bool]:
+    """Lines about it, and whether it has any place."""
+    text, lines, has_places = map_of(tried, found, names_in(tried), command, path)
+    write_files(path.parent, {path.name: text})
+    return lines, has_places
+
+
+def report(
+    tried: Tried,
+    command: Sequence[str],
+    arguments: argparse.Namespace,
+    seconds: float,
+    preload: Path,
+    judged: Tried | None = None,
+) -> int:
+    """Returns the exit code. `preload`: the library to have afterwards. `judged`: the trial of it,
+    where it has a map of places. Raises Failure where nothing was seen."""
+    found = tried.found()
+    whole = judged.found() if judged else found if found.has_whole else None
+    names = names_in(tried)
+    if arguments.json is not None:
+        path = Path(arguments.json)
+        text = document(tried, found, names, command, seconds, whole)
+        write_files(path.parent, {path.name: text})
+    why = why_not(tried)
+    if why:
+        raise Failure(why)
+    if not tried.observed.places:
+        show("This program makes no copies that a library sees: there is nothing to try.")
+        show("Leave it: nothing to gain here.")
+        return DONE
+    notes, mapped = [] if whole else words.other_ways(found), None
+    if arguments.write is not None:
+        notes, has_places = write_map(tried, found, command, Path(arguments.write))
+        mapped = Path(arguments.write) if has_places and judged is None else None
+    table = words.table(found, names)
+    shown = [
+        *([words.sentence_of_map(whole)] if whole else []),
+        words.sentence(found),
+        words.clock_line(found, tried.observed),
+        *(["", table] if table else []),
+        "",
+        *words.limits(tried.observed),
+        *notes,
+        words.what_to_do(whole or found, command, preload, mapped),
+    ]
+    show("\n".join(shown))
+    return code_of(whole or found)
+
+
+def code_of(found: Found) -> int:
+    gain = found.whole_gain if found.has_whole else found.gain
+    if gain is None:
+        return FAILED
+    return STALE if gain.high < 0 else DONE
