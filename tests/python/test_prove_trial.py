@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from asterope.prove.options import parse
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
 from command_errors import exit_code_of, only_error_of, only_line_of
 from copy_programs import output_of, shared_library
+from profile_samples import plain_profile
 
 only_error = partial(only_error_of, "asterope-prove")
 
@@ -201,6 +204,78 @@ def test_an_interrupt_shows_what_is_known(settings, things: Path, tmp_path: Path
     stdout, stderr = running.communicate(timeout=60)
     assert (running.returncode, stderr) == (130, "asterope-prove: interrupted\n")
     assert "program main (memcpy)" in stdout
+
+
+# --- What is kept under a name ---
+
+
+@pytest.fixture
+def named(settings, build_dir: Path, things: Path, tmp_path: Path):
+    """asterope-prove with a build of its own, whose routine is slow, and a profile."""
+    built, profile = tmp_path / "build", tmp_path / "config" / "asterope" / "profile.json"
+    built.mkdir()
+    profile.parent.mkdir(parents=True)
+    shutil.copy(build_dir / "libasterope_record.so", built)
+    shutil.copy(things / "slow.so", built / "libasterope_memcpy.so")
+    profile.write_text(json.dumps(plain_profile(platform.machine())))
+
+    def run(*arguments: object) -> subprocess.CompletedProcess:
+        given = settings(*arguments, routine="")
+        given["env"] |= {
+            "ASTEROPE_BUILD_DIR": str(built),
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        }
+        return subprocess.run(**given, timeout=300)
+
+    return run
+
+
+def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
+    named, things: Path, tmp_path: Path
+) -> None:
+    file, kept = tmp_path / "trial.json", tmp_path / "build" / "programs" / "own"
+    options = ("--name", "own", "--time", "5s", "--json", file)
+    done = named(*options, "--", things / "program", 400_000)
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("With the routine and its map of places it runs "), done
+    assert "than with the routine alone" in lines[0] and "% slower" in lines[1]
+    (place,) = json.loads((kept / "places.json").read_text())["places"]
+    assert (place["caller"], place["way"]) == ("main", "libc")
+    assert json.loads(file.read_text())["map_gain"]["low"] > -0.5
+    assert f"LD_PRELOAD={kept / 'libasterope_preload.so'}" in named("list").stdout
+    under = {**os.environ, "LD_PRELOAD": str(kept / "libasterope_preload.so")}
+    said = subprocess.run(
+        [things / "program", "1"], env={**under, "ASTEROPE_VERBOSE": "1"}, capture_output=True
+    )
+    assert said.returncode == 0 and said.stderr.endswith(b", 1 place apart\n")
+
+    assert named("merge", "own").returncode == 2
+    for _ in range(2):
+        assert (
+            named("--explore", 2, "--name", "own", "--", things / "program", 3_000_000).stdout == ""
+        )
+    merged = named("merge", "own")
+    assert "2 processes." in merged.stdout and "program main (memcpy)" in merged.stdout
+    assert merged.stdout.startswith("With the routine and its map of places"), merged
+    assert named("remove", "own").returncode == 0 and not kept.exists()
+    assert named("list").stdout == ""
+
+
+BAD_NAMES = {
+    "no name": (["--name", "../up", "--", "true"], "is no name of a program"),
+    "nothing kept": (["remove", "other"], "other: nothing is kept under that name"),
+    "no figures": (["merge", "other"], "nothing is kept under that name"),
+    "nothing named": (["merge"], "NAME"),
+    "exploring without a name": (["--explore", "64", "--", "true"], "give it a --name"),
+    "too little of it": (["--explore", "1", "--name", "a", "--", "true"], "from 2 to 65536"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_NAMES)
+def test_bad_names_are_one_line(named, case: str) -> None:
+    arguments, said = BAD_NAMES[case]
+    done = named(*arguments)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
 
 
 BAD = {

@@ -15,6 +15,7 @@ from asterope.prove.trial.blocks import (
     NO_COUNTER,
     NO_WAY,
     PLACES_FULL,
+    QUIET,
     ROUTINE,
     Observed,
     Place,
@@ -34,6 +35,7 @@ SLOW = """
 #include <stddef.h>
 void *own_memcpy(void *to, const void *from, size_t bytes);
 void *own_memset(void *to, int value, size_t bytes);
+void *own_memmove(void *to, const void *from, size_t bytes);
 static void spin(void) { for (volatile int i = 0; i < SPIN; ++i) { } }
 void *own_memcpy(void *to, const void *from, size_t bytes)
 {
@@ -41,6 +43,14 @@ void *own_memcpy(void *to, const void *from, size_t bytes)
     void *target = to;
     spin();
     __asm__ volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(bytes) : : "memory");
+    return to;
+}
+void *own_memmove(void *to, const void *from, size_t bytes)
+{
+    volatile unsigned char *target = to;
+    const volatile unsigned char *source = from;
+    if ((size_t)(target - source) >= bytes) return own_memcpy(to, from, bytes);
+    while (bytes-- > 0) target[bytes] = source[bytes];
     return to;
 }
 void *own_memset(void *to, int value, size_t bytes)
@@ -62,6 +72,25 @@ void call(void *(*copy)(void *, const void *, size_t), long calls)
 """
 
 
+# Copies for the program itself and for nobody else.
+STRICT = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+void *own_memcpy(void *to, const void *from, size_t bytes);
+void *own_memcpy(void *to, const void *from, size_t bytes)
+{
+    Dl_info caller;
+    if (!dladdr(__builtin_return_address(0), &caller) || !strstr(caller.dli_fname, "trial_check"))
+        _exit(9);
+    void *target = to;
+    __asm__ volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");
+    return to;
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trial_check")
@@ -71,6 +100,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, spin in (("like", 0), ("slow", 1000)):
         shared_library(folder / f"{name}.so", SLOW.replace("SPIN", str(spin)))
     shared_library(folder / "plugin.so", PLUGIN)
+    shared_library(folder / "strict.so", STRICT)
     return folder
 
 
@@ -80,12 +110,18 @@ def tried(build_dir: Path, programs: Path, tmp_path: Path) -> Callable[..., Obse
     folder = tmp_path / "raw"
     folder.mkdir()
 
-    def run(*arguments: object, ways: Sequence[Way] = (), code: int = 0, **settings) -> Observed:
+    def run(
+        *arguments: object,
+        ways: Sequence[Way] = (),
+        code: int = 0,
+        explore: int | None = None,
+        **settings,
+    ) -> Observed:
         names = ways or [Way(ROUTINE, programs / "like.so", "own_memcpy", "own_memset")]
         done = subprocess.run(
             [str(programs / "trial_check"), *map(str, arguments)],
             env={
-                **environment(build_dir / "libasterope_record.so", folder, names),
+                **environment(build_dir / "libasterope_record.so", folder, names, explore),
                 "ASTEROPE_RECORD_SEED": "1",
             },
             capture_output=True,
@@ -177,18 +213,42 @@ def test_a_routine_without_memset_leaves_sets_to_libc(tried, programs: Path) -> 
             assert taken <= {LIBC, LIBC_AGAIN}
 
 
+def test_a_library_with_a_map_is_taken_by_all_places_together_alone(tried, programs: Path) -> None:
+    """And with the return address of the program: it ends what calls it otherwise."""
+    like = way(programs, ROUTINE, "like")
+    whole = Way("map", programs / "strict.so", "own_memcpy", is_whole=True)
+    _, seen = only_place(tried("copies", 4096, 1_000_000, ways=[like, whole]))
+    assert {block.way for cycle in seen.cycles for block in cycle} == {LIBC, LIBC_AGAIN, ROUTINE}
+    pairs = {frozenset(block.way for block in pair) for pair in seen.together.values()}
+    whole_pairs = [one for one in pairs if len(one) == 2]
+    assert sorted(map(sorted, whole_pairs)) == [[LIBC, "map"], [LIBC, ROUTINE]]
+
+
+def test_in_operation_a_part_of_the_calls_is_tried_and_all_are_counted(tried) -> None:
+    _, seen = only_place(tried("copies", 4096, 4_000_000, explore=4))
+    assert 4_000_000 <= seen.calls <= 4_000_000 + 128 * 17
+    assert seen.cycles and seen.together and 0 < seen.own_calls < seen.calls / 2
+
+
 # --- What a program may do ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "situation", ["forks", "signals", "leaps", "killed", "ends_by_exit", "places"]
+SITUATIONS = (
+    *("forks", "signals", "leaps", "killed", "ends_by_exit", "places"),
+    *("executes", "borrows", "filter", "renounces"),
 )
-def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str) -> None:
-    observed = tried(situation, code=-9 if situation == "killed" else 0)
-    assert any(seen.cycles for seen in observed.places.values())
-    assert observed.processes >= (6 if situation == "forks" else 1)
-    if situation == "places":
-        assert PLACES_FULL in observed.limits
+
+
+@pytest.mark.parametrize("explore", [None, 3])
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, explore) -> None:
+    observed = tried(situation, code=-9 if situation == "killed" else 0, explore=explore)
+    assert observed.places
+    assert observed.processes >= {"forks": 6, "borrows": 6, "executes": 2}.get(situation, 1)
+    if explore is None:
+        assert any(seen.cycles for seen in observed.places.values())
+        assert situation != "places" or PLACES_FULL in observed.limits
+        assert situation != "filter" or QUIET in observed.limits
 
 
 def test_threads_have_tables_of_their_own(tried) -> None:

@@ -2,10 +2,12 @@
  * copy is looked at, and a wrong one ends it with 1. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +105,69 @@ static void forks(void)
     }
 }
 
+/* Another program in this process's place. */
+static void executes(char *self)
+{
+    copies(4096, 5000);
+    char *words[] = {self, "copies", "8192", "5000", NULL};
+    execv(self, words);
+    fail("exec");
+}
+
+/* A child that borrows this process's memory, until it executes. */
+static void borrows(char *self)
+{
+    copies(4096, 5000);
+    char *words[] = {self, "copies", "8192", "5000", NULL};
+    for (int i = 0; i < 5; ++i) {
+        int status;
+        const pid_t child = vfork();
+        if (child == 0) {
+            static unsigned char from[4096], to[4096];
+            copy(to, from, sizeof to);
+            execv(self, words);
+            _exit(1);
+        }
+        copies(4096, 500);
+        if (waitpid(child, &status, 0) < 0 || status) fail("a child");
+    }
+}
+
+/* No files from now on, neither to open nor to make; every other system call. */
+static int filter(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof code / sizeof *code, code};
+    copies(4096, 5000);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
+        return 77;
+    copies(4096, 5000);
+    copies(65536, 500);
+    return 0;
+}
+
+/* Rights, root and file system are given up between copies. */
+static int renounces(void)
+{
+    copies(4096, 5000);
+    if (getuid() || chroot("/tmp") || setgid(65534) || setuid(65534)) return 77;
+    copies(4096, 5000);
+    const pid_t child = fork();
+    if (child == 0) {
+        copies(8192, 500);
+        _exit(0);
+    }
+    int status;
+    if (waitpid(child, &status, 0) < 0 || status) fail("a child");
+    return 0;
+}
+
 static volatile long handled;
 static unsigned char handlers[2][2048];
 static void handle(int number)
@@ -172,6 +237,10 @@ int main(int count, char **arguments)
     if (!strcmp(what, "functions")) functions();
     if (!strcmp(what, "threads")) threads((int)size);
     if (!strcmp(what, "forks")) forks();
+    if (!strcmp(what, "executes")) executes(arguments[0]);
+    if (!strcmp(what, "borrows")) borrows(arguments[0]);
+    if (!strcmp(what, "filter")) return filter();
+    if (!strcmp(what, "renounces")) return renounces();
     if (!strcmp(what, "signals")) signals(handle);
     if (!strcmp(what, "leaps")) signals(leap);
     if (!strcmp(what, "plugin")) plugin(arguments[2]);

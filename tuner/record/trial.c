@@ -308,7 +308,7 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     const uint64_t own = own_clock(now);
     book_thread(place, bytes, now, own);
     if (is_easy(tried.period)) {
-        easy_calls = (int32_t)tried.gap * EASY;
+        easy_calls = trial.easy[function] ? (int32_t)tried.gap * EASY : 0;
         place->calls += (uint64_t)easy_calls + 1;
         place->started = 0;
         any_function *best = trial.way[function][best_way()];

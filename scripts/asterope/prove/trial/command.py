@@ -12,6 +12,7 @@ from ...atomic_file import write_files
 from ...command_line import show
 from ...faults import BadInput, Failure
 from ...one_line import one_line
+from ...output_file import check_output
 from ...place_map import LEAST, as_c, counted, read_places
 from ...preload import compile_preload
 from ...profile import load_profile
@@ -83,8 +84,8 @@ def the_recorder() -> Path:
 
 def ways_for(arguments: argparse.Namespace, recorder: Path) -> list[Way]:
     """The routine first. Raises BadInput."""
-    own = [] if arguments.name is None else [programs.folder_of(arguments.name)]
-    routine = find_routine(arguments.routine, [*own, recorder.parent])
+    own = None if arguments.name is None else programs.folder_of(arguments.name)
+    routine = find_routine(arguments.routine, own, recorder.parent)
     ways = [*ways_of_routine(routine), *map(parse_way, arguments.copy or ())]
     check_ways(ways)
     return ways
@@ -98,6 +99,9 @@ def preload_beside(routine: Path) -> Path:
 
 def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
     """And the routine's library."""
+    for named in (arguments.json, arguments.write):
+        if named is not None:
+            check_output(Path(named))
     program = program_of(arguments.command)
     check_placeholders(arguments.command)
     if placeholders_in(arguments.command) - {"folder"}:

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...atomic_file import write_files
 from ...command_line import DONE, FAILED, STALE, show
 from ...faults import Failure
+from ...output_file import write_output
 from ...record.symbols import name_functions
 from . import words
 from .blocks import Place
@@ -29,7 +29,7 @@ def write_map(
 ) -> tuple[list[str], bool]:
     """Lines about it, and whether it has any place."""
     text, lines, has_places = map_of(tried, found, names_in(tried), command, path)
-    write_files(path.parent, {path.name: text})
+    write_output(path, text)
     return lines, has_places
 
 
@@ -46,34 +46,39 @@ def report(
     found = tried.found()
     whole = judged.found() if judged else found if found.has_whole else None
     names = names_in(tried)
-    if arguments.json is not None:
-        path = Path(arguments.json)
-        text = document(tried, found, names, command, seconds, whole)
-        write_files(path.parent, {path.name: text})
+    notes, mapped, unwritten = [] if whole else words.other_ways(found), None, None
+    try:  # what was found is shown though a disk is full
+        if arguments.json is not None:
+            text = document(tried, found, names, command, seconds, whole)
+            write_output(Path(arguments.json), text)
+        if arguments.write is not None:
+            notes, has_places = write_map(tried, found, command, Path(arguments.write))
+            mapped = Path(arguments.write) if has_places and judged is None else None
+    except Failure as error:
+        unwritten = error
     why = why_not(tried)
     if why:
         raise Failure(why)
-    if not tried.observed.places:
+    if tried.observed.places:
+        table = words.table(found, names)
+        shown = [
+            *([words.sentence_of_map(whole)] if whole else []),
+            words.sentence(found),
+            words.clock_line(found, tried.observed),
+            *(["", table] if table else []),
+            "",
+            *words.limits(tried.observed),
+            *notes,
+        ]
+        if tried.stopped_by != "failure":
+            shown.append(words.what_to_do(whole or found, command, preload, mapped))
+        show("\n".join(shown))
+    else:
         show("This program makes no copies that a library sees: there is nothing to try.")
         show("Leave it: nothing to gain here.")
-        return DONE
-    notes, mapped = [] if whole else words.other_ways(found), None
-    if arguments.write is not None:
-        notes, has_places = write_map(tried, found, command, Path(arguments.write))
-        mapped = Path(arguments.write) if has_places and judged is None else None
-    table = words.table(found, names)
-    shown = [
-        *([words.sentence_of_map(whole)] if whole else []),
-        words.sentence(found),
-        words.clock_line(found, tried.observed),
-        *(["", table] if table else []),
-        "",
-        *words.limits(tried.observed),
-        *notes,
-        words.what_to_do(whole or found, command, preload, mapped),
-    ]
-    show("\n".join(shown))
-    return code_of(whole or found)
+    if unwritten:
+        raise unwritten
+    return code_of(whole or found) if tried.observed.places else DONE
 
 
 def code_of(found: Found) -> int:

@@ -43,15 +43,15 @@ def names_of(ways: Iterable[Way]) -> list[str]:
     return [LIBC, LIBC_AGAIN, *(way.name for way in ways)]
 
 
-def find_routine(named: str | None, folders: Iterable[Path]) -> Path:
-    """The library that has the routine: the one that is named, else the first that was built in
-    one of these. Raises BadInput."""
+def find_routine(named: str | None, own: Path | None, build: Path) -> Path:
+    """The library that has the routine: the one that is named, else that in the program's own
+    folder, else the one that was built. Raises BadInput."""
     if named is not None:
         return _existing(named)
-    for folder in folders:
-        for name in ("libasterope_memcpy.so", "libasterope_preload.so"):
-            if (folder / name).is_file():
-                return (folder / name).resolve()
+    general = (build / "libasterope_memcpy.so", build / "libasterope_preload.so")
+    for library in (*([own / "libasterope_memcpy.so"] if own else []), *general):
+        if library.is_file():
+            return library.resolve()
     raise BadInput(
         "there is no routine to try: build one with scripts/tune, or name its library "
         "with --routine"
