@@ -17,7 +17,7 @@ from ..profile import Profile, ProfileError, load_profile
 from ..provisional import doubt_of, warning, why_provisional
 from ..record.reading import RECORDING, RecordingError, read_recording
 from ..text_file import open_to_read
-from . import bench, proof, trial_log
+from . import bench, proof, trial, trial_log
 
 # Longer than any line of a log, and than any bench results.
 MAXIMUM_LINE = 64 << 20
@@ -32,6 +32,7 @@ class Inputs:
     bench: bench.Bench | None = None
     recording: Mapping[str, Any] | None = None
     proof: Mapping[str, Any] | None = None
+    trial: Mapping[str, Any] | None = None
 
     @property
     def machine(self) -> Mapping[str, Any]:
@@ -84,7 +85,8 @@ _WORDS = {
     "log": "trial log",
     "bench": "file of bench results",
     "recording": "recording",
-    "proof": "file of asterope-prove",
+    "proof": "file of asterope-prove --runs",
+    "trial": "trial of asterope-prove",
 }
 
 
@@ -118,6 +120,8 @@ def _read(path: str) -> tuple[str, Any]:
         return "bench", bench.build_bench(whole, where)
     if given == proof.FORMAT:
         return "proof", proof.build_proof(whole, where)
+    if given == trial.FORMAT:
+        return "trial", trial.build_trial(whole, where)
     try:
         if given == RECORDING.format:
             return "recording", read_recording(path, content)
@@ -153,7 +157,7 @@ def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -
     prints = {
         kind: content.machine["fingerprint"]
         for kind, content in kinds.items()
-        if kind not in ("recording", "proof") and content.machine.get("fingerprint")
+        if kind not in ("recording", "proof", "trial") and content.machine.get("fingerprint")
     }
     order = [kind for kind in ("profile", "log", "bench") if kind in prints]
     for kind in order[1:]:

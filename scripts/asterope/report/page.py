@@ -22,6 +22,7 @@ from .recording import recording_pictures
 from .search_maps import families_picture, planes_picture, scored_sizes
 from .series import USUAL_SUITES, Chart, Series, find_series
 from .style import Picture, set_up
+from .trial_picture import trial_pictures
 
 AGAINST = (
     "Each figure is libc's time over the copy's in the same rounds: 1.2 means that the copy does "
@@ -46,6 +47,7 @@ def make_sections(inputs: Inputs) -> list[Section]:
     set_up()
     series = find_series(inputs)
     sections = [
+        Section("trial", "A program", "", trial_pictures(inputs.trial) if inputs.trial else []),
         Section("ratio", "Against libc", AGAINST, _ratio_pictures(inputs, series)),
         Section("throughput", "Throughput", "", _throughput_pictures(inputs, series)),
         Section("search", "The search", "", _search_pictures(inputs)),
@@ -83,6 +85,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
             ("the trial log of its search", inputs.log),
             ("results of asterope-bench", inputs.bench),
             ("a recording of asterope-record", inputs.recording),
+            ("a trial of asterope-prove", inputs.trial),
             ("whole runs of asterope-prove", inputs.proof),
         )
         if there is not None

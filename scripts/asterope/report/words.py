@@ -9,6 +9,7 @@ from ..profile import Profile
 from ..record.calls import CALL_WORK
 from ..record.table import UNSEEN, headline
 from ..render import human_size, what_is_missing
+from . import trial
 from .bench import ROUTINE, Bench, Cell, Timing
 from .inputs import Inputs
 from .proof import finding
@@ -76,6 +77,8 @@ def _modules(memory: Any) -> str | None:
 def findings(inputs: Inputs) -> list[str]:
     """What comes first: one sentence each."""
     sentences = [f"Warning: {doubt}." for doubt in inputs.doubts]
+    if inputs.trial is not None:
+        sentences.append(f"{trial.finding(inputs.trial)}.")
     if inputs.bench is not None:
         sentences += _bench_findings(inputs.bench)
     if inputs.recording is not None:
