@@ -16,24 +16,33 @@ from .one_line import one_line
 from .render import template_folder
 
 _TABLE = "asterope_places.h"
+_PLACES = f'-DASTEROPE_PLACES="{_TABLE}"'
 _COMPILERS = ("cc", "gcc", "clang")
 
 
 def compile_preload(texts: Mapping[str, str], table: str | None) -> bytes:
     """`texts`: those of the routine, by their files' names. `table`: of a map of places, as C. By
     the compiler that CC names, with the options in CFLAGS. Raises Failure and OSError."""
+    if table is None:
+        return _library(texts, template_folder() / "preload.c")
+    return _library({**texts, _TABLE: table}, template_folder() / "preload.c", _PLACES)
+
+
+def compile_routine(texts: Mapping[str, str]) -> bytes:
+    """The same under its own names."""
+    return _library(texts, Path(next(name for name in texts if name.endswith(".c"))))
+
+
+def _library(texts: Mapping[str, str], source: Path, *more: str) -> bytes:
+    """`source`: one of the texts, or another file."""
     with tempfile.TemporaryDirectory(prefix="asterope-preload-") as name:
         folder = Path(name)
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")
-        own = ["-fno-builtin", "-fPIC", "-shared", "-I", name]
-        if table is not None:
-            (folder / _TABLE).write_text(table, encoding="ascii")
-            own += [f'-DASTEROPE_PLACES="{_TABLE}"']
         library = folder / "library.so"
-        source = template_folder() / "preload.c"
         flags = ["-O2", *shlex.split(os.environ.get("CFLAGS", ""))]
-        _compile([*_compiler(), *flags, *own, str(source), "-o", str(library)])
+        own = ["-fno-builtin", "-fPIC", "-shared", "-I", name, *more, str(folder / source)]
+        _compile([*_compiler(), *flags, *own, "-o", str(library)])
         return library.read_bytes()
 
 

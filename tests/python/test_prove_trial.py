@@ -18,10 +18,11 @@ import jsonschema
 import pytest
 from asterope.faults import BadInput
 from asterope.prove.options import parse
+from asterope.prove.trial.finalists import RANKS, ways_of_finalists
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
 from command_errors import exit_code_of, only_error_of, only_line_of
 from copy_programs import output_of, shared_library
-from profile_samples import plain_profile
+from profile_samples import good_profile, plain_profile
 
 only_error = partial(only_error_of, "asterope-prove")
 
@@ -261,12 +262,34 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
     assert named("list").stdout == ""
 
 
+def test_finalists_are_ways_of_the_profile_s_contests(tmp_path: Path) -> None:
+    raw = good_profile()
+    profile = tmp_path / "profile.json"
+    profile.write_text(json.dumps(raw))
+    ranks = [
+        len(one.get("evidence", {}).get("runners_up", ()))
+        for one in raw["choices"]
+        if (one["operation"], one["kind"], one.get("intent")) == ("memcpy", "pipelines", None)
+    ]
+    ways = ways_of_finalists(profile)
+    assert [way.name for way in ways] == list(RANKS[: max(ranks)])
+    for way in ways:
+        assert "asterope_memcpy" in subprocess.check_output(["nm", "-D", way.library], text=True)
+    profile.write_text(json.dumps(plain_profile(platform.machine())))
+    with pytest.raises(BadInput, match="names no runners-up"):
+        ways_of_finalists(profile)
+
+
 BAD_NAMES = {
     "no name": (["--name", "../up", "--", "true"], "is no name of a program"),
     "nothing kept": (["remove", "other"], "other: nothing is kept under that name"),
     "no figures": (["merge", "other"], "nothing is kept under that name"),
     "nothing named": (["merge"], "NAME"),
     "exploring without a name": (["--explore", "64", "--", "true"], "give it a --name"),
+    "finalists in operation": (
+        ["--explore", "9", "--finalists", "--name", "a", "--", "true"],
+        "leave them out with --explore",
+    ),
     "too little of it": (["--explore", "1", "--name", "a", "--", "true"], "from 2 to 65536"),
 }
 

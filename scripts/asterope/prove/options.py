@@ -27,7 +27,7 @@ _OF_RUNS = (
     *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client", "seed"),
 )
 # Those of the trial.
-_OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore")
+_OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
 
 
 def _rounds(text: str) -> int:
@@ -106,6 +106,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=SO[:SYMBOL]",
         action="append",
         help="try this library's memcpy, too, or its function SYMBOL; as often as wanted",
+    )
+    parser.add_argument(
+        "--finalists",
+        action="store_true",
+        help="try what came second, third and fourth in the contest of each size, too",
     )
     parser.add_argument(
         "--routine",
@@ -224,6 +229,8 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error(f"--{trial[0]} is the trial's, and {asked} asks for whole runs instead")
     if arguments.explore is not None and arguments.name is None:
         parser.error("--explore keeps its figures under a name: give it a --name")
+    if arguments.explore is not None and arguments.finalists:
+        parser.error("--finalists are libraries of one run: leave them out with --explore")
     if arguments.name is not None and arguments.routine is not None and not arguments.explore:
         parser.error("--name is for the routine that scripts/tune built: leave out --routine")
     arguments.metric = arguments.metric or "wall"

@@ -22,6 +22,7 @@ from ...render import render_routine
 from .. import programs
 from ..places import check_placeholders, placeholders_in
 from ..words import ProgressLine
+from .finalists import ways_of_finalists
 from .report import report, write_map
 from .run import Trial, fails_alone
 from .ways import Way, check_ways, find_routine, parse_way, way_of_map, ways_of_routine
@@ -87,6 +88,8 @@ def ways_for(arguments: argparse.Namespace, recorder: Path) -> list[Way]:
     own = None if arguments.name is None else programs.folder_of(arguments.name)
     routine = find_routine(arguments.routine, own, recorder.parent)
     ways = [*ways_of_routine(routine), *map(parse_way, arguments.copy or ())]
+    if arguments.finalists:
+        ways += ways_of_finalists(programs.profile_of(arguments.name or ""))
     check_ways(ways)
     return ways
 

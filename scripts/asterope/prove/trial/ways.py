@@ -86,7 +86,7 @@ def parse_way(text: str) -> Way:
         raise BadInput(
             f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL"
         )
-    if name in (LIBC, ROUTINE, MAP, *INTENTS):
+    if name in (LIBC, ROUTINE, MAP, *INTENTS, "second", "third", "fourth"):
         raise BadInput(f"--copy: {name} is a way already: choose another name")
     path, colon, symbol = rest.rpartition(":")
     if not colon or "/" in symbol:

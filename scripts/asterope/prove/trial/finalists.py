@@ -1,0 +1,57 @@
+"""The routines that a profile's runners-up make: at each size what came second, third and so on."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...faults import BadInput
+from ...one_line import one_line
+from ...preload import compile_routine
+from ...profile import load_profile
+from ...render import render_routine
+from .ways import Way
+
+RANKS = ("second", "third", "fourth")
+
+
+def ways_of_finalists(profile: Path) -> list[Way]:
+    """Their libraries lie among this process's temporary files. Raises BadInput, Failure and
+    OSError."""
+    raw = load_profile(profile).raw
+    ways = []
+    for rank, name in enumerate(RANKS):
+        changed = _of_rank(raw, rank)
+        if changed is None:
+            break
+        routine = render_routine(load_profile(profile, json.dumps(changed).encode()))
+        library = Path(tempfile.mkdtemp()) / f"{name}.so"
+        library.write_bytes(compile_routine(routine))
+        ways.append(Way(name, library, "asterope_memcpy"))
+    if not ways:
+        raise BadInput(f"{one_line(profile)}: names no runners-up: tune again")
+    return ways
+
+
+def _contests(raw: Any) -> Iterator[Any]:
+    """The balanced ones of copies."""
+    for choice in raw["choices"]:
+        where = (choice["operation"], choice["kind"], choice.get("intent"))
+        if where == ("memcpy", "pipelines", None):
+            yield choice
+
+
+def _of_rank(raw: Any, rank: int) -> Any:
+    """The profile in which these have won, where a contest had so many; None: none had."""
+    changed, found = copy.deepcopy(raw), False
+    for choice in _contests(changed):
+        runners_up = choice.get("evidence", {}).get("runners_up", ())
+        if rank < len(runners_up):
+            found = True
+            choice["copies"] = {"taken": runners_up[rank]["tuple"]}
+            del choice["evidence"]
+    return changed if found else None
