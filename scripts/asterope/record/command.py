@@ -20,11 +20,11 @@ from ..one_line import one_line
 from ..output_file import check_output, write_output
 from ..preload_link import preloadable
 from ..program import CannotPreload, find_program
-from .facts import FILE_NAME, Facts, this_machine
+from .facts import Facts, this_machine
 from .launching import Event, Running, environment_with
 from .recorder import LIBRARY, find_library
 from .recording import recording_text
-from .session import Session, recording_from
+from .session import Session
 from .table import answer
 
 PROGRAM = "asterope-record"
@@ -70,13 +70,6 @@ def _parser() -> argparse.ArgumentParser:
         help="write a page with pictures, too, as asterope-report does",
     )
     parser.expert.add_argument(
-        "--from",
-        dest="folder",
-        metavar="DIR",
-        help="write the recording of an earlier run from the raw files that it left there, because "
-        "it could not write its own",
-    )
-    parser.expert.add_argument(
         "--recorder",
         metavar="FILE",
         help=f"the library to preload (default: {LIBRARY} of this installation)",
@@ -94,10 +87,8 @@ def _parse(given: Sequence[str]) -> argparse.Namespace:
     if arguments.command:
         parser.error(f"{arguments.command[0]}: put the command behind --")
     arguments.command = words[at + 1 :]
-    if not arguments.command and arguments.folder is None:
+    if not arguments.command:
         parser.error("no command: put one behind --")
-    if arguments.command and arguments.folder is not None:
-        parser.error("--from makes a recording of an earlier run: it takes no command")
     return arguments
 
 
@@ -152,7 +143,6 @@ def _record(arguments: argparse.Namespace) -> int:
         started=time.time(),
     )
     session = Session(facts)
-    kept = False
     try:
         environment = environment_with(preloadable(library, session.folder), session.folder)
         try:
@@ -174,17 +164,8 @@ def _record(arguments: argparse.Namespace) -> int:
         if ended.failure:
             _say(f"{ended.failure}: {one_line(output.path)} holds what it copied until then")
         return FAILED if ended.failure else DONE
-    except (Failure, OSError) as error:
-        kept = _has_raw_files(session.folder)
-        if not kept:
-            raise
-        raise Failure(
-            f"{_words_of(error)}: what was recorded is kept: make room, then {PROGRAM} --from "
-            f"{one_line(session.keep())} -o {one_line(output.path)}"
-        ) from None
     finally:
-        if not kept:
-            session.remove()
+        session.remove()
 
 
 def _follow(
@@ -234,31 +215,9 @@ def _show(recording: Mapping[str, Any], output: _Output) -> None:
         show(answer(recording), sys.stderr)
 
 
-def _has_raw_files(folder: Path) -> bool:
-    return any(folder.glob("*.raw"))
-
-
-def _again(arguments: argparse.Namespace) -> int:
-    folder = Path(arguments.folder)
-    output = _Output(arguments)
-    if not folder.is_dir() or not (folder / FILE_NAME).is_file():
-        raise BadInput(
-            f"{one_line(folder)}: holds no {FILE_NAME}: name the folder that {PROGRAM} said it kept"
-        )
-    try:
-        recording = recording_from(folder)
-    except OSError as error:
-        raise BadInput(f"{one_line(folder)}: cannot read it: {error.strerror}") from None
-    except ValueError as error:
-        raise BadInput(f"{one_line(folder)}: {error}") from None
-    output.write(recording)
-    _show(recording, output)
-    return DONE
-
-
 def _answer(arguments: argparse.Namespace) -> int:
     try:
-        return _again(arguments) if arguments.folder is not None else _record(arguments)
+        return _record(arguments)
     except (BadInput, CannotPreload) as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     except Failure as error:

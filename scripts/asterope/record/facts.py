@@ -1,20 +1,10 @@
-"""What is known of a recorded run besides its raw files, kept with them as session.json."""
+"""What is known of a recorded run besides its raw files."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-
-from ..profile.faults import Fault, path_text
-from .reading import RECORDING, REMEDY, parse, refuse_what_breaks
-
-FILE_NAME = "session.json"
-
-_SCHEMA_FILE = Path(__file__).resolve().parents[1] / "session.schema.json"
-_KIND = dataclasses.replace(RECORDING, noun="session", described="a session")
 
 
 @dataclass(frozen=True)
@@ -56,19 +46,3 @@ def this_machine() -> Machine:
     except (ValueError, OSError):
         libc = "unknown"
     return Machine(brand, os.cpu_count() or 1, libc)
-
-
-def facts_text(facts: Facts) -> str:
-    return json.dumps(asdict(facts), indent=1)
-
-
-def read_facts(folder: Path) -> Facts:
-    """Raises OSError; ValueError, whose text is one line, where the file is none that facts_text()
-    made."""
-    try:
-        raw = parse((folder / FILE_NAME).read_bytes(), _KIND)
-        refuse_what_breaks(_SCHEMA_FILE, raw, REMEDY)
-    except Fault as fault:
-        place = f": {path_text(fault.place)}" if fault.place else ""
-        raise ValueError(f"{FILE_NAME} is damaged{place}: {fault}") from None
-    return Facts(**{**raw, "machine": Machine(**raw["machine"])})

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from .descendants import Descendants
-from .facts import FILE_NAME, Facts, facts_text, read_facts
+from .facts import Facts
 from .launching import Running
 from .raw import read_folder
 from .recorder import place_for_files, request_stop
 from .recording import make_recording, recorded_cpu_seconds
 
-_PREFIX, _KEPT_PREFIX = "asterope-record-", "asterope-recorded-"
+_PREFIX, _MARK = "asterope-record-", "session"
 
 
 class Session:
@@ -39,12 +39,7 @@ class Session:
         self.descendants = Descendants(self.folder)
         self._facts = facts
         self._began = time.monotonic()
-        self._note(facts)
-
-    def _note(self, facts: Facts) -> None:
-        """For asterope-record --from; a full disk takes that away, and no more."""
-        with contextlib.suppress(OSError):
-            (self.folder / FILE_NAME).write_text(facts_text(facts), encoding="utf-8")
+        (self.folder / _MARK).touch()
 
     def recording(self, running: Running) -> dict[str, Any]:
         """Of what was recorded so far. Raises OSError."""
@@ -62,7 +57,6 @@ class Session:
             complete=ended is not None,
             outlived_by=len(self.descendants.running) if ended else 0,
         )
-        self._note(facts)
         warnings = [*faults, *self.descendants.warnings()]
         if facts.outlived_by:
             names = sorted({Path(name).name for name in self.descendants.running.values()})
@@ -79,18 +73,6 @@ class Session:
     def remove(self) -> None:
         """What still runs goes on without being counted."""
         _remove(self.folder)
-        self._unlock()
-
-    def keep(self) -> Path:
-        """For asterope-record --from. Returns the folder under its new name, which no later session
-        removes."""
-        kept = self.folder.with_name(self.folder.name.replace(_PREFIX, _KEPT_PREFIX, 1))
-        with contextlib.suppress(OSError):
-            self.folder = self.folder.rename(kept)
-        self._unlock()
-        return self.folder
-
-    def _unlock(self) -> None:
         if self._lock >= 0:
             os.close(self._lock)
         self._lock = -1
@@ -112,17 +94,9 @@ def _remove_stale(place: Path) -> None:
         with contextlib.suppress(OSError):
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
-                # without facts it may be one that begins just now
-                if os.fstat(lock).st_uid == os.geteuid() and (folder / FILE_NAME).exists():
+                # without a mark it may be one that begins just now
+                if os.fstat(lock).st_uid == os.geteuid() and (folder / _MARK).exists():
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     _remove(folder)
             finally:
                 os.close(lock)
-
-
-def recording_from(folder: Path) -> dict[str, Any]:
-    """Of a session whose recording could not be written. Raises OSError; ValueError where the
-    folder is no session's."""
-    facts = read_facts(folder)
-    processes, faults = read_folder(folder)
-    return make_recording(processes, facts, faults)

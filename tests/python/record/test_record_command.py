@@ -170,30 +170,18 @@ def test_ctrl_c_reaches_the_program_and_the_recording_is_written(
     assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
 
 
-# --- What cannot be written, and what is written later --------------------------------------------
+# --- What cannot be written -----------------------------------------------------------------------
 
 
-def test_where_the_disk_is_full_the_raw_files_are_kept(settings, program, tmp_path) -> None:
+def test_where_the_disk_is_full_the_answer_is_shown(settings, program, tmp_path) -> None:
     if not os.access("/dev/full", os.W_OK):
         pytest.skip("there is no /dev/full")
     done = subprocess.run(
         [*COMMAND, "-o", "/dev/full", "--", program], **settings, capture_output=True, timeout=60
     )
-    assert done.returncode == 1
-    line = done.stderr.splitlines()[-1]
-    (folder,) = (tmp_path / "tmp").iterdir()
-    assert "No space left" in line and f"--from {folder} -o" in line
-
-    again = subprocess.run(
-        [*COMMAND, "--from", folder, "-o", "later.json"],
-        **settings,
-        capture_output=True,
-        timeout=60,
-    )
-    assert again.returncode == 0 and "Copies take at most" in again.stderr
-    recording = read_recording(tmp_path / "later.json")
-    assert copies_in(recording) == COPIES
-    assert recording["complete"] is True and recording["cpu_seconds"] > 0
+    assert done.returncode == 1 and "Copies take at most" in done.stderr
+    assert "No space left" in done.stderr.splitlines()[-1]
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -228,28 +216,16 @@ def test_what_a_killed_recorder_leaves_the_next_one_removes(
     assert len(list((tmp_path / "tmp").iterdir())) == 2
     killed.kill()
     killed.wait()
-    kept = tmp_path / "tmp" / "asterope-recorded-x"
-    kept.mkdir()
-    (kept / "session.json").touch()
     unstarted = tmp_path / "tmp" / "asterope-record-x"
     unstarted.mkdir()
     third = start("-o", "third.json", "--", program, "wait")
     left = list((tmp_path / "tmp").iterdir())
-    assert len(left) == 4 and kept in left and unstarted in left
-    kept.joinpath("session.json").unlink()
-    kept.rmdir()
+    assert len(left) == 3 and unstarted in left
     unstarted.rmdir()
     for process in (alive, third):
         assert finish(process)[0] == 0
     assert list((tmp_path / "tmp").iterdir()) == []
     assert copies_in(read_recording(tmp_path / "r.json")) == COPIES
-
-
-def test_a_folder_that_is_no_sessions_is_refused(record, tmp_path) -> None:
-    assert "session.json" in only_error(record("--from", tmp_path), 2)
-    assert "session.json" in only_error(record("--from", tmp_path / "absent"), 2)
-    (tmp_path / "session.json").write_text("{")
-    assert "damaged" in only_error(record("--from", tmp_path), 2)
 
 
 # --- Bad input ------------------------------------------------------------------------------------
@@ -268,7 +244,6 @@ def test_a_folder_that_is_no_sessions_is_refused(record, tmp_path) -> None:
         (["--duration", "0s", "--", "ls"], "90s, 10m"),
         (["-o", "/", "--", "ls"], "a folder"),
         (["-o", "/dev/null/x", "--", "ls"], "no folder"),
-        (["--from", ".", "--", "ls"], "takes no command"),
         (["--recorder", "absent.so", "--", "ls"], "absent.so"),
         (["--none", "--", "ls"], "--none"),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import jsonschema
 import pytest
 from asterope.json_depth import MAXIMUM_DEPTH
 from asterope.profile import MAXIMUM_BYTES
-from asterope.record.facts import FILE_NAME, facts_text, read_facts
 from asterope.record.reading import (
     SCHEMA_FILE,
     RecordingError,
@@ -214,51 +212,8 @@ def test_a_value_that_does_not_belong_is_named(
     assert says in refusal(changed(change))
 
 
-# --- The facts beside the raw files ---------------------------------------------------------------
-
-
-def test_facts_come_back(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_text(facts_text(facts()))
-    assert read_facts(tmp_path) == facts()
-
-
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"machine": 3}', "[" * 100_000, "9" * 9_999, "\xff"]
-)
-def test_facts_that_are_damaged_are_refused(content: str, tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_text(content, encoding="latin-1")
-    with pytest.raises(ValueError, match=r"^session\.json is damaged: "):
-        read_facts(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *(
-            (field, value)
-            for field in ("started", "seconds", "cpu_seconds")
-            for value in (-1, 1e308)
-        ),
-        *(("started", value) for value in (math.nan, math.inf, "1", None, True, 10**400)),
-        *(("command", value) for value in ({}, [], [3], "ls")),
-        *(("executable", value) for value in (None, 3)),
-        *(("machine", value) for value in (None, {}, {"cpu": "c", "cpus": 0, "libc": "l"})),
-        ("complete", 1),
-        ("more", 1),
-    ],
-)
-def test_facts_out_of_range_are_refused(field: str, value: Any, tmp_path: Path) -> None:
-    raw = {**json.loads(facts_text(facts())), field: value}
-    (tmp_path / FILE_NAME).write_text(json.dumps(raw))
-    with pytest.raises(ValueError, match="damaged") as refused:
-        read_facts(tmp_path)
-    assert str(refused.value).isprintable()
-
-
 def test_the_most_extreme_facts_make_a_recording_that_can_be_read(tmp_path: Path) -> None:
-    raw = json.loads(facts_text(facts(started=253402300799, seconds=1e12, cpu_seconds=1e12)))
-    raw.update(command=["/"], executable="")
-    (tmp_path / FILE_NAME).write_text(json.dumps(raw))
-    recording = make_recording([a_process()], read_facts(tmp_path))
+    extreme = facts(started=253402300799, seconds=1e12, cpu_seconds=1e12)
+    recording = make_recording([a_process()], extreme)
     (tmp_path / "r.json").write_text(recording_text(recording))
     assert read_recording(tmp_path / "r.json")["started"] == "9999-12-31T23:59:59Z"
