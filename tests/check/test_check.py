@@ -89,7 +89,7 @@ def changed(profile: dict, part: str, value: object) -> dict:
 
 
 STALE = {
-    "cpu.model": ("machine.cpu.model", 1),
+    "cpu.model": ("machine.cpu.model", 4096),
     "libc": ("machine.libc", "glibc 2.1"),
     "architecture": ("architecture", "aarch64"),
 }
@@ -204,7 +204,7 @@ def test_a_guess_about_this_machine_is_no_difference_but_another_one_is(
     line = only_error(check_with(profile, "/sys/devices"), 2)
     assert "cannot tell whether" in line
     assert "cpus (/sys/devices/system/cpu/online: No such file" in line
-    done = check_with(changed(profile, "machine.cpu.model", 1), "/sys/devices")
+    done = check_with(changed(profile, "machine.cpu.model", 4096), "/sys/devices")
     assert done.returncode == 3, done
     _, reason, blank, *_ = done.stdout.splitlines()
     assert (reason.split(":")[0].strip(), blank) == ("cpu.model", "")
@@ -295,7 +295,7 @@ def test_measuring_absolves_of_another_libc(check, profile: dict) -> None:
 
 
 def test_measuring_does_not_absolve_of_another_processor(check, profile: dict) -> None:
-    profile["machine"]["cpu"]["model"] = 1
+    profile["machine"]["cpu"]["model"] = 4096
     done = check(always_holds(profile), "--measure")
     assert (done.returncode, done.stderr) == (3, "")
     assert done.stdout.splitlines()[-1].startswith("The profile is stale: not timed, ")
