@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, TextIO
 
+from .faults import BadInput, Failure
 from .interrupt import interrupts_caught
 from .one_line import one_line
 
@@ -88,10 +89,17 @@ def to_install(package: str) -> str:
 
 
 def run(program: str, command: Callable[[], int]) -> int:
-    """Runs a command; what ends it from outside becomes one line and its exit code."""
+    """Runs a command; what goes wrong becomes one line and its exit code."""
     try:
         with interrupts_caught():
             return command()
+    except BadInput as error:
+        return fail(program, str(error), BAD_INPUT)
+    except Failure as error:
+        return fail(program, str(error), FAILED)
+    except OSError as error:
+        where = f"{one_line(error.filename)}: " if error.filename else ""
+        return fail(program, f"{where}{error.strerror or one_line(error)}", FAILED)
     except KeyboardInterrupt:
         return fail(program, "interrupted", INTERRUPTED)
     except MemoryError:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from . import spaces
+from .faults import BadInput
 from .one_line import one_line
-from .profile import Profile, ProfileError, load_profile
+from .profile import Profile, load_profile
 from .render import parts_of, rendered, shared_parts
 
 # What runs where no profile does; ASTEROPE_PROFILE knows it by this name.
@@ -23,7 +24,7 @@ _VENDOR_BYTES = 12
 def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
     """Reads the profiles to choose among: name -> profile, in the order of `paths`.
 
-    Raises ProfileError for a profile that cannot be used, for those that cannot be told apart: by
+    Raises BadInput for a profile that cannot be used, for those that cannot be told apart: by
     their names, which are the stems of their files, or by the CPU that they were tuned on; and for
     those of different architectures.
     """
@@ -34,9 +35,9 @@ def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
         name = _name(path)
         symbol = _symbol(name)
         if path in named.values():
-            raise ProfileError(f"{one_line(path)}: given twice: leave one out")
+            raise BadInput(f"{one_line(path)}: given twice: leave one out")
         if symbol in named:
-            raise ProfileError(
+            raise BadInput(
                 f"{one_line(path)}: its name in the C file, {symbol}, is that of "
                 f"{one_line(named[symbol])}: rename one of the files"
             )
@@ -44,14 +45,14 @@ def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
         profile = profiles[name] = load_profile(path)
         first = next(iter(profiles.values()))
         if profile.architecture != first.architecture:
-            raise ProfileError(
+            raise BadInput(
                 f"{one_line(path)}: of {profile.architecture}, and {one_line(paths[0])} of "
                 f"{first.architecture}: one file holds one architecture: make one of each, and "
                 "compile the one that fits"
             )
         cpu = _identity(path, profile)
         if cpu in tuned:
-            raise ProfileError(
+            raise BadInput(
                 f"{one_line(path)}: tuned on the same CPU as {one_line(tuned[cpu])} "
                 f"({cpu[0]}, family {cpu[1]}, model {cpu[2]}, stepping {cpu[3]}): "
                 "leave one out, or make one of both with asterope-tune merge"
@@ -92,12 +93,12 @@ def _name(path: str | os.PathLike) -> str:
     name = Path(path).stem
     # A plus is for names such as icelake+hbm; more would have to be quoted in C or in a shell.
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}", name):
-        raise ProfileError(
+        raise BadInput(
             f"{one_line(path)}: the profile goes by its file's name, which needs letters, digits, "
             "points, dashes, underscores and plus signs only, 63 at most: rename the file"
         )
     if name == FALLBACK:
-        raise ProfileError(
+        raise BadInput(
             f"{one_line(path)}: {FALLBACK} is the name of what runs where no profile does: "
             "rename the file"
         )
@@ -113,7 +114,7 @@ def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
     """Vendor, family, model and stepping of the CPU; None where the profile does not say."""
     cpu = profile.raw.get("machine", {}).get("cpu", {})
     if len(cpu.get("vendor", "")) > _VENDOR_BYTES:
-        raise ProfileError(
+        raise BadInput(
             f"{one_line(path)}: machine.cpu.vendor: longer than the {_VENDOR_BYTES} characters "
             "that a CPU has for it: correct it or run asterope-tune again"
         )

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from . import __version__
 from .atomic_file import write_files
-from .command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, tell
+from .command_line import DONE, FAILED, Parser, fail, run, tell
 from .dispatch import load_profiles, render_dispatch
-from .faults import BadInput, Failure
+from .faults import Failure
 from .one_line import one_line
-from .profile import Profile, ProfileError, load_profile
+from .profile import Profile, load_profile
 from .profile_places import profile_to_read
 from .provisional import doubt_of, warning
 from .render import render_routine, what_is_missing
@@ -152,15 +152,10 @@ def _read(arguments: argparse.Namespace) -> tuple[_Render, dict[str | Path, Prof
 
 
 def _generate(arguments: argparse.Namespace) -> int:
-    try:
-        render, profiles, held = _read(arguments)
-        texts, library = render(0), None  # all of it, before any file is touched
-        if arguments.preload is not None:
-            library = _library(arguments.places, render, profiles.values())
-    except (ProfileError, BadInput) as error:
-        return fail(PROGRAM, str(error), BAD_INPUT)
-    except (Failure, OSError) as error:
-        return fail(PROGRAM, one_line(error), FAILED)
+    render, profiles, held = _read(arguments)
+    texts, library = render(0), None  # all of it, before any file is touched
+    if arguments.preload is not None:
+        library = _library(arguments.places, render, profiles.values())
     outputs: list[tuple[str, Path, Mapping[str, str | bytes]]] = []
     if library is None or arguments.output is not None:
         outputs.append(("-o", Path(arguments.output or "."), texts))
@@ -172,11 +167,9 @@ def _generate(arguments: argparse.Namespace) -> int:
             write_files(folder, files)
         except OSError as error:
             where = one_line(error.filename or folder)
-            return fail(
-                PROGRAM,
-                f"{where}: cannot write: {error.strerror}: choose another folder with {option}",
-                FAILED,
-            )
+            raise Failure(
+                f"{where}: cannot write: {error.strerror}: choose another folder with {option}"
+            ) from None
     if arguments.quiet:
         return DONE
     for prefix in (arguments.prefix or ())[-1:]:

@@ -7,12 +7,12 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from . import __version__
-from .faults import BadInput
-from .profile.faults import Fault, fault_text
-from .profile.text import Kind, read
-from .record.reading import parse_checked
+from .profile.faults import Fault
+from .profile.schema import read_checked
+from .profile.text import Kind
 from .render import INTENTS
 
 LEAST = 512  # bytes: smaller copies are not tried place by place
@@ -58,13 +58,12 @@ def text_of(places: Sequence[MappedPlace], command: Sequence[str]) -> str:
 def read_places(path: str | os.PathLike, entries: Collection[str] | None) -> list[MappedPlace]:
     """`entries`: the routine's, memcpy_cold and so on; None: whichever. Raises BadInput: file,
     place, what is wrong, remedy."""
-    try:
-        raw = parse_checked(read(path, _KIND), _KIND, SCHEMA_FILE)
-        places = [MappedPlace(**one) for one in raw["places"]]
-        _check(places, entries)
-        return places
-    except Fault as fault:
-        raise BadInput(fault_text(path, fault)) from None
+    raw = read_checked(path, _KIND, SCHEMA_FILE, lambda raw: _check(_places_of(raw), entries))
+    return _places_of(raw)
+
+
+def _places_of(raw: Any) -> list[MappedPlace]:
+    return [MappedPlace(**one) for one in raw["places"]]
 
 
 def _check(places: Sequence[MappedPlace], entries: Collection[str] | None) -> None:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from .faults import BadInput
 from .one_line import one_line
-from .profile import ProfileError
 
 SYSTEM_PROFILE = Path("/etc/asterope/profile.json")
 
@@ -28,7 +28,7 @@ def profile_to_read(named: str | None) -> Path:
     """`named` if a profile was named; else the user's where there is one; else the system's.
 
     One that is there counts, whether it can be read or not: to go on with another would surprise
-    its owner. Raises ProfileError where there is none, and says where it looked.
+    its owner. Raises BadInput where there is none, and says where it looked.
     """
     if named is not None:
         return Path(named)
@@ -37,7 +37,7 @@ def profile_to_read(named: str | None) -> Path:
         if _is_there(place):
             return place
     looked = " nor ".join(one_line(place) for place in places)
-    raise ProfileError(
+    raise BadInput(
         f"no profile is named, and there is no {looked}: "
         "name one, or make one for all with asterope-tune --system"
     )

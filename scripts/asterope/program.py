@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from .faults import BadInput
 from .one_line import one_line
 
 _DEEPEST = 4  # interpreters of interpreters, as Linux follows them
@@ -19,7 +20,7 @@ _PT_INTERP = 3
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
 
-class CannotPreload(ValueError):
+class CannotPreload(BadInput):
     """The command has no program, or one that takes no preloaded library: one line says why."""
 
 

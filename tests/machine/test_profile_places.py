@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from asterope import generate, profile_places
-from asterope.profile import ProfileError
+from asterope.faults import BadInput
 from asterope.report import command as report
 from command_errors import only_error_of, run_command
 from copy_programs import shared_library
@@ -46,7 +46,7 @@ def test_the_named_one_comes_before_the_users_and_that_before_the_systems(places
 
 
 def test_where_there_is_none_both_places_are_named(places) -> None:
-    with pytest.raises(ProfileError) as refused:
+    with pytest.raises(BadInput) as refused:
         profile_places.profile_to_read(None)
     for place in places:
         assert str(place) in str(refused.value)

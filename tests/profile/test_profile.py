@@ -14,7 +14,8 @@ from typing import Any
 import jsonschema
 import pytest
 from asterope import profile
-from asterope.profile import LeftOut, ProfileError, Proof, Ratio, load_profile
+from asterope.faults import BadInput
+from asterope.profile import LeftOut, Proof, Ratio, load_profile
 from asterope.spaces import probes
 from asterope.spaces.threads import Share
 from asterope.spaces.x86_64 import pipelines, set_pipelines, small_copies, small_sets
@@ -64,7 +65,7 @@ def written(folder: Path, content: object) -> Path:
 
 
 def fault_of(path: Path) -> str:
-    with pytest.raises(ProfileError) as caught:
+    with pytest.raises(BadInput) as caught:
         load_profile(path)
     return str(caught.value)
 
@@ -249,7 +250,7 @@ def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
         raw = taking(good_profile(), choice("small", 0, bound, fields))
         try:
             accepted.add(load_profile(written(tmp_path, raw)).the("small").copy)
-        except ProfileError as error:
+        except BadInput as error:
             assert "copies.taken: no such copy" in str(error)
     assert accepted == exist
     assert 0 < len(exist) < 4 * 3 * 3 * 3
@@ -265,7 +266,7 @@ def test_the_probes_that_get_through_are_those_of_the_space(tmp_path):
             copies["fetch"] = copies["hot"]
         try:
             accepted.add(load_profile(written(tmp_path, raw)).choices[5].sensing.probe)
-        except ProfileError as error:
+        except BadInput as error:
             assert "choices[5].copies" in str(error)
     assert accepted == set(probes.PROBES)
 

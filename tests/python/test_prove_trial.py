@@ -253,7 +253,8 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
     assert named("merge", "own").returncode == 2
     for _ in range(2):
         assert (
-            named("--explore", 2, "--name", "own", "--", things / "program", 3_000_000).stdout == ""
+            named("--explore", 2, "--name", "own", "--", things / "program", 12_000_000).stdout
+            == ""
         )
     merged = named("merge", "own")
     assert "2 processes." in merged.stdout and "program main (memcpy)" in merged.stdout

@@ -283,7 +283,7 @@ _WITH_STEP = _log(_STEP)
 BAD_FILES: dict[str, tuple[Any, str]] = {
     "empty": ("", "empty"),
     "other text": ("hello\n", "not JSON"),
-    "other JSON": ({"format": "x"}, "no profile, trial log, bench results or recording"),
+    "other JSON": ({"format": "x"}, "no profile, trial log, bench results or trial"),
     "binary": (b"\x7fELF\x00\xff" * 9, "UTF-8"),
     "torn profile": (json.dumps(good_profile())[:-9], "cut short"),
     "profile of another version": ({**good_profile(), "version": 9}, "newer"),

@@ -11,8 +11,9 @@ from typing import Any
 import jsonschema
 import pytest
 from asterope import spaces
+from asterope.faults import BadInput
 from asterope.limits import header
-from asterope.profile import ProfileError, load_profile, schema
+from asterope.profile import load_profile, schema
 from asterope.render import render_candidates, render_routine
 from asterope.spaces.kinds import kinds_of
 from profile_samples import plain_profile
@@ -94,7 +95,7 @@ def test_its_profile_is_read_and_rendered_on_any_machine(tmp_path: Path, archite
 def test_its_profile_holds_none_of_anothers_copies(tmp_path: Path, architecture: str) -> None:
     for other in (name for name in spaces.ARCHITECTURES if name != architecture):
         raw = {**plain_profile(architecture), "architecture": other}
-        with pytest.raises(ProfileError, match=r"choices\[\d+\]\.copies\.taken\."):
+        with pytest.raises(BadInput, match=r"choices\[\d+\]\.copies\.taken\."):
             loaded(tmp_path, raw)
 
 

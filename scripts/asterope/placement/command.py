@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from .. import __version__
-from ..atomic_file import write_files
-from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, show, tell
+from ..command_line import DONE, Parser, run, show, tell, to_install
+from ..faults import BadInput, Failure
 from ..one_line import one_line
+from ..output_file import write_output
 from . import experiment, words
 
 PROGRAM = "asterope-placement"
@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 def _time(
     routine: Path, compilers: Sequence[str], arguments: argparse.Namespace, cpu: int
 ) -> tuple[list[experiment.Build], list[experiment.Trial]]:
-    """Raises CannotCompile, Failed."""
+    """Raises BadInput and Failure."""
     allowed = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as folder:
         builds = experiment.build_all(routine, compilers, Path(folder))
@@ -105,38 +105,26 @@ def _time(
 def _run(arguments: argparse.Namespace) -> int:
     routine = Path(arguments.routine)
     if not routine.is_file():
-        return fail(
-            PROGRAM, f"{one_line(routine)}: no such file: run asterope-generate first", BAD_INPUT
-        )
+        raise BadInput(f"{one_line(routine)}: no such file: run asterope-generate first")
     draw = None
     if arguments.plot is not None:
         try:
             from . import picture as draw
         except ImportError as error:
-            return fail(
-                PROGRAM,
-                f"--plot needs {error.name}, which this Python lacks: install it "
-                f"({one_line(sys.executable)} -m pip install matplotlib; on Debian apt-get "
-                "install python3-matplotlib)",
-                FAILED,
-            )
+            raise Failure(f"--plot needs {error.name}, {to_install('matplotlib')}") from None
     cpu = max(os.sched_getaffinity(0)) if arguments.cpu is None else arguments.cpu
     if cpu not in os.sched_getaffinity(0):
-        return fail(PROGRAM, f"--cpu {cpu}: this process may not run there", BAD_INPUT)
+        raise BadInput(f"--cpu {cpu}: this process may not run there")
     compilers = experiment.find_compilers()
     if not compilers:
-        return fail(
-            PROGRAM, f"found none of {', '.join(experiment.COMPILERS)}: install one", FAILED
-        )
+        raise Failure(f"found none of {', '.join(experiment.COMPILERS)}: install one")
     for name in experiment.COMPILERS:
         if name not in compilers:
             tell(PROGRAM, f"left out: {name}, which is not installed")
     try:
         builds, trials = _time(routine.resolve(), compilers, arguments, cpu)
-    except experiment.CannotCompile as error:
-        return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", BAD_INPUT)
-    except experiment.Failed as error:
-        return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", FAILED)
+    except (BadInput, Failure) as error:
+        raise type(error)(f"{one_line(routine)}: {one_line(error)}") from None
     results = experiment.analyse(trials)
     show(
         f"{one_line(routine)}: {len(builds)} builds, {len(experiment.PLACES) ** 2} placements, "
@@ -151,10 +139,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if draw is not None:
         files[arguments.plot] = draw.png(draw.draw(results, builds))
     for name, content in files.items():
-        try:
-            write_files(Path(name).parent, {Path(name).name: content})
-        except OSError as error:
-            return fail(PROGRAM, f"{one_line(name)}: cannot write: {error.strerror}", FAILED)
+        write_output(Path(name), content)
     return DONE
 
 

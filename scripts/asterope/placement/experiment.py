@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+from ..faults import BadInput, Failure
 from ..profile import Ratio
 from ..robust import ratio_interval
 
@@ -33,14 +34,6 @@ COPIES = (ROUTINE, AGAIN, CALLED, LIBC)
 LARGEST = 1 << 20  # as in driver.c
 PROCESSES = 4
 MOST_SECONDS = 1800
-
-
-class Failed(Exception):
-    """What went wrong, in one line."""
-
-
-class CannotCompile(Failed):
-    """A compiler refused the routine."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +69,7 @@ def find_compilers(wanted: Sequence[str] = COMPILERS) -> list[str]:
 
 
 def build_all(routine: Path, compilers: Sequence[str], folder: Path) -> list[Build]:
-    """The routine at every level. Raises CannotCompile."""
+    """The routine at every level. Raises BadInput where a compiler refuses it."""
     builds = []
     for compiler in compilers:
         for level in LEVELS:
@@ -91,7 +84,7 @@ def build_all(routine: Path, compilers: Sequence[str], folder: Path) -> list[Bui
 
 
 def build_driver(compiler: str, folder: Path) -> Path:
-    """The program that times them. Raises CannotCompile."""
+    """The program that times them. Raises BadInput where a compiler refuses it."""
     program = folder / "driver"
     _compile([compiler, "-O2", str(SOURCES / "driver.c"), "-o", str(program), "-ldl"])
     return program
@@ -101,14 +94,14 @@ def _compile(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]
-        raise CannotCompile(f"{command[0]} {command[2]}: {lines[0].strip()[:300]}")
+        raise BadInput(f"{command[0]} {command[2]}: {lines[0].strip()[:300]}")
 
 
 def time_all(
     driver: Path, builds: Sequence[Build], sizes: Sequence[int], rounds: int, seed: int
 ) -> list[Trial]:
     """Runs the driver in several processes, on the CPUs that this one may use; they share the
-    rounds. Raises Failed."""
+    rounds. Raises Failure."""
     trials: list[Trial] = []
     for process in range(min(PROCESSES, rounds)):
         share = range(process, rounds, PROCESSES)
@@ -127,11 +120,11 @@ def _run_driver(
             command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        raise Failed(f"the timings took more than {MOST_SECONDS} s") from None
+        raise Failure(f"the timings took more than {MOST_SECONDS} s") from None
     if done.returncode < 0:
-        raise Failed(f"the timings ended with signal {-done.returncode}")
+        raise Failure(f"the timings ended with signal {-done.returncode}")
     if done.returncode != 0:
-        raise Failed(done.stderr.strip() or f"the timings ended with exit code {done.returncode}")
+        raise Failure(done.stderr.strip() or f"the timings ended with exit code {done.returncode}")
     return read_trials(done.stdout)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
+from ..faults import BadInput
 from .build import build
 from .checks import check
-from .faults import Fault, ProfileError, fault_text
+from .faults import Fault, fault_text
 from .model import (
     Choice,
     LeftOut,
@@ -16,7 +17,7 @@ from .model import (
     Ratio,
 )
 from .schema import SCHEMA_FILE, log_architecture, log_header_fault, schema
-from .text import MAXIMUM_BYTES, MAXIMUM_VALUES, decode, parse, read
+from .text import MAXIMUM_BYTES, MAXIMUM_VALUES, parse, read
 
 __all__ = [
     "MAXIMUM_BYTES",
@@ -26,7 +27,6 @@ __all__ = [
     "LeftOut",
     "Measurement",
     "Profile",
-    "ProfileError",
     "Proof",
     "Ratio",
     "load_profile",
@@ -39,11 +39,11 @@ __all__ = [
 def load_profile(path: str | os.PathLike, content: bytes | None = None) -> Profile:
     """Reads and checks the profile at `path`; `content`: what was read from there already.
 
-    Raises ProfileError for whatever is wrong with it, an unreadable file included.
+    Raises BadInput for whatever is wrong with it, an unreadable file included.
     """
     try:
-        raw = parse(decode(read(path) if content is None else content))
+        raw = parse(read(path) if content is None else content)
         check(raw)
     except Fault as fault:
-        raise ProfileError(fault_text(path, fault)) from None
+        raise BadInput(fault_text(path, fault)) from None
     return build(raw)

@@ -1,4 +1,4 @@
-"""What is wrong with a profile: a place in it, and one line of text."""
+"""What is wrong with a file of ours: a place in it, and one line of text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,8 @@ REMEDY = "correct it or run asterope-tune again"
 Place = tuple  # of str and int
 
 
-class ProfileError(ValueError):
-    """A profile that cannot be used. Its text is one line: file, place, what is wrong, remedy."""
-
-
 class Fault(Exception):
-    """What is wrong with a profile, and where in it."""
+    """What is wrong with a file, and where in it."""
 
     def __init__(self, what: str, place: Place = ()) -> None:
         super().__init__(what)

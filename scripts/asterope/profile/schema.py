@@ -1,21 +1,24 @@
-"""The schema of profiles, and its faults in words."""
+"""The schema of profiles, and the faults that this and other schemas find, in words."""
 
 from __future__ import annotations
 
 import functools
 import itertools
 import json
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
+from ..faults import BadInput
 from ..schemas import read_schema
 from ..spaces import ARCHITECTURES, OLDEST
-from .faults import REMEDY, Fault, path_text, shown
+from .faults import REMEDY, Fault, fault_text, path_text, shown
+from .text import Kind, parse, read
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 SCHEMA_FILE = _PACKAGE / "profile.schema.json"
@@ -50,7 +53,36 @@ def profile_validator(architecture: str) -> jsonschema.Draft202012Validator:
     return validator(schema(architecture))
 
 
-def fault_of(error: ValidationError, remedy: str = REMEDY) -> Fault:
+def refuse_what_breaks(
+    checker: jsonschema.Draft202012Validator, raw: Any, remedy: str = REMEDY
+) -> None:
+    """Raises Fault where `raw` is not as the schema says."""
+    # A limit, because a hostile file can hold a fault in each of its 200,000 values.
+    error = best_match(itertools.islice(checker.iter_errors(raw), 100))
+    if error is not None:
+        raise _fault_of(error, remedy)
+
+
+def read_checked(
+    path: str | os.PathLike,
+    kind: Kind,
+    schema_file: Path,
+    check: Callable[[Any], None],
+    content: bytes | None = None,
+) -> Any:
+    """A file of that kind, as the schema says. `check`: of what that cannot say, raises Fault;
+    `content`: what was read from there already. Raises BadInput."""
+    try:
+        raw = parse(read(path, kind) if content is None else content, kind)
+        checker = validator(json.loads(schema_file.read_text(encoding="utf-8")))
+        refuse_what_breaks(checker, raw, kind.remedy)
+        check(raw)
+        return raw
+    except Fault as fault:
+        raise BadInput(fault_text(path, fault)) from None
+
+
+def _fault_of(error: ValidationError, remedy: str) -> Fault:
     """The fault that the schema found, in our words: jsonschema's own echo the whole value."""
     place = tuple(error.absolute_path)
     value, rule, limit = error.instance, error.validator, error.validator_value
@@ -114,8 +146,8 @@ def log_header_fault(header: Mapping[str, Any]) -> str | None:
     if architecture not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         return f"architecture: {shown(architecture)} is none of {known}: {REMEDY}"
-    error = best_match(itertools.islice(_log_validator(architecture).iter_errors(header), 100))
-    if error is None:
-        return None
-    fault = fault_of(error)
-    return f"{path_text(fault.place)}: {fault}"
+    try:
+        refuse_what_breaks(_log_validator(architecture), header)
+    except Fault as fault:
+        return f"{path_text(fault.place)}: {fault}"
+    return None

@@ -1,4 +1,4 @@
-"""From a file to JSON values, of profiles and other files of ours, and what no profile may hold."""
+"""From a file of ours to JSON values: profiles and others, and what none of them may hold."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class Kind:
     version: int
     remedy: str
     remake: str = "make it anew"  # of one of an older version
+    holds_names: bool = True  # of files and programs, which are any text; False: all is ASCII
 
 
 PROFILE = Kind(
@@ -41,6 +42,7 @@ PROFILE = Kind(
     version=2,
     remedy=REMEDY,
     remake="tune again with asterope-tune",
+    holds_names=False,
 )
 
 
@@ -54,7 +56,7 @@ def read(path: str | os.PathLike, kind: Kind = PROFILE) -> bytes:
         ) from None
 
 
-def decode(content: bytes, kind: Kind = PROFILE) -> str:
+def _decode(content: bytes, kind: Kind) -> str:
     if len(content) > MAXIMUM_BYTES:
         raise Fault(
             f"larger than {MAXIMUM_BYTES >> 20} MiB, so no {kind.noun}: "
@@ -87,33 +89,31 @@ def _object(pairs: list[tuple[str, Any]]) -> Object:
 
 def _integer(digits: str) -> int | float:
     # int() is slow and may refuse on thousands of digits. Infinity keeps the value's place for
-    # refuse_unsound, which can say where it stands.
+    # _refuse_unsound(), which can say where it stands.
     return int(digits) if len(digits) <= 20 else math.inf
 
 
-def parse(text: str) -> Any:
-    """Of a profile: objects remember what they were given twice, and no number is refused yet."""
-    return parse_with(text, PROFILE, object_pairs_hook=_object, parse_int=_integer)
-
-
-def parse_with(text: str, kind: Kind, **hooks: Any) -> Any:
-    """`hooks`: those of json.loads."""
+def parse(content: bytes, kind: Kind = PROFILE) -> Any:
+    """Of that kind, by its own word, and sound; nothing else of it is checked. Raises Fault."""
     try:
-        return json.loads(text, **hooks)
+        raw = json.loads(_decode(content, kind), object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
         raise Fault(
             f"line {error.lineno}, column {error.colno}: not JSON ({error.msg}): "
             f"the file is damaged or cut short: run {kind.program} again"
         ) from None
     except RecursionError:
-        raise too_deep(kind) from None
+        raise _too_deep(kind) from None
+    _refuse_unsound(raw, kind)
+    _refuse_other_formats(raw, kind)
+    return raw
 
 
-def too_deep(kind: Kind, place: Place = ()) -> Fault:
+def _too_deep(kind: Kind, place: Place = ()) -> Fault:
     return Fault(f"nested too deeply to be a {kind.noun}: {kind.remedy}", place)
 
 
-def refuse_other_formats(raw: Any, kind: Kind) -> None:
+def _refuse_other_formats(raw: Any, kind: Kind) -> None:
     """Says plainly what the schema would report as one fault of many."""
     if not isinstance(raw, dict):
         raise Fault(f"{shown(raw)} where a JSON object is expected: {kind.remedy}")
@@ -138,34 +138,34 @@ def refuse_other_formats(raw: Any, kind: Kind) -> None:
         )
 
 
-def refuse_unsound(raw: Any) -> None:
-    """Refuses what the schema cannot see, and what no field of any profile may hold."""
+def _refuse_unsound(raw: Any, kind: Kind) -> None:
+    """Refuses what the schema cannot see, and what no field of any such file may hold."""
     pending: list[tuple[Any, Place]] = [(raw, ())]
     values = 1
     while pending:
         value, place = pending.pop()
         if len(place) == MAXIMUM_DEPTH and isinstance(value, (Object, list)):
-            raise too_deep(PROFILE, place[:3])
+            raise _too_deep(kind, place[:3])
         if isinstance(value, float) and not math.isfinite(value):
-            raise Fault(f"not a finite number of a sane size: {REMEDY}", place)
+            raise Fault(f"not a finite number of a sane size: {kind.remedy}", place)
         if isinstance(value, str):
-            _refuse_odd_text(value, place)
+            _refuse_odd_text(value, place, kind)
         if isinstance(value, (Object, list)):
             values += len(value)
             if values > MAXIMUM_VALUES:
-                raise Fault(f"more than {MAXIMUM_VALUES} values, so no profile: {REMEDY}")
+                raise Fault(f"more than {MAXIMUM_VALUES} values, so no {kind.noun}: {kind.remedy}")
         if isinstance(value, Object):
             if value.repeated is not None:
-                raise Fault(f"given twice: {REMEDY}", (*place, value.repeated))
+                raise Fault(f"given twice: {kind.remedy}", (*place, value.repeated))
             for key in value:
-                _refuse_odd_text(key, (*place, key))
+                _refuse_odd_text(key, (*place, key), kind)
             # Reversed, so that faults are found in the order of the file.
             pending.extend((value[key], (*place, key)) for key in reversed(list(value)))
         elif isinstance(value, list):
             pending.extend((value[i], (*place, i)) for i in reversed(range(len(value))))
 
 
-def _refuse_odd_text(text: str, place: Place) -> None:
+def _refuse_odd_text(text: str, place: Place, kind: Kind) -> None:
     # The schema's patterns say so too, but Python's `$` lets a final newline pass.
-    if not (text.isascii() and text.isprintable()):
-        raise Fault(f"{shown(text)} is not all printable ASCII: {REMEDY}", place)
+    if not kind.holds_names and not (text.isascii() and text.isprintable()):
+        raise Fault(f"{shown(text)} is not all printable ASCII: {kind.remedy}", place)

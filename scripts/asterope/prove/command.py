@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from ..command_line import BAD_INPUT, FAILED, fail, run
-from ..faults import BadInput, Failure
-from ..one_line import one_line
+from ..command_line import run
 from .options import LIST, MERGE, PROGRAM, REMOVE, parse, parse_kept
 from .runs import prove_by_runs
 from .supervisor import supervised
@@ -37,20 +35,11 @@ def _of_kept(arguments: argparse.Namespace) -> int:
     return operation.merge(arguments)
 
 
-def _answer(work: Callable[[], int]) -> int:
-    try:
-        return work()
-    except BadInput as error:
-        return fail(PROGRAM, str(error), BAD_INPUT)
-    except (Failure, OSError) as error:
-        return fail(PROGRAM, one_line(error), FAILED)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
     given = sys.argv[1:] if argv is None else list(argv)
     kept = parse_kept(given)
     if kept is not None:
-        return run(PROGRAM, lambda: _answer(lambda: _of_kept(kept)))
+        return run(PROGRAM, lambda: _of_kept(kept))
     arguments = parse(given)
-    return run(PROGRAM, lambda: _answer(lambda: _prove(arguments)))
+    return run(PROGRAM, lambda: _prove(arguments))

@@ -19,7 +19,7 @@ from ..command_line import DONE, FAILED, STALE, fail
 from ..faults import BadInput, Failure
 from ..one_line import one_line
 from ..output_file import check_output, write_output
-from ..program import CannotPreload, find_program
+from ..program import find_program
 from . import words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
@@ -69,13 +69,10 @@ def _setting(arguments: argparse.Namespace) -> Setting:
 
 def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) -> Runner:
     """Raises BadInput."""
-    try:
-        program = find_program(setting.command)
-        check_tunables(setting.copies, program.loader)
-        if setting.client is None:
-            return Commands(program, setting.command[0], cpus, setting.metric.kind == PATTERN)
-    except CannotPreload as error:
-        raise BadInput(str(error)) from None
+    program = find_program(setting.command)
+    check_tunables(setting.copies, program.loader)
+    if setting.client is None:
+        return Commands(program, setting.command[0], cpus, setting.metric.kind == PATTERN)
     if shutil.which(setting.client[0]) is None:  # any program will do, a static one, too
         raise BadInput(f"--client: {one_line(setting.client[0])}: no such command")
     others = os.sched_getaffinity(0) - set(cpus or ())

@@ -42,14 +42,14 @@ class Descendants:
         for pid in _family(os.getpid()):
             if pid == os.getpid():
                 continue
+            own, waited = _cpu_seconds_of(pid)
+            self.cpu_seconds += own + waited
             try:
                 program = os.readlink(_PROC / str(pid) / "exe")
                 maps = (_PROC / str(pid) / "maps").read_text(errors="replace")
-            except OSError:
+            except OSError:  # it is just ending
                 continue
             self.running[pid] = program
-            own, waited = _cpu_seconds_of(pid)
-            self.cpu_seconds += own + waited
             if self._folder in maps:
                 self.recorded[pid] = own
                 self._unrecorded.pop(pid, None)

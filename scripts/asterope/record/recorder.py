@@ -6,6 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
+from ..faults import Failure
 from .raw import tell_to_stop
 
 LIBRARY = "libasterope_record.so"
@@ -14,15 +15,18 @@ _MEMORY = "/dev/shm"
 _ROOM = 256 << 20  # bytes: a process takes 0.04 MB, and 0.2 MB where it copies much
 
 
-def find_library() -> Path | None:
-    """In a checkout, an installed tree or beside the package; None: nowhere."""
+def find_library() -> Path:
+    """In a checkout, an installed tree or beside the package. Raises Failure: nowhere."""
     above = Path(__file__).resolve().parents  # record, the package, and so on
     if (above[3] / "tuner" / "record").is_dir():  # a checkout
         places = [Path(os.environ.get("ASTEROPE_BUILD_DIR", above[3] / "build"))]
     else:  # where pip puts it, or above share/asterope/python
         places = [above[1], *(root / "lib" / "asterope" for root in above[5:6])]
     paths = (place.resolve() / LIBRARY for place in places)
-    return next((path for path in paths if path.is_file()), None)
+    for path in paths:
+        if path.is_file():
+            return path
+    raise Failure(f"{LIBRARY} is not there: build it")
 
 
 def place_for_files() -> str | None:

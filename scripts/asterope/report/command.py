@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from .. import __version__
 from ..atomic_file import write_files
-from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, show, tell
-from ..faults import BadInput
+from ..command_line import DONE, Parser, run, show, tell, to_install
+from ..faults import BadInput, Failure
 from ..one_line import one_line
-from ..profile import ProfileError
 from ..profile_places import profile_to_read
 from .inputs import read_inputs
 
@@ -22,21 +20,20 @@ PROGRAM = "asterope-report"
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=PROGRAM,
-        description="Makes one self-contained page of what asterope-tune, asterope-bench, "
-        "asterope-record and asterope-prove found: "
-        "throughput and ratios to libc by size, heat maps of the search, the chosen intervals, a "
-        "program's copies, the machine and its noise.",
+        description="Makes one self-contained page of what asterope-tune, asterope-bench and "
+        "asterope-prove found: throughput and ratios to libc by size, heat maps of the search, the "
+        "chosen intervals, what a program gains, the machine and its noise.",
         epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
         "arguments or bad input; 130 interrupted.",
         allow_abbrev=False,
     )
     parser.add_argument(
         "inputs",
-        metavar="PROFILE|LOG|BENCH.json|RECORDING|PROOF.json",
+        metavar="PROFILE|LOG|BENCH.json|PROOF.json",
         nargs="*",
         help="a profile, a trial log (asterope-tune --log; also gzipped, and of a run that still "
-        "goes on), results of asterope-bench --json, a recording of asterope-record, results "
-        "of asterope-prove --json: one of each at most, in any order, all of one machine "
+        "goes on), results of asterope-bench --json or of asterope-prove --json: one of each at "
+        "most, in any order, all of one machine "
         "(default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
         "/etc/asterope/profile.json)",
     )
@@ -54,35 +51,24 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
-    try:
-        names = arguments.inputs or [str(profile_to_read(None))]
-        for path in names:
-            if _same(Path(path), output):
-                raise BadInput(
-                    f"{one_line(path)}: is an input: choose another file for the page with -o"
-                )
-        inputs = read_inputs(names)
-    except (BadInput, ProfileError) as error:
-        return fail(PROGRAM, str(error), BAD_INPUT)
+    names = arguments.inputs or [str(profile_to_read(None))]
+    for path in names:
+        if _same(Path(path), output):
+            raise BadInput(
+                f"{one_line(path)}: is an input: choose another file for the page with -o"
+            )
+    inputs = read_inputs(names)
     try:
         from . import page  # not before the inputs are good: matplotlib takes a second to load
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("matplotlib", "numpy"):
-            return fail(PROGRAM, f"matplotlib cannot be loaded: {_first_cause(error)}", FAILED)
-        return fail(
-            PROGRAM,
-            f"the pictures need {error.name}, which this Python lacks: install it "
-            f"({one_line(sys.executable)} -m pip install matplotlib; on Debian apt-get install "
-            "python3-matplotlib)",
-            FAILED,
-        )
+            raise Failure(f"matplotlib cannot be loaded: {_first_cause(error)}") from None
+        raise Failure(f"the pictures need {error.name}, {to_install('matplotlib')}") from None
     sections = page.make_sections(inputs)
     if not sections:
-        return fail(
-            PROGRAM,
+        raise BadInput(
             f"{', '.join(map(one_line, names))}: nothing in there to show yet: "
-            "wait until the search has timed its first size",
-            BAD_INPUT,
+            "wait until the search has timed its first size"
         )
     html = page.render_page(inputs, sections)  # all of it, before any file is touched
     pictures = [picture for section in sections for picture in section.pictures]
@@ -93,9 +79,7 @@ def _run(arguments: argparse.Namespace) -> int:
         write_files(output.parent, {output.name: html})
     except OSError as error:
         where = one_line(error.filename or output)
-        return fail(
-            PROGRAM, f"{where}: cannot write: {error.strerror}: choose another place", FAILED
-        )
+        raise Failure(f"{where}: cannot write: {error.strerror}: choose another place") from None
     for doubt in inputs.doubts:
         tell(PROGRAM, f"warning: {doubt}")
     taken = "" if arguments.inputs else f" from {one_line(names[0])}"

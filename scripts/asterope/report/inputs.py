@@ -1,4 +1,4 @@
-"""Reads what a report is made of: profile, trial log, bench results, recording, whole runs."""
+"""Reads what a report is made of: profile, trial log, bench results, trial, whole runs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from typing import IO, Any
 from ..faults import BadInput
 from ..json_depth import nests_too_deeply
 from ..one_line import one_line
-from ..profile import Profile, ProfileError, load_profile
+from ..profile import Profile, load_profile
 from ..provisional import doubt_of, warning, why_provisional
-from ..record.reading import RECORDING, RecordingError, read_recording
 from ..text_file import open_to_read
 from . import bench, proof, trial, trial_log
 
@@ -30,28 +29,18 @@ class Inputs:
     profile: Profile | None = None
     log: trial_log.TrialLog | None = None
     bench: bench.Bench | None = None
-    recording: Mapping[str, Any] | None = None
     proof: Mapping[str, Any] | None = None
     trial: Mapping[str, Any] | None = None
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """As in profiles; empty where none of them names one. What a recording knows of its machine
-        counts where there is nothing else."""
+        """As in profiles; empty where none of them names one."""
         for given in (self.bench, self.log, self.profile):
             if given is not None and given.machine:
                 return given.machine
-        if self.recording is not None:
-            known = self.recording["machine"]
-            return {**known, "cpu": {"brand": known["cpu"]}}
         if self.proof is not None:
             return {"libc": self.proof["libc"]}
         return {}
-
-    @property
-    def only_recording(self) -> bool:
-        """Nothing of a search or a bench was given."""
-        return (self.profile, self.log, self.bench) == (None, None, None)
 
     @property
     def doubts(self) -> list[str]:
@@ -84,7 +73,6 @@ _WORDS = {
     "profile": "profile",
     "log": "trial log",
     "bench": "file of bench results",
-    "recording": "recording",
     "proof": "file of asterope-prove --runs",
     "trial": "trial of asterope-prove",
 }
@@ -122,16 +110,11 @@ def _read(path: str) -> tuple[str, Any]:
         return "proof", proof.build_proof(whole, where)
     if given == trial.FORMAT:
         return "trial", trial.build_trial(whole, where)
-    try:
-        if given == RECORDING.format:
-            return "recording", read_recording(path, content)
-        if not isinstance(whole, dict) or given == "asterope-profile":
-            return "profile", load_profile(path, content)
-    except (RecordingError, ProfileError) as error:
-        raise BadInput(str(error)) from None
+    if not isinstance(whole, dict) or given == "asterope-profile":
+        return "profile", load_profile(path, content)
     raise BadInput(
-        f"{where}: no profile, trial log, bench results or recording of Asterope: name files that "
-        "asterope-tune, asterope-bench --json, asterope-record or asterope-prove --json wrote"
+        f"{where}: no profile, trial log, bench results or trial of Asterope: name files that "
+        "asterope-tune, asterope-bench --json or asterope-prove --json wrote"
     )
 
 
@@ -157,7 +140,7 @@ def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -
     prints = {
         kind: content.machine["fingerprint"]
         for kind, content in kinds.items()
-        if kind not in ("recording", "proof", "trial") and content.machine.get("fingerprint")
+        if kind not in ("proof", "trial") and content.machine.get("fingerprint")
     }
     order = [kind for kind in ("profile", "log", "bench") if kind in prints]
     for kind in order[1:]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
@@ -18,7 +17,6 @@ from .grids import grid_picture, is_grid
 from .inputs import Inputs
 from .intervals import intervals_picture
 from .proof_picture import proof_pictures
-from .recording import recording_pictures
 from .search_maps import families_picture, planes_picture, scored_sizes
 from .series import USUAL_SUITES, Chart, Series, find_series
 from .style import Picture, set_up
@@ -57,12 +55,6 @@ def make_sections(inputs: Inputs) -> list[Section]:
             "",
             [intervals_picture(inputs.profile)] if inputs.profile else [],
         ),
-        Section(
-            "copies",
-            "The program's copies",
-            "",
-            recording_pictures(inputs.recording) if inputs.recording else [],
-        ),
         Section("proof", "Whole runs", "", proof_pictures(inputs.proof) if inputs.proof else []),
     ]
     _name_apart([picture for section in sections for picture in section.pictures])
@@ -84,21 +76,16 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
             ("its profile", inputs.profile),
             ("the trial log of its search", inputs.log),
             ("results of asterope-bench", inputs.bench),
-            ("a recording of asterope-record", inputs.recording),
             ("a trial of asterope-prove", inputs.trial),
             ("whole runs of asterope-prove", inputs.proof),
         )
         if there is not None
     ]
-    title, subtitle = f"asterope_memcpy on {brand}", f"Compared with {libc}."
-    if inputs.recording is not None and inputs.only_recording:
-        title = f"The copies of {inputs.recording['program']['name']}"
-        subtitle = f"Recorded on {brand} with {libc}."
     listed = given[0] if len(given) == 1 else f"{', '.join(given[:-1])} and {given[-1]}"
     return template.render(
         version=__version__,
-        title=title,
-        subtitle=f"{subtitle} Made of {listed}.",
+        title=f"asterope_memcpy on {brand}",
+        subtitle=f"Compared with {libc}. Made of {listed}.",
         findings=words.findings(inputs),
         sections=sections,
         images={
@@ -110,12 +97,6 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
         trust=words.search_facts(inputs),
         copies=list(inputs.bench.copies.items()) if inputs.bench else [],
     )
-
-
-def page_of_recording(recording: Mapping[str, Any]) -> str:
-    """The whole HTML, of a recording alone."""
-    inputs = Inputs(recording=recording)
-    return render_page(inputs, make_sections(inputs))
 
 
 def _name_apart(pictures: Sequence[Picture]) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..profile import Profile
-from ..record.calls import CALL_WORK
-from ..record.table import UNSEEN, headline
 from ..render import human_size, what_is_missing
 from . import trial
 from .bench import ROUTINE, Bench, Cell, Timing
@@ -81,8 +79,6 @@ def findings(inputs: Inputs) -> list[str]:
         sentences.append(f"{trial.finding(inputs.trial)}.")
     if inputs.bench is not None:
         sentences += _bench_findings(inputs.bench)
-    if inputs.recording is not None:
-        sentences.append(headline(inputs.recording))
     if inputs.proof is not None:
         sentences.append(f"{finding(inputs.proof)}.")
     if inputs.bench is not None and inputs.profile is None and inputs.log is None:
@@ -161,21 +157,7 @@ def search_facts(inputs: Inputs) -> list[str]:
         sentences += _profile_sentences(inputs.profile)
     if inputs.log is not None:
         sentences += _log_sentences(inputs.log, inputs.profile)
-    if inputs.recording is not None:
-        sentences += _recording_sentences(inputs.recording)
     return sentences
-
-
-def _recording_sentences(recording: Mapping[str, Any]) -> list[str]:
-    sampling = recording["sampling"]
-    sentences = [
-        f"All calls were counted; {sampling['drawn']:,} of them were sampled, each with a "
-        f"probability that goes with its size + {CALL_WORK}.",
-        UNSEEN,
-    ]
-    if not recording["complete"]:
-        sentences.append("The recording was written while the program went on.")
-    return [*sentences, *(f"Warning of the recording: {one}." for one in recording["warnings"])]
 
 
 def _profile_sentences(profile: Profile) -> list[str]:

@@ -11,13 +11,10 @@ from typing import Any
 
 import jsonschema
 import pytest
+from asterope.faults import BadInput
 from asterope.json_depth import MAXIMUM_DEPTH
 from asterope.profile import MAXIMUM_BYTES
-from asterope.record.reading import (
-    SCHEMA_FILE,
-    RecordingError,
-    read_recording,
-)
+from asterope.record.reading import SCHEMA_FILE, read_recording
 from asterope.record.recording import make_recording, recording_text
 from made_up_processes import NO_FLAGS, Kind, facts, made_up_process
 
@@ -52,7 +49,7 @@ def changed(recording: dict[str, Any], tmp_path: Path) -> Callable[..., Path]:
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(RecordingError) as refused:
+    with pytest.raises(BadInput) as refused:
         read_recording(path)
     text = str(refused.value)
     assert text.startswith(f"{path}: ") and text.isprintable() and len(text) < 500
@@ -156,19 +153,20 @@ def test_every_field_of_the_schema_is_described() -> None:
         (b'{"format": "asterope-recording", "version": 3}', "newer"),
         (b'{"format": "asterope-recording", "version": 1}', "make it anew"),
         (b'{"format": "asterope-recording", "version": "1"}', "version"),
-        (b'{"format": "asterope-recording", "version": NaN}', "NaN"),
+        (b'{"format": "asterope-recording", "version": NaN}', "not a finite"),
         (b'{"format": "asterope-recording", "version": 2}', "missing"),
         (b"[" * 100_000, "deeply"),
         (b"[" * (MAXIMUM_DEPTH + 1) + b"]" * (MAXIMUM_DEPTH + 1), "deeply"),
         (b" " * (MAXIMUM_BYTES + 1), "larger"),
-        (b"9" * 10_000, "digits"),
+        (b"9" * 10_000, "not a finite"),
+        (b'{"format": "asterope-recording", "format": 1}', "given twice"),
     ],
     ids=lambda value: None if isinstance(value, str) else repr(value[:24]),
 )
 def test_what_is_no_recording_gets_one_line(content: bytes, says: str, tmp_path: Path) -> None:
     path = tmp_path / "recording.json"
     path.write_bytes(content)
-    assert says in refusal(path) or says == "digits"
+    assert says in refusal(path)
 
 
 def test_a_recording_that_is_cut_short_is_damaged(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from ...atomic_file import write_files
@@ -16,8 +15,8 @@ from ...output_file import check_output
 from ...place_map import LEAST, as_c, counted, read_places
 from ...preload import compile_preload
 from ...profile import load_profile
-from ...program import CannotPreload, Program, find_program
-from ...record.recorder import LIBRARY, find_library
+from ...program import find_program
+from ...record.recorder import find_library
 from ...render import render_routine
 from .. import programs
 from ..places import check_placeholders, placeholders_in
@@ -67,22 +66,6 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
     return shown()
 
 
-def program_of(command: Sequence[str]) -> Program:
-    """Raises BadInput."""
-    try:
-        return find_program(command)
-    except CannotPreload as error:
-        raise BadInput(str(error)) from None
-
-
-def the_recorder() -> Path:
-    """Raises Failure."""
-    recorder = find_library()
-    if recorder is None:
-        raise Failure(f"{LIBRARY} is not there: build it")
-    return recorder
-
-
 def ways_for(arguments: argparse.Namespace, recorder: Path) -> list[Way]:
     """The routine first. Raises BadInput."""
     own = None if arguments.name is None else programs.folder_of(arguments.name)
@@ -105,11 +88,11 @@ def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
     for named in (arguments.json, arguments.write):
         if named is not None:
             check_output(Path(named))
-    program = program_of(arguments.command)
+    program = find_program(arguments.command)
     check_placeholders(arguments.command)
     if placeholders_in(arguments.command) - {"folder"}:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")
-    recorder = the_recorder()
+    recorder = find_library()
     ways = ways_for(arguments, recorder)
     seconds = arguments.time or _SECONDS
     return Trial(program, ways, recorder, seconds, arguments.cpu), ways[0].library

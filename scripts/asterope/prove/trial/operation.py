@@ -16,8 +16,10 @@ from ...atomic_file import write_files
 from ...faults import BadInput, Failure
 from ...one_line import one_line
 from ...preload_link import preloadable
+from ...program import find_program
+from ...record.recorder import find_library
 from .. import programs
-from .command import preload_beside, program_of, the_recorder, ways_for
+from .command import preload_beside, ways_for
 from .report import report
 from .run import Tried
 from .ways import Way, environment, way_of_map
@@ -29,7 +31,7 @@ _PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 def explore(arguments: argparse.Namespace) -> NoReturn:
     """Becomes the command. Raises BadInput, Failure and OSError."""
-    program, recorder = program_of(arguments.command), the_recorder()
+    program, recorder = find_program(arguments.command), find_library()
     ways = ways_for(arguments, recorder)
     folder = programs.folder_of(arguments.name)
     if (folder / programs.MAP).is_file() and (folder / programs.PRELOAD).is_file():
