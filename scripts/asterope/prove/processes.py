@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +42,18 @@ def end_children() -> None:
     """Kills all children, and theirs as they are adopted, until there is none, but those that
     belong to another user. Does nothing in a process that adopts none."""
     while _adopting:
-        lists = Path("/proc/self/task").glob("*/children")  # none in kernels without such lists
-        ended = [pid for list in lists for pid in map(int, list.read_text().split()) if _kill(pid)]
+        ended = [pid for pid in list(_children()) if _kill(pid)]
         if not ended:
             return
         for pid in ended:
             os.waitpid(pid, 0)
+
+
+def _children() -> Iterator[int]:
+    """Of all threads, of which one may end meanwhile. None in kernels without such lists."""
+    for path in Path("/proc/self/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            yield from map(int, path.read_text().split())
 
 
 def _kill(pid: int) -> bool:
