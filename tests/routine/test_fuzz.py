@@ -52,16 +52,12 @@ FAULTS = {
         "a move begins at the wrong end": (
             *("cmp $200, %rdx; jb 1f; mov (%rsi), %r8b; mov %r8b, (%rdi); 1:", "byte"),
         ),
-        "it writes behind the end": ("movb $0, (%rdi,%rdx)", "stray write"),
-        "it reads in front of the source": ("mov -1(%rsi), %r8b", "fault at source byte -1"),
     },
     "aarch64": {
         "one size lacks a byte": ("cmp x2, #259; b.ne 1f; sub x2, x2, #1; 1:", "259 bytes"),
         "a move begins at the wrong end": (
             *("cmp x2, #200; b.lo 1f; ldrb w9, [x1]; strb w9, [x0]; 1:", "byte"),
         ),
-        "it writes behind the end": ("strb wzr, [x0, x2]", "stray write"),
-        "it reads in front of the source": ("ldurb w9, [x1, #-1]", "fault at source byte -1"),
     },
 }
 
@@ -85,16 +81,3 @@ def test_a_seed_stands_for_its_cases(tmp_path, arch):
     program = faulty(arch, tmp_path, FAULTS[arch.name]["one size lacks a byte"][0])
     outputs = [run(*arch.on(), program, "--seed", seed).stdout for seed in (1, 1, 2)]
     assert outputs[0] == outputs[1] != outputs[2]
-
-
-@each()
-def test_a_case_outside_of_the_memory_is_refused(tmp_path, arch):
-    program = (*arch.on(), faulty(arch, tmp_path, "nop"))
-    assert run(*program, "--case", "faulty_memmove", 100, -100, 7).stdout == "ok\n"
-    for case in (
-        ("faulty_memmove", 100, -101, 7),
-        ("faulty_memmove", 0, 4 << 20, 7),
-        ("faulty_memmove", 0, 0, 1 << 40),
-        ("memmove", 0, 0, 7),
-    ):
-        assert run(*program, "--case", *case).returncode == 2

@@ -9,6 +9,7 @@ Small copies have no distance: routine and candidate begin with the same instruc
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -334,7 +335,12 @@ def test_a_change_in_a_real_pipeline_is_noticed(candidates, tmp_path, arch):
         timed = candidates(arch)[f"asterope_candidate_{t.variant.symbol}"].instructions
         assert differences_of(arch, t, timed, pipeline) == []
         for i in range(len(pipeline)):
-            for changed in (pipeline[:i] + pipeline[i + 1 :], pipeline[: i + 1] + pipeline[i:]):
+            altered = [*pipeline[:i], re.sub(r"\w(?=\W*$)", "q", pipeline[i]), *pipeline[i + 1 :]]
+            for changed in (
+                pipeline[:i] + pipeline[i + 1 :],
+                pipeline[: i + 1] + pipeline[i:],
+                altered,
+            ):
                 more, _ = taken_apart(arch, timed, changed)
                 if differences_of(arch, t, timed, changed):
                     continue

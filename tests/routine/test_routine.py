@@ -23,7 +23,6 @@ from copy_programs import (
     build_dispatch_check,
     copies_taken,
     failures,
-    memory_left,
     output_of,
     render,
     run,
@@ -244,6 +243,27 @@ def whole_copies(arch: Architecture) -> dict[str, tuple[str, Any, Memset | None]
             for t in sets.values()
         },
     }
+
+
+def memory_left() -> int:
+    """Bytes that this process may still use: of the machine and of each cgroup around it."""
+    meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
+    left = [int(re.search(r"^MemAvailable: +(\d+) kB", meminfo, re.M)[1]) << 10]
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        root = Path("/sys/fs/cgroup") / controllers
+        limit, usage = ("memory.max", "memory.current")
+        if controllers:
+            limit, usage = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        for group in (root / path.lstrip("/"), *(root / path.lstrip("/")).parents):
+            try:
+                texts = [(group / name).read_text(encoding="ascii") for name in (limit, usage)]
+                left.append(int(texts[0]) - int(texts[1]))
+            except (OSError, ValueError):  # no limit: no such file, or "max"
+                continue
+    return min(left)
 
 
 @pytest.mark.slow

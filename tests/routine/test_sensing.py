@@ -7,7 +7,6 @@ counter may stand still for the length of a probe, so there even 0 is no such th
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -160,32 +159,12 @@ def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, obj
         assert len({source[0] for source, _ in readings}) > 1, probe.name
 
 
-def first(instruction: str) -> tuple[str, str]:
-    """The change that puts it in front, on either architecture."""
-    if "%" in instruction:
-        returns = '"mov %rdi, %rax\\n"'
-        return returns, f'{returns} "{instruction}\\n"'
-    return "mov x4, x3", f"{instruction}; mov x4, x3"
-
-
-BEYOND, WRONGLY, MORE = "died of a fault at ", "went on wrongly", "reading the ticks changed more"
-# A change of all sensing copies, the probe whose copy shows it, and what sensing_check must say.
+WRONGLY, MORE = "went on wrongly", "reading the ticks changed more"
+# A change of all sensing copies, the probe whose copy shows it, and what sensing_check must say:
+# test_candidates has the faults that are any copy's.
 FAULTS = {
     "x86_64": {
-        "it reads a byte too far": (
-            *(first("movzbl (%rsi,%rdx), %r8d"), "source 2", f"{BEYOND}source byte 4096"),
-        ),
-        "it reads the destination a byte too far": (
-            *(first("movzbl (%rdi,%rdx), %r8d"), "source 2", f"{BEYOND}.* destination byte 4096 "),
-        ),
-        "it writes a byte too far": (first("movb $1, (%rdi,%rdx)"), "source 2", "stray write"),
-        "it begins a byte too late": (first("inc %rsi"), "source 2", "byte 0 is"),
-        "it copies too little": (first("dec %rdx"), "source 2", "byte 4095 is"),
         "it returns something else": (("mov %r8, %rax", "mov %r9, %rax"), "source 2", "returned"),
-        "it changes rbx": (first("inc %rbx"), "source 2", "changed rbx"),
-        "it uses the red zone": (
-            *(first("mov %rcx, -8(%rsp)"), "source 2", "wrote below the stack pointer"),
-        ),
         "it is always cold": (("ja 2f", "jmp 2f"), "source 2", f"{WRONGLY} with c"),
         "it is never cold": (("ja 2f", ""), "source 2", f"{WRONGLY} with h"),
         "it has the threshold the other way": (("ja 2f", "jbe 2f"), "source 2", WRONGLY),
@@ -204,14 +183,6 @@ FAULTS = {
         ),
     },
     "aarch64": {
-        "it reads a byte too far": (
-            *(first("ldrb w9, [x1, x2]"), "source 2", f"{BEYOND}source byte 4096"),
-        ),
-        "it writes a byte too far": (
-            *(first("mov w9, #1; strb w9, [x0, x2]"), "source 2", "stray write"),
-        ),
-        "it copies too little": (first("sub x2, x2, #1"), "source 2", "byte 4095 is"),
-        "it changes x20": (first("mov x20, #5"), "source 2", "changed x20"),
         "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
         "it always believes its probe": (("b.hi 2f", "nop"), "source 2", f"{WRONGLY} with h"),
         "it never fetches": (("b.hi 3f", "b 3f"), "each 2", f"{WRONGLY} with c"),
@@ -361,18 +332,6 @@ def test_it_copies_right_with_each_probe(tmp_path, objects, arch, case):
     assert_right(*arch.on(), program, *SHORT, *ENDS)
 
 
-@each(lambda arch: [arch.gcc, arch.clang])
-def test_it_calls_nothing(tmp_path, arch, case):
-    need(case[0])
-    for probe, level in itertools.product(PROBES, ("-O0", "-O3")):
-        sensing = sensing_with(probe, arch)
-        routine = render(intervals_of(arch), tmp_path, None, "asterope", None, sensing)
-        target = tmp_path / "routine.o"
-        output_of(*case, *STRICT_C, level, "-c", routine, "-o", target)
-        wanted = set() if arch is X86_64 else {"getauxval"}
-        assert arch.wanted(target) <= wanted, probe.name
-
-
 @each({name: BY_NAME for name in WAYS})
 def test_ticks_above_the_threshold_mean_cold_and_others_hot(tmp_path, arch, case):
     need_counter(arch)
@@ -426,12 +385,6 @@ def test_intervals_that_sense_alike_share_one_probe(tmp_path, arch, case):
     routine.write_text(text.replace("_sensing_from = 0;", "_sensing_from = (size_t)-1;"))
     expected = [t.symbol for t in (WINNER, WINNER, COLD, HOT, WINNER, WINNER)]
     assert pipelines_taken(arch, dispatching(arch, routine), sizes) == expected
-
-
-def test_each_size_takes_its_intervals_copy(tmp_path):
-    program = build_dispatch_check(render(INTERVALS, tmp_path, sensing=SENSING))
-    sizes, small = [4096, 4097, 16384, 16385, 65536, 65537, 1 << 40], X86_64.small_copies.PLAIN
-    assert_dispatched(program, "asterope", INTERVALS, small, sizes, sensing=SENSING)
 
 
 def test_neighbours_are_one_only_where_winner_and_sensing_are_equal(tmp_path):
@@ -575,7 +528,7 @@ def test_valgrind_finds_nothing(tmp_path, objects, name):
     assert_right(*valgrind, program, *OTHERS, "--without-state", 1)
 
 
-def test_a_routine_of_a_full_profile_is_strict_c_and_cpp(tmp_path):
+def test_a_routine_of_a_full_profile_is_strict_c_and_cpp_and_calls_nothing(tmp_path):
     path, routine = tmp_path / "profile.json", tmp_path / "asterope_memcpy.c"
     path.write_text(json.dumps(good_profile()), encoding="utf-8")
     for name, text in render_routine(load_profile(path)).items():
@@ -587,3 +540,4 @@ def test_a_routine_of_a_full_profile_is_strict_c_and_cpp(tmp_path):
         for compiler in compilers:
             need(compiler)
             output_of(compiler, *flags, "-O2", "-c", routine, "-o", tmp_path / "routine.o")
+            assert X86_64.wanted(tmp_path / "routine.o") == set()
