@@ -433,21 +433,14 @@ def _literal(before: str, after: str) -> str:
 BREAKOUTS = {
     "comment end": "*/ int main(void) { return 1; } /*",
     "line comment end": "x\nint main(void) { return 1; }",
-    "final newline": "x\n",
     "carriage return": "x\rint y;",
-    "vertical tab": "x\x0bint y;",
-    "backslash newline": "x\\\nint y;",
     "final backslash": "x\\",
-    "trigraph backslash": "x??/",
     "double quote": '" int y; "',
     "jinja expression": "{{ 7*7 }}",
-    "jinja without asterisk": "{{ config }}",
     "jinja statement": "{% include 'x' %}",
-    "jinja comment": "{# x #}",
     "nul": "x\x00y",
     "escape sequence": "\x1b[31mred",
     "not ASCII": "caf\u00e9",
-    "line separator": "x\u2028y",
     "lone surrogate": "x\ud800",
 }
 
@@ -488,19 +481,13 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     **dict(_from_line(line) for line in _LINES if line and not line.startswith("#")),
     # No profile at all
     "empty file": ("", ("empty",)),
-    "blank file": (" \n\t\n", ("empty",)),
     "binary": (b"\x7fELF\x02\x01\x01\x00\xff\xfe", ("UTF-8",)),
     "UTF-16": (_TEXT.encode("utf-16"), ("UTF-8",)),
     "two byte order marks": (b"\xef\xbb\xbf" * 2 + _TEXT.encode(), ("line 1, column 1",)),
     "not JSON": ("#!/bin/sh\n", ("line 1, column 1", "not JSON")),
     "truncated": (_TEXT[:-40], ("line 1, column", "cut short")),
-    "truncated inside a string": (_TEXT[:30], ("line 1, column", "cut short")),
-    "two documents": (_TEXT + _TEXT, ("line 1, column", "not JSON")),
     "raw newline in a string": (_literal("a test", "a\ntest"), ("line 1, column", "not JSON")),
     "array": ("[]", ("an array where a JSON object",)),
-    "null": ("null", ("null where a JSON object",)),
-    "string": ('"*/ %s"', ('"*/ %s" where a JSON object',)),
-    "number": ("1", ("1 where a JSON object",)),
     "other JSON": ('{"name": "x"}', ("format", "not an Asterope profile")),
     "larger than 16 MiB": (_TEXT + " " * (16 << 20), ("larger than 16 MiB",)),
     "nested deeply": ("[" * 100_000, ("nested too deeply",)),
@@ -518,7 +505,6 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         ('machine["*/ int main(){} /*"]', "unknown field"),
     ),
     "unknown field with a newline": (_changed("a\nb", 1), (r'["a\nb"]', "printable ASCII")),
-    "unknown field with a long name": (_changed("x" * 9999, 1), ("xxx...", "unknown field")),
     "unknown threshold name": (
         _changed("machine", "libc_thresholds", "X*/", 1),
         ('machine.libc_thresholds["X*/"]', "unknown field"),
@@ -526,10 +512,6 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "repeated field": (
         _literal('"up_to": 512', '"up_to": 512, "up_to": 100'),
         ("choices[2].up_to", "given twice"),
-    ),
-    "repeated field at the top": (
-        _literal('"version": 2,', '"version": 2, "version": 2,'),
-        ("version", "given twice"),
     ),
     "1e999": (_literal("123.4", "1e999"), ("search.seconds", "not a finite number")),
     **{

@@ -186,10 +186,3 @@ TEST_F(StandingProfile, ThatOfANewerVersionAndWhatCannotBeReadAreNotReplaced) {
     const std::string large(std::size_t{17} << 20, ' ');
     EXPECT_TRUE(mentions(refusal(large, options()), "longer than 16 MiB; --force"));
 }
-
-TEST_F(StandingProfile, ATornProfileIsNotWhole) {
-    const std::string whole = profile().dump();
-    for (std::size_t length = 0; length < whole.size(); length += 7) {
-        EXPECT_EQ(refusal(whole.substr(0, length), changed(options(), kQuick)), "");
-    }
-}
