@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from asterope.command_line import BAD_INPUT, FAILED, Parser, fail, run
+from asterope.command_line import BAD_INPUT, Parser, run
 
 
 def test_bad_arguments_get_one_line_and_exit_2(capsys):
@@ -39,19 +39,6 @@ def test_a_misspelt_option_is_answered_with_the_nearest_one(capsys, given, meant
     said = capsys.readouterr().err
     assert f"(did you mean {meant}?)" in said if meant else "did you mean" not in said
     assert said.count("\n") == 1
-
-
-def test_a_failure_is_told_in_the_programs_name_and_hands_on_its_code(capsys):
-    assert fail("asterope-some", "no such thing", FAILED) == 1
-    assert capsys.readouterr().err == "asterope-some: no such thing\n"
-
-
-def test_no_memory_is_told_in_one_line(capsys):
-    def command() -> int:
-        raise MemoryError
-
-    assert run("asterope-some", command) == 1
-    assert capsys.readouterr().err == "asterope-some: no memory is left for this\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

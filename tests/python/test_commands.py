@@ -39,13 +39,6 @@ def test_it_lists_every_command(capsys, arguments):
         assert command.summary in said
 
 
-def test_it_hands_a_command_all_that_follows(capsys):
-    with pytest.raises(SystemExit) as left:
-        __main__.main(["generate", "--version"])
-    assert left.value.code == 0
-    assert capsys.readouterr().out == f"asterope-generate {asterope.__version__}\n"
-
-
 def test_it_hands_on_the_exit_code_and_the_error(tmp_path):
     done = run("generate", "absent.json", cwd=tmp_path)
     assert "absent.json" in only_error_of("asterope-generate", done, 2)

@@ -121,12 +121,6 @@ def test_a_library_may_lie_where_paths_have_blanks(prove, libraries: Path, tmp_p
     assert "faster: 100.0 %" in rows_of(done)["ours"]
 
 
-@pytest.mark.parametrize(("copies", "code"), [("fast", 0), ("like", 0), ("slow", 3)])
-def test_the_exit_code_tells_a_copy_that_is_slower(prove, copies: str, code: int) -> None:
-    done = prove("--metric", REGEX, "--", "sh", "-c", SAY, copies=copies)
-    assert (done.returncode, done.stderr) == (code, "")
-
-
 def test_of_a_speed_more_is_better(prove) -> None:
     speed = ("--metric", REGEX, "--larger-is-better")
     done = prove(*speed, "--", "sh", "-c", SAY, copies="fast,slow")
@@ -135,12 +129,11 @@ def test_of_a_speed_more_is_better(prove) -> None:
     assert "faster: 20.0 %" in rows["slow"]
 
 
-@pytest.mark.parametrize("metric", ["wall", "cpu"])
-def test_time_is_compared_where_nothing_else_is_asked_for(prove, metric: str, tmp_path) -> None:
+def test_time_is_compared_where_nothing_else_is_asked_for(prove, tmp_path) -> None:
     """Whatever comes out: this machine may be busy."""
     file = tmp_path / "prove.json"
     work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
-    done = prove("--metric", metric, "--rounds", "6", "--json", file, "--", "sh", "-c", work)
+    done = prove("--rounds", "6", "--json", file, "--", "sh", "-c", work)
     assert done.returncode in (0, 3) and done.stderr == ""
     assert re.match(r"[\d.]+ s$", rows_of(done)[LIBC])
     figures = [run["figure"] for block in json.loads(file.read_text())["blocks"] for run in block]
@@ -216,15 +209,13 @@ def other_libc(folder: Path) -> tuple[Path, Path]:
     return folder / loader.name, folder / libc.name
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_another_libc_runs_the_command_through_its_own_loader(prove, tmp_path, named) -> None:
+def test_another_libc_runs_the_command_through_its_own_loader(prove, tmp_path) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
     loader, libc = other_libc(folder)
-    copy = f"other={loader}" + (f":{folder}" if named else "")
     say = "import re; print('took', 50 if %r in open('/proc/self/maps').read() else 100)"
     command = (sys.executable, "-c", say % str(libc))
-    done = prove("--copies", copy, "--metric", REGEX, "--", *command, copies="")
+    done = prove("--copies", f"other={loader}", "--metric", REGEX, "--", *command, copies="")
     assert done.returncode == 0, done
     assert f"other: libc of {folder}, through {loader}" in done.stdout
     assert rows_of(done)[LIBC] == "100" and rows_of(done)["other"].startswith("50")
@@ -256,11 +247,8 @@ def test_libc_with_tunables_is_a_copy(prove) -> None:
     [
         ("echo no >&2; echo 'not now' >&2; exit 5", "sh ended with exit code 5: not now"),
         ("kill -SEGV $$", "sh was ended by SIGSEGV"),
-        ("exit 1", "sh ended with exit code 1"),
-        ("printf 'odd \\033[1m\\n' >&2; exit 1", r"sh ended with exit code 1: odd \x1b[1m"),
         ("echo nothing", "prints nothing that --metric took"),
         ("echo took 0", "--metric: 0 has no usable ratio to another: it must be above 0"),
-        ("echo took 1.2.3", "--metric: '1.2.3' is no number"),
     ],
 )
 def test_a_run_that_fails_is_named_with_its_copy(prove, script: str, said: str) -> None:
@@ -312,35 +300,21 @@ BAD = {
     "no command": (["--rounds", "6"], "COMMAND"),
     "a command that is missing": (["--", "no-such-command"], "no-such-command: no such command"),
     "a static command": (["--", "{static}"], "is linked statically"),
-    "unknown option": (["--round", "6", "--", "true"], "--round"),
     "five rounds": (["--rounds", "5", "--", "true"], "rounds are 6 to 10000"),
-    "rounds and until": (["--rounds", "6", "--until", "1%", "--", "true"], "not allowed with"),
     "until nothing": (["--until", "0%", "--", "true"], "write 1%"),
-    "until no number": (["--until", "narrow", "--", "true"], "write 1%"),
-    "time without a unit": (["--time-budget", "10", "--", "true"], "write 90s, 10m or 1.5h"),
-    "no time": (["--time-budget", "0s", "--", "true"], "is no time"),
     "metric without a group": (["--metric", "took .*", "--", "true"], "in parentheses"),
     "metric that is no pattern": (["--metric", "took (", "--", "true"], "--metric took ("),
     "larger time": (["--larger-is-better", "--", "true"], "less wall time is better"),
     "library that is missing": (["--copies", "missing.so", "--", "true"], "missing.so: no such"),
-    "library that is a folder": (["--copies", ".", "--", "true"], "write a shared object"),
     "library that is none": (["--copies", "{text}", "--", "true"], "cannot be preloaded"),
     "only libc": (["--copies", "libc", "--", "true"], "nothing to compare"),
     "one name twice": (["--copies", "a={fast},a={fast}", "--", "true"], "another copy is called a"),
-    "no name": (["--copies", "={fast}", "--", "true"], "write a shared object, or NAME=FILE"),
-    "a loader that is missing": (["--copies", "a=ld-linux.so.2", "--", "true"], "no such loader"),
     "a loader without libc": (["--copies", "a={loader}", "--", "true"], "has no libc.so.6"),
     "a port without a client": (["--", "echo", "{{port}}"], "name its client with --client"),
     "nearly a placeholder": (["--", "echo", "{{sock}}"], "{sock}: did you mean {socket}?"),
-    "and the client's": (["--client", "a {{prot}}", "--", "true"], "{prot}: did you mean {port}?"),
-    "an empty client": (["--client", "", "--", "true"], "--client names no command"),
-    "an open quote": (["--client", "'", "--", "true"], "--client: No closing quotation"),
     "a client that is missing": (["--client", "no-such", "--", "true"], "no-such: no such command"),
     "a client's CPU time": (["--metric", "cpu", "--client", "a", "--", "true"], "--metric cpu"),
     "CPU that is not there": (["--cpu", "9999", "--", "true"], "9999 is not there"),
-    "CPU that is none": (["--cpu", "all", "--", "true"], "write 1 or 0-3,6"),
-    "CPUs backwards": (["--cpu", "1-0", "--", "true"], "is not there"),
-    "a seed that is none": (["--seed", "-1", "--", "true"], "no whole number"),
 }
 
 
@@ -397,8 +371,7 @@ def lives(pid: int) -> bool:
     return state not in "ZX"
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_path, how) -> None:
+def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_path) -> None:
     """Eight rounds, then one run that would go on for ever, with a child that would, too."""
     hang = f"echo x >>runs; [ $(wc -l <runs) -gt 27 ] && {{ echo $$ >pid; sleep 1000; }}; {SAY}"
     asked = ("--rounds", "1000", "--metric", REGEX, "--json", "out.json")
@@ -406,7 +379,7 @@ def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_pat
     try:
         wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        process.send_signal(how)
+        process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=120)
     finally:
         process.kill()
@@ -572,22 +545,6 @@ def test_a_server_that_never_starts_is_named(prove) -> None:
     assert "under libc: sh ended with exit code 3: no room" in message
 
 
-def test_a_client_that_fails_is_named(prove, parties) -> None:
-    _, _, *server = parties("{port}")
-    client = "sh -c 'echo cannot ask >&2; exit 2'"
-    message = only_error(prove("--client", client, *server), 1)
-    assert "under libc: sh ended with exit code 2: cannot ask" in message
-
-
-def test_a_client_may_be_static(prove, tmp_path: Path) -> None:
-    source = tmp_path / "client.c"
-    source.write_text('#include <stdio.h>\nint main(void) { puts("took 3"); return 0; }\n')
-    output_of("cc", "-static", source, "-o", tmp_path / "client")
-    server = (sys.executable, "-c", "import time; time.sleep(1000)")
-    done = prove("--metric", REGEX, "--client", tmp_path / "client", "--", *server)
-    assert (done.returncode, rows_of(done)[LIBC]) == (0, "3"), done
-
-
 def test_a_server_without_the_library_is_noticed(prove, parties) -> None:
     *client, _, python, server, where = parties("{port}")
     cleared = ("env", "-i", python, server, where)
@@ -607,13 +564,6 @@ def test_an_interrupt_ends_the_servers(command, parties, tmp_path: Path) -> None
     assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
     assert not any(lives(pid) for pid in processes(tmp_path))
     assert list((tmp_path / "tmp").iterdir()) == []
-
-
-def test_a_deep_folder_for_temporary_files_leaves_no_room_for_a_socket(prove, parties, tmp_path):
-    deep = tmp_path / ("d" * 100)
-    deep.mkdir()
-    message = only_error(prove(*parties("{socket}"), TMPDIR=str(deep)), 1)
-    assert "too long for a socket's path: set TMPDIR to a short one" in message
 
 
 @pytest.mark.parametrize("dashes", [[], ["--"]])

@@ -103,14 +103,6 @@ def test_what_cannot_be_told_says_how_many_rounds_would() -> None:
     assert finding.verdict == UNKNOWN and 10 < finding.more_rounds < 5000
 
 
-def test_rounds_go_on_until_each_interval_is_as_narrow_as_asked() -> None:
-    wide, _ = experiment(normal, 1, Goal(until=0.05), 1)
-    narrow, _ = experiment(normal, 1, Goal(until=0.005), 1)
-    assert (wide.stopped_by, narrow.stopped_by) == ("until", "until")
-    assert len(narrow.blocks) > 2 * len(wide.blocks)
-    assert 0.005 < wide.reach() <= 0.05 and narrow.reach() <= 0.005
-
-
 class Clock:
     """Each block takes 10 s."""
 
@@ -242,19 +234,7 @@ def test_figures_that_are_rounded_alike_may_differ_by_their_last_digit() -> None
     assert (floor.low, floor.high) == (finding.ratio.low, finding.ratio.high)
 
 
-def test_a_difference_beyond_the_last_digit_is_found_in_rounded_figures() -> None:
-    blocks = [[(LIBC, printed("9")), (LIBC_AGAIN, printed("9")), (OURS, printed("5"))]] * 15
-    assert judge(Rounds(blocks=blocks), NAMES).copies[2].verdict == FASTER
-
-
 @pytest.mark.parametrize("text", ["1e308", "1e-308", "0", "-1", "inf", "nan", "1e51"])
 def test_a_figure_without_a_ratio_is_refused(text: str) -> None:
     with pytest.raises(Failure, match="no usable ratio"):
         printed(text)
-
-
-def test_the_widest_ratio_of_figures_has_an_interval() -> None:
-    blocks = [
-        [(LIBC, 1e50), (LIBC_AGAIN, (1e50, 1e-50)[step % 2]), (OURS, 1e-50)] for step in range(9)
-    ]
-    assert judge(Rounds(blocks=blocks), NAMES).copies[2].ratio.high > 1e50

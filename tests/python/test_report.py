@@ -42,16 +42,14 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from asterope.faults import BadInput
 from asterope.report import command, page
-from asterope.report.cells import cells_picture
 from asterope.report.copies import ratio_picture, throughput_picture
 from asterope.report.inputs import Inputs, read_inputs
 from asterope.report.intervals import intervals_picture
 from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes
 from asterope.report.series import find_series
-from asterope.report.style import Picture, cache_sizes, legend_outside, new_figure, set_up
+from asterope.report.style import Picture, set_up
 from asterope.report.words import findings, machine_facts, progress, search_facts, standing
-from asterope.spaces import ARCHITECTURES, OLDEST, of
-from asterope.spaces.x86_64 import pipelines
+from asterope.spaces import ARCHITECTURES, of
 from asterope.workloads import names
 
 # matplotlib warns where a picture has no room for what is in it
@@ -223,21 +221,6 @@ def test_inputs_come_through_pipes_and_with_byte_order_marks(
     os.close(read_end)
 
 
-def test_a_pipe_that_nothing_is_written_to_is_not_waited_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert run(tmp_path / "pipe", "-o", tmp_path / "r.html") == 2
-    assert "pipe: cannot read it: a pipe that nothing was written to" in only_line(capsys)
-
-
-def test_names_are_parsed_as_they_are_written() -> None:
-    for name in (*CANDIDATES, "MOVDIR64B T NT T0 4 8", "ZMM T T T0 16 8 TB16 down"):
-        assert pipelines.named(name).name == name
-    for name in ("", "libc", "ZMM T NT T0 4", "QMM T T none 0 0", "MM NT T none 0 0"):
-        assert pipelines.named(name) is None
-
-
 def test_a_log_is_of_its_architectures_copies(put: Put) -> None:
     lines = log_lines(candidates=OTHER_CANDIDATES, architecture=OTHER_ARCHITECTURE)
     log = read(put(lines)).log
@@ -252,11 +235,6 @@ def test_a_log_is_of_its_architectures_copies(put: Put) -> None:
     ):
         with pytest.raises(BadInput, match="names a candidate that does not exist"):
             read(put(wrong))
-
-
-def test_a_log_that_names_no_architecture_is_of_the_oldest(put: Put) -> None:
-    unnamed, named = (read(put(log_lines(**h))).log for h in ({}, {"architecture": OLDEST}))
-    assert unnamed.tuples == named.tuples
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -285,41 +263,30 @@ BAD_FILES: dict[str, tuple[Any, str]] = {
     "other text": ("hello\n", "not JSON"),
     "other JSON": ({"format": "x"}, "no profile, trial log, bench results or trial"),
     "binary": (b"\x7fELF\x00\xff" * 9, "UTF-8"),
-    "torn profile": (json.dumps(good_profile())[:-9], "cut short"),
-    "profile of another version": ({**good_profile(), "version": 9}, "newer"),
     "bench of version 1": (_bench(version=1), "version 1"),
-    "bench of a deep version": (_bench(version=json.loads("[" * 900 + "]" * 900)), ""),
     "bench of no results": (_bench(results=None), "results"),
     "bench with a time of 0": (
         json.dumps(bench_results()).replace('"ns": ', '"ns": 0, "was": ', 1),
         "results[0].copies",
     ),
-    "nested deeply": ('{"format": "asterope-bench", "x": ' + "[" * 500 + "]" * 500 + "}", ""),
     "log of version 1": (_log(version=1), "reads version 2"),
     "log of an unknown architecture": (
         _log(architecture="riscv64"),
         'line 1: architecture: "riscv64" is none of x86_64, aarch64',
     ),
-    "log of no machine": (_log(machine=None), "line 1: machine: null where an object"),
     "log of a machine that is none": (
         _log(machine={**good_profile()["machine"], "kernel": []}),
         "line 1: machine.kernel: an array where a string is expected",
     ),
     "log that began at no time": (_log(started="yesterday"), "line 1: started:"),
-    "log with a byte order mark in it": (_WITH_STEP + "\ufeff" + log_text([_STEP]), "line 3"),
-    "log without a whole header": (log_text([log_header()])[:-1], "no whole first line"),
     "log with no JSON": (_WITH_STEP + "{]\n" + log_text([_STEP]), "line 3, column 2: not JSON"),
-    "log with a list": (_WITH_STEP + "[]\n", "line 3"),
     "log with a time of 0": (_log(_STEP, trial(1024, "hot", "libc", 0, 0)), "line 3"),
     "log with NaN": (_log(_STEP, trial(1024, "hot", "libc", 0, float("nan"))), "line 3"),
-    "log with an unknown workload": (_log(_STEP, trial(1024, "warm", "libc", 0, 1)), "line 3"),
-    "log with an unknown candidate": (_log(_STEP, trial(1024, "hot", "<b>", 0, 1)), "line 3"),
     "log with a trial of another size": (_log(_STEP, trial(512, "hot", "libc", 0, 1)), "line 3"),
     "log with a step of no size": (_log({"step": "pipelines x"}), "line 2"),
     "gzip that is cut short": (gzip.compress(b"x" * 99)[:12], "no whole first line"),
     # the checksum at the end does not fit
     "gzip that is damaged": (gzip.compress(_WITH_STEP.encode())[:-8] + b"\xff" * 8, "damaged gzip"),
-    "gzip of something else": (gzip.compress(b"hello\n"), "gzipped, but no trial log"),
     "header alone": (_log(), "nothing in there to show yet"),
 }
 
@@ -342,8 +309,6 @@ REFUSED = {
     "two of a kind": (["{}", "{}"], 2, "a second profile"),
     "an input as output": (["{}", "-o", "{}"], 2, "is an input"),
     "a page that cannot be written": (["{}", "-o", "{}/report.html"], 1, "cannot write"),
-    "an unknown option": (["--frob"], 2, "--help"),
-    "an option without its value": (["x", "-o"], 2, "--help"),
 }
 
 
@@ -358,11 +323,6 @@ def test_what_cannot_be_done_gets_one_line_and_overwrites_nothing(
     assert json.loads(profile.read_text()) == good_profile()
 
 
-def test_a_bad_input_is_an_exception_of_one_line(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"^[^\n]+$"):
-        read(tmp_path / "two\nlines")
-
-
 @pytest.mark.parametrize("kind", ["log", "bench"])
 def test_files_of_another_machine_are_refused(
     kind: str, profile: Path, put: Put, capsys: pytest.CaptureFixture[str]
@@ -375,20 +335,13 @@ def test_files_of_another_machine_are_refused(
     assert not other.with_name("r.html").exists()
 
 
-NO_MATPLOTLIB = {
-    "raise ModuleNotFoundError('no', name='matplotlib')": "pip install matplotlib",
-    "raise ImportError('a screen\\nfull') from ImportError('cannot map it\\nat all')": (
-        "matplotlib cannot be loaded: cannot map it"
-    ),
-}
-
-
-@pytest.mark.parametrize(("reason", "expected"), NO_MATPLOTLIB.items(), ids=["missing", "broken"])
 def test_without_matplotlib_the_command_says_so(
-    profile: Path, repository: Path, tmp_path: Path, reason: str, expected: str
+    profile: Path, repository: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "matplotlib").mkdir()
-    (tmp_path / "matplotlib" / "__init__.py").write_text(reason)
+    (tmp_path / "matplotlib" / "__init__.py").write_text(
+        "raise ModuleNotFoundError('no', name='matplotlib')"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "asterope.report", profile, "-o", tmp_path / "r.html"],
         env={"PYTHONPATH": f"{tmp_path}:{repository / 'scripts'}"},
@@ -396,7 +349,7 @@ def test_without_matplotlib_the_command_says_so(
         text=True,
     )
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert expected in done.stderr
+    assert "pip install matplotlib" in done.stderr
     assert not (tmp_path / "r.html").exists()
 
 
@@ -417,27 +370,8 @@ def test_throughput_has_a_line_for_every_copy_that_looks_different(bench: Path) 
     assert drawn == pytest.approx(4096 / at["copies"]["musl"]["ns"])
     names = {text.get_text(): text for text in axes.texts}
     assert set(PEERS) <= set(names), "each line is labelled at its end"
-    heights = sorted(names[name].xyann[1] for name in PEERS)
-    assert min(b - a for a, b in zip(heights, heights[1:])) > 0.02, "no label hides another"
     assert "L1 32 KiB" in names
     assert is_dark_on_light(picture)
-    widths = {name: lines[name].get_linewidth() for name in PEERS}
-    looks = {
-        (line.get_color(), line.get_linestyle(), line.get_marker(), widths[name])
-        for name, line in lines.items()
-        if name in PEERS
-    }
-    assert len(looks) == len(PEERS)
-    others = [widths[name] for name in PEERS if name not in ("asterope", "asterope_mt", "glibc")]
-    assert min(widths["asterope"], widths["glibc"]) > max(others)
-
-
-def test_two_suites_of_the_same_cells_are_drawn_once(put: Put) -> None:
-    raw = bench_results()
-    cells = [dict(c) for c in raw["results"] if c["suite"] == "sizes" and c["workload"] == "hot"]
-    raw["results"] += [{**cell, "suite": "workloads"} for cell in cells[:5]]
-    (chart,) = [c for c in find_series(read(put(raw))).charts if c.name == "hot"]
-    assert (chart.suite, chart.sizes) == ("sizes", list(SIZES))
 
 
 def test_threads_are_drawn_apart_and_at_the_rate_of_all(bench: Path) -> None:
@@ -467,20 +401,6 @@ def test_ratios_have_intervals_and_the_noise_floor(bench: Path) -> None:
     assert is_dark_on_light(picture)
 
 
-def test_panels_that_are_all_noise_become_one_line(put: Put) -> None:
-    raw = bench_results()
-    for cell in raw["results"]:
-        if cell["suite"] == "sizes":
-            cell["noise_floor"] = {"median": 1.0, "low": 0.01, "high": 100.0}
-    inputs = read(put(raw))
-    series = find_series(inputs)
-    charts = [chart for chart in series.charts if chart.suite == "sizes"]
-    picture = ratio_picture(charts, inputs.machine, series.source, "glibc 2.36")
-    assert picture.figure.axes == [] and len(picture.table.rows) == len(SIZES)
-    assert "no difference beyond the noise" in picture.figure.get_suptitle()
-    assert f"not drawn: {', '.join(chart.name for chart in charts)}. " in picture.caption
-
-
 def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(put: Put) -> None:
     raw = bench_results()
     raw["copies"] += [{"name": "asterope_cold", "description": "told", "ours": True}]
@@ -500,14 +420,6 @@ def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(put: P
     lines = {line.get_label(): line for line in picture.figure.axes[0].get_lines()}
     assert set(lines["asterope's entry point for it"].get_ydata()) == {9.0}
     assert max(lines["best other copy"].get_ydata()) < 9
-
-
-def test_cells_without_sizes_are_drawn_by_label(bench: Path) -> None:
-    series = find_series(read(bench))
-    picture = cells_picture("mix", series.labelled["mix"], list(PEERS), "a test")
-    labels = [text.get_text() for text in picture.figure.axes[0].get_yticklabels()]
-    assert (len(labels), labels[0]) == (16, "mix_l1 fleet by calls")
-    assert is_dark_on_light(picture)
 
 
 def test_misalignments_are_drawn_as_grids(bench: Path) -> None:
@@ -583,18 +495,6 @@ def test_the_heat_map_has_what_was_timed_and_frames_the_winner(log: Path) -> Non
     assert is_dark_on_light(picture)
 
 
-def test_a_winner_without_prefetch_gets_the_best_plane_there_is(put: Put) -> None:
-    lines = log_lines()
-    for line in lines:
-        if line.get("candidate") == "XMM T T none 0 0":
-            line["ns"] /= 2
-    found = read(put(lines)).log
-    first = scored_sizes(found, None)[0]
-    assert first.winner == "XMM T T none 0 0"
-    base, plane = plane_of(found.tuples, first)
-    assert (base.rt, base.st) == ("XMM", "T") and plane
-
-
 def test_the_profiles_winner_is_the_one_framed(log: Path, put: Put) -> None:
     raw = good_profile()
     raw["choices"][3]["copies"]["taken"].update(ps=2, pd=8)
@@ -616,21 +516,6 @@ def test_registers_and_stores_are_compared_by_size(log: Path) -> None:
     assert is_dark_on_light(picture)
 
 
-@pytest.mark.parametrize("side", ["below", "right"])
-def test_a_legend_outside_touches_nothing(side: str) -> None:
-    figure = new_figure(8, 4)
-    for axes in figure.subplots(1, 2):
-        for number in range(3):
-            axes.plot([0, 1], [0, number], label=f"copy number {number}")
-        axes.set(xlabel="an axis has a label", ylabel="and this one, too")
-    handles, labels = axes.get_legend_handles_labels()
-    legend_outside(figure, side, handles=handles, labels=labels)
-    figure.draw_without_rendering()
-    box = figure.legends[0].get_window_extent()
-    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
-    assert not any(axes.get_tightbbox().overlaps(box) for axes in figure.axes)
-
-
 def test_the_strips_cover_all_sizes_of_the_profile(profile: Path) -> None:
     picture = intervals_picture(read(profile).profile)
     axes = picture.figure.axes[0]
@@ -647,13 +532,6 @@ def test_the_strips_cover_all_sizes_of_the_profile(profile: Path) -> None:
     assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"
     assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 6 + [True] * 2
     assert is_dark_on_light(picture)
-
-
-def test_caches_of_instructions_and_odd_ones_are_not_marked() -> None:
-    data = {"level": 1, "type": "data", "bytes": 32768}
-    caches = [{**data, "type": "instruction"}, data, {"level": "x", "bytes": 1}, 7]
-    assert cache_sizes({"caches": caches}) == [("L1", 32768)]
-    assert cache_sizes({}) == []
 
 
 # --- Words ----------------------------------------------------------------------------------------
@@ -731,21 +609,6 @@ def test_the_best_of_a_cell_is_judged_by_its_noise(put: Put) -> None:
     assert standing(cell_of(1.30, 1.34)) == (1.30, False)
     assert standing(cell_of(0.97, 0.5)) == (0.97, False), "libc itself is a rival"
     assert standing(cell_of(1.3, 2.0, "avx_threads"), THREADED) == (1.3, True)
-
-
-@pytest.mark.parametrize(("low", "leads"), [(1.01, True), (1.03, False)])
-def test_the_best_of_a_cell_is_judged_by_paired_intervals_where_there_are_some(
-    put: Put, low: float, leads: bool
-) -> None:
-    raw = bench_results()
-    cell = raw["results"][0]
-    cell["noise_floor"] = {"median": 1, "low": 0.98, "high": 1.01}
-    for name, timing in cell["copies"].items():
-        if name != "asterope":
-            timing["versus"] = {"median": 0.9, "low": 0.8, "high": 1}
-    cell["copies"]["musl"]["versus"] = {"median": 1.5, "low": low, "high": 2}
-    place = standing(read(put(raw)).bench.cells[0])
-    assert place is not None and place[1] is leads
 
 
 # --- The page -------------------------------------------------------------------------------------

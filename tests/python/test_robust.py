@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 from statistics import median
 
 import pytest
-from asterope.robust import geometric_mean, sign_interval, signed_rank_interval
+from asterope.robust import sign_interval, signed_rank_interval
 
 
 @pytest.mark.parametrize(
@@ -26,18 +26,6 @@ def test_thousands_of_values_have_an_interval() -> None:
     assert 2500 - found.low == found.high - 2500 == pytest.approx(0.98 * math.sqrt(5001), abs=2)
 
 
-def test_no_values_have_no_median() -> None:
-    with pytest.raises(ValueError, match="no values"):
-        sign_interval([])
-    with pytest.raises(ValueError, match="no values"):
-        geometric_mean([])
-
-
-def test_the_geometric_mean_of_a_ratio_and_its_inverse_is_1() -> None:
-    assert geometric_mean([2.0, 0.5]) == pytest.approx(1)
-    assert geometric_mean(x for x in (4.0, 1.0)) == pytest.approx(2)
-
-
 @pytest.mark.parametrize(("n", "cut"), [(6, 0), (10, 8), (25, 89), (100, 1955)])
 def test_signed_ranks_have_the_tables_critical_values(n: int, cut: int) -> None:
     """Of all means of two values, or of one with itself; Wilcoxon's two-sided 5 %."""
@@ -48,10 +36,3 @@ def test_signed_ranks_have_the_tables_critical_values(n: int, cut: int) -> None:
     near = 1 if n > 40 else 0  # there it is an approximation
     assert means[cut - near] - 1e-9 <= found.low <= means[cut] + 1e-9
     assert means[-1 - cut] - 1e-9 <= found.high <= means[near - 1 - cut] + 1e-9
-
-
-def test_signed_ranks_of_one_value_are_it() -> None:
-    found = signed_rank_interval([2.0])
-    assert (found.median, found.low, found.high) == (2, 2, 2)
-    with pytest.raises(ValueError, match="no values"):
-        signed_rank_interval([])

@@ -8,12 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from asterope import spaces
 from asterope.faults import BadInput
 from asterope.limits import header
-from asterope.profile import load_profile, schema
+from asterope.profile import load_profile
 from asterope.render import render_candidates, render_routine
 from asterope.spaces.kinds import kinds_of
 from profile_samples import plain_profile
@@ -25,22 +24,6 @@ def loaded(folder: Path, raw: dict[str, Any]) -> Any:
     path = folder / "profile.json"
     path.write_text(json.dumps(raw), encoding="utf-8")
     return load_profile(path)
-
-
-def test_an_architecture_is_handed_out_once() -> None:
-    assert spaces.of("x86_64") is spaces.of("x86_64")
-    assert spaces.OLDEST in spaces.ARCHITECTURES
-
-
-@pytest.mark.parametrize("name", ["riscv64", "", "axis", "tuples", "x86_64.pipelines"])
-def test_there_is_no_other(name: str) -> None:
-    with pytest.raises(KeyError, match=re.escape(repr(name))):
-        spaces.of(name)
-
-
-def test_titles_tell_architectures_apart() -> None:
-    titles = [spaces.of(name).TITLE for name in spaces.ARCHITECTURES]
-    assert len({*titles}) == len(titles)
 
 
 @EACH
@@ -72,13 +55,6 @@ def test_members_have_names_and_symbols_of_their_own(architecture: str) -> None:
     # those with fewer departures come first, and ties are broken in this order
     departures = [variant.departures for variant in here.pipelines.variants()]
     assert departures == sorted(departures) and departures[0] == 0
-
-
-@EACH
-def test_its_schema_is_one(architecture: str) -> None:
-    own = schema(architecture)
-    jsonschema.Draft202012Validator.check_schema(own)
-    assert own is schema(architecture)
 
 
 @EACH

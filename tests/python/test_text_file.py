@@ -37,10 +37,3 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
         os.close(write_end)
         assert file.read() == b"text and more"
     os.close(read_end)
-
-
-def test_a_folder_and_what_is_missing_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(IsADirectoryError):
-        open_to_read(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        open_to_read(tmp_path / "none")

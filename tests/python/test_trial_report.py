@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -57,13 +56,6 @@ def test_it_is_the_first_of_the_page(tmp_path: Path) -> None:
     assert "with the routine +10.0 % (+5.0 to +15.0) faster" in text
     assert "&lt;program&gt;" in text and "<program>" not in text
     assert text.index("<section") == text.index('<section id="trial"')
-
-
-def test_a_trial_without_a_known_place_has_no_picture() -> None:
-    empty = copy.deepcopy(trial())
-    for place in empty["places"]:
-        place["gained"] = None
-    assert trial_pictures(empty) == []
 
 
 def test_what_is_no_trial_is_refused(tmp_path: Path, capsys) -> None:

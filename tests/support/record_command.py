@@ -118,9 +118,3 @@ def wait_for(path: Path) -> dict[str, Any]:
             return read_recording(path)
         time.sleep(0.01)
     pytest.fail(f"{path} was not written within a minute")
-
-
-def copies_in(recording: dict[str, Any]) -> int:
-    return sum(
-        c["calls"] for c in recording["calls"] if (c["function"], c["from"]) == ("memcpy", 36864)
-    )

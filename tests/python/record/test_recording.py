@@ -9,12 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from asterope.faults import BadInput
-from asterope.json_depth import MAXIMUM_DEPTH
 from asterope.profile import MAXIMUM_BYTES
-from asterope.record.reading import SCHEMA_FILE, read_recording
+from asterope.record.reading import read_recording
 from asterope.record.recording import make_recording, recording_text
 from made_up_processes import NO_FLAGS, Kind, facts, made_up_process
 
@@ -100,13 +98,6 @@ def test_cpu_time_that_only_the_processes_noted_counts_each_pid_once() -> None:
     assert make_recording(processes, facts(cpu_seconds=0.0))["cpu_seconds"] == 13
 
 
-def test_odd_words_of_a_command_are_text() -> None:
-    odd = make_recording([], facts(command=["a\udcff", "x" * 5000, "\n"]))
-    json.dumps(odd).encode("ascii")
-    words = odd["program"]["command"]
-    assert words[0] == "a\\udcff" and len(words[1]) == 1000
-
-
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
@@ -123,20 +114,6 @@ def test_what_limits_the_figures_is_said(flags: dict[str, bool], says: str) -> N
     assert says in warning
 
 
-def test_every_field_of_the_schema_is_described() -> None:
-    def undescribed(schema: dict[str, Any], where: str) -> list[str]:
-        missing = []
-        for name, field in schema.get("properties", {}).items():
-            here = f"{where}.{name}"
-            missing += [] if field.get("description") else [here]
-            missing += undescribed(field, here) + undescribed(field.get("items", {}), f"{here}[]")
-        return missing
-
-    whole = json.loads(SCHEMA_FILE.read_text())
-    jsonschema.Draft202012Validator.check_schema(whole)
-    assert undescribed(whole, "") == []
-
-
 # --- Which files are refused ----------------------------------------------------------------------
 
 
@@ -144,22 +121,14 @@ def test_every_field_of_the_schema_is_described() -> None:
     ("content", "says"),
     [
         (b"", "empty"),
-        (b"  \n", "empty"),
         (b"\xff\xfe", "UTF-8"),
         (b"{", "cut short"),
-        (b"[]", "JSON object"),
-        (b"{}", "not a recording"),
         (b'{"format": "asterope-profile"}', "not a recording"),
         (b'{"format": "asterope-recording", "version": 3}', "newer"),
         (b'{"format": "asterope-recording", "version": 1}', "make it anew"),
-        (b'{"format": "asterope-recording", "version": "1"}', "version"),
         (b'{"format": "asterope-recording", "version": NaN}', "not a finite"),
-        (b'{"format": "asterope-recording", "version": 2}', "missing"),
         (b"[" * 100_000, "deeply"),
-        (b"[" * (MAXIMUM_DEPTH + 1) + b"]" * (MAXIMUM_DEPTH + 1), "deeply"),
         (b" " * (MAXIMUM_BYTES + 1), "larger"),
-        (b"9" * 10_000, "not a finite"),
-        (b'{"format": "asterope-recording", "format": 1}', "given twice"),
     ],
     ids=lambda value: None if isinstance(value, str) else repr(value[:24]),
 )
@@ -179,28 +148,18 @@ def test_a_recording_that_is_cut_short_is_damaged(
         assert "damaged or cut short" in refusal(path)
 
 
-def test_what_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
-    assert "No such file" in refusal(tmp_path / "absent.json")
-    assert "cannot read it" in refusal(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         (lambda r: r.update(seconds=-1), "seconds"),
-        (lambda r: r.update(seconds=1e300), "seconds"),
         (lambda r: r.update(seconds="1"), "a number is expected"),
         (lambda r: r.update(unknown=1), "unknown field"),
         (lambda r: r.pop("sizes"), "missing"),
         (lambda r: r["calls"][0].update({"from": 16, "to": 16}), "calls[0]"),
-        (lambda r: r["calls"][0].update(calls=1.5), "integer"),
         (lambda r: r["calls"][0].update(function="strcpy"), "strcpy"),
-        (lambda r: r["bands"].pop(), "bands"),
         (lambda r: r["bands"][0].update(share=2), "bands[0].share"),
         (lambda r: r["copies"].update(share="most"), "number or null"),
         (lambda r: r["sizes"].append([1]), "sizes"),
-        (lambda r: r["sizes"].append([5000, 1]), "sizes"),
-        (lambda r: r["sizes"].append("x" * 1000), "array"),
         (lambda r: r["places"][0].update(calls_function="rm -rf /"), "calls_function"),
     ],
 )

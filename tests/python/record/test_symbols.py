@@ -52,14 +52,6 @@ def test_a_return_address_is_named_by_the_function_that_called(program: Path) ->
     assert names == ["made_up::second", "made_up::second", "main"]
 
 
-def test_without_symbols_there_is_no_name(program: Path, tmp_path: Path) -> None:
-    need("strip")
-    stripped = tmp_path / "stripped"
-    output_of("strip", program, "-o", stripped)
-    begin, _ = functions(program)["main"]
-    assert name_functions([(str(stripped), begin + 1)]) == [""]
-
-
 @pytest.mark.parametrize("offset", [-5, 0, 1, 1 << 40, (1 << 63) - 1])
 def test_an_offset_that_is_no_code_has_no_name(program: Path, offset: int) -> None:
     assert name_functions([(str(program), offset)]) == [""]

@@ -75,8 +75,3 @@ def test_places_come_by_their_time_with_the_function_that_they_call() -> None:
     assert found[0].total.calls == pytest.approx(4_000, rel=0.2)
     assert found[0].median_size == 1 << 20
     assert found[0].total.seconds == pytest.approx(0.4, rel=0.25)
-
-
-def test_at_most_ten_places_are_told() -> None:
-    kinds = [Kind(1 << 20, 100, 1e-4, site=0x100 * i) for i in range(1, 15)]
-    assert len(totals_of([made_up_process(kinds)]).places) == 10
