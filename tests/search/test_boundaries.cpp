@@ -73,14 +73,6 @@ TEST(FindBoundary, finds_a_known_switch_as_exactly_as_promised) {
     }
 }
 
-// A line of 64 bytes is the unit, however far apart they are by ratio.
-TEST(FindBoundary, tries_each_single_line_between_small_sizes) {
-    for (const std::size_t last : {128, 192, 256, 320, 384, 448}) {
-        KnownSwitch known{last, {}};
-        EXPECT_EQ(find_boundary(0, 1, 128, 512, kBoundaryRatio, known.holds()), last);
-    }
-}
-
 // Each trial halves the ratio's logarithm, but for what lines round away.
 TEST(FindBoundary, tries_few_whole_lines_in_between_and_none_twice) {
     for (const auto& [from, to] : kPairs) {
@@ -104,14 +96,6 @@ TEST(FindBoundary, tries_few_whole_lines_in_between_and_none_twice) {
     KnownSwitch known{4200, {}}; // the sizes are near enough
     EXPECT_EQ(find_boundary(0, 1, 4096, 4352, kBoundaryRatio, known.holds()), 4096u);
     EXPECT_TRUE(known.tried.empty());
-}
-
-TEST(FindBoundary, asks_about_the_two_it_was_given) {
-    find_boundary(7, 3, 128, 8192, kBoundaryRatio, [](Entrant lower, Entrant upper, std::size_t) {
-        EXPECT_EQ(lower, 7);
-        EXPECT_EQ(upper, 3);
-        return true;
-    });
 }
 
 // Answers that contradict each other, as a noisy machine gives them near the change.
@@ -163,21 +147,6 @@ TEST(FindIntervals, asks_who_won_the_smaller_size_and_who_the_larger) {
                        return false;
                    });
     EXPECT_EQ(asked, (std::set<std::pair<Entrant, Entrant>>{{5, 3}, {3, 4}}));
-}
-
-TEST(FindIntervals, ascend_whatever_the_answers) {
-    for (const bool answer : {true, false}) {
-        std::vector<SizeResult> results;
-        for (int i = 0; i < 19; ++i) results.push_back(won_by(std::size_t{128} << i, i % 3));
-        const auto intervals = find_intervals(
-            results, kBoundaryRatio, [&](Entrant, Entrant, std::size_t) { return answer; });
-        for (std::size_t i = 0; i < intervals.size(); ++i) {
-            EXPECT_GE(intervals[i].up_to, results[i].size);
-            EXPECT_TRUE(answer || intervals[i].up_to == results[i].size);
-            const bool last = i + 1 == results.size();
-            EXPECT_TRUE(last || intervals[i].up_to < results[i + 1].size);
-        }
-    }
 }
 
 TEST(FindIntervals, needs_no_trial_for_one_size_or_one_winner) {

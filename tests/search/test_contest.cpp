@@ -195,10 +195,3 @@ TEST(ScoresOf, are_alike_where_noise_hid_everything) {
     EXPECT_EQ(scores.plain, alike);
     for (const auto& sensed : scores.sensed) EXPECT_EQ(sensed, alike);
 }
-
-TEST(ScoresOf, count_what_is_timed_at_that_size) {
-    const Weights walking = {{Workload::hot, 0.5}, {Workload::cold, 0}, {Workload::cold_walk, 0.5}};
-    const SizeResult large = result(std::size_t{64} << 20, {{0, 1.5, 1, 1.2}});
-    const SizeScores scores = scores_of(large, walking, {0}, ProbeSeconds{});
-    EXPECT_NEAR(scores.sensed[2][0], 0.5 * utility(std::log(1.2)), 1e-12);
-}

@@ -165,13 +165,6 @@ TEST(Race, samples_each_as_often_as_asked_in_heats_with_libc_all_along) {
     }
 }
 
-TEST(Race, samples_in_another_order_each_time) {
-    Track track(Truths(20, {1, 1}), {kBoth});
-    track.race.sample(track.all, 10);
-    const auto heats = turns(track.machine);
-    EXPECT_EQ(std::set(heats.begin(), heats.end()).size(), 20u); // ten of each workload
-}
-
 TEST(Race, samples_what_waits_for_the_run_off_only_when_asked_for_all_and_then_ranks_by_it) {
     noise::Random random{1};
     KnownMachine machine({{Workload::hot, {1.0, 1.1}}, {Workload::fetch, {1.5, 0.9}}});
@@ -209,14 +202,6 @@ TEST(Race, ranks_by_the_weighted_mean) {
     EXPECT_EQ(track.ranked(0), (Entrants{1, 0, 2})); // 1.42, 1.20, 1
     EXPECT_EQ(track.ranked(1), (Entrants{0, 1, 2})); // 1.25, 1.20, 1
     EXPECT_EQ(track.ranked(2), (Entrants{0, 1, 2})); // 1.3, 1.01, 1
-}
-
-TEST(Race, weighs_by_shares_of_the_sum) {
-    for (const double scale : {0.001, 1.0, 300.0}) {
-        Track track({{1.1, 1.3}}, {weights(scale, 3 * scale)});
-        EXPECT_NEAR(track.run_off().finalists.front().ratio, std::pow(1.1 * 1.3 * 1.3 * 1.3, 0.25),
-                    1e-9);
-    }
 }
 
 TEST(Race, keeps_the_best_and_ranks_a_large_loss_behind_a_small_gain) {
@@ -260,22 +245,6 @@ TEST(RunOff, times_each_cache_effect_one_after_the_other) {
     ASSERT_EQ(rounds.size(), 18u);
     expect_companies_together(rounds);
     for (const Entrants& round : rounds) EXPECT_EQ(round.size(), 10u);
-}
-
-TEST(RunOff, measures_a_workload_of_weight_0_for_the_record) {
-    Track track({{1.2, 0.5}, {1.1, 3}}, {weights(1, 0)});
-    track.race.sample(track.all, 3);
-    EXPECT_EQ(track.workloads(), std::set<Workload>{Workload::hot});
-    const SizeResult result = track.run_off();
-    EXPECT_EQ(track.workloads().size(), 2u);
-    ASSERT_EQ(result.finalists.size(), 2u);
-    // Neither the mean nor the loss of half there matters.
-    EXPECT_EQ(result.finalists[0].candidate, 0);
-    EXPECT_NEAR(result.finalists[0].ratio, 1.2, 1e-9);
-    EXPECT_NEAR(result.finalists[0].workloads.at(Workload::cold).ratio.median, 0.5, 1e-9);
-    EXPECT_NEAR(result.finalists[1].workloads.at(Workload::cold).ratio.median, 3, 1e-9);
-    EXPECT_EQ(result.noise_floor.count(Workload::cold), 1u);
-    EXPECT_FALSE(result.finalists[1].tied);
 }
 
 TEST(RunOff, reports_size_rounds_times_and_order) {

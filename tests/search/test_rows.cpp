@@ -120,15 +120,6 @@ TEST(ChooseRows, senses_at_no_size_that_has_no_probe) {
     EXPECT_EQ(rows[1], (Row{1, 3, {{0, 1, 2}, true}}));
 }
 
-TEST(ChooseRows, takes_a_timed_copy_by_what_it_was_timed_at) {
-    const RowCopy sensing = {{0, 1, 2}, true};
-    const auto pipelines = scores(Plain(4, {0.2, 0.2, 0.2}));
-    EXPECT_EQ(choose_rows(pipelines, {}, {{sensing, {0.5, 0.5, 0.5, 0.5}}}),
-              (Rows{{0, 3, sensing}}));
-    EXPECT_EQ(choose_rows(pipelines, {}, {{sensing, {0.1, 0.1, 0.1, 0.1}}}),
-              (Rows{plain(0, 3, 0)}));
-}
-
 // Against the plain way: all assignments of pipelines to sizes.
 TEST(ChooseRows, finds_what_trying_all_assignments_finds) {
     std::mt19937 random(1);

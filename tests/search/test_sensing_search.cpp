@@ -84,17 +84,6 @@ TEST(FindThreshold, leaves_the_cached_percentile_below_and_the_uncached_above) {
     EXPECT_GT(found, 1000);
 }
 
-TEST(CommonThreshold, lies_between_the_readings_of_all_sizes) {
-    const auto at = [](double cached, double uncached) {
-        return Readings{std::vector<double>(10, cached), std::vector<double>(10, uncached)};
-    };
-    const auto common = common_threshold({at(50, 400), at(80, 300), at(60, 500)});
-    ASSERT_TRUE(common);
-    EXPECT_EQ(common->threshold.cached_ticks, 80);
-    EXPECT_EQ(common->threshold.uncached_ticks, 300);
-    EXPECT_EQ(common->holds, (std::vector<bool>{true, true, true}));
-}
-
 TEST(CommonThreshold, leaves_out_sizes_whose_readings_do_not_fit) {
     const auto at = [](double cached, double uncached) {
         return Readings{std::vector<double>(10, cached), std::vector<double>(10, uncached)};

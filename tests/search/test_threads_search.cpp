@@ -41,11 +41,6 @@ TEST(SharesFor, begin_with_the_even_share_and_have_chunks_for_everybody) {
         EXPECT_LT(share.chunk * share.threads, kMiB);
 }
 
-TEST(ShareName, tells_threads_and_chunk) {
-    EXPECT_EQ(share_name({2, 0}), "threads 2 even");
-    EXPECT_EQ(share_name({4, 256 * kKiB}), "threads 4 chunk 256 KiB");
-}
-
 // --- The race ------------------------------------------------------------------------------------
 
 const std::vector<ThreadShare> kShares = {{2, 0}, {2, 64 * kKiB}, {4, 0}};

@@ -411,31 +411,6 @@ TEST_P(Rigors, work_with_few_entrants_but_not_with_none) {
     EXPECT_THROW(search(machine, GetParam(), query), Failure);
 }
 
-TEST(ParseRigor, knows_three_levels) {
-    for (const char* name : {"quick", "standard", "exhaustive"}) {
-        EXPECT_EQ(parse_rigor(name).name, name);
-    }
-    for (const char* name : {"", "Quick", "slow", "standard "}) {
-        EXPECT_THROW(parse_rigor(name), BadInput) << name;
-    }
-}
-
-TEST(PlannedTrials, grow_with_rigor_and_extension_and_shrink_with_what_is_timed_later) {
-    std::size_t last = 0;
-    for (const char* name : {"quick", "standard", "exhaustive"}) {
-        using enum Timed;
-        const auto planned = [&](Timed timed, bool extended) {
-            return planned_trials(parse_rigor(name), whole_space(), timed, extended);
-        };
-        EXPECT_GT(planned(from_start, false), last);
-        EXPECT_GT(planned(from_start, true), planned(from_start, false));
-        EXPECT_LT(planned(from_last_cut, true), planned(from_start, false));
-        EXPECT_EQ(planned(from_last_cut, true), planned(from_last_cut, false));
-        EXPECT_LE(planned(in_run_off, true), planned(from_last_cut, true));
-        last = planned(from_start, false);
-    }
-}
-
 // --- The extension axes --------------------------------------------------------------------------
 
 namespace {
@@ -657,13 +632,4 @@ TEST_P(Rigors, time_what_the_extension_offers_or_a_grid_of_it_and_nothing_else) 
         }
         EXPECT_EQ(found.extended, extended);
     }
-}
-
-TEST_P(Rigors, work_with_an_extension_that_has_nothing_to_offer) {
-    Extension nothing;
-    nothing.neighbours = nothing.distance_grid = [](Entrant) { return Entrants(); };
-    KnownMachine with(landscape(1)), without(landscape(1));
-    const Found found = find(with, GetParam(), {.extension = &nothing});
-    EXPECT_EQ(found.extended, 0u);
-    EXPECT_EQ(winner(found.results.front()), winner(search(without, GetParam())));
 }

@@ -224,16 +224,6 @@ TEST(SmallSearch, times_all_in_the_workloads_that_count_and_finalists_in_the_oth
     EXPECT_EQ(in_fixed.size(), result.finalists.size()); // for the record
 }
 
-TEST(SmallSearch, has_the_finalists_and_twice_the_rounds_of_the_rigor) {
-    for (const char* name : {"quick", "standard", "exhaustive"}) {
-        KnownMachine machine(flat());
-        const SizeResult result = small_search(machine, "balanced", 1, name);
-        const Rigor rigor = parse_rigor(name);
-        EXPECT_EQ(std::ssize(result.finalists), rigor.finalists);
-        EXPECT_EQ(result.rounds, 2 * rigor.rounds);
-    }
-}
-
 TEST(SmallSearch, times_no_entrant_that_was_left_out_and_fails_with_none) {
     for (const std::vector<Entrant>& entrants : {std::vector<Entrant>{3}, {3, 5, 7}}) {
         KnownMachine machine(flat());

@@ -117,12 +117,6 @@ TEST(Spaces, have_no_extension_and_no_probes_unless_asked_for) {
     EXPECT_TRUE(paper.probes.empty());
 }
 
-TEST(Spaces, of_copies_alone_have_probes) {
-    const Spaces sets(only({}), false, true, Operation::set);
-    EXPECT_EQ(plain().probes.size(), asterope_probes.count);
-    EXPECT_TRUE(sets.probes.empty());
-}
-
 TEST(Spaces, of_sets_have_all_that_this_cpu_runs_and_nothing_of_copies) {
     const Spaces sets(only({}), false, false, Operation::set);
     EXPECT_EQ(names(sets.space), names(paper_space(only({}), asterope_sets)));
