@@ -85,19 +85,6 @@ TEST(Arena, holds_no_zeros) {
     }
 }
 
-TEST(FillWithData, writes_every_byte_and_no_more) {
-    for (const std::size_t bytes :
-         {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{21}}) {
-        std::string buffer(32, '\0');
-        fill_with_data(buffer.data(), bytes);
-        EXPECT_EQ(buffer.find_last_not_of('\0') + 1, bytes);
-    }
-}
-
-TEST(Arena, says_when_there_is_no_memory) {
-    EXPECT_THROW(Arena(std::size_t{1} << 60), Failure);
-}
-
 TEST(ArenaBytes, go_by_the_last_cache_the_largest_copies_and_the_memory) {
     constexpr std::size_t kMuch = 64 * kGiB;
     const struct {

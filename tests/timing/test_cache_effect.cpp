@@ -35,16 +35,6 @@ TEST(CacheEffectOrder, begins_each_turn_with_the_company_that_ended_the_last) {
     }
 }
 
-TEST(CacheEffectOrder, keeps_those_who_are_there_more_than_once) {
-    CacheEffectOrder order(tens);
-    EXPECT_EQ(applied(order, {1, 11, 1, 12, 1}), (Order{1, 1, 1, 11, 12}));
-}
-
-TEST(CacheEffectOrder, takes_any_numbers) {
-    CacheEffectOrder order([](int entrant) { return -entrant; });
-    EXPECT_EQ(applied(order, {-7, 2000000000, 0}), (Order{2000000000, 0, -7}));
-}
-
 TEST(CacheEffectOrder, changes_nothing_where_all_are_of_one_company) {
     CacheEffectOrder nothing(nullptr), one([](int) { return 5; });
     for (int i = 0; i < 2; ++i) {

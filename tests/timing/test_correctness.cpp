@@ -144,11 +144,3 @@ TEST(FaultOf, names_what_is_wrong_with_a_set) {
     EXPECT_EQ(fault_of_set<sets_all_of_the_int>(), "wrong byte 1 of 2 (value 0, destination +0)");
     EXPECT_EQ(fault_of_set<sets_zeros_only>(), "wrong byte 0 of 1 (value 85, destination +0)");
 }
-
-TEST(FaultOf, is_what_the_finder_says) {
-    EXPECT_EQ(fault_of([](std::string& reason) -> CopyFunction {
-                  reason = "not found";
-                  return nullptr;
-              }),
-              "not found");
-}

@@ -80,20 +80,6 @@ TEST(Fleet, sets_are_larger_than_copies_on_average) {
     EXPECT_NEAR(above_1_kib / bytes, 0.775, 0.001);
 }
 
-TEST(Fleet, alignments_are_powers_of_two_up_to_a_line) {
-    const CallStatistics fleet = fleet_statistics();
-    double odd = 0, line = 0;
-    for (const auto& [alignment, probability] : fleet.alignments.pairs()) {
-        EXPECT_EQ(alignment & (alignment - 1), 0u);
-        EXPECT_GE(alignment, 1u);
-        EXPECT_LE(alignment, 64u);
-        if (alignment == 1) odd = probability;
-        if (alignment == 64) line = probability;
-    }
-    EXPECT_NEAR(odd, 0.271, 0.001);
-    EXPECT_NEAR(line, 0.215, 0.001);
-}
-
 // Files are rounded: the last value must not get what is missing, nor lose what is too much.
 TEST(Distribution, draws_each_value_by_its_share_of_the_sum_and_none_of_probability_0) {
     const Distribution distribution(
@@ -103,18 +89,6 @@ TEST(Distribution, draws_each_value_by_its_share_of_the_sum_and_none_of_probabil
     EXPECT_NEAR(shares.at(3), 0.5, 0.01);
     EXPECT_NEAR(shares.at(100), 0.125, 0.01);
     EXPECT_NEAR(shares.at(7), 0.375, 0.01);
-}
-
-TEST(Distribution, draws_the_same_for_the_same_seed) {
-    const CallStatistics fleet = fleet_statistics();
-    std::mt19937_64 one(5), two(5), other(6);
-    int differences = 0;
-    for (int i = 0; i < 1000; ++i) {
-        const std::size_t size = fleet.sizes.draw(one);
-        ASSERT_EQ(size, fleet.sizes.draw(two));
-        differences += size != fleet.sizes.draw(other);
-    }
-    EXPECT_GT(differences, 500);
 }
 
 // --- Good files ----------------------------------------------------------------------------------
@@ -148,59 +122,36 @@ TEST(ParseStatistics, refuses_what_is_wrong_at_its_line_and_column_and_nothing_e
     } rows[] = {
         // nothing
         {"", 1, 1, "it is empty"},
-        {"\n", 1, 1, kNumber},
-        {"\r\n", 1, 1, kNumber},
-        {"8:1\n\n1:1\n", 2, 1, overlap},
         // line ends of Windows
         {"8:0.5,16:0.5\r\n0:1\r\n1:1\r\n", 0, 0, ""},
-        {"8:0.5,16:0.6\r\n", 1, 13, kSum},
         {"8:1\r\n0:x\r\n", 2, 3, kProbability},
         {"8:1\r\r\n", 1, 4, more},
         // numbers
         {"8:-0.5,16:1.5", 1, 3, "a probability cannot be negative"},
-        {"8:0.5,-16:0.5", 1, 7, kNumber},
         {"x:1", 1, 1, kNumber},
-        {"8:0.5,y:0.5", 1, 7, kNumber},
         {"8:z", 1, 3, kProbability},
-        {"8:", 1, 3, kProbability},
-        {":1", 1, 1, kNumber},
         {" 8:1", 1, 1, kNumber},
-        {"8: 1", 1, 3, kProbability},
-        {"size:probability\n8:1", 1, 1, kNumber},
         {"\xef\xbb\xbf 8:1", 1, 1, kNumber},
         {std::string("8:1\0", 4), 1, 4, more},
         {"8:0.5,16:nan", 1, 10, kProbability},
-        {"8:0.5,16:-inf", 1, 10, kProbability},
         {"8:0.5,16:1e999", 1, 10, kProbability},
         // sums, which may be 2 % off
         {"8:0.985", 0, 0, ""},
         {"8:1.015", 0, 0, ""},
         {"8:0.5,16:0.6", 1, 13, kSum},
-        {"8:0.5,16:0.4", 1, 13, kSum},
-        {"8:0", 1, 4, kSum},
-        {"8:50,16:50", 1, 11, kSum},
         {"8:1e308,9:1e308", 1, 16, kSum},
-        {"8:1\n0:0.5\n", 2, 6, kSum},
         {"8:1\n0:1\n1:0.5\n", 3, 6, kSum},
         // marks between numbers
         {"8 1", 1, 2, colon},
-        {"8", 1, 2, colon},
-        {"8.5:1", 1, 2, colon},
         {"8:1,", 1, 5, kNumber},
-        {",8:1", 1, 1, kNumber},
-        {"8:0.5,,9:0.5", 1, 7, kNumber},
         {"8:0.5;9:0.5", 1, 6, more},
-        {"8:0.5 ,9:0.5", 1, 6, more},
         // sizes beyond 1 TiB, a fourth line, alignments and overlaps that are none
         {"1099511627776:1", 0, 0, ""},
         {"8:0.5,1099511627777:0.5", 1, 7, kNumber},
-        {"99999999999999999999999:1", 1, 1, kNumber},
         {"8:1\n0:1\n1:1\n", 0, 0, ""},
         {"8:1\n0:1\n1:1\n1:1", 4, 1, end},
-        {"8:1\n0:1\n1:1\n\n", 4, 1, end},
         {"8:1\n0:1\n0:1\n", 3, 1, kAlignment},
         {"8:1\n0:1\n1:0.5,4097:0.5\n", 3, 7, kAlignment},
-        {"8:1\n0:1\n4096:1\n", 0, 0, ""},
         {"8:1\n0:0.5,2:0.5\n", 2, 7, overlap},
     };
     for (const auto& [text, line, column, why] : rows) {

@@ -37,19 +37,6 @@ DisturbedRounds noisy(std::size_t counted, std::size_t kept) {
 
 } // namespace
 
-TEST(DisturbedRounds, repeats_no_quiet_round) {
-    DisturbedRounds noise;
-    EXPECT_EQ(noise.warning("it is"), "");
-    for (int i = 0; i < 100; ++i) EXPECT_FALSE(noise.round_ended(kQuiet));
-    EXPECT_EQ(noise.rounds(), 100u);
-    EXPECT_EQ(noise.counted(), 100u);
-    EXPECT_EQ(noise.repeated(), 0u);
-    EXPECT_EQ(noise.kept(), 0u);
-    EXPECT_TRUE(noise.seen().empty());
-    EXPECT_FALSE(noise.provisional());
-    EXPECT_EQ(noise.warning("it is"), "");
-}
-
 TEST(DisturbedRounds, repeats_a_round_three_times_and_keeps_it_then) {
     DisturbedRounds noise;
     for (int i = 0; i < 1000; ++i) noise.round_ended(kQuiet); // earns more than enough
@@ -142,32 +129,4 @@ TEST(DisturbedRounds, says_in_one_line_how_much_was_seen_and_what_to_do) {
                   rounds + ", preempted " + rounds +
                   "): these winners are provisional; run again in a quieter hour, or on "
                   "another CPU (--cpu N)");
-}
-
-TEST(DisturbedRounds, of_two_searches_add_up) {
-    DisturbedRounds first, second;
-    first.round_ended({Disturbance::steal});
-    first.round_ended({});
-    second.round_ended({Disturbance::steal});
-    second.round_ended({Disturbance::steal});
-    const std::size_t rounds = first.rounds() + second.rounds();
-    const std::size_t repeated = first.repeated() + second.repeated();
-    first.add(second);
-    EXPECT_EQ(first.rounds(), rounds);
-    EXPECT_EQ(first.repeated(), repeated);
-    EXPECT_EQ(first.seen().at(Disturbance::steal), 3u);
-}
-
-TEST(DisturbedRounds, hands_on_its_facts_and_none_that_cannot_be) {
-    DisturbedRounds noise;
-    while (noise.kept() < 12) noise.round_ended({Disturbance::preempted});
-    const DisturbanceCounts facts = noise.facts();
-    EXPECT_EQ(facts.rounds, noise.rounds());
-    EXPECT_EQ(facts.repeated, noise.repeated());
-    EXPECT_EQ(facts.kept, 12u);
-    EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", noise.rounds()}}));
-    EXPECT_TRUE(facts.provisional);
-    EXPECT_EQ(too_many_kept({0, 7, 3}), "");
-    EXPECT_EQ(too_many_kept({}), "");
-    EXPECT_EQ(noise_warning("", kTheseWinners), "");
 }

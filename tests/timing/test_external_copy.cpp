@@ -42,15 +42,6 @@ TEST(ParseExternalCopies, refuses_a_name_that_another_copy_has) {
     EXPECT_EQ(error_of({"a=x.so:copy"}, {"a"}), why);
 }
 
-TEST(ParseExternalCopies, have_the_operation_that_was_asked_for) {
-    for (const Operation operation : {Operation::copy, Operation::set}) {
-        const auto copies =
-            parse_external_copies({"a=x.so:one", "b=x.so:two"}, "--peer", {}, operation);
-        ASSERT_EQ(copies.size(), 2u);
-        for (const ExternalCopy& copy : copies) EXPECT_EQ(copy.operation, operation);
-    }
-}
-
 TEST(LoadRequired, says_what_is_wrong_with_one_that_cannot_be_used_behind_its_option) {
     const ExternalCopy copy{"none", "/dev/null", "memcpy"};
     EXPECT_EQ(refusal_of([&] { load_required(copy, "--reference"); }),

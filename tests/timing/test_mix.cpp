@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "machine/cpu.hpp"
 #include "search/small_search.hpp"
+#include "support/remembered_calls.hpp"
 #include "support/units.hpp"
 #include "timing/clock.hpp"
 
@@ -31,29 +32,7 @@ const std::vector<Workload> kRead = {Workload::mix_l1_read,     Workload::mix_l2
 const std::vector<Workload> kAlone = {Workload::mix_l1, Workload::mix_l2,     Workload::mix_l3,
                                       Workload::fixed,  Workload::fixed_walk, Workload::page_end};
 
-struct Call {
-    const char *destination, *source;
-    std::size_t bytes;
-    bool operator==(const Call& other) const {
-        return destination == other.destination && source == other.source && bytes == other.bytes;
-    }
-};
-
-std::vector<Call> calls;
-std::size_t last_distance;
-asterope_candidate last_large;
-
-/// A copy that copies nothing and remembers what it was asked for.
-void* remember(void* destination, const void* source, std::size_t bytes, std::size_t distance,
-               asterope_candidate large) {
-    calls.push_back(
-        {static_cast<const char*>(destination), static_cast<const char*>(source), bytes});
-    last_distance = distance;
-    last_large = large;
-    return destination;
-}
-
-const TimedCopy kRemember = small_copy(remember);
+const TimedCopy kRemember = small_copy(remember_small);
 
 Machine machine_with(std::size_t l1, std::size_t l2, std::size_t l3) {
     Machine machine;
@@ -215,17 +194,6 @@ TEST_F(Mix, is_as_aligned_as_the_distribution_says_and_no_more) {
     EXPECT_NEAR(static_cast<double>(lines) / count, 0.5, 0.05);
 }
 
-TEST_F(Mix, reaches_every_byte_of_a_line_where_no_alignment_is_given) {
-    Stopwatch stopwatch = make("8:1");
-    std::set<std::size_t> sources, destinations;
-    for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
-        sources.insert(source_offset(call) % 64);
-        destinations.insert(destination_offset(call) % 64);
-    }
-    EXPECT_GE(sources.size(), 32u);
-    EXPECT_GE(destinations.size(), 32u);
-}
-
 TEST_F(Mix, makes_the_same_calls_for_the_same_seed_and_others_for_each_workload) {
     Stopwatch one = of_the_fleet(5), two = of_the_fleet(5), other = of_the_fleet(6);
     std::set<std::vector<std::size_t>> sizes;
@@ -243,25 +211,7 @@ TEST_F(Mix, makes_the_same_calls_for_the_same_seed_and_others_for_each_workload)
     EXPECT_EQ(trial(before, Workload::mix_l3), trial(without, Workload::mix_l3));
 }
 
-TEST_F(Mix, refuses_statistics_without_a_size_that_fits) {
-    for (const char* text : {"1025:1", "8:0,2048:1"}) {
-        try {
-            make(text);
-            FAIL() << text;
-        } catch (const BadInput& error) {
-            EXPECT_STREQ(error.what(), "distribution test has no size of up to 1024 bytes");
-        }
-    }
-}
-
 // --- One size ------------------------------------------------------------------------------------
-
-TEST(FixedSizes, ascend_from_1_to_256) {
-    const std::vector<std::size_t>& sizes = fixed_sizes();
-    EXPECT_EQ(sizes.front(), 1u);
-    EXPECT_EQ(sizes.back(), 256u);
-    for (std::size_t i = 1; i < sizes.size(); ++i) EXPECT_LT(sizes[i - 1], sizes[i]);
-}
 
 TEST_F(Mix, goes_through_the_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_round) {
     Stopwatch stopwatch = of_the_fleet();
@@ -447,12 +397,11 @@ TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up_with_distance_and
     for (const auto& workloads : {kMix, kFixed, kFixedWalk, kPageEnd}) {
         for (const Workload workload : workloads) {
             calls.clear();
-            last_distance = 0;
             last_large = nullptr;
-            stopwatch.time(small_copy(remember, 1920, large), workload, 0, 0);
+            stopwatch.time(small_copy(remember_small, 1920, large), workload, 0, 0);
             EXPECT_GT(calls.size(), fixed_calls(workload));
             EXPECT_LT(calls.size(), fixed_calls(workload) * 5 / 4);
-            EXPECT_EQ(last_distance, 1920u);
+            EXPECT_EQ(calls.back().distance, 1920u);
             EXPECT_EQ(last_large, large);
         }
     }
@@ -460,7 +409,7 @@ TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up_with_distance_and
 
 TEST_F(Mix, makes_the_same_calls_of_a_set_with_zero_for_the_source) {
     const asterope_candidate large = variants(asterope_copies)[1].copy;
-    const TimedCopy set = small_copy(remember, 1920, large, "", Operation::set);
+    const TimedCopy set = small_copy(remember_small, 1920, large, "", Operation::set);
     // Each stopwatch has page ends of its own.
     const auto place = [&](Stopwatch& stopwatch, Workload workload, const Call& call) {
         const bool at_end = workload == Workload::page_end || workload == Workload::page_end_read;
@@ -480,7 +429,7 @@ TEST_F(Mix, makes_the_same_calls_of_a_set_with_zero_for_the_source) {
                     << name_of(workload);
                 ASSERT_EQ(calls[i].source, nullptr);
             }
-            EXPECT_EQ(last_distance, 1920u);
+            EXPECT_EQ(calls.back().distance, 1920u);
             EXPECT_EQ(last_large, large);
         }
     }
@@ -514,23 +463,6 @@ TEST_F(Mix, draws_sizes_by_their_bytes_where_bytes_count) {
     for (const Call& call : calls) large += call.bytes == 72;
     EXPECT_NEAR(static_cast<double>(large) / static_cast<double>(calls.size()), 0.5, 0.05);
     EXPECT_NEAR(stopwatch.buffers().sequences.at(2).mean_bytes, 40, 0.5);
-}
-
-TEST_F(Mix, draws_only_what_fits_in_the_working_set_where_bytes_count) {
-    // sides of 8 KiB, 128 KiB and 4 MiB: up to half of them
-    Stopwatch stopwatch = by_bytes("1024:0.25,4096:0.25,8192:0.25,100000:0.25");
-    for (const auto& [workload, largest] :
-         {std::pair(Workload::mix_l1, 4096u), std::pair(Workload::mix_l2, 8192u),
-          std::pair(Workload::mix_l3, 100000u), std::pair(Workload::mix_memory, 100000u)}) {
-        ASSERT_TRUE(stopwatch.prepare(workload));
-        std::size_t most = 0;
-        for (const Call& call : trial(stopwatch, workload)) {
-            most = std::max(most, call.bytes);
-            ASSERT_LE(source_offset(call) + call.bytes, side_of(workload));
-            ASSERT_LE(destination_offset(call) + call.bytes, side_of(workload));
-        }
-        EXPECT_EQ(most, largest) << name_of(workload);
-    }
 }
 
 TEST_F(Mix, has_no_plan_where_nothing_fits_and_no_page_ends_where_bytes_count) {

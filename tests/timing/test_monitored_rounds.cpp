@@ -69,20 +69,3 @@ TEST(MonitoredRounds, has_free_repetitions_in_each_step) {
     rounds.enter_step();
     EXPECT_EQ(time_round(rounds), 4);
 }
-
-TEST(MonitoredRounds, warns_in_the_words_of_all_and_only_where_there_is_a_reason) {
-    PreemptingMachine machine;
-    MonitoredRounds rounds(machine.watch());
-    testing::internal::CaptureStderr();
-    time_round(rounds);
-    rounds.warn("these figures are");
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-    machine.disturbs = true;
-    testing::internal::CaptureStderr();
-    time_round(rounds);
-    rounds.warn("these figures are");
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "warning: 50 % of the rounds stayed disturbed, however often they were repeated "
-              "(seen: preempted 4): these figures are provisional; run again in a quieter "
-              "hour, or on another CPU (--cpu N)\n");
-}

@@ -4,26 +4,13 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "support/remembered_calls.hpp"
 #include "support/units.hpp"
 #include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {
 namespace {
-
-struct Call {
-    const char *destination, *source;
-    std::size_t bytes;
-    bool operator==(const Call&) const = default;
-};
-std::vector<Call> calls;
-
-/// A move that moves nothing and remembers what it was asked for.
-void* remember(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    calls.push_back(
-        {static_cast<const char*>(destination), static_cast<const char*>(source), bytes});
-    return destination;
-}
 
 class OverlapTrials : public ::testing::Test {
   protected:

@@ -91,20 +91,6 @@ TEST(Paired, runs_companies_one_after_the_other_and_begins_with_the_last_ones) {
     EXPECT_NEAR(paired.ratio(7, 4, Workload::cold).median, 2, 1e-12);
 }
 
-TEST(Paired, shuffles_within_companies) {
-    std::set<std::vector<int>> orders;
-    std::vector<int> order;
-    const Paired paired(
-        {0, 1, 2, 3, 4, 5}, {Workload::hot}, 60, 0,
-        [&](int entrant, Workload, std::uint64_t) {
-            if (entrant % 2) order.push_back(entrant);
-            if (order.size() == 3) orders.insert(std::exchange(order, {}));
-            return 1.0;
-        },
-        [](int entrant) { return entrant % 2; });
-    EXPECT_EQ(orders.size(), 6u); // all that three can have
-}
-
 // Each turn is disturbed twice before it may count.
 TEST(Paired, repeats_a_disturbed_turn_in_the_same_order_and_counts_only_its_last_try) {
     std::vector<TimedCall> quiet = calls_of({4, 7, -1}, kBoth, 10, 100), calls;
@@ -142,15 +128,6 @@ TEST(Paired, ratio_is_exact_however_slow_the_machine_is_in_some_rounds) {
     EXPECT_NEAR(ratio.high, 2, 1e-12);
     EXPECT_NEAR(paired.ratio(1, 0, Workload::hot).median, 0.5, 1e-12);
     EXPECT_NEAR(paired.seconds(0, Workload::hot), 2e-6, 1e-15);
-}
-
-TEST(Paired, ratio_bears_outliers_of_single_trials) {
-    noise::Random random(1);
-    const Paired paired({0, 1}, {Workload::hot}, 21, 0, [&](int entrant, Workload, std::uint64_t) {
-        const double luck = noise::uniform(random);
-        return (entrant ? 1.0 : 1.5) * (luck < 0.1 ? 9 : luck < 0.2 ? 0.3 : 1);
-    });
-    EXPECT_NEAR(paired.ratio(0, 1, Workload::hot).median, 1.5, 1e-12);
 }
 
 // Times double from round to round; entrant 1 is twice and four times as fast.
@@ -203,17 +180,4 @@ TEST(Paired, mean_over_workloads_is_of_each_round) {
         paired.mean_log_ratio(0, 1, {{Workload::hot, 0.5}, {Workload::cold, 0.5}});
     EXPECT_NEAR(std::exp(mean.low), 4, 1e-12);
     EXPECT_NEAR(std::exp(mean.high), 4, 1e-12);
-}
-
-TEST(Paired, finds_no_difference_in_identical_work) {
-    int differences = 0;
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        noise::Random random(seed);
-        const Paired paired({0, 1}, {Workload::hot}, 21, 0, [&](int, Workload, std::uint64_t) {
-            return std::exp(0.05 * noise::normal(random));
-        });
-        const Estimate ratio = paired.ratio(0, 1, Workload::hot);
-        differences += ratio.low > 1 || ratio.high < 1;
-    }
-    EXPECT_LE(differences, 20); // 5 % of 200 are due, and 10 more are 3 standard errors
 }

@@ -126,13 +126,6 @@ TEST(Remote, says_what_keeps_the_process_from_serving) {
     EXPECT_TRUE(mentions(message_of([&] { RemoteCopy({}, setup); }), "12345"));
 }
 
-TEST_F(Tunables, are_set_in_the_other_process) {
-    RemoteCopy remote({{kNonTemporalThreshold, kMiB}, {kRepMovsbThreshold, 4096}}, small_setup());
-    EXPECT_GT(remote.time(4096, Workload::hot, 0, {1, 0}), 0);
-    // not here
-    EXPECT_NE(read_machine().libc_thresholds[kRepMovsbThreshold], 4096u);
-}
-
 TEST_F(Tunables, that_hold_there_are_told) {
     const RemoteCopy as_it_is({}, small_setup());
     const LibcThresholds here = read_machine().libc_thresholds;
@@ -149,12 +142,6 @@ TEST_F(Tunables, that_glibc_does_not_know_or_beyond_their_limits_are_refused) {
         EXPECT_TRUE(mentions(message_of([&] { RemoteCopy(bad, small_setup()); }),
                              "glibc does not take " + tunables_text(bad)));
     }
-}
-
-TEST(TunablesText, is_as_the_variable_has_it) {
-    EXPECT_EQ(tunables_text({}), "");
-    EXPECT_EQ(tunables_text({{kRepMovsbThreshold, 1024}, {kNonTemporalThreshold, 2}}),
-              "glibc.cpu.x86_non_temporal_threshold=2:glibc.cpu.x86_rep_movsb_threshold=1024");
 }
 
 TEST(TunablesVariable, goes_on_with_what_is_set_already) {

@@ -67,22 +67,6 @@ TEST_F(Map, maps_a_device_of_no_size_where_a_length_is_given) {
     EXPECT_EQ(content(SourceMap("/dev/zero:0:64K", kSize)), std::string(65536, '\0'));
 }
 
-TEST_F(Map, is_shared_by_its_copies_and_gone_with_the_last) {
-    const char* data = nullptr;
-    {
-        const SourceMap copy = [&] {
-            const SourceMap map(file("map", 5), kSize);
-            data = map.data();
-            return map;
-        }();
-        const SourceMap another = copy;
-        EXPECT_EQ(copy.data(), data);
-        EXPECT_EQ(content(another)[5 * kPage - 1], 'e');
-    }
-    unsigned char resident;
-    EXPECT_NE(mincore(const_cast<char*>(data), kPage, &resident), 0);
-}
-
 TEST_F(Map, follows_the_file_and_cannot_be_written) {
     const std::string path = file("map", 5);
     const SourceMap map(path, kSize);
@@ -110,26 +94,16 @@ TEST_F(Map, refuses_what_cannot_be_mapped_or_is_no_part_of_the_file) {
     const std::pair<std::string, std::string> cases[] = {
         {gone, missing},
         {gone + ":4K:8K", missing},
-        {gone + ":what:ever", missing},
         {here, is_folder},
-        {here + ":0:64K", is_folder},
         {empty, empty + " is empty"},
         {empty + ":0:64K", empty + " is empty"},
         {"", no_file},
-        {":", no_file},
-        {":4K", no_file},
-        {"::", no_file},
         {"/dev/zero", unsized},
-        {"/dev/zero:4K", unsized},
         {"/dev/null:0:64K", "/dev/null cannot be mapped: No such device"},
         {pipe + ":0:64K", pipe + " cannot be mapped: No such device"},
         {"/dev/zero:0:4611686018427387904", "/dev/zero cannot be mapped: Cannot allocate memory"},
         {path + ":1", no_page},
-        {path + ":4095:8K", no_page},
-        {path + ":6K", no_page},
         {path + ":20K", beyond},
-        {path + ":1G", beyond},
-        {path + ":24K:4K", beyond},
         {path + ":4K:16385", too_long},
         {path + ":4K:4611686018427387904", too_long},
         {path + ":0:" + length, "copies of 1 KiB need 9216 bytes, here are 9215: map more, or name "

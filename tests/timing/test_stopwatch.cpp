@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "search/objective.hpp"
+#include "support/remembered_calls.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/units.hpp"
 #include "timing/clock.hpp"
@@ -36,23 +37,6 @@ const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workl
 const std::vector<Workload> kWalks = {Workload::cold_walk, Workload::consume_walk,
                                       Workload::fetch_walk};
 const std::vector<Workload> kFetches = {Workload::fetch, Workload::fetch_walk, Workload::lookup};
-
-struct Call {
-    const char *destination, *source;
-    std::size_t bytes, distance;
-    bool operator==(const Call& other) const {
-        return destination == other.destination && source == other.source;
-    }
-};
-
-std::vector<Call> calls;
-
-/// A copy that copies nothing and remembers what it was asked for.
-void* remember(void* destination, const void* source, std::size_t bytes, std::size_t distance) {
-    calls.push_back(
-        {static_cast<const char*>(destination), static_cast<const char*>(source), bytes, distance});
-    return destination;
-}
 
 /// Whether a copy reads its source, of `source_bytes`, and writes the arena, and nothing beside.
 bool inside(const Call& call, const Arena& arena, std::size_t source_bytes) {
@@ -109,18 +93,6 @@ std::size_t misalignment(const char* address) {
 }
 
 } // namespace
-
-TEST(Workloads, have_a_name_and_a_line_of_text_each) {
-    std::set<std::string_view> names, texts;
-    for (const Workload workload : kAll) {
-        EXPECT_TRUE(names.insert(facts_of(workload).name).second) << name_of(workload);
-        const std::string_view text = facts_of(workload).text;
-        EXPECT_TRUE(texts.insert(text).second) << text;
-        EXPECT_GE(text.size(), 10u);
-        EXPECT_LE(text.size(), 80u) << text;
-        EXPECT_EQ(text.find('\n'), text.npos);
-    }
-}
 
 // In every slot, where they are few, and every place of a round. A destination up to 63 bytes past
 // its source, modulo a page, stalls loads behind stores.
@@ -317,33 +289,6 @@ TEST_P(TrialBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_n
             for (const Call& call : trial(workload, round)) {
                 ASSERT_LE(call.source + GetParam(),
                           arena.source() + stopwatch.buffers().slot_bytes);
-            }
-        }
-    }
-}
-
-TEST_P(TrialBuffers, of_cold_copies_are_not_those_of_hot_ones_nor_the_sources_just_written) {
-    for (const Workload workload : kMeasured) calibrate(workload);
-    const char *source = arena.source() + arena.bytes(),
-               *destination = arena.destination() + arena.bytes();
-    for (std::uint64_t round = 0; round < 64; ++round) {
-        for (const Call& call : trial(Workload::hot, round)) {
-            source = std::min(source, call.source);
-            destination = std::min(destination, call.destination);
-        }
-        trial(Workload::produce, round);
-        // less what settles the caches first
-        calls.erase(calls.begin(), calls.end() - static_cast<std::ptrdiff_t>(stopwatch.calls(
-                                                     GetParam(), Workload::produce)));
-        for (const Call& call : calls) source = std::min(source, call.source);
-    }
-    for (const Workload workload : kOnSlots) {
-        for (std::uint64_t round = 0; round < 200; ++round) {
-            for (const Call& call : trial(workload, round)) {
-                ASSERT_LE(call.destination + call.bytes, destination);
-                if (workload != Workload::produce) {
-                    ASSERT_LE(call.source + call.bytes, source);
-                }
             }
         }
     }
@@ -554,20 +499,6 @@ TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
     EXPECT_EQ(pages_touched, 0u);
 }
 
-TEST_P(TrialBuffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
-    stopwatch.set_calibration(GetParam(), Workload::fresh, {5, 0});
-    stopwatch.set_calibration(GetParam(), Workload::cold, {5, 0});
-    Stopwatch other(arena, kLargest);
-    other.set_calibration(GetParam(), Workload::cold, {5, 0});
-    const std::vector<Call> fresh = trial(Workload::fresh, 3);
-    calls.clear();
-    other.time({remember, 0}, Workload::cold, GetParam(), 3);
-    ASSERT_EQ(fresh.size(), calls.size());
-    for (std::size_t i = 0; i < fresh.size(); ++i) EXPECT_EQ(fresh[i].source, calls[i].source);
-    // and the next cold ones meet no slot twice
-    EXPECT_NE(trial(Workload::cold, 3).front().source, fresh.front().source);
-}
-
 TEST_P(TrialBuffers, of_fresh_copies_from_a_cached_source_come_from_one_place) {
     stopwatch.set_calibration(GetParam(), Workload::fresh_hot, {5, 0});
     const std::vector<Call> fresh = trial(Workload::fresh_hot, 3);
@@ -619,18 +550,6 @@ TEST(LookUp, depends_on_as_many_lines_as_it_reads_all_over_the_table) {
     EXPECT_LT(*read.begin(), kLines / 10);
     EXPECT_GT(*read.rbegin(), kLines - kLines / 10);
     EXPECT_EQ(nothing_of(look_up(table.data(), kLines, 1)), 0u);
-}
-
-TEST_P(TrialBuffers, of_lookup_are_those_of_fetch) {
-    for (const Workload workload : {Workload::fetch, Workload::lookup}) {
-        stopwatch.set_calibration(GetParam(), workload, {5, 0});
-    }
-    Stopwatch other(arena, kLargest);
-    other.set_calibration(GetParam(), Workload::fetch, {5, 0});
-    const std::vector<Call> looked_up = trial(Workload::lookup, 3);
-    calls.clear();
-    other.time({remember, 0}, Workload::fetch, GetParam(), 3);
-    EXPECT_TRUE(looked_up == calls);
 }
 
 // --- Companies -----------------------------------------------------------------------------------
@@ -704,16 +623,6 @@ TEST_F(Settling, is_done_again_after_a_cached_workload) {
             untimed(cached, kLargest, 1);
             EXPECT_GE(untimed(workload, kLargest, 1) * kLargest, kCache) << name_of(workload);
             EXPECT_EQ(untimed(workload, kLargest, 1), 0u) << name_of(workload);
-        }
-    }
-}
-
-TEST_F(Settling, is_not_for_cached_workloads) {
-    for (const Workload workload : {Workload::hot, Workload::hot_read}) {
-        const std::size_t warm_up =
-            std::max<std::size_t>(3, stopwatch.calls(kLargest, workload) / 8);
-        for (const int cache_effect : {0, 1, 1, 0}) {
-            EXPECT_EQ(untimed(workload, kLargest, cache_effect), warm_up);
         }
     }
 }
@@ -800,38 +709,6 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is)
             EXPECT_EQ(misalignments.size(), 64u) << name_of(workload);
         }
         EXPECT_TRUE(content(folder / "map") == text) << "the file was written to";
-    }
-}
-
-TEST_F(MappedSource, is_not_for_produce) {
-    put("map", std::string(kMiB, 'm'));
-    const Arena arena(8 * kMiB, SourceMap((folder / "map").string(), 128));
-    Stopwatch stopwatch(arena, 128);
-    EXPECT_TRUE(facts_of(Workload::produce).writes_source);
-    EXPECT_THROW(stopwatch.calibrate(128, Workload::produce, 1e-6), Failure);
-}
-
-TEST(TrialSeconds, are_more_where_memory_is_waited_for) {
-    for (const Workload workload : kOnSlots) {
-        EXPECT_GT(trial_seconds(workload), trial_seconds(Workload::hot));
-    }
-    EXPECT_EQ(trial_seconds(Workload::hot_read), trial_seconds(Workload::hot));
-}
-
-// What a small machine has: two pages past the largest copy are little for groups of sources.
-TEST(StopwatchTime, stays_inside_the_smallest_arena) {
-    start_clock(false, 0);
-    const Arena arena(2 * kMiB);
-    Stopwatch stopwatch(arena, 512);
-    for (const Workload workload : kMeasured) {
-        for (const std::size_t size : {1, 128, 512}) {
-            stopwatch.calibrate(size, workload, trial_seconds(workload));
-            for (std::uint64_t round = 0; round < 64; ++round) {
-                calls.clear();
-                stopwatch.time({remember, 0}, workload, size, round);
-                for (const Call& call : calls) ASSERT_TRUE(inside(call, arena, arena.bytes()));
-            }
-        }
     }
 }
 

@@ -1,0 +1,15 @@
+// How many calls take as long as wanted: what a single shot says is not believed.
+#include "timing/repeated_copy.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace asterope;
+
+TEST(CallsThatTake, are_found_although_two_shots_of_five_are_wrong) {
+    for (const double wrong : {0.01, 100.0}) {
+        int shots = 0;
+        const std::size_t calls = calls_that_take(
+            1e-3, [&](std::size_t) { return 1e-7 * (shots++ % 5 % 2 ? wrong : 1); });
+        EXPECT_NEAR(static_cast<double>(calls), 10000, 100) << wrong;
+    }
+}
