@@ -176,22 +176,6 @@ def test_a_profile_gives_sizes_and_workload(bench, library: Path, profile_for) -
     assert [line.split()[0] for line in rows_of(done, "x libc")] == ["200", "2", "all"]
 
 
-def test_a_library_needs_no_slash(bench, library: Path) -> None:
-    done = bench("--routine", library.name, *HOT, cwd=library.parent)
-    assert done.stdout.startswith("asterope_memcpy against ")
-
-
-def test_what_a_mix_was_tuned_for_is_compared_as_balanced(
-    bench, library: Path, profile_for
-) -> None:
-    mixed = bench("--routine", library, *FEW, "--suite", "sizes", *profile_for("weights"))
-    balanced = bench("--routine", library, *FEW, "--suite", "sizes", *profile_for("balanced"))
-    assert (mixed.returncode, mixed.stderr) == (0, "")
-    assert [line.split()[0] for line in mixed.stdout.splitlines() if line.strip()] == [
-        line.split()[0] for line in balanced.stdout.splitlines() if line.strip()
-    ]
-
-
 def test_the_table_of_workloads_says_what_they_mean(measured) -> None:
     done, report = measured(*FEW, *TABLE)
     results = report["results"]
@@ -207,12 +191,6 @@ def test_the_table_of_workloads_says_what_they_mean(measured) -> None:
     blank, *legend = lines[header - 3 : header]
     assert blank == ""
     assert all(f"{workload}: " in " ".join(legend) for workload in WORKLOADS)
-
-
-def test_the_table_of_workloads_has_powers_of_two(bench, library: Path) -> None:
-    done = bench("--routine", library, "--rounds", "3", *TABLE)
-    sizes = [line[:9].strip() for line in rows_of(done, "x libc")]
-    assert (len(sizes), sizes[0], sizes[1], sizes[-2]) == (20, "128 B", "256 B", "32 MiB")
 
 
 def test_the_grid_of_misalignments_has_every_pair(measured) -> None:
@@ -438,10 +416,6 @@ def test_overlaps_need_a_memmove_that_is_right(bench, peers: Path, tmp_path: Pat
     assert only_error(done, 0) == f"asterope-bench: overlap is left out: {missing}"
 
 
-def test_a_check_that_holds_changes_nothing(measured) -> None:
-    measured(*HOT, "--check", "0.001")
-
-
 def test_a_check_that_fails_names_the_cells_and_writes_the_report(
     bench, peers: Path, tmp_path: Path
 ) -> None:
@@ -618,39 +592,24 @@ def test_a_run_can_be_interrupted_while_peers_are_checked(
 # --- What is refused ------------------------------------------------------------------------------
 
 
-# Values that an option refuses, or the words that one of them has to be told in. The tests of what
-# parses peers, sizes, distributions and localities have more.
+# One value of each option: the tests of what parses them have more; and the words that are to be
+# told.
 BAD_VALUES = {
-    "--rounds": ["2", "many"],
-    "--sizes": ["0", "12Q", ","],
-    "--workload": ["warm"],
-    "--cpu": ["9999", "-1"],
-    "--json": ["missing/report.json", "."],
-    "--check": ["fast", "0"],
-    "--peers": ["memcopy", ""],
-    "--reference": ["libpeer.so:copy", "glibc=libpeer.so:copy", "new=missing.so:memcpy"],
-    "--peer": ["libpeer.so:copy", "peer=libpeer.so", "asterope=libpeer.so:copy"],
-    "--suite": ["large", ""],
-    "--distribution": ["missing.csv", ".", "/dev/null", "/bin/sh"],
-    "--profile": ["missing.json", ".", "/dev/null"],
+    **{"--rounds": "2", "--sizes": "12Q", "--workload": "warm", "--cpu": "9999"},
+    **{"--json": "missing/report.json", "--check": "0", "--peers": "memcopy", "--suite": "large"},
+    **{"--reference": "glibc=libpeer.so:copy", "--peer": "asterope=libpeer.so:copy"},
+    **{"--distribution": "missing.csv", "--profile": "missing.json"},
 }
 BAD_ARGUMENTS = [
-    *([option, value, ""] for option, values in BAD_VALUES.items() for value in values),
+    *([option, value, ""] for option, value in BAD_VALUES.items()),
     ["--bogus", ""],
     *([option, "1", option] for option in ("--byte", "--csv", "--small-pages", "--symbol")),
     ["word", ""],
-    ["--peer", "one=liba.so:copy", "--peer", "one=libb.so:copy", ""],
     ["--peers", "avx", "--peer", "avx=libpeer.so:copy", ""],
     [*SIZES, "--workload", "fresh", "--sizes", "128,1K", "fresh is timed from 4 KiB up"],
     [*SETS, "has no function asterope_memset"],
-    *(
-        [*SETS, "--suite", name, f"suite {name} is none of memset: choose workloads, sizes, "]
-        for name in ("aliased", "overlap", "threads")
-    ),
-    *(
-        [*SETS, "--workload", name, "choose hot, hot_read, cold, consume, or balanced"]
-        for name in ("produce", "fetch", "aliased", "cold_walk", "mix_l1", "warm")
-    ),
+    [*SETS, "--suite", "aliased", "suite aliased is none of memset: choose workloads, sizes, "],
+    [*SETS, "--workload", "fetch", "choose hot, hot_read, cold, consume, or balanced"],
     [*SETS, "--peers", "avx", "--peers names copies, and memset is timed"],
     ["--operation", "memmove", "choose memcpy or memset"],
 ]
@@ -667,7 +626,7 @@ def test_bad_arguments_are_refused_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no library\n", b"\x7fELF\x02\x01\x01"])
+@pytest.mark.parametrize("content", [None, b"\x7fELF\x02\x01\x01"])
 def test_a_bad_library_is_refused_in_one_line(bench, tmp_path: Path, content) -> None:
     path = tmp_path / "libroutine.so"
     if content is not None:
@@ -682,11 +641,7 @@ def test_a_pipe_as_library_is_refused_and_not_waited_for(bench, library: Path, t
     assert "mine is left out: cannot be loaded: pipe: is no regular file" in done.stderr
 
 
-def test_a_profile_with_an_unknown_workload_is_refused(bench, library: Path, profile_for) -> None:
-    only_error(bench("--routine", library, *profile_for("warm")), 2)
-
-
-@pytest.mark.parametrize("size", ["4K", "1024G", "6148914691236517206"])
+@pytest.mark.parametrize("size", ["4K", "6148914691236517206"])
 def test_without_memory_for_the_buffers_it_fails(bench, library: Path, size: str) -> None:
     limit = 200 << 20 if size == "4K" else resource.RLIM_INFINITY
     little = partial(resource.setrlimit, resource.RLIMIT_AS, (limit, limit))
@@ -730,28 +685,11 @@ def test_without_a_library_the_routine_is_built_from_a_profile(installed, tmp_pa
     assert (done.returncode, done.stderr) == (0, f"the routine is built from {named}\n")
 
 
-def test_a_library_beside_the_program_is_taken_first(
-    installed, library: Path, tmp_path: Path
-) -> None:
-    shutil.copy(library, tmp_path / "bin" / "libasterope_memcpy.so")
-    done = installed()
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_without_a_library_and_a_profile_it_says_what_to_do(installed) -> None:
     installed.profile.unlink()
     message = only_error(installed(), 2)
     for words in ("build/libasterope_memcpy.so", str(installed.profile), "--routine"):
         assert words in message
-
-
-def test_a_profile_that_cannot_be_rendered_ends_it(installed) -> None:
-    installed.profile.write_text("{}")
-    done = installed()
-    assert done.returncode == 1
-    ours, last = done.stderr.splitlines()
-    assert ours.startswith(f"asterope-generate: {installed.profile}: ")
-    assert last.startswith("asterope-bench: asterope-generate failed") and "--routine" in last
 
 
 @pytest.mark.parametrize(("compiler", "what"), [("/none/cc", "is not there"), ("false", "fails")])

@@ -87,15 +87,6 @@ TEST(ClearlyBetterThanTold, is_judged_by_what_the_told_entry_point_took) {
     EXPECT_EQ(clearly_better_than_told(one, kContenders)->copy, "");
 }
 
-TEST(SummaryText, counts_the_entry_points_only_where_they_ran) {
-    std::vector<Cell> cells = {cell(2, 1), cell(1, 1.5), cell(1, 1.5, 1, "8 KiB")};
-    EXPECT_FALSE(mentions(summary_text(cells, kContenders), "entry points"));
-    for (CopyResult& copy : cells[1].copies) copy.versus_told = about(copy.ratio.median / 1.6);
-    for (CopyResult& copy : cells[2].copies) copy.versus_told = about(copy.ratio.median / 1.2);
-    const std::string text = summary_text(cells, kContenders);
-    EXPECT_TRUE(mentions(text, "told the workload, in 1 of 2 (50.0 %) cells"));
-}
-
 TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     std::vector<Cell> cells = {cell(2, 1), cell(0.8, 1.6), cell(1, 1.5, 1, "8 KiB")};
     cells.push_back(cell(3, 1));
@@ -110,16 +101,6 @@ TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     ASSERT_NE(second, text.npos) << text;
     EXPECT_LT(first, second);
     EXPECT_EQ(text.back(), '\n');
-}
-
-TEST(SummaryText, names_ten_cells_at_most_and_nobody_where_nobody_is_better) {
-    const std::string text = summary_text(std::vector(13, cell(1, 2)), kContenders);
-    std::size_t named = 0;
-    for (std::size_t at = 0; (at = text.find(" by 2.00", at)) != text.npos; ++at) ++named;
-    EXPECT_EQ(named, 10u);
-    EXPECT_TRUE(mentions(text, "and 3 more"));
-    EXPECT_FALSE(mentions(summary_text({cell(2, 1)}, kContenders), "Clearly better there"));
-    EXPECT_EQ(summary_text({}, kContenders), "");
 }
 
 TEST(CellsUnder, are_those_whose_whole_interval_is_below) {
@@ -168,13 +149,6 @@ TEST(BestRatio, is_to_the_faster_of_libc_and_the_references) {
     EXPECT_DOUBLE_EQ(cell(1.2, 1.5).best_ratio().median, 1.2); // a peer judges nobody
 }
 
-TEST(BestRatio, is_what_sums_and_checks_go_by) {
-    const std::vector<Cell> cells = {judged(1.2, 1.5)};
-    EXPECT_EQ(cells_under(0.9, cells).size(), 1u);
-    EXPECT_TRUE(mentions(summary_text(cells, kContenders), "worst ratio to other: 0.80"));
-    EXPECT_TRUE(mentions(brief_text(cells), "hot 0.80"));
-}
-
 // --- In a few lines ------------------------------------------------------------------------------
 
 TEST(BriefText, has_the_means_of_the_workloads_and_the_extremes) {
@@ -197,16 +171,4 @@ TEST(BriefText, has_the_means_of_the_workloads_and_the_extremes) {
     }
     std::istringstream lines(brief_text(cells));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
-}
-
-TEST(SummaryText, of_sets_speaks_of_sets) {
-    const std::vector<Cell> cells = {cell(2, 1)};
-    const std::string sets = summary_text(cells, kContenders, Operation::set);
-    EXPECT_EQ(sets.rfind("asterope's memset is the best ", 0), 0u) << sets;
-    EXPECT_TRUE(mentions(sets, "\nA set is clearly better "));
-    EXPECT_FALSE(mentions(sets, "copy"));
-    EXPECT_FALSE(mentions(sets, "Copies")) << "no set takes several threads";
-    const std::string copies = summary_text(cells, kContenders);
-    EXPECT_TRUE(mentions(copies, "\nA copy is clearly better "));
-    EXPECT_TRUE(mentions(copies, "Copies over several threads are not counted."));
 }

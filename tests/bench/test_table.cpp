@@ -52,13 +52,6 @@ TEST(PlainTable, has_times_throughput_ratio_interval_and_floor) {
     EXPECT_EQ(words(table->end()), (Words{"all", "4.00", "geometric", "mean"}));
 }
 
-TEST(PlainTable, is_as_wide_as_its_labels) {
-    const auto table = plain_table("a title of many words", 30);
-    const std::size_t header = lines(table->begin()).back().find("libc ns/call");
-    const std::string row = table->row(cell(std::string(30, 'x'), 2));
-    EXPECT_EQ(row.find("1000.0") + 6, header + 12);
-}
-
 TEST(PeersTable, has_a_column_for_each_copy_and_marks_the_best) {
     const auto table = peers_table("hot", kColumns);
     EXPECT_EQ(words(lines(table->begin()).back()),
@@ -69,25 +62,6 @@ TEST(PeersTable, has_a_column_for_each_copy_and_marks_the_best) {
               (Words{"8", "KiB", "1000.0", "8.00*", "3.00", "(0.98..1.02)"}));
     EXPECT_EQ(words(table->end()), (Words{"all", "4.00", "3.00", "geometric", "mean"}));
     EXPECT_EQ(table->row(cell("4 KiB", 0.5, 0.9)).find('*'), std::string::npos) << "libc is best";
-}
-
-TEST(PeersTable, has_a_dash_where_a_copy_did_not_run_and_no_mean_of_it) {
-    const auto table = peers_table("hot", kColumns);
-    EXPECT_EQ(words(table->row(cell("4 KiB", 2)))[4], "-");
-    table->row(cell("8 KiB", 2, 3));
-    EXPECT_EQ(words(table->end()), (Words{"all", "2.00", "-", "geometric", "mean"}));
-}
-
-TEST(PeersTable, has_its_figures_in_line_whoever_is_marked) {
-    const auto table = peers_table("hot", kColumns);
-    const std::string header = lines(table->begin()).back();
-    for (const auto& [routine, other] : {std::pair(2.0, 3.0), std::pair(3.0, 2.0)}) {
-        const std::string row = table->row(cell("4 KiB", routine, other));
-        // each figure ends where its name does
-        EXPECT_TRUE(isdigit(row.at(header.find("asterope") + 7))) << row;
-        EXPECT_TRUE(isdigit(row.at(header.find("streaming") + 8))) << row;
-        EXPECT_EQ(row.find('('), header.find("floor")) << row;
-    }
 }
 
 TEST(WorkloadsTable, has_a_row_for_the_cells_of_one_size) {

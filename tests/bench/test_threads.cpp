@@ -90,24 +90,6 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
     }
 }
 
-TEST_F(TeamTest, of_one_is_the_calling_thread) {
-    Team team({cpus.front()}, 8 * kMiB, 4096, 0);
-    team.calibrate(4096, Workload::hot);
-    team.time({remember, 0, 1}, Workload::hot, 4096, 0);
-    ASSERT_EQ(seen.size(), 1u);
-    EXPECT_EQ(seen.begin()->first, std::this_thread::get_id());
-}
-
-TEST_F(TeamTest, does_many_trials_one_after_the_other) {
-    Team team(cpus, 8 * kMiB, 4096, 0);
-    team.calibrate(4096, Workload::hot);
-    for (std::uint64_t round = 0; round < 200; ++round) {
-        ASSERT_GT(
-            team.time({libc_copy(), 0, static_cast<int>(round % 3)}, Workload::hot, 4096, round),
-            0);
-    }
-}
-
 TEST_F(TeamTest, throws_what_goes_wrong_on_any_thread) {
     EXPECT_THROW(Team(cpus, std::size_t{1} << 60, 4096, 0), Failure);
     Team team(cpus, 8 * kMiB, 4096, 0);

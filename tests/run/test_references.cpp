@@ -59,7 +59,3 @@ TEST(LoggedReferences, have_their_names_in_the_order_of_the_options) {
     EXPECT_NE(copies[0].cache_effect, copies[1].cache_effect);
     EXPECT_EQ(copies[0].function, nullptr);
 }
-
-TEST(LoadReferences, throws_for_one_that_is_missing) {
-    EXPECT_THROW(load_references(parse_references({"new=/no/such.so:memcpy"})), BadInput);
-}

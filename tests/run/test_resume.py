@@ -145,18 +145,6 @@ def test_to_resume_where_there_is_no_log_is_refused(tune, replay, tmp_path: Path
 # --- Other ends -----------------------------------------------------------------------------------
 
 
-def test_hang_ups_are_ignored_where_they_were(program: Path, tmp_path: Path) -> None:
-    """As nohup does."""
-    process = subprocess.Popen(
-        [program, *SHORT, "--quiet"],
-        cwd=tmp_path,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    )
-    wait_for_bytes(tmp_path / "asterope-profile.json.trials", 5000, process)
-    process.send_signal(signal.SIGHUP)
-    assert process.wait(timeout=120) == 0
-
-
 @pytest.mark.slow
 def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(
     program: Path, tmp_path: Path
@@ -229,8 +217,7 @@ def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, whole: Whole, tmp_pa
 # --- Two at once ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("second", [("--resume",), ()], ids=["resumed", "begun"])
-@pytest.mark.parametrize("named", [True, False], ids=["its log", "its profile"])
+@pytest.mark.parametrize(("second", "named"), [(("--resume",), True), ((), False)])
 def test_a_log_has_one_writer(
     program: Path, tune, tmp_path: Path, second: tuple[str, ...], named: bool
 ) -> None:
@@ -249,13 +236,6 @@ def test_a_log_has_one_writer(
 
 
 # --- No regular files -----------------------------------------------------------------------------
-
-
-def test_a_log_behind_a_link_is_written_there(replay, whole: Whole, tmp_path: Path) -> None:
-    (tmp_path / "new.jsonl").symlink_to("there.jsonl")
-    assert replay().returncode == 0
-    assert (tmp_path / "there.jsonl").read_bytes() == whole.log
-    assert (tmp_path / "new.jsonl").is_symlink()
 
 
 def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:

@@ -308,15 +308,6 @@ def test_quiet_prints_nothing_and_sizes_come_out_in_order(tune, tmp_path: Path) 
     assert 200 <= first.up_to < second.up_to == 1024
 
 
-def test_no_generate_stops_after_the_profile_which_has_the_cpu_asked_for(
-    tune, tmp_path: Path
-) -> None:
-    first = min(os.sched_getaffinity(0))
-    assert tune(*QUICK, "--no-generate", "--cpu", first, "-o", "other name.json").returncode == 0
-    assert names_in(tmp_path) == {"other name.json"}
-    assert load_profile(tmp_path / "other name.json").search["cpu"] == first
-
-
 # --- What it is tuned for -------------------------------------------------------------------------
 
 
@@ -325,17 +316,6 @@ def balanced(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned
     """A run for the mix of workloads, at a size too small to sense and at one large enough."""
     options = (*COPIES, "--sizes", "2K,64K")
     return Tuned(build_dir, tmp_path_factory.mktemp("balanced"), *options)
-
-
-def test_balanced_counts_what_the_table_of_workloads_says(balanced: Tuned) -> None:
-    search = balanced.profile["search"]
-    assert search["workload"] == "balanced"
-    weights = {one.name: one.balanced for one in workloads.chosen("balanced")}
-    shares = {name: weight / sum(weights.values()) for name, weight in weights.items()}
-    assert search["weights"].keys() == {"memcpy"}
-    assert search["weights"]["memcpy"] == pytest.approx(shares, abs=1e-6)
-    for choice in balanced.pipelines:
-        assert_ranked_by(choice, search["weights"]["memcpy"], measured_at(choice["size"]))
 
 
 def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> None:
@@ -384,48 +364,27 @@ def test_without_a_feature_there_is_none_of_it_and_the_profile_says_so(
 
 # --- Bad arguments --------------------------------------------------------------------------------
 
-# Option -> values that it refuses, of each kind one: the tests of what parses them have more.
+# One of each option: the tests of what parses them have more.
 BAD_VALUES = {
-    "--rigor": ["slow", ""],
-    "--workload": ["warm", "aliased", "mix_l1", "weights"],
-    "--space": ["all", ""],
-    "--threads": ["0", "65", "two"],
-    "--without": ["avx1024", "AVX512", "", "sse4_1,avx1024", "sse4_1, avx2", "avx\n2"],
-    "--cpu": ["9999", "99999999999", "-1", "x", ""],
-    "--seed": ["-1", "one", "18446744073709551616"],
-    "--log": ["", "missing/trials.jsonl", "."],
-    "-o": ["missing/profile.json", ".", "", "/proc/version/profile.json", "missing\n/p.json"],
-    "--sizes": ["0", "64", "127", "8K,64", "12Q", "", "8K,,", "128 256", "1\n2", "\x1b[31m"],
-    "--source-map": [""],
-    "--time-budget": ["10", ""],
-    "--operations": ["", "memset", "memcpy,", "strlen", "memcpy memset"],
-    "--reference": [
-        "",
-        "libc.so:memcpy",
-        "libc=x.so:memcpy",
-        "new=missing.so:memcpy",
-        "new=.:copy",
-        "new=missing.so",
-    ],
+    **{"--rigor": "slow", "--workload": "warm", "--space": "all", "--threads": "65"},
+    **{"--without": "sse4_1,avx1024", "--cpu": "9999", "--seed": "-1", "--log": "missing/t.jsonl"},
+    **{"-o": "missing\n/p.json", "--sizes": "8K,64", "--source-map": "", "--time-budget": "10"},
+    **{"--operations": "memset", "--reference": "new=missing.so:memcpy"},
 }
 BAD_ARGUMENTS = [
-    *([option, value] for option, values in BAD_VALUES.items() for value in values),
+    *map(list, BAD_VALUES.items()),
     ["--bogus"],
-    ["-x"],
     ["tune"],
     ["--strict=maybe"],
     *([gone, "1"] for gone in ("--rows", "--small", "--weights", "--distribution")),
     *([gone] for gone in ("--set-reference", "--list-space", "--timings", "--no-sensing")),
     ["--sizes"],
-    ["--sizes", "128", "--sizes", "256"],
     ["--reference", "new=a.so:memcpy", "--reference", "new=b.so:memcpy"],
     ["check", "a.json", "b.json"],
-    ["check", "--measure", "--cpu", "x", "a.json"],
     ["check", "--cpu", "0", "a.json"],  # without measuring
     ["--system", "--user"],
-    ["--system", "-o", "profile.json"],
     ["-o", "profile.json", "--user"],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("arguments", BAD_ARGUMENTS, ids=lambda words: " ".join(map(repr, words)))
@@ -440,13 +399,9 @@ def test_bad_arguments_are_refused_in_one_line(tune, tmp_path: Path, arguments: 
 
 MEANT = {
     "option": (["--rigr", "quick"], "--rigor"),
-    "option with its value": (["--sizs=8K"], "--sizes"),
     "option of a command": (["check", "--mesure", "p.json"], "--measure"),
     "option behind a value like a command": (["--log", "check", "--resum"], "--resume"),
-    "command": (["chek"], "check"),
     "command behind an option": (["--rigor", "quick", "merg"], "merge"),
-    "beside what is missing": (["replay", "--outptu", "x"], "--output"),
-    "none": (["--bogus"], None),
     "none that is hidden": (["--help-jso"], None),
     "none of another command": (["check", "--rigor", "quick"], None),
 }
@@ -513,7 +468,7 @@ FAULTS = {
     # 3 times the last two is next to nothing, modulo 2^64.
     **{
         f"size {size}": (["--sizes", size], None, "no memory")
-        for size in ("1024G", "4611686018427387904", "6148914691236517206")
+        for size in ("1024G", "6148914691236517206")
     },
 }
 
@@ -577,12 +532,6 @@ def put_generator(alone: Path, script: str) -> None:
     generator = alone.with_name("asterope-generate")
     generator.write_text(f"#!/bin/sh\n{script}\n")
     generator.chmod(0o755)
-
-
-def test_a_generator_on_the_path_is_found(alone: Path, build_dir: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "PATH": f"{build_dir}:{os.environ['PATH']}"}
-    assert run_command(alone, *QUICK, cwd=tmp_path, env=environment).returncode == 0
-    assert names_in(tmp_path) >= ROUTINE
 
 
 @pytest.mark.parametrize(

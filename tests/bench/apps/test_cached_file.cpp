@@ -30,18 +30,6 @@ void* forgetful_copy(void* destination, const void* source, std::size_t bytes, s
 
 } // namespace
 
-TEST(BufferCache, blocks_lie_a_block_apart) {
-    constexpr std::size_t kBlock = 1024;
-    BufferCache cache(8, kBlock);
-    std::vector<char*> places;
-    for (std::uint64_t block = 0; block < 8; ++block) {
-        places.push_back(cache.insert(block));
-        std::memset(places.back(), static_cast<int>(block), kBlock);
-    }
-    std::sort(places.begin(), places.end());
-    for (std::size_t i = 1; i < places.size(); ++i) EXPECT_EQ(places[i] - places[i - 1], 1024);
-}
-
 // Against the plainest model there is: a vector in the order of use.
 TEST(BufferCache, agrees_with_a_list_that_is_searched) {
     constexpr std::size_t kRoom = 16;
@@ -68,21 +56,6 @@ TEST(BufferCache, agrees_with_a_list_that_is_searched) {
         }
         ASSERT_EQ(cache.size(), model.size());
     }
-}
-
-TEST(BufferCache, memory_that_is_not_to_be_had_is_a_failure) {
-    EXPECT_THROW(BufferCache(std::size_t{1} << 10, std::size_t{1} << 50), Failure);
-}
-
-TEST(CachedFile, is_all_there_at_first) {
-    CachedFile file(kFile, kBlock);
-    EXPECT_EQ(file.bytes(), kFile);
-    std::vector<char> buffer(kFile);
-    file.read(buffer.data(), 0, kFile, libc_copy());
-    EXPECT_EQ(file.hits(), kFile / kBlock);
-    EXPECT_EQ(file.misses(), 0u);
-    EXPECT_TRUE(file.is_right(buffer.data(), 0, kFile));
-    EXPECT_EQ(read_copy(buffer.data(), kFile), file.expected_sum(0, kFile));
 }
 
 TEST(CachedFile, reads_begin_and_end_anywhere) {
@@ -114,23 +87,6 @@ TEST(CachedFile, what_others_wrote_is_a_miss_and_then_a_hit_with_new_data) {
     EXPECT_TRUE(file.is_right(after.data(), 3 * kBlock, kBlock));
 }
 
-TEST(CachedFile, neighbours_in_the_file_are_none_in_the_cache) {
-    CachedFile file(kFile, kBlock);
-    static std::vector<const char*> sources; // of the copies: where the blocks are
-    sources.clear();
-    std::vector<char> buffer(kFile);
-    file.read(buffer.data(), 0, kFile,
-              [](void* to, const void* from, std::size_t bytes, std::size_t) {
-                  sources.push_back(static_cast<const char*>(from));
-                  return std::memcpy(to, from, bytes);
-              });
-    std::size_t neighbours = 0;
-    for (std::size_t i = 1; i < sources.size(); ++i) {
-        neighbours += sources[i] == sources[i - 1] + kBlock;
-    }
-    EXPECT_LT(neighbours, 10u); // of 255; one by chance
-}
-
 TEST(SequentialReader, misses_as_many_blocks_as_it_was_told) {
     start_clock(false);
     for (const unsigned misses : {0u, 1u, 5u, 50u}) {
@@ -144,14 +100,6 @@ TEST(SequentialReader, misses_as_many_blocks_as_it_was_told) {
                 << misses << ' ' << read;
         }
     }
-}
-
-TEST(SequentialReader, goes_on_where_it_was_and_round_again) {
-    start_clock(false);
-    CachedFile file(kFile, kBlock);
-    SequentialReader reader(file, kFile / 4, 5);
-    for (int i = 0; i < 8; ++i) reader.run(libc_copy(), 1, true, true);
-    EXPECT_EQ(file.hits() + file.misses(), 2 * kFile / kBlock);
 }
 
 TEST(SequentialReader, a_wrong_copy_is_noticed_by_whoever_looks) {

@@ -100,13 +100,6 @@ TEST(MessagePair, messages_arrive_with_each_copier_and_take_time) {
     }
 }
 
-TEST(MessagePair, one_cpu_is_enough) {
-    start_clock(false);
-    const int cpu = allowed_cpus().front();
-    MessagePair pair({right()}, kMessage, kMessage, cpu, cpu);
-    EXPECT_GT(pair.run("the right one", 2, 2).total, 0);
-}
-
 TEST(MessagePair, names_the_copier_that_changes_a_message_dies_ends_or_hangs) {
     const struct {
         Copier copier;

@@ -59,33 +59,3 @@ TEST(MessageRing, messages_come_in_order_and_neither_side_overruns_the_other) {
     ring.wait_until_taken();
     subscriber.join();
 }
-
-TEST(MessageRing, another_process_sees_the_messages) {
-    MessageRing ring(4096, 4096);
-    const pid_t child = fork();
-    if (child == 0) {
-        const std::uint64_t number = ring.next();
-        ring.header(number).right = std::strcmp(ring.payload(number), "to the child") == 0;
-        ring.release();
-        _exit(0);
-    }
-    std::strcpy(ring.payload(ring.claim()), "to the child");
-    ring.publish();
-    ring.wait_until_taken();
-    EXPECT_TRUE(ring.header(0).right);
-    int status;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-}
-
-TEST(MessageRing, touching_changes_nothing) {
-    MessageRing ring(1 << 20, 1 << 16);
-    for (std::uint64_t i = 0; i < ring.slots(); ++i) ring.payload(i)[0] = 'x';
-    ring.touch();
-    for (std::uint64_t i = 0; i < ring.slots(); ++i) EXPECT_EQ(ring.payload(i)[0], 'x');
-    EXPECT_EQ(ring.claim(), 0u);
-}
-
-TEST(MessageRing, memory_that_is_not_to_be_had_is_a_failure) {
-    EXPECT_THROW(MessageRing(std::size_t{1} << 60, std::size_t{1} << 50), Failure);
-}
