@@ -113,20 +113,13 @@ def test_what_does_not_matter_is_told_apart(check, profile: dict) -> None:
     assert lines[place + 1].startswith("  kernel: ")
 
 
-NO_MACHINE = {
-    "none": {},
-    "an empty one": {"machine": {}},
-    "one without a part": {"machine": {"cpu": {}, "caches": []}},
-}
-
-
 @pytest.mark.parametrize("options", [(), ("--settled",), ("--measure",)], ids=" ".join)
-@pytest.mark.parametrize("machine", NO_MACHINE)
+@pytest.mark.parametrize("machine", [{}, {"machine": {"cpu": {}, "caches": []}}], ids=str)
 def test_a_profile_that_names_no_machine_is_called_that_and_not_stale(
-    check, profile: dict, machine: str, options: tuple[str, ...]
+    check, profile: dict, machine: dict, options: tuple[str, ...]
 ) -> None:
     del profile["machine"]
-    done = check({**profile, **NO_MACHINE[machine]}, *options)
+    done = check({**profile, **machine}, *options)
     assert "does not say what machine it was tuned on" in only_error(done, 2)
     assert done.stdout == ""
 
@@ -168,7 +161,7 @@ def test_who_wants_a_settled_profile_is_told_that_it_is_not(check, provisional: 
     assert check(provisional, "--settled").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["machine", "cpu", "memory", "caches", "libc_thresholds"])
+@pytest.mark.parametrize("name", ["machine", "caches"])
 def test_a_part_of_the_wrong_kind_is_damage_and_does_not_fit(
     check, profile: dict, name: str
 ) -> None:
@@ -246,12 +239,6 @@ def with_memset(profile: dict, **winner: str) -> dict:
     profile["search"]["weights"]["memset"] = {"hot": 1}
     sets = of_memset("pipelines", 0, 1024, {"rt": "XMM", "st": "T", **winner}, size=1024)
     return taking(without(profile, "small"), of(profile)[0], sets)
-
-
-def test_a_profile_fits_with_memset_and_without(check, profile: dict) -> None:
-    outputs = {check(profile).stdout, check(with_memset(profile)).stdout}
-    assert len(outputs) == 1
-    assert outputs.pop().startswith("profile.json fits this machine\n")
 
 
 def test_measuring_says_of_each_size_how_it_does_and_what_follows(check, profile: dict) -> None:

@@ -123,18 +123,6 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert broken_links(document, Text.of(document.read_text(encoding="utf-8")).links) == []
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
-    document, other = tmp_path / "a.md", tmp_path / "b.md"
-    other.write_text("# One `word`, and -O3\n# Twice\n# Twice\n")
-    document.write_text(
-        "[a](b.md) [a](b.md#one-word-and--o3) [a](b.md#twice-1) [a](https://example.org/none)\n"
-        "![a](c.svg) [a](b.md#twice-2) [a](#here) `[a](code)`\n"
-        "```\n[a](code)\n```\n"
-    )
-    links = Text.of(document.read_text()).links
-    assert broken_links(document, links) == ["c.svg", "b.md#twice-2", "#here"]
-
-
 def test_every_guide_can_be_reached_from_the_readme() -> None:
     reached, open_ones = set(), {REPOSITORY / "README.md"}
     while open_ones:
@@ -228,28 +216,16 @@ def test_commands_and_options_exist(document: Path, build_dir: Path) -> None:
     ("line", "missing"),
     [
         ("asterope-tune --rigor quick -o p.json && ls --none", []),
-        ("$ build/asterope-tune check p.json", []),
-        ("asterope-tune --bench", ["asterope-tune --bench"]),
         ("x | ASTEROPE_X=1 asterope-bench --json=f --jsn f", ["asterope-bench --jsn"]),
         ("asterope-tune check p.json --rigor quick", ["asterope-tune check --rigor"]),
-        ("asterope-bench cache --blocks 4K # --none", []),
-        ("asterope-bench --blocks 4K", ["asterope-bench --blocks"]),
         ("python3 -m asterope generate p.json --prefix a --none", ["asterope-generate --none"]),
         ("scripts/tune --retune --rigor quick --none", ["scripts/tune --none"]),
         ("asterope-brew p.json", ["asterope-brew"]),
-        ("systemctl start asterope-tune.timer --none", []),
-        ("--rigor quick", []),
         ("--rigr quick", ["--rigr"]),
     ],
 )
 def test_what_is_not_there_is_found(line: str, missing: list[str], build_dir: Path) -> None:
     assert unknown(line) == missing
-
-
-def test_code_is_found_wherever_it_stands() -> None:
-    text = Text.of("a `b\nc` ``d ` e``\n\n    f \\\n      g\n\n```sh\nh\n```\ni\n")
-    assert text.spans == ["b c", "d ` e"]
-    assert [line.split() for line in text.command_lines[:2]] == [["f", "g"], ["h"]]
 
 
 # --- A profile's fields ---

@@ -330,17 +330,6 @@ TEST(VerifySmall, finds_what_is_wrong_at_one_size_too_wide_or_beyond_the_bound) 
     }
 }
 
-TEST(VerifySmall, finds_all_of_many) {
-    const asterope_copy dies = with(dies_at_64), right = with(small_good),
-                        wrong = with(wrong_at_37);
-    std::vector<std::size_t> indices;
-    for (const Invalid& invalid :
-         verify(asterope_small_copies, {&dies, &dies, &right, &wrong}, good)) {
-        indices.push_back(invalid.index);
-    }
-    EXPECT_EQ(indices, (std::vector<std::size_t>{0, 1, 3}));
-}
-
 // --- Sets ----------------------------------------------------------------------------------------
 
 namespace {

@@ -146,11 +146,6 @@ TEST(ChooseThresholds, stays_within_the_limits) {
     EXPECT_EQ(way_of(chosen, 32 * kMiB), Way::non_temporal_2);
 }
 
-TEST(ChooseThresholds, does_with_a_single_size) {
-    const std::vector<SizeWorth> one = {{64 * kKiB, {{Way::vector, 0.2}}}};
-    EXPECT_EQ(way_of(choose_thresholds(zen(), one), 64 * kKiB), Way::vector);
-}
-
 TEST(WayOf, is_as_glibc_compares) {
     const CopyThresholds thresholds{2048, kMiB, 4 * kMiB};
     EXPECT_EQ(way_of(thresholds, 2048), Way::vector);

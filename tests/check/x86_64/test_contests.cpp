@@ -208,17 +208,6 @@ TEST(CheckContests, SmallSetsOfAnotherDistributionAreLeftOutAndTold) {
               "the small sets were tuned for calls of another distribution");
 }
 
-TEST(CheckContests, ASetThatThisCpuLacksIsNamed) {
-    json both = with_memset();
-    for (json& one : both["choices"]) {
-        if (one["operation"] != "memcpy") continue;
-        one["evidence"] = {{"ratio", 1.2}};
-        if (one["kind"] == "pipelines") one["copies"] = {{"taken", kXmm}};
-    }
-    EXPECT_TRUE(mentions(refusal(both, kOldCpu), "memset of 512 B is none that this CPU can run"))
-        << refusal(both, kOldCpu);
-}
-
 TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
     json bare = profile();
     bare.erase("search");

@@ -239,14 +239,6 @@ TEST(Around, keeps_to_what_the_cpu_has) {
     EXPECT_EQ(neighbours(plain, [](std::string_view) { return false; }).size(), 5u * 4 - 1);
 }
 
-TEST(Extensions, begin_with_the_simplest) {
-    for (const auto& space : {extension_space(everything), around_name("ZMM NT NT T0 4 8")}) {
-        for (std::size_t i = 1; i < space.size(); ++i) {
-            ASSERT_LE(space[i - 1].variant, space[i].variant) << space[i].name();
-        }
-    }
-}
-
 // --- The other kinds -----------------------------------------------------------------------------
 
 namespace {

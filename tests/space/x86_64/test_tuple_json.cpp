@@ -102,15 +102,6 @@ TEST(TupleJson, has_all_axes_where_one_is_not_the_papers) {
     EXPECT_GT(several, 0u);
 }
 
-TEST(TupleJson, is_another_for_each_candidate) {
-    std::set<std::string> seen;
-    for (const std::vector<Candidate>& space : {paper_space(all), extension_space(all)}) {
-        for (const Candidate& candidate : space) {
-            ASSERT_TRUE(seen.insert(to_json(candidate).dump()).second) << candidate.name();
-        }
-    }
-}
-
 // Each variant at its last distances, and one of each axis at all of them.
 TEST(TupleJson, leads_back_to_the_candidate_beyond_the_paper_too) {
     const std::vector<Candidate> space = extension_space(all);
