@@ -120,18 +120,18 @@ def candidates(request, tmp_path_factory) -> Callable[[Architecture], dict[str, 
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory) -> Callable[[Architecture, str], dict[object, Function]]:
-    """The pipelines of every variant at two distances, as one compiler makes them."""
+    """The pipelines of every variant as one compiler makes them, at distances of that one."""
 
     @functools.cache
     def of(arch: Architecture, compiler: str) -> dict[object, Function]:
         found = {}
-        for tuples in (all_tuples(arch, 0), all_tuples(arch, 7)):
-            for begin in range(0, len(tuples), LONGEST_PROFILE):
-                part = tuples[begin : begin + LONGEST_PROFILE]
-                folder = tmp_path_factory.mktemp("loops")
-                profile = profile_of(arch, folder, part)
-                functions = built(arch, folder, {"asterope": profile}, *compiler.split())
-                found.update({t: functions[f"asterope_copy_{t.symbol}"] for t in part})
+        tuples = all_tuples(arch, 7 * compilers_of(arch).index(compiler))
+        for begin in range(0, len(tuples), LONGEST_PROFILE):
+            part = tuples[begin : begin + LONGEST_PROFILE]
+            folder = tmp_path_factory.mktemp("loops")
+            profile = profile_of(arch, folder, part)
+            functions = built(arch, folder, {"asterope": profile}, *compiler.split())
+            found.update({t: functions[f"asterope_copy_{t.symbol}"] for t in part})
         return found
 
     return of
