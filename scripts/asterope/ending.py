@@ -6,7 +6,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-_OF_SANDBOXES = (
+OF_SANDBOXES = (
     ", as it restricts itself (seccomp) in a way that the preloaded library does not see: run it "
     "without its sandbox"
 )
@@ -26,9 +26,9 @@ def sandbox_words(pid: int, number: int) -> str:
     `pid`: of a process that was not reaped yet. A filter kills by SIGSYS; strict seccomp by SIGKILL
     and, for the time stamp, by SIGSEGV."""
     if number == signal.SIGSYS:
-        return _OF_SANDBOXES
+        return OF_SANDBOXES
     with suppress(OSError):
         status = Path(f"/proc/{pid}/status").read_text(errors="replace")
         if number in (signal.SIGKILL, signal.SIGSEGV) and _STRICT in status:
-            return _OF_SANDBOXES
+            return OF_SANDBOXES
     return ""

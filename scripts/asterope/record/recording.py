@@ -157,12 +157,13 @@ def _doubts(processes: Sequence[RawProcess]) -> list[str]:
     if shared:
         found.append(
             f"{_processes(shared)} had more threads at once than are counted apart, or children "
-            "that could make no file of their own: their counts may be a little too low"
+            "that could make no file of their own: their counts may be a little too low, and places "
+            "lack what such children copied"
         )
     quiet = sum(flag.quiet for flag in flags)
     if quiet:
         found.append(
-            f"{_processes(quiet)} restricted their system calls: their copies were only counted "
+            f"system calls were restricted in {_processes(quiet)}: copies there were only counted "
             "from then on"
         )
     if any(flag.modules_full for flag in flags):

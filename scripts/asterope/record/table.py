@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..ending import OF_SANDBOXES
 from ..one_line import one_line
 from ..render import human_size
 
@@ -115,12 +116,15 @@ def advice(recording: Mapping[str, Any]) -> str:
     """What to do next, one line."""
     shares = [recording[which]["share"] for which in ("copies", "sets")]
     known = None not in shares
+    # First: what went on elsewhere is missing from the shares, and a trial would not see it, either.
+    if recording["outlived_by"]:
+        return "Next: record again, with a command that ends when its work is done (no daemon)."
+    if any(OF_SANDBOXES in line for line in recording["warnings"]):
+        return "Next: record again, with the program's sandbox off: a trial would end as this did."
     if known and sum(shares) >= WORTH_IT:
         command = one_line(shlex.join(recording["program"]["command"]))
         shown = command if len(command) <= 40 else "COMMAND"
         return f"Next: asterope-prove -- {shown} tells what the routine brings."
-    if recording["outlived_by"]:
-        return "Next: record again, with a command that ends when its work is done (no daemon)."
     if recording["unseen"]:
         return (
             "Next: record again, so that more is seen: all processes need LD_PRELOAD and "

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+from asterope.ending import OF_SANDBOXES
 from asterope.record.recording import make_recording
 from asterope.record.table import WIDTH, advice, answer, band_name, place_name
 from made_up_processes import Kind, facts, made_up_process
@@ -94,6 +95,18 @@ def test_what_was_not_seen_is_not_said_to_be_little(
 ) -> None:
     text = flat(answer(recording_of(Kind(16, 300, 1e-8), **known)))
     assert says in text and ("Not worth it" in text) == little
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"outlived_by": 1}, "no daemon"),
+        ({"warnings": [f"killed by SIGSYS{OF_SANDBOXES}"]}, "with the program's sandbox off"),
+    ],
+)
+def test_no_trial_is_advised_that_would_see_as_little(recording, told: Any, says: str) -> None:
+    assert "asterope-prove" in advice(recording)
+    assert says in advice({**recording, **told}) and "prove" not in advice({**recording, **told})
 
 
 def test_bands_and_places_have_names() -> None:
