@@ -95,6 +95,29 @@ require_word() {
         die 2 "$2: there is no $3$(hint "$3" "${words[@]}"): choose of ${words[*]}"
 }
 
+# What is written in one form, loosely: the tool knows it better, but only once it is built.
+declare -A option_form=(
+    [--time-budget]='^[0-9.]+[smh]$' [--sizes]='^[0-9]+[KMG]?(,[0-9]+[KMG]?)*$'
+    [--operations]='^mem(cpy|set)(,mem(cpy|set))*$' [--reference]='^[^=]+=.'
+    [--cpu]='^-?[0-9]+$' [--seed]='^[0-9]+$' [--threads]='^[0-9]+$'
+)
+declare -A form_example=(
+    [--time-budget]=10m [--sizes]=128,8K,32M [--operations]=memcpy,memset
+    [--reference]=new=./libcopies.so [--cpu]=1 [--seed]=1 [--threads]=2
+)
+
+# require_form NAME VALUE: ends the script where the option's value cannot be meant as such.
+require_form() {
+    local form=${option_form[$1]:-}
+    [[ -z $form || $2 =~ $form ]] || die 2 "$1 $2: write it as in $1 ${form_example[$1]}"
+    case $1 in
+        --recording | --places) require_file "$1" "$2" ;;
+    esac
+}
+
+# require_file WHAT FILE
+require_file() { [[ -e $2 ]] || die 2 "$1 $2: there is no such file"; }
+
 # require_command WORD: ends the script where that is no command of asterope-tune.
 require_command() {
     local known

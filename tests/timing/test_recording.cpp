@@ -17,10 +17,18 @@ namespace {
 using nlohmann::json;
 
 json recording() {
-    return {{"format", "asterope-recording"},
-            {"version", 2},
-            {"program", {{"name", "fetcher"}}},
-            {"sizes", {{0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}}};
+    return json::parse(R"({
+        "format": "asterope-recording", "version": 2, "tool_version": "0.1.0",
+        "program": {"command": ["./fetcher"], "executable": "/fetcher", "name": "fetcher"},
+        "machine": {"cpu": "AMD EPYC", "cpus": 2, "libc": "glibc 2.36"},
+        "started": "2026-11-24T18:25:14Z", "seconds": 0.5, "cpu_seconds": 0.4, "complete": true,
+        "unseen": 0.0, "outlived_by": 0, "processes": 1, "threads": 1,
+        "sampling": {"period": 8388608, "drawn": 4146, "samples": 4096},
+        "copies": {"calls": 1281, "bytes": 9000, "share": 0.5},
+        "sets": {"calls": 0, "bytes": 0, "share": 0.0},
+        "calls": [{"function": "memcpy", "from": 32, "to": 34, "calls": 1200}],
+        "sizes": [[0, 10], [32, 900], [33, 300.5], [3000, 70]],
+        "bands": [], "places": [], "warnings": []})");
 }
 
 class RecordingFile : public TemporaryFolder {
@@ -55,10 +63,14 @@ TEST_F(RecordingFile, is_refused_in_one_line_where_it_is_none) {
         {R"({"format": "asterope-rec)", "not JSON"},
         {changed("/format", "asterope-profile"), "is no recording"},
         {changed("/version", 1), "is of another version: record anew"},
-        {changed("/program", 7), "damaged"},
-        {without.dump(), "damaged"},
-        {changed("/sizes/0", {16}), "damaged"},
-        {changed("/sizes/0/1", 0), "sizes: [0,0] has no calls"},
+        {changed("/version", "2"), "is of another version"},
+        {changed("/program", 7), "program: 7 where an object is expected: record anew"},
+        {without.dump(), "sizes: missing: record anew"},
+        {changed("/sizes/0", {16}), "sizes[0]: a list of 1, which is too few"},
+        {changed("/sizes/0/0", -3), "sizes[0][0]: -3 is less than 0"},
+        {changed("/sizes/0/1", 0), "sizes[0][1]: 0 is not above 0"},
+        {changed("/copies/share", 1e17), "copies.share: 1e+17 is more than 1"},
+        {changed("/started", 1e308), "started: 1e+308 where a string is expected"},
         {changed("/sizes", json::array()), "too few small copies"},
         {changed("/sizes/1/1", 9), "too few small copies"},
     };

@@ -1,5 +1,5 @@
-// Checks values from outside against the schemas of profiles and trial logs. Of JSON
-// Schema's rules it knows those that they use; a test sees to it that they use no other.
+// Checks values from outside against the schemas of profiles, trial logs and recordings. Of
+// JSON Schema's rules it knows those that they use; a test sees to it that they use no other.
 // (Rejected: a library. Debian has none for C++, and this is a page.)
 #include "base/schema.hpp"
 
@@ -89,6 +89,10 @@ Fault fault_of_number(const json& value, const json& schema, const std::string& 
     const auto number = value.get<long double>();
     if (schema.contains("minimum") && number < schema["minimum"].get<long double>()) {
         return at(place, shown(value) + " is less than " + schema["minimum"].dump());
+    }
+    if (schema.contains("exclusiveMinimum") &&
+        number <= schema["exclusiveMinimum"].get<long double>()) {
+        return at(place, shown(value) + " is not above " + schema["exclusiveMinimum"].dump());
     }
     if (schema.contains("maximum") && number > schema["maximum"].get<long double>()) {
         return at(place, shown(value) + " is more than " + schema["maximum"].dump());
@@ -206,6 +210,11 @@ Fault fault_of(const json& value, const json& schema, const json& root, const st
 
 std::string log_header_fault(const json& header) {
     return fault_of(header, log_schema(), log_schema(), "").value_or("");
+}
+
+std::string recording_fault(const json& recording) {
+    static const json schema = json::parse(kRecordingSchema);
+    return fault_of(recording, schema, schema, "").value_or("");
 }
 
 std::string log_end_fault(const json& end) {

@@ -1,4 +1,4 @@
-// Checks values from outside against the schemas of profiles and trial logs.
+// Checks values from outside against the schemas of profiles, trial logs and recordings.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,5 +11,6 @@ namespace asterope {
 /// passes here is no surprise to asterope-generate, which checks more, but not less.
 std::string log_header_fault(const nlohmann::json& header);
 std::string log_end_fault(const nlohmann::json& end);
+std::string recording_fault(const nlohmann::json& recording);
 
 } // namespace asterope

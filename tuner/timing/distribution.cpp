@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "base/schema.hpp"
 #include "base/text_file.hpp"
 #include "timing/fleet_csv.hpp"
 #include "timing/workloads/small_calls.hpp"
@@ -118,19 +119,17 @@ constexpr int kVersion = 2;
 /// Small copies that say what the others of the program are like.
 constexpr double kLeastCalls = 1000;
 
+/// Empty where there are too few.
 std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
     std::vector<std::pair<std::size_t, double>> sizes;
     double small = 0;
     for (const json& one : recording.at("sizes")) {
         const auto size = one.at(0).get<std::size_t>();
         const auto calls = one.at(1).get<double>();
-        if (!(calls > 0)) throw BadInput("sizes: " + one.dump().substr(0, 80) + " has no calls");
         sizes.emplace_back(size, calls);
         if (size <= kLargestMixed) small += calls;
     }
-    if (small < kLeastCalls) {
-        throw BadInput("has too few small copies to tune for: leave --recording out");
-    }
+    if (small < kLeastCalls) sizes.clear();
     return sizes;
 }
 
@@ -147,15 +146,14 @@ CallStatistics recorded_statistics(const std::filesystem::path& path) {
     if (recording.value("version", json()) != kVersion) {
         throw BadInput(what + ": is of another version: record anew");
     }
-    try {
-        CallStatistics fleet = fleet_statistics();
-        return {recording.at("program").at("name"), Distribution(sizes_of(recording)),
-                std::move(fleet.alignments)};
-    } catch (const BadInput& error) {
-        throw BadInput(what + ": " + error.what());
-    } catch (const json::exception& error) {
-        throw BadInput(what + ": is damaged (" + error.what() + "): record anew");
+    const std::string fault = recording_fault(recording);
+    if (!fault.empty()) throw BadInput(what + ": " + fault + ": record anew");
+    CallStatistics fleet = fleet_statistics();
+    const auto sizes = sizes_of(recording);
+    if (sizes.empty()) {
+        throw BadInput(what + ": has too few small copies to tune for: leave --recording out");
     }
+    return {recording.at("program").at("name"), Distribution(sizes), std::move(fleet.alignments)};
 }
 
 } // namespace asterope
