@@ -128,17 +128,39 @@ std::string legend(std::size_t most_copies) {
     return wrapped(text + (most_copies > 1 ? "." : ""));
 }
 
-/// In percent, 1 at least: how far libc seems to be from itself, the middle one of all sizes and
-/// workloads.
-double noise_percent(const Profile& profile, Operation operation) {
-    std::vector<double> widths;
-    for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
-        for (const auto& [workload, floor] : one->noise_floor) {
-            widths.push_back(std::max(floor.high, 1 / floor.low));
-        }
-    }
-    return widths.empty() ? 1 : std::max(1.0, 100 * (median(std::move(widths)) - 1));
+/// How far libc seems to be from itself, as a ratio above 1.
+double noise_of(const Estimate& floor) {
+    constexpr double kLeastNoise = 1.01;
+    return std::max({kLeastNoise, floor.high, 1 / floor.low});
 }
+
+/// The middle one of all sizes and workloads.
+double usual_noise(const Profile& profile, Operation operation) {
+    std::vector<double> all;
+    for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
+        for (const auto& [workload, floor] : one->noise_floor) all.push_back(noise_of(floor));
+    }
+    return all.empty() ? noise_of({1, 1, 1}) : median(std::move(all));
+}
+
+/// What the headline tells of together.
+class Group {
+  public:
+    void add(double ratio, double noise) {
+        ratios_.push_back(ratio);
+        faster_ += ratio > noise;
+        slower_ += ratio * noise < 1;
+    }
+    /// Not the mean: one size that a busy machine spoiled would be told as everybody's gain.
+    double middle() const { return median(ratios_); }
+    /// Whether most of it differ from libc by more than their own noise. Not that of all: where one
+    /// situation is noisy, the others would be told of as if they were.
+    bool stands_apart() const { return 2 * std::max(faster_, slower_) > ratios_.size(); }
+
+  private:
+    std::vector<double> ratios_;
+    std::size_t faster_ = 0, slower_ = 0;
+};
 
 /// Ratios under one workload, and which of them is the lowest.
 struct Summary {
@@ -273,25 +295,25 @@ std::string headline(const Profile& profile, Operation operation) {
     if (!profile.first(ChoiceKind::pipelines, operation)) return "";
     const OperationFacts& facts = facts_of(operation);
     const Weights weights = weights_of(profile, operation);
-    std::map<std::string, std::vector<double>> groups;
+    const double usual = usual_noise(profile, operation);
+    std::map<std::string, Group> groups;
     if (const Choice* small = profile.first(ChoiceKind::small, operation)) {
-        groups[std::string(facts.small)] = {small->ratio};
+        groups[std::string(facts.small)].add(small->ratio, usual);
     }
     for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
         if (one->size <= small_bound(profile, operation)) continue;
         for (const auto& [workload, measured] : one->workloads) {
             if (weight_of(weights, workload) == 0) continue;
+            const auto floor = one->noise_floor.find(workload);
             groups[std::string(is_uncached(workload) ? "uncached " : "cached ") + facts.many +
                    (one->size > kLarge ? " above " : " up to ") + format_size(kLarge)]
-                .push_back(measured.ratio.median);
+                .add(measured.ratio.median,
+                     floor == one->noise_floor.end() ? usual : noise_of(floor->second));
         }
     }
-    const double noise = 1 + noise_percent(profile, operation) / 100;
     std::vector<std::pair<double, std::string>> apart;
-    for (const auto& [name, ratios] : groups) {
-        // Not the mean: one size that a busy machine spoiled would be told as everybody's gain.
-        const double middle = median(ratios);
-        if (std::max(middle, 1 / middle) > noise) apart.emplace_back(-middle, name);
+    for (const auto& [name, group] : groups) {
+        if (group.stands_apart()) apart.emplace_back(-group.middle(), name);
     }
     std::ranges::sort(apart); // the largest gain first
     std::string text;
@@ -354,7 +376,7 @@ std::string result_sentences(const Profile& profile, Operation operation) {
     out += threads_sentence(profile, operation);
     out +=
         formatted("Smaller differences than %.0f %% are noise: libc's own times differ as much.\n",
-                  noise_percent(profile, operation));
+                  100 * (usual_noise(profile, operation) - 1));
     if (const ExamFacts* exam = exam_of(profile, operation)) {
         out += losses_sentence(*exam, operation);
     }

@@ -8,9 +8,10 @@
 
 namespace asterope {
 
-/// A sentence that comes first: which copies are faster or slower than libc by more than its noise,
-/// told as the median ratio of those whose data is as cached and that are as large; and in how many
-/// of the cells of its exam, a size in a situation each, the compiled routine is slower.
+/// A sentence that comes first: which copies are mostly faster or slower than libc by more than
+/// their own noise, told as the median ratio of those whose data is as cached and that are as
+/// large; and in how many of the cells of its exam, a size in a situation each, the compiled
+/// routine is slower.
 std::string headline(const Profile& profile, Operation operation);
 
 /// One row a pipeline: up to which size it is used, libc's time over its own, as the head comment

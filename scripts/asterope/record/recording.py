@@ -157,8 +157,8 @@ def _doubts(processes: Sequence[RawProcess]) -> list[str]:
     if shared:
         found.append(
             f"{_processes(shared)} had more threads at once than are counted apart, or children "
-            "that could make no file of their own: their counts may be a little too low, and places "
-            "lack what such children copied"
+            "that could make no file of their own: their counts may be a little too low, and the "
+            "places of such children are not known"
         )
     quiet = sum(flag.quiet for flag in flags)
     if quiet:

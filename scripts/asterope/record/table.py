@@ -116,7 +116,7 @@ def advice(recording: Mapping[str, Any]) -> str:
     """What to do next, one line."""
     shares = [recording[which]["share"] for which in ("copies", "sets")]
     known = None not in shares
-    # First: what went on elsewhere is missing from the shares, and a trial would not see it, either.
+    # First: what went on elsewhere is in no share, and a trial would not see it, either.
     if recording["outlived_by"]:
         return "Next: record again, with a command that ends when its work is done (no daemon)."
     if any(OF_SANDBOXES in line for line in recording["warnings"]):

@@ -170,6 +170,11 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
     };
     const std::vector<SizeResult> cold_gains = {result(4096, 0, 1, 1), result(large, 0, 1, 1.5)},
                                   nothing = {result(4096, 0, 1.03, 0.97)};
+    std::vector<SizeResult> noisy_where_cached = {result(large, 0, 1.2, 1.5),
+                                                  result(2 * large, 0, 1.2, 1.5)};
+    for (SizeResult& one : noisy_where_cached) {
+        one.noise_floor = {{Workload::hot, {1, 0.4, 2}}, {Workload::cold, {1, 0.98, 1.02}}};
+    }
     const std::string gain = "Uncached copies above 1 MiB 1.50 times as fast as libc, the rest ";
     const std::string cold = gain + "as libc; ";
     const std::vector<Case> cases = {
@@ -183,6 +188,7 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
         {{result(large, 0, 1, 1.5), result(2 * large, 0, 13, 1.5), result(3 * large, 0, 1, 1.5)},
          clean,
          cold + "none of 570 cells slower."},
+        {noisy_where_cached, clean, cold + "none of 570 cells slower."},
         {nothing, ExamFacts{570, 2, {hot, fixed}},
          "Small copies 1.25 times as fast as libc, the rest mostly as libc; 2 of 570 cells slower, "
          "the worst 0.80 in small copies under fixed.",
