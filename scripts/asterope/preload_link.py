@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from .faults import BadInput
@@ -28,6 +30,15 @@ def preloadable(library: Path, folder: Path | None = None) -> Path:
         )
     link.symlink_to(library)
     return link
+
+
+def preload_line(library: Path, command: Sequence[str]) -> str:
+    """What a user types to run a command with the library; long ones are cut."""
+    shown = one_line(shlex.join(command[:3])) + " ..." * (len(command) > 3)
+    if not _is_split(library):
+        return f"LD_PRELOAD={shlex.quote(one_line(library))} {shown}"
+    link = "~/asterope_preload.so"
+    return f"ln -s {shlex.quote(one_line(library))} {link}; LD_PRELOAD={link} {shown}"
 
 
 def _is_split(path: Path) -> bool:

@@ -175,12 +175,17 @@ def test_the_json_has_every_run_and_fits_its_schema(prove, repository, tmp_path:
 
 
 def test_the_default_library_is_the_one_of_the_build(prove, libraries, tmp_path: Path) -> None:
-    missing = only_error(prove("--", "true", copies=""), 2)
+    one = ("--metric", r"(\d)", "--", "echo", "1")
+    other = tmp_path / "other"
+    missing = only_error(prove(*one, copies="", ASTEROPE_BUILD_DIR=str(other)), 2)
     assert "build/libasterope_preload.so: no such library: build it with scripts/tune" in missing
-    (tmp_path / "build").mkdir()
-    shutil.copy(libraries / "fast.so", tmp_path / "build/libasterope_preload.so")
-    done = prove("--metric", r"(\d)", "--", "echo", "1", copies="")
-    assert list(rows_of(done)) == [LIBC, LIBC_AGAIN, "asterope_preload"]
+    for folder in (other, tmp_path / "build"):  # the command's own; the current folder's
+        folder.mkdir()
+        for name in ("libasterope_preload.so", "libasterope_record.so"):
+            shutil.copy(libraries / "fast.so", folder / name)
+        done = prove(*one, copies="", ASTEROPE_BUILD_DIR=str(other))
+        assert list(rows_of(done)) == [LIBC, LIBC_AGAIN, "asterope_preload"]
+        assert f"{folder}/libasterope_preload.so, preloaded" in done.stdout
 
 
 def test_no_run_has_the_preload_of_the_caller(prove, libraries) -> None:

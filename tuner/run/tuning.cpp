@@ -348,7 +348,9 @@ void render(const TuningRequest& request) {
     run_generator(request.output, folder.empty() ? "." : folder, request.quiet,
                   "the profile is written: run asterope-generate " + request.output + " yourself");
     if (request.quiet) return;
-    std::printf("next: cc app.c %s\n", (folder / "asterope_memcpy.c").c_str());
+    const std::string routine = (folder / "asterope_memcpy.c").string();
+    const char* quote = routine.find(' ') == routine.npos ? "" : "'";
+    std::printf("next: cc app.c %s%s%s\n", quote, routine.c_str(), quote);
 }
 
 } // namespace

@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Collection
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,6 +20,7 @@ from ..faults import BadInput, Failure
 from ..one_line import one_line
 from ..output_file import check_output, write_output
 from ..program import find_program
+from ..record.recorder import find_library
 from . import words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
@@ -33,6 +34,16 @@ from .verdicts import SLOWER, UNKNOWN, judge
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
 HANGS = 10
+
+
+def _built_library() -> str:
+    """That of the current folder's build, else of the one that this command belongs to."""
+    here = Path(DEFAULT_LIBRARY)
+    with suppress(Failure):
+        beside = find_library().parent / here.name
+        if not here.is_file() and beside.is_file():
+            return str(beside)
+    return str(here)
 
 
 def _setting(arguments: argparse.Namespace) -> Setting:
@@ -51,7 +62,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
     check_placeholders([*arguments.command, *(client or [])])
     if client is None and placeholders_in(arguments.command) - {"folder"}:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")
-    copies = (arguments.copies or DEFAULT_LIBRARY).split(",")
+    copies = arguments.copies.split(",") if arguments.copies else [_built_library()]
     until, budget = arguments.until, arguments.time_budget
     if arguments.rounds is None:
         until, budget = until or 0.01, budget or 600.0

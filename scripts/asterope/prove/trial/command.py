@@ -14,6 +14,7 @@ from ...one_line import one_line
 from ...output_file import check_output
 from ...place_map import LEAST, as_c, counted, read_places
 from ...preload import compile_preload
+from ...preload_link import preload_line
 from ...profile import load_profile
 from ...program import find_program
 from ...record.recorder import find_library
@@ -138,7 +139,8 @@ def list_programs() -> int:
         if path.is_file():
             places = read_places(path, None)
             map_text = counted(len(places)) + " with another way than the routine"
-        show(f"{folder.name}: {map_text}: LD_PRELOAD={one_line(folder / programs.PRELOAD)}")
+        line = preload_line(folder / programs.PRELOAD, ["COMMAND"])
+        show(f"{folder.name}: {map_text}: {line}")
     return 0
 
 

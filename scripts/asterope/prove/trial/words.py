@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from ...one_line import one_line
 from ...place_map import WAYS
+from ...preload_link import preload_line
 from ...render import human_size
 from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, Observed, Place
 from .findings import FEW, MATTERS, Found, PlaceFound
@@ -184,10 +186,10 @@ def other_ways(found: Found) -> list[str]:
 def what_to_do(found: Found, command: Sequence[str], preload: Path, mapped: Path | None) -> str:
     """The last line. `mapped`: the map that was written, where it has places."""
     gain = found.whole_gain if found.has_whole else found.gain
-    shown = " ".join(one_line(word) for word in command[:3]) + " ..." * (len(command) > 3)
-    line = f"LD_PRELOAD={one_line(preload)} {shown}"
+    line = preload_line(preload, command)
     if mapped is not None:
-        return f"To give each place its way: scripts/tune --places {one_line(mapped)}, then {line}"
+        places = shlex.quote(one_line(mapped))
+        return f"To give each place its way: scripts/tune --places {places}, then {line}"
     if gain is not None and gain.low > 0 and gain.value >= _SAME / 2:
         return f"To have it: {line}"
     if gain is not None and gain.high < 0:
