@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 json recording() {
-    return json::parse(R"({
+    json one = json::parse(R"({
         "format": "asterope-recording", "version": 2, "tool_version": "0.1.0",
         "program": {"command": ["./fetcher"], "executable": "/fetcher", "name": "fetcher"},
         "machine": {"cpu": "AMD EPYC", "cpus": 2, "libc": "glibc 2.36"},
@@ -29,6 +29,11 @@ json recording() {
         "calls": [{"function": "memcpy", "from": 32, "to": 34, "calls": 1200}],
         "sizes": [[0, 10], [32, 900], [33, 300.5], [3000, 70]],
         "bands": [], "places": [], "warnings": []})");
+    for (int i = 0; i < 10; ++i) {
+        one["bands"].push_back(
+            {{"from", 64 * i}, {"to", 64 * (i + 1)}, {"calls", 1}, {"bytes", 1}, {"share", 0.1}});
+    }
+    return one;
 }
 
 class RecordingFile : public TemporaryFolder {
