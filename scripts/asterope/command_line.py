@@ -7,6 +7,7 @@ import difflib
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, TextIO
@@ -81,7 +82,7 @@ def fail(program: str, line: str, code: int) -> int:
 
 def to_install(package: str) -> str:
     """How this Python gets what it lacks."""
-    python = one_line(sys.executable)
+    python = shlex.quote(one_line(sys.executable))
     return (
         f"which {python} lacks: install it ({python} -m pip install {package}; on Debian apt-get "
         f"install python3-{package})"
@@ -100,6 +101,12 @@ def run(program: str, command: Callable[[], int]) -> int:
     except OSError as error:
         where = f"{one_line(error.filename)}: " if error.filename else ""
         return fail(program, f"{where}{error.strerror or one_line(error)}", FAILED)
+    except ModuleNotFoundError as error:  # in an installed tree: pip brings what a wheel needs
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "asterope"):
+            raise
+        package = {"elftools": "pyelftools"}.get(missing, missing)
+        return fail(program, f"needs the Python module {missing}, {to_install(package)}", FAILED)
     except KeyboardInterrupt:
         return fail(program, "interrupted", INTERRUPTED)
     except MemoryError:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .command_line import FAILED, fail, run, to_install
+from .command_line import FAILED, fail, run
 
 
 @dataclass(frozen=True)
@@ -58,23 +58,7 @@ def run_command(name: str, arguments: Sequence[str] | None = None) -> int:
                 FAILED,
             )
         os.execv(path, [path, *arguments])
-    return run(program, lambda: _run_module(program, module, arguments))
-
-
-def _run_module(program: str, module: str, arguments: Sequence[str]) -> int:
-    try:
-        main = importlib.import_module(module).main
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing in ("", "asterope"):
-            raise
-        # Only of an installed tree: pip brings what a wheel needs.
-        return fail(
-            program,
-            f"needs the Python module {missing}, {to_install(missing)}",
-            FAILED,
-        )
-    return main(arguments)
+    return run(program, lambda: importlib.import_module(module).main(arguments))
 
 
 def _find(program: str) -> str | None:

@@ -83,7 +83,8 @@ def _run(arguments: argparse.Namespace) -> int:
     for doubt in inputs.doubts:
         tell(PROGRAM, f"warning: {doubt}")
     taken = "" if arguments.inputs else f" from {one_line(names[0])}"
-    show(f"wrote {one_line(output)} ({len(pictures)} pictures){taken}")
+    drawn = "picture" if len(pictures) == 1 else "pictures"
+    show(f"wrote {one_line(output)} ({len(pictures)} {drawn}){taken}")
     return DONE
 
 
