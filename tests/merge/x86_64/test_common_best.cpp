@@ -175,6 +175,14 @@ TEST_F(CommonBestOf, machines_names_what_it_was_merged_from) {
     EXPECT_EQ(merged.at("search").at("seconds"), 120);
 }
 
+TEST_F(CommonBestOf, searches_of_different_rigor_has_the_least) {
+    TuningRequest request = made_up_request();
+    request.rigor = "standard";
+    const std::string one = search(machine(kOwn)), more = search(machine(kOwn), 2, request);
+    EXPECT_EQ(best({one, more}).profile.search.rigor, "quick");
+    EXPECT_EQ(best({more, one}).profile.search.rigor, "quick");
+}
+
 TEST_F(CommonBestOf, searches_of_different_sizes_leaves_out_those_that_one_lacks) {
     TuningRequest request = made_up_request();
     request.sizes = "128,16K";

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from asterope.record.calls import Site
 from asterope.record.totals import BANDS, SMALL, totals_of
@@ -64,6 +66,13 @@ def test_few_timings_say_nothing_but_there_is_a_bound() -> None:
     assert found.copies.seconds is None
     assert 0 < found.copies.slowest < 0.01
     assert totals_of([]).copies.slowest == 0
+
+
+def test_the_median_size_of_a_place_is_of_its_calls_not_of_its_samples() -> None:
+    """Of which long calls have more."""
+    few_large = replace(LARGE_ONES, site=SMALL_ONES.site)
+    (place,) = totals_of([made_up_process([SMALL_ONES, few_large])]).places
+    assert place.median_size == 33
 
 
 def test_places_come_by_their_time_with_the_function_that_they_call() -> None:
