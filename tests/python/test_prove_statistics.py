@@ -72,7 +72,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(noise, goal: Goal) -> None:
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.__name__)
-@pytest.mark.parametrize("goal", [Goal(rounds=31), Goal(rounds=101, until=0.001)])
+@pytest.mark.parametrize("goal", [Goal(rounds=31), Goal(rounds=61, until=0.001)])
 def test_identical_work_raises_few_alarms(noise, goal: Goal) -> None:
     """One in twenty, and few more where each look may end the rounds."""
     verdicts = [experiment(noise, 1, goal, seed)[1].verdict for seed in range(EXPERIMENTS)]

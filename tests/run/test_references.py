@@ -18,7 +18,7 @@ pytestmark = pytest.mark.one_cpu
 
 RUN = (
     *("--rigor", "quick", "--operations", "memcpy"),
-    *("--sizes", "4K", "--space", "paper", "--no-generate"),
+    *("--sizes", "4K", "--workload", "hot", "--space", "paper", "--no-generate"),
 )
 
 COPIES = """
