@@ -6,6 +6,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+FAILS = "the command failed with exit code"
 OF_SANDBOXES = (
     ", as it restricts itself (seccomp) in a way that the preloaded library does not see: run it "
     "without its sandbox"

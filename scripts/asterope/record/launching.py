@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from ..ending import sandbox_words, signal_name
+from ..ending import FAILS, sandbox_words, signal_name
 
 _SENT_ON = (
     signal.SIGINT,
@@ -59,7 +59,7 @@ class Ended:
         if self.status == 0:
             return ""
         if self.status > 0:
-            return f"the command failed with exit code {self.status}"
+            return f"{FAILS} {self.status}"
         return f"the command was killed by {signal_name(-self.status)}{self.cause}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..ending import OF_SANDBOXES
+from ..ending import FAILS, OF_SANDBOXES
 from ..one_line import one_line
 from ..render import human_size
 
@@ -119,6 +119,8 @@ def advice(recording: Mapping[str, Any]) -> str:
     # First: what went on elsewhere is in no share, and a trial would not see it, either.
     if recording["outlived_by"]:
         return "Next: record again, with a command that ends when its work is done (no daemon)."
+    if any(FAILS in line for line in recording["warnings"]):
+        return "Next: record again, with a command that succeeds: a trial takes no other."
     if any(OF_SANDBOXES in line for line in recording["warnings"]):
         return "Next: record again, with the program's sandbox off: a trial would end as this did."
     if known and sum(shares) >= WORTH_IT:

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from asterope.ending import OF_SANDBOXES
+from asterope.ending import FAILS, OF_SANDBOXES
 from asterope.record.recording import make_recording
 from asterope.record.table import WIDTH, advice, answer, band_name, place_name
 from made_up_processes import Kind, facts, made_up_process
@@ -101,6 +101,7 @@ def test_what_was_not_seen_is_not_said_to_be_little(
     ("told", "says"),
     [
         ({"outlived_by": 1}, "no daemon"),
+        ({"warnings": [f"{FAILS} 7"]}, "with a command that succeeds"),
         ({"warnings": [f"killed by SIGSYS{OF_SANDBOXES}"]}, "with the program's sandbox off"),
     ],
 )
