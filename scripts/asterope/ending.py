@@ -11,7 +11,7 @@ OF_SANDBOXES = (
     ", as it restricts itself (seccomp) in a way that the preloaded library does not see: run it "
     "without its sandbox"
 )
-_STRICT = "Seccomp:\t1\n"
+_STRICT = ("Seccomp:\t1\n", "Seccomp:\t3\n")  # 3: what Linux 5.16 notes of one that it killed
 
 
 def signal_name(number: int) -> str:
@@ -30,6 +30,6 @@ def sandbox_words(pid: int, number: int) -> str:
         return OF_SANDBOXES
     with suppress(OSError):
         status = Path(f"/proc/{pid}/status").read_text(errors="replace")
-        if number in (signal.SIGKILL, signal.SIGSEGV) and _STRICT in status:
+        if number in (signal.SIGKILL, signal.SIGSEGV) and any(one in status for one in _STRICT):
             return OF_SANDBOXES
     return ""

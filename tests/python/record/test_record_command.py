@@ -74,6 +74,11 @@ def test_what_is_preloaded_already_stays(record, build_dir, tmp_path) -> None:
             "exec python3 -c 'import ctypes; ctypes.CDLL(None).prctl(22, 1, 0, 0, 0)'",
             ", as it restricts itself (seccomp)",
         ),
+        (
+            "exec python3 -c 'import ctypes, os; ctypes.CDLL(None).prctl(22, 1, 0, 0, 0); "
+            "os.getppid()'",
+            ", as it restricts itself (seccomp)",
+        ),
     ],
 )
 def test_a_command_that_fails_is_recorded_all_the_same(
