@@ -176,6 +176,11 @@ def test_too_few_cycles_say_nothing() -> None:
 # --- The whole program ----------------------------------------------------------------------------
 
 
+def period(way: str, seconds: float) -> Block:
+    """Of a thread, in a pair."""
+    return Block(way, [seconds], [1.0], 1)
+
+
 def observed_of(
     times: dict[Place, Program], seed: int, pairs: int = 60, seconds_beside: float = 0.0
 ) -> Observed:
@@ -189,6 +194,7 @@ def observed_of(
                 calls = dice.randint(20, 60)
                 time = [program(way, pair / pairs, dice) for _ in range(calls)]
                 seen.together.setdefault(pair, []).append(Block(way, time[:8], [1.0] * 8, calls))
+                observed.together.setdefault(pair, []).append(period(way, sum(time)))
                 seen.calls += calls
                 observed.cpu_seconds += sum(time)
         for cycle in cycles_of(program, dice, pairs):
@@ -231,6 +237,27 @@ def test_ways_that_are_tried_but_slow_do_not_count() -> None:
     assert found_of({PLACE: seconds}, 1).gain.value == pytest.approx(0.25, abs=0.02)
 
 
+def test_in_operation_most_of_the_time_was_under_one_way() -> None:
+    """Twice as fast, and nine tenths of the calls go that way, untried."""
+    for easy, seconds in (("easy_others", 0.5), ("easy_libcs", 1.0)):
+        observed = observed_of({PLACE: steady(0.5)}, 1)
+        calls = 9 * observed.places[PLACE].calls
+        observed.places[PLACE].calls += calls
+        observed.cpu_seconds += calls * seconds
+        setattr(observed, easy, calls * seconds)
+        assert findings(observed, WAYS).gain.value == pytest.approx(1.0, abs=0.06)
+
+
+def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
+    """As while it starts: what lies between its calls then has nothing to do with them."""
+    observed, dice = observed_of({PLACE: steady(0.8)}, 1), random.Random(1)
+    for pair, both in observed.together.items():
+        if pair < 10:
+            both[:] = [period(one.way, one.seconds[0] * dice.uniform(0.2, 5)) for one in both]
+    gain = findings(observed, WAYS).gain
+    assert gain.low < 0.25 < gain.high and gain.high - gain.low < 0.1
+
+
 def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
     def other_is_best(way: str, when: float, dice: random.Random) -> float:
         return (0.5 if way == OTHER else 1.0) * steady(0.9)(way, when, dice)
@@ -256,6 +283,12 @@ def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
     assert (found.places[0].is_steady, found.places[0].best, found.slower) == (False, None, [])
 
 
+def test_of_many_places_luck_makes_none_slower() -> None:
+    places = {Place("/bin/p", number, "memcpy", 4096): steady(1.0) for number in range(30)}
+    found = [found_of(places, seed, pairs=30) for seed in range(10)]
+    assert sum(bool(one.slower) for one in found) <= 2
+
+
 def test_luck_chooses_no_way() -> None:
     """Of ways that are all alike, none is written down as better than the routine."""
     best = [found_of({PLACE: steady(1.0)}, seed).places[0].best for seed in range(50)]
@@ -276,6 +309,7 @@ def test_a_way_that_throws_out_others_data_is_seen_when_all_go_together() -> Non
                 pays = 1.4 if way == ROUTINE and place == second else 1.0
                 time = [1e-5 * own * pays * (1 + 0.05 * dice.gauss(0, 1)) for _ in range(8)]
                 seen.together.setdefault(pair, []).append(Block(way, time, [1.0] * 8, 25))
+                observed.together.setdefault(pair, []).append(period(way, sum(time) / 8 * 25))
         alone = steady(0.9 if place == first else 1.0)
         seen.cycles = list(cycles_of(alone, dice, 200))
     found = findings(observed, WAYS)
@@ -294,6 +328,7 @@ def test_pairs_of_two_threads_are_one_unit() -> None:
     def observed(threads: int, seed: int) -> Observed:
         dice = random.Random(seed)
         seen = Seen(calls=100_000)
+        whole: dict[int, list[Block]] = {}
         for pair in range(100):
             for way in (LIBC, ROUTINE):
                 level = 1e-5 * (1 + 0.2 * dice.gauss(0, 1))
@@ -301,7 +336,8 @@ def test_pairs_of_two_threads_are_one_unit() -> None:
                     seen.together.setdefault(pair, []).append(
                         Block(way, [level] * 8, [1.0] * 8, 30)
                     )
-        return Observed(1.0, 1.0, 1, threads, 1, {PLACE: seen})
+                    whole.setdefault(pair, []).append(period(way, 30 * level))
+        return Observed(1.0, 1.0, 1, threads, 1, places={PLACE: seen}, together=whole)
 
     def width(threads: int) -> float:
         found = [findings(observed(threads, seed), WAYS).gain for seed in range(20)]

@@ -20,7 +20,8 @@ struct trial {
     uint32_t whole;   /* the way that all places take together, or none: a library with a map; 0: none */
     uint32_t explore; /* of so many pairs of periods one is tried in; 0: all are */
     int32_t score;    /* of libc's, pairs together that it lost more than it won */
-    uint64_t period, period_end;                  /* all threads are in the same one */
+    uint64_t period, settled, period_end;         /* all threads are in the same one */
+    uint64_t settling; /* ticks after a change until the caches hold what the new way leaves there */
     uint64_t seed, started, started_ns;
     uint64_t shortest; /* ticks of an interval: reading the time stamp is 1 % of it */
     uint32_t failed;

@@ -21,19 +21,22 @@
 #define TRIAL_MAGIC "astetri" /* 8 bytes with its end */
 
 enum {
-    TRIAL_VERSION = 1,
+    TRIAL_VERSION = 2,
     TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
     TRIAL_GAP = 128,   /* calls that are timed as one, at most */
     TRIAL_WAYS = 16,
     TRIAL_LIBC = 0,
     TRIAL_LIBC_AGAIN = 1,
     TRIAL_ROUTINE = 2,
-    TRIAL_KEPT = 8, /* intervals of a block, at most */
+    TRIAL_KEPT = 8,  /* intervals of a block, at most */
+    TRIAL_FIRST = 2, /* of them, the first ones of a place's own block */
     TRIAL_THREADS = 128,
     TRIAL_PLACES = 256, /* of a thread */
     TRIAL_BUCKETS = 512,
     TRIAL_REST = 0,  /* the place of calls whose own found no room */
     TRIAL_SMALL = 1, /* that of calls below TRIAL_LEAST */
+    TRIAL_ALL = UINT16_MAX, /* of a block: the CPU time of the thread in this period, in ns, low
+                             * half first, in place of ticks */
     TRIAL_PAGES = 4096,
     TRIAL_OWN_PAGES = 2048, /* so many for places' own blocks, the rest for those together */
     TRIAL_PLACE_PAGES = 128,
@@ -55,7 +58,10 @@ struct trial_header {
     uint32_t copy_ways, set_ways; /* bit masks */
     uint32_t flags;
     uint32_t pages, own_pages; /* handed out */
-    uint32_t unused[8];
+    /* Periods in which there was a trial; those of operation, in which all calls took libc's way,
+     * and in which they took the other one that could be best. */
+    uint32_t tried, easy_libcs, easy_others;
+    uint32_t unused[5];
 };
 
 /* Of a page. */
@@ -91,8 +97,8 @@ struct trial_place {
     uint8_t is_long;            /* the interval that runs now is of CPU time */
     uint8_t slower[TRIAL_WAYS]; /* how often each was plainly slower than libc */
     uint32_t ticks[TRIAL_WAYS]; /* of a call in this cycle; 0: not known */
-    uint8_t is_first;           /* the interval that runs now is the first after a change */
-    uint8_t left;               /* intervals of the block */
+    uint32_t usual;             /* ticks of a call in the last one */
+    uint32_t unsettled, left;   /* intervals of the block that will not count, and that will */
     uint16_t pages;
     uint32_t at; /* block of the cycle in its pages; 2^32 - 1: it is not kept */
     uint32_t gap;
@@ -121,7 +127,7 @@ struct trial_file {
 
 _Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
-_Static_assert(sizeof(struct trial_place) == 560, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_place) == 576, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");
 
 #endif

@@ -205,6 +205,7 @@ void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t
 {
     const uint64_t usual = least_of(place);
     if (usual) place->gap = gap_for(usual / 16);
+    if (usual) place->usual = (uint32_t)(usual / 16);
     drop_slow_ways(place);
     for (uint32_t i = place->racing; i > 1; --i) {
         const uint32_t other = (uint32_t)draw_below(random, i);

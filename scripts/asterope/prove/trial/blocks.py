@@ -18,6 +18,7 @@ class Block:
     seconds: Sequence[float]
     sizes: Sequence[float]
     calls: int
+    gap: int = 1  # calls that were timed as one
 
 
 @dataclass(frozen=True, order=True)
@@ -65,7 +66,12 @@ class Observed:
     processes: int = 0
     threads: int = 0
     runs: int = 0
+    # CPU time in operation without a trial, on libc's way and on the other one that may be best
+    easy_libcs: float = 0.0
+    easy_others: float = 0.0
     places: dict[Place, Seen] = field(default_factory=dict)
+    # By pair of periods, of each thread: a block of one "call", which is its CPU time.
+    together: dict[Hashable, list[Block]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
 
     def add(self, other: Observed) -> None:
@@ -74,8 +80,11 @@ class Observed:
         self.processes += other.processes
         self.threads += other.threads
         self.limits |= other.limits
+        self.easy_libcs += other.easy_libcs
+        self.easy_others += other.easy_others
         for place, seen in other.places.items():
             self.places.setdefault(place, Seen()).add(seen)
+        self.together.update(other.together)
 
 
 FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN = (

@@ -15,12 +15,12 @@ from .blocks import LIBC, ROUTINE, Block, Observed, Place, Seen
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
-_MAGIC, _VERSION = b"astetri\0", 1
-_HEADER = struct.Struct("<8s6I32x")
+_MAGIC, _VERSION = b"astetri\0", 2
+_HEADER = struct.Struct("<8s9I20x")
 _PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
-_PLACE = struct.Struct("<4Q4B16B508x")
+_PLACE = struct.Struct("<4Q4B16B524x")
 _THREAD = struct.Struct("<II1024x")
 _THREADS, _PLACES = 128, 256
 _SMALL = 1
@@ -35,6 +35,7 @@ _FLAGS = (
     *(blocks.FULL, blocks.PLACES_FULL, blocks.NO_COUNTER, blocks.NO_WAY, blocks.THREADS_FULL),
 )
 _OWN, _TOGETHER = 1, 2
+_ALL = 0xFFFF  # of a block: the thread in this period
 _SET = FUNCTIONS.index("memset")
 
 
@@ -61,11 +62,15 @@ class _Reader:
         if len(self._data) < _BLOCKS_AT:  # a limit on the size of files
             observed.limits.add(blocks.FULL)
             return observed
-        magic, version, copies, sets, flags, _, _ = _HEADER.unpack_from(self._data, RAW_BYTES)
+        magic, version, copies, sets, flags, _, _, *periods = _HEADER.unpack_from(
+            self._data, RAW_BYTES
+        )
         if magic == bytes(8):  # nothing large was copied
             return observed
         if (magic, version) != (_MAGIC, _VERSION):
             raise self._bad("its trial is of another version")
+        part = process.cpu_seconds / max(1, sum(periods))
+        observed.easy_libcs, observed.easy_others = (part * count for count in periods[1:])
         observed.limits |= {name for bit, name in enumerate(_FLAGS) if flags >> bit & 1}
         self._masks = [sets if number == _SET else copies for number in range(len(FUNCTIONS))]
         pages = self._pages_of_threads()
@@ -115,7 +120,7 @@ class _Reader:
         observed.threads += 1
         for page, kind in pages:
             if kind == _TOGETHER:
-                self._read_together(page, seen)
+                self._read_together(page, seen, observed)
             else:
                 self._read_cycles(page, seen, functions, running)
 
@@ -128,6 +133,10 @@ class _Reader:
             if not kept or kept > 8 or not gap or way >= len(self._ways):
                 yield None
                 continue
+            if place == _ALL:
+                seconds = (fields[6] | fields[7] << 32) * 1e-9
+                yield group, place, Block(self._ways[way], [seconds], [1.0], 1)
+                continue
             yield (
                 group,
                 place,
@@ -136,14 +145,17 @@ class _Reader:
                     [ticks * self._tick / gap for ticks in fields[6 : 6 + kept]],
                     [1 + part / 65535 for part in fields[14 : 14 + kept]],
                     calls * gap,
+                    gap,
                 ),
             )
 
-    def _read_together(self, page: int, seen: Sequence[Seen]) -> None:
-        for found in self._blocks(page):
-            if found is not None and found[1] < len(seen):
-                period, place, block = found
-                pair = (str(self._path), period // 2)
+    def _read_together(self, page: int, seen: Sequence[Seen], observed: Observed) -> None:
+        for found in filter(None, self._blocks(page)):
+            period, place, block = found
+            pair = (str(self._path), period // 2)
+            if place == _ALL:
+                observed.together.setdefault(pair, []).append(block)
+            elif place < len(seen):
                 seen[place].together.setdefault(pair, []).append(block)
 
     def _read_cycles(

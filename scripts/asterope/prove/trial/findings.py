@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean, median
 
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
 from .statistics import (
     NO_TRIMMING,
     Estimate,
+    Period,
     Saved,
     Trimming,
     cells_of,
@@ -24,8 +26,9 @@ from .statistics import (
 # A place whose calls are followed by less of the program's time does not matter.
 MATTERS = 0.01
 KNOWN = 0.01
-# Confidence of a choice: the best of several ways is flattered by luck, and a place keeps it.
-_SURE = 0.99
+# Chances that luck makes one way of a place seem better than the routine, and any of all places
+# seem faster or slower under the routine: a place keeps what is chosen, and a program has many.
+_BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
 
 
@@ -47,6 +50,7 @@ class PlaceFound:
     is_steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
     is_trimmed: bool = True  # False: some way had more of the longest intervals than its share
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
+    surely: int = 0  # 1: faster under the routine than under libc, among all places; -1: slower
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
 
     @property
@@ -90,32 +94,49 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        return [one for one in self.places if _loses(one)]
+        return [one for one in self.places if one.is_steady and one.surely < 0]
 
 
 def _is_settled(one: PlaceFound) -> bool:
     if not one.place.is_own or one.is_known:
         return True
-    return one.gained is not None and one.gained.high - one.gained.low <= KNOWN / 2
-
-
-def _loses(one: PlaceFound) -> bool:
-    known = one.ratios.get(ROUTINE)
-    return one.is_steady and known is not None and known.high < 1
+    return one.gained is not None and one.gained.high - one.gained.low <= 2 * KNOWN
 
 
 def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) -> Found:
     """`ways`: libc, libc again, the routine and others. `whole`: one that all places take together
     alone."""
     seconds = max(0.0, observed.cpu_seconds - sum(map(_explored, observed.places.values())))
-    together = _together(observed, ROUTINE)
-    of_whole = None if whole is None else gain(_together(observed, whole), seconds)
-    places = [_of_place(place, seen, seconds, ways) for place, seen in observed.places.items()]
+    together = {way: _together(observed, way) for way in filter(None, (ROUTINE, whole))}
+    parts = _parts(observed, whole)
+
+    def gain_of(way: str, seconds: float) -> Estimate | None:
+        """As if the time under neither libc nor this way had been under libc."""
+        others = [other for other, found in together.items() if found and other != way]
+        seconds += sum(parts[other] * together[other].seconds for other in others)
+        return gain(together[way], seconds, parts[way])
+
+    count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
+    by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
+    places = [
+        _of_place(place, seen, seconds, ways, by_luck) for place, seen in observed.places.items()
+    ]
     places.sort(key=_brings, reverse=True)
     explored = observed.cpu_seconds - seconds
-    wall = gain(together, observed.wall_seconds - explored)
-    of_routine = gain(together, seconds)
-    return Found(of_routine, wall, places, seconds, of_whole, whole is not None)
+    of_whole = None if whole is None else gain_of(whole, seconds)
+    wall = gain_of(ROUTINE, observed.wall_seconds - explored)
+    return Found(gain_of(ROUTINE, seconds), wall, places, seconds, of_whole, whole is not None)
+
+
+def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
+    """Of the CPU time, by way. In a trial half of the pairs of periods have libc in one and the
+    routine, or else the whole, in the other; in the rest what each place tries is a half of each,
+    see _explored()."""
+    seconds = max(observed.cpu_seconds, 1e-9)
+    tried = 1 - (observed.easy_libcs + observed.easy_others) / seconds
+    if whole is None:
+        return {ROUTINE: tried / 2 + observed.easy_others / seconds}
+    return {ROUTINE: tried * 3 / 8, whole: tried / 8 + observed.easy_others / seconds}
 
 
 def _brings(one: PlaceFound) -> tuple[float, float]:
@@ -136,19 +157,45 @@ def _explored(seen: Seen) -> float:
     return seen.own_calls * (sum(every) / len(every) - alone)
 
 
-def _together(observed: Observed, way: str) -> list[Saved]:
-    """Of each place, in the pairs that had libc and this way."""
-    found = []
-    for seen in observed.places.values():
-        pairs = {
-            pair: blocks
-            for pair, blocks in seen.together.items()
-            if {block.way for block in blocks} <= {LIBC, way}
-        }
-        trim = trimming(list(pairs.values()))
-        one = saved(pairs, seen.calls, LIBC, way, trim if trim.is_fair else NO_TRIMMING)
-        found += [] if one is None else [one]
-    return found
+def _together(observed: Observed, way: str) -> Saved | None:
+    """Of the pairs that had libc and this way."""
+    levels = {
+        place: median([fmean(block.seconds) for pair in seen.together.values() for block in pair])
+        for place, seen in observed.places.items()
+        if seen.together
+    }
+    usual: dict[tuple[Hashable, str], float] = {}
+    for place, level in levels.items():
+        for pair, blocks in observed.places[place].together.items():
+            for block in blocks:
+                key = pair, block.way
+                usual[key] = usual.get(key, 0.0) + level * block.calls
+    pairs = {}
+    for pair, blocks in observed.together.items():
+        both = [
+            Period(
+                sum(block.seconds[0] for block in blocks if block.way == one),
+                usual.get((pair, one), 0.0),
+            )
+            for one in (LIBC, way)
+        ]
+        if all(one.seconds > 0 and one.usual > 0 for one in both):
+            pairs[pair] = (both[0], both[1])
+    calls = _calls_that_count(observed)
+    return saved(pairs, sum(calls[place] * level for place, level in levels.items()))
+
+
+def _calls_that_count(observed: Observed) -> dict[Place, float]:
+    """Of each place in all. Where calls were timed in groups, the first one stands for all of its
+    group, whichever places these are of: so each place has its share of what was counted there."""
+    calls = {place: float(seen.calls) for place, seen in observed.places.items()}
+    counted = {
+        place: sum(block.calls for pair in seen.together.values() for block in pair)
+        for place, seen in observed.places.items()
+        if any(block.gap > 1 for pair in seen.together.values() for block in pair)
+    }
+    scale = sum(calls[place] for place in counted) / max(1, sum(counted.values()))
+    return {**calls, **{place: scale * count for place, count in counted.items()}}
 
 
 def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
@@ -158,7 +205,9 @@ def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
     return late if len(late) >= FEW else seen.cycles
 
 
-def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
+def _of_place(
+    place: Place, seen: Seen, seconds: float, ways: Sequence[str], by_luck: float
+) -> PlaceFound:
     racing = _racing(seen)
     stayed = [way for way in ways if way not in seen.left]
     trim = trimming(racing)
@@ -170,9 +219,10 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         found = ratio(among, LIBC, way) if way != LIBC else None
         if found is not None:
             ratios[way] = found
-    floor = ratio(cells, LIBC, LIBC_AGAIN, _SURE)
+    floor = ratio(cells, LIBC, LIBC_AGAIN, 1 - by_luck)
     is_steady = floor is None or floor.low <= 1 <= floor.high
-    best, surely = _best(cells, ratios, stayed) if is_steady else (None, 1.0)
+    best, better = _best(cells, ratios, stayed, by_luck) if is_steady else (None, 1.0)
+    sure = ratio(cells, LIBC, ROUTINE, 1 - by_luck)
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
@@ -188,17 +238,18 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         ratios,
         gained,
         best,
-        (of_routine or 0.0) * (1 - 1 / surely),
+        (of_routine or 0.0) * (1 - 1 / better),
         trim.time_share,
         is_steady,
         trim.is_fair,
         [way for way in ratios if way not in stayed],
+        (sure.low > 1) - (sure.high < 1) if sure else 0,
         _drifting(racing, trim, [way for way in ratios if way in stayed]),
     )
 
 
 def _best(
-    cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str]
+    cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str], by_luck: float
 ) -> tuple[str | None, float]:
     """The way that is surely better than the routine, of several the fastest; libc where that is
     it. And how many times as fast it surely is. The chance that luck makes one of them so is shared
@@ -206,7 +257,7 @@ def _best(
     if ROUTINE not in ratios:
         return None, 1.0
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
-    confidence = 1 - (1 - _SURE) / max(1, len(others))
+    confidence = 1 - by_luck / max(1, len(others))
     better: dict[str, Estimate] = {}
     for way in others:
         found = ratio(cells, ROUTINE, way, confidence)

@@ -18,6 +18,9 @@ _BEYOND_MEASURE = 4.0  # medians
 _NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
 # Cycles, or pairs, of which there is an interval: means of fewer are not yet normal.
 _FEWEST = 20
+# Of pairs: how many times the usual distance from the middle is far, and standard errors of what
+# lies beyond.
+_FAR, _SURELY = 6.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -240,67 +243,76 @@ def differs(one: Estimate, other: Estimate) -> bool:
 
 
 @dataclass(frozen=True)
-class Saved:
-    """What one way takes of all calls of a place, and another: seconds in all. `errors`: by pair
-    of periods, what that contributes to the error of the difference."""
+class Period:
+    """What a way took during one, and what its calls would take at their places' usual levels."""
 
-    first: float
-    second: float
+    seconds: float
+    usual: float
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Seconds that the second way saves, of all that the program copies. `errors`: by pair of
+    periods, what that contributes to the error."""
+
+    seconds: float
     errors: Mapping[object, float]
 
 
-def saved(
-    pairs: Mapping[object, Group], calls: int, first: str, second: str, trim: Trimming
-) -> Saved | None:
-    """Of a place with so many calls."""
-    sums: dict[object, list[tuple[float, int]]] = {}
-    for pair, blocks in pairs.items():
-        limits = trim.limits(blocks)
-        both = [_sum_of(blocks, way, limits) for way in (first, second)]
-        if all(count for _, count in both):
-            sums[pair] = both
-    if len(sums) < _FEWEST:
+def saved(pairs: Mapping[object, tuple[Period, Period]], usual: float) -> Saved | None:
+    """`pairs`: the first way's period and the second's. `usual`: of the whole program."""
+    if len(pairs) < _FEWEST:
         return None
     # Each pair has its own level, whatever the program does then, and both of it share that.
-    weights = {pair: one[1] * two[1] / (one[1] + two[1]) for pair, (one, two) in sums.items()}
-    differences = {pair: one[0] / one[1] - two[0] / two[1] for pair, (one, two) in sums.items()}
+    weights, differences = {}, {}
+    for pair, (first, second) in pairs.items():
+        rates = first.seconds / first.usual, second.seconds / second.usual
+        level = sum(rates) / 2
+        weights[pair] = level * first.usual * second.usual / (first.usual + second.usual)
+        differences[pair] = (rates[0] - rates[1]) / level
+    differences = _clipped(differences, weights)
+    scale = usual / sum(a.usual * b.usual / (a.usual + b.usual) for a, b in pairs.values())
     whole = sum(weights.values())
-    difference = sum(weights[pair] * differences[pair] for pair in sums) / whole
-    time, count = (sum(one[at] + two[at] for one, two in sums.values()) for at in (0, 1))
-    errors = {
-        pair: calls * weights[pair] * (differences[pair] - difference) / whole for pair in sums
-    }
-    level = time / count
-    return Saved(calls * (level + difference / 2), calls * (level - difference / 2), errors)
+    difference = sum(weights[pair] * differences[pair] for pair in pairs) / whole
+    errors = {pair: scale * weights[pair] * (differences[pair] - difference) for pair in pairs}
+    return Saved(scale * whole * difference, errors)
 
 
-def _sum_of(blocks: Group, way: str, limits: Mapping[str, float]) -> tuple[float, int]:
-    """The seconds of all intervals, by those that are kept, and their number."""
-    seconds, count = 0.0, 0
-    for block in blocks:
-        kept = [v for v in block.seconds if v <= limits[way]] if block.way == way else []
-        if kept:
-            seconds += block.calls * sum(kept) / len(kept)
-            count += block.calls
-    return seconds, count
+def _clipped(
+    differences: Mapping[object, float], weights: Mapping[object, float]
+) -> Mapping[object, float]:
+    """Those far from most are of pairs whose periods did something else each, in one direction as
+    often as in the other, as the order is drawn. Where that is not so, they are the ways' doing."""
+    middle = _weighted_median((one, weights[pair]) for pair, one in differences.items())
+    reach = _FAR * _weighted_median(
+        (abs(one - middle), weights[pair]) for pair, one in differences.items()
+    )
+    kept = {pair: max(middle - reach, min(middle + reach, d)) for pair, d in differences.items()}
+    cut = [weights[pair] * (d - kept[pair]) for pair, d in differences.items()]
+    return kept if abs(sum(cut)) <= _SURELY * math.hypot(*cut) else differences
 
 
-def gain(places: Sequence[Saved], seconds: float) -> Estimate | None:
+def _weighted_median(values: Iterable[tuple[float, float]]) -> float:
+    ranked = sorted(values)
+    left = sum(weight for _, weight in ranked) / 2
+    for value, weight in ranked:
+        left -= weight
+        if left <= 0:
+            return value
+    return ranked[-1][0]
+
+
+def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
     """How much faster a program that ran so long is under the second way than under the first,
-    0.1 for 10 %; its time was half way between both."""
-    errors: dict[object, float] = {}
-    for place in places:
-        for pair, error in place.errors.items():
-            errors[pair] = errors.get(pair, 0.0) + error
-    if len(errors) < _FEWEST or seconds <= 0:
+    0.1 for 10 %; of its time so much was under the second, and the rest under the first."""
+    if found is None or seconds <= 0:
         return None
-    difference = sum(place.first - place.second for place in places)
-    count = len(errors)
-    squares = sum(error * error for error in errors.values()) * count / (count - 1)
+    count = len(found.errors)
+    squares = sum(error * error for error in found.errors.values()) * count / (count - 1)
     reach = t_quantile(0.975, count - 1) * math.sqrt(squares)
 
     def faster(by: float) -> float:
-        by = max(-1.9 * seconds, min(1.9 * seconds, by))
-        return (seconds + by / 2) / (seconds - by / 2) - 1
+        by = max(-0.95 * seconds / part, min(0.95 * seconds / (1 - part), by))
+        return (seconds + part * by) / (seconds - (1 - part) * by) - 1
 
-    return Estimate(*map(faster, (difference, difference - reach, difference + reach)))
+    return Estimate(*map(faster, (found.seconds, found.seconds - reach, found.seconds + reach)))

@@ -116,8 +116,7 @@ def table(found: Found, names: Mapping[Place, str]) -> str:
 
 def _is_worth_a_line(one: PlaceFound) -> bool:
     """A place of few calls is known to nothing, and brings nothing."""
-    gained = one.gained
-    sure = one.is_steady and gained is not None and (gained.low > 0 or gained.high < 0)
+    sure = one.is_steady and one.surely != 0
     return sure or (one.share >= MATTERS and one.cycles >= FEW)
 
 

@@ -1,0 +1,276 @@
+/* The trial's periods, and what is booked in those in which all places go the same way: see
+ * trial.c.
+ */
+#include "trial_thread.h"
+
+#include "draw.h"
+#include "instructions.h"
+
+#include <time.h>
+
+enum {
+    PERIOD_CALLS = 7,   /* that the thread has timed which ends a period */
+    LONG = 64,          /* of what is timed at least: longer intervals count as so long */
+    TURN = 10,          /* the same, from where on they are of CPU time */
+    UNSETTLED = 4,      /* one part of so many of a period */
+    FIRST_PERIODS = 16, /* that there are at least, however short the program is */
+    LOST = 4,           /* pairs that are lost more than won, and libc's way is better */
+    MOST_LOST = 32,
+};
+
+static const uint64_t shortest_period_ns = 1000000;
+static const uint64_t turnover = 128 << 20; /* bytes: what large caches hold, some times over */
+static const uint64_t shortest_turnover_ns = 3000000; /* less: all of it is in smaller caches */
+static const uint64_t longest_turnover_ns = 8000000;
+static const uint64_t shortest_interval_ns = 10000;
+static const uint64_t periods_room = 4096; /* so many of one length, before they become longer */
+
+__thread struct tried tried;
+
+/* --- Periods --- */
+
+int is_easy(uint64_t period)
+{
+    return trial.explore && mixed(~trial.seed + period / 2) % trial.explore;
+}
+
+int is_together(uint64_t period) { return !is_easy(period) && mixed(trial.seed + period / 2) & 1; }
+
+/* Of all places, in a period together. */
+static uint32_t way_together(uint64_t period)
+{
+    const uint64_t drawn = mixed(trial.seed + period / 2);
+    if (!((period & 1) ^ (drawn >> 1 & 1))) return TRIAL_LIBC;
+    return trial.whole && drawn >> 2 & 1 ? trial.whole : TRIAL_ROUTINE;
+}
+
+uint32_t best_way(void)
+{
+    if (__atomic_load_n(&trial.score, __ATOMIC_RELAXED) >= LOST) return TRIAL_LIBC;
+    return trial.whole ? trial.whole : TRIAL_ROUTINE;
+}
+
+/* Of the pair together that is over, whether libc's way took more for a call. */
+static void keep_score(void)
+{
+    const uint64_t timed = tried.timed - tried.first_timed;
+    if (!trial.explore || !timed || !tried.first_timed) return;
+    const uint64_t ticks = tried.ticks - tried.first_ticks;
+    const int first_won =
+        (unsigned __int128)tried.first_ticks * timed < (unsigned __int128)ticks * tried.first_timed;
+    const int libc_won = (way_together(tried.period & ~(uint64_t)1) == TRIAL_LIBC) == first_won;
+    const int32_t score = __atomic_load_n(&trial.score, __ATOMIC_RELAXED);
+    if (libc_won ? score < MOST_LOST : score > -MOST_LOST)
+        __atomic_fetch_add(&trial.score, libc_won ? 1 : -1, __ATOMIC_RELAXED);
+}
+
+any_function *copy_together(uint64_t period, int function)
+{
+    any_function *way = trial.way[function][way_together(period)];
+    return way ? way : libcs(function);
+}
+
+static uint64_t scaled(uint64_t number, uint64_t by, uint64_t of)
+{
+    return (uint64_t)((unsigned __int128)number * by / (of ? of : 1));
+}
+
+/* Until the copies of this thread have turned over the caches; 0: they do not, or that takes too
+ * long to wait for, and what they leave behind is little of what is in there. */
+static uint64_t turnover_ns(uint64_t ns_so_far)
+{
+    if (!tried.moved) return 0;
+    const uint64_t ns = scaled(ns_so_far, turnover, tried.moved);
+    if (ns < shortest_turnover_ns || ns > 2 * longest_turnover_ns) return 0;
+    return ns < longest_turnover_ns ? ns : longest_turnover_ns;
+}
+
+static void count_period(uint64_t period)
+{
+    struct trial_header *header = &trial_file()->header;
+    uint32_t *count = !is_easy(period)           ? &header->tried
+                      : best_way() == TRIAL_LIBC ? &header->easy_libcs
+                                                 : &header->easy_others;
+    __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
+/* Begins the next period, unless another thread has just done so. */
+static void end_period(uint64_t period, uint64_t now)
+{
+    if (!__atomic_compare_exchange_n(&trial.period, &period, period + 1, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return;
+    const uint64_t ns = clock_ns(CLOCK_MONOTONIC) - trial.started_ns;
+    const uint64_t passed = now - trial.started;
+    uint64_t length = ns / periods_room;
+    uint64_t by_caches = turnover_ns(scaled(now - tried.entered, ns, passed));
+    if (by_caches > ns / FIRST_PERIODS) by_caches = ns / FIRST_PERIODS;
+    if (length < by_caches) length = by_caches;
+    if (length < shortest_period_ns) length = shortest_period_ns;
+    length += draw_below(&tried.random, length);
+    const uint64_t ticks = scaled(length, passed, ns);
+    trial.shortest = scaled(shortest_interval_ns, passed, ns);
+    __atomic_store_n(&trial.settling, scaled(by_caches / UNSETTLED, passed, ns), __ATOMIC_RELAXED);
+    __atomic_store_n(&trial.settled, now + ticks / UNSETTLED, __ATOMIC_RELAXED);
+    __atomic_store_n(&trial.period_end, now + ticks, __ATOMIC_RELEASE);
+    count_period(period + 1);
+    for (int function = 0; function < RAW_FUNCTIONS; ++function) {
+        any_function *way = is_together(period + 1) ? copy_together(period + 1, function) : NULL;
+        any_function *easy = is_easy(period + 1) ? trial.easy_ways[function][best_way()] : NULL;
+        __atomic_store_n(&trial.together[function], way, __ATOMIC_RELAXED);
+        __atomic_store_n(&trial.easy[function], easy, __ATOMIC_RELAXED);
+    }
+    if (!process.limit) note_clocks(ns + trial.started_ns);
+}
+
+/* --- Booking --- */
+
+uint64_t own_clock(uint64_t now) { return tried.is_long ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : now; }
+
+uint64_t ticks_from(uint64_t started, uint64_t own)
+{
+    const uint64_t passed = own - started;
+    if (!tried.is_long) return passed;
+    return scaled(passed, trial.shortest, shortest_interval_ns);
+}
+
+void keep_ticks(struct trial_block *block, uint32_t at, uint64_t ticks, uint64_t bytes,
+                const struct trial_place *place)
+{
+    const uint64_t start = place->power ? (uint64_t)1 << place->power : UINT64_MAX;
+    block->ticks[at] = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+    block->bytes[at] = bytes > start ? (uint16_t)((bytes - start) * 65535 >> place->power) : 0;
+}
+
+void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t group,
+                 uint32_t way, uint32_t gap)
+{
+    block->group = (uint32_t)group;
+    block->gap = gap;
+    block->calls = 0;
+    block->kept = 0;
+    block->place = (uint16_t)(place - tried.table->place);
+    block->way = (uint8_t)way;
+}
+
+/* The time of the period that is over, and its blocks together, for this thread. */
+static void end_together(void)
+{
+    if (tried.counted && tried.touched_places && !process.limit) {
+        const uint64_t ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - tried.counted;
+        const struct trial_block all = {
+            .group = (uint32_t)tried.period,
+            .gap = 1,
+            .calls = 1,
+            .kept = 1,
+            .place = TRIAL_ALL,
+            .way = (uint8_t)way_together(tried.period),
+            .ticks = {(uint32_t)ns, (uint32_t)(ns >> 32)},
+        };
+        keep_together_block(tried.table, &all, &tried.at);
+    }
+    tried.counted = 0;
+    for (uint32_t i = 0; i < tried.touched_places; ++i) {
+        struct trial_block *block = &tried.table->place[tried.touched[i]].together;
+        if (block->calls) keep_together_block(tried.table, block, &tried.at);
+        block->calls = 0;
+    }
+    tried.touched_places = 0;
+}
+
+/* An interval of so many calls, in a period together. Of each place's in a period, those that are
+ * kept are a uniform choice. */
+static void book_together(struct trial_place *place, uint64_t ticks, uint64_t bytes, uint32_t gap)
+{
+    struct trial_block *block = &place->together;
+    if (block->calls && block->gap != gap) return; /* its calls have just been found to be slow */
+    if (!block->calls) {
+        if (tried.touched_places == TRIAL_TOUCHED) return;
+        tried.touched[tried.touched_places++] = (uint16_t)(place - tried.table->place);
+        begin_block(block, place, tried.period, way_together(tried.period), gap);
+    }
+    const uint64_t at =
+        block->calls < TRIAL_KEPT ? block->calls : draw_below(&tried.random, block->calls + 1);
+    if (at < TRIAL_KEPT) keep_ticks(block, (uint32_t)at, ticks, bytes, place);
+    if (block->kept < TRIAL_KEPT) ++block->kept;
+    ++block->calls;
+    /* an interruption says nothing of how fast calls follow each other */
+    if (ticks > LONG * trial.shortest) ticks = LONG * trial.shortest;
+    tried.ticks += ticks;
+    tried.timed += gap;
+    if (place == tried.single) return;
+    tried.grouped_ticks += ticks;
+    tried.grouped += gap;
+}
+
+/* The group that the single call came into goes on, as if that had not been. */
+static void end_single(uint64_t own)
+{
+    if (tried.is_single_settled)
+        book_together(tried.single, ticks_from(tried.single_started, own), tried.single_bytes, 1);
+    tried.started += own - tried.single_started;
+    tried.left = tried.rest;
+    tried.single = NULL;
+}
+
+static void enter_period(uint64_t period)
+{
+    end_together();
+    if (period / 2 == tried.period / 2) {
+        tried.first_ticks = tried.ticks;
+        tried.first_timed = tried.timed;
+    } else { /* both of a pair are timed alike */
+        if (tried.timed) {
+            keep_score();
+            const uint64_t mean = tried.ticks / tried.timed;
+            if (mean * tried.gap > TURN * trial.shortest) tried.is_long = 1;
+            tried.gap = gap_for(tried.grouped ? tried.grouped_ticks / tried.grouped : mean);
+        }
+        if (process.limit) tried.is_long = 0;
+        tried.ticks = tried.timed = tried.first_timed = tried.grouped_ticks = tried.grouped = 0;
+    }
+    tried.last = tried.single = NULL;
+    tried.left = 1;
+    tried.moved = 0;
+    tried.period = period;
+    tried.calls = 0;
+}
+
+int book_thread(struct trial_place *place, size_t bytes, int is_single, uint64_t now, uint64_t *own)
+{
+    const uint64_t period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
+    const uint32_t was_long = tried.is_long;
+    if (period != tried.period) {
+        enter_period(period);
+    } else {
+        if (tried.single) end_single(*own);
+        if (is_together(period) && !is_single && tried.last) {
+            if (--tried.left > 0) return 1;
+            if (tried.is_settled)
+                book_together(tried.last, ticks_from(tried.started, *own), tried.bytes, tried.gap);
+        }
+        if (tried.calls >= PERIOD_CALLS &&
+            now >= __atomic_load_n(&trial.period_end, __ATOMIC_ACQUIRE)) {
+            end_period(period, now);
+            enter_period(__atomic_load_n(&trial.period, __ATOMIC_ACQUIRE));
+        }
+    }
+    if (!tried.calls++) tried.entered = now;
+    if (was_long != tried.is_long) *own = own_clock(now);
+    const uint32_t is_settled = now >= __atomic_load_n(&trial.settled, __ATOMIC_RELAXED);
+    if (is_settled && !tried.counted && is_together(tried.period) && !process.limit)
+        tried.counted = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (is_single && is_together(tried.period)) {
+        tried.is_single_settled = is_settled;
+        tried.single = place;
+        tried.single_started = *own;
+        tried.single_bytes = bytes;
+        tried.rest = tried.left;
+    } else {
+        tried.is_settled = is_settled;
+        tried.last = place;
+        tried.started = *own;
+        tried.bytes = bytes;
+    }
+    return 0;
+}
