@@ -148,7 +148,6 @@ missing_packages() {
 wanted_packages() {
     have_header nlohmann/json.hpp || printf 'nlohmann-json3-dev\n'
     have_header CLI/CLI.hpp || printf 'libcli11-dev\n'
-    have_header zlib.h || printf 'zlib1g-dev\n'
     [[ $1 == test ]] || return 0
     have_header gtest/gtest.h || printf 'libgtest-dev\n'
     have objdump || printf 'binutils\n'

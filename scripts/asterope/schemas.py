@@ -7,14 +7,11 @@ table of workloads has that column set, or one of several ("measured or tunable"
 ...]}` is an enumeration of words and workloads. `"sameAs": NAME` stands for what the neighbouring
 field of that name is. What the copies of a profile's choices may be, by operation and kind, comes
 from the spaces of the architecture that it is read for.
-
-Usage: python -m asterope.schemas ARCHITECTURE SCHEMA (a build step: prints it, filled, for C++)
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +110,3 @@ def _field(axis: Axis) -> dict[str, Any]:
     if axis.is_distance and axis.mark is None:  # evenly spaced, from 0 on
         return {**field, "minimum": 0, "maximum": axis.values[-1], "multipleOf": axis.values[1]}
     return {**field, "enum": axis.ordered}
-
-
-if __name__ == "__main__":
-    print(json.dumps(read_schema(Path(sys.argv[2]), sys.argv[1]), indent=1))

@@ -38,6 +38,7 @@ class Workload:
     measured: bool = False
     waits_for_run_off: bool = False
     entry_point: bool = False
+    told_as: str = ""
     sets: float = 0
 
 

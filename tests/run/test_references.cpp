@@ -49,7 +49,7 @@ TEST_F(ReferenceHash, is_of_the_library_and_the_symbol) {
 
 TEST(LoggedReferences, have_their_names_in_the_order_of_the_options) {
     const auto references = parse_references({"b=no.so:memcpy", "a=no.so:memcpy"});
-    const auto logged = references_of(references_json(references));
+    const auto logged = references_of(names_of(references));
     ASSERT_EQ(logged.size(), 2u);
     EXPECT_EQ(logged[0].hash, references[0].hash);
     const std::vector<TimedCopy> copies = logged_references(logged);

@@ -17,6 +17,11 @@ namespace {
 
 const json kHeader = made_up_header();
 
+/// As it is read from a file.
+LogHeader read(const json& header) {
+    return log_header_of(nlohmann::ordered_json::parse(header.dump()));
+}
+
 /// Counts what it is asked for; every figure is another.
 class EveryFigure : public Timings {
   public:
@@ -52,7 +57,7 @@ class SessionFile : public TemporaryFolder {
     std::filesystem::path path() const { return folder / "trials.jsonl"; }
 
     std::string refusal(const json& header) {
-        return refusal_of([&] { RunLog(path(), header, true); }, "taken");
+        return refusal_of([&] { RunLog(path(), read(header), true); }, "taken");
     }
 
     /// A search of eight figures, as one text. A disturbed round is one of the figures.
@@ -72,7 +77,7 @@ class SessionFile : public TemporaryFolder {
     /// A run on `machine`, from what the log at `path` holds, if there is one.
     struct Run {
         Run(Timings& machine, const std::filesystem::path& path)
-            : log(path, kHeader, exists(path)), timings(spent, &log) {
+            : log(path, read(kHeader), exists(path)), timings(spent, &log) {
             timings.go_on_with(machine, progress);
         }
         Progress progress = Progress(true);
@@ -187,7 +192,7 @@ TEST_F(SessionFile, refuses_another_search_in_the_middle) {
 
 TEST_F(SessionFile, keeps_the_log_of_an_earlier_run) {
     put("trials.jsonl", "hours of work\n");
-    EXPECT_THROW(RunLog(path(), kHeader, false), BadInput);
+    EXPECT_THROW(RunLog(path(), read(kHeader), false), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
 }
 
@@ -205,7 +210,7 @@ TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
           {"/space_hash", "xyz", "space"},
           {"/seed", 2, "seed"},
           {"/options/rigor", "standard", "rigor"},
-          {"/options/sizes", {128}, "sizes"}}) {
+          {"/options/sizes", json::array({128}), "sizes"}}) {
         EXPECT_TRUE(mentions(refusal(with(place, value)), std::string("another ") + what));
     }
     EXPECT_EQ(refusal(with("/started", "now")), "taken");

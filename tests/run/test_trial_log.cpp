@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/text_file.hpp"
 #include "support/made_up_log.hpp"
@@ -81,16 +82,17 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
         log.resumed("2026-11-21T10:00:00Z");
         log.step("pipelines 8192");
         log.write({0, Workload::mix_l1_read, "libc", 18}, {0.001, 7.5});
-        log.finish({{"finished", "2026-11-21T11:00:00Z"},
-                    {"seconds", 60},
-                    {"phases", json::array({json::array({"screening", 50})})},
-                    {"resumed", 1}});
+        log.finish({"2026-11-21T11:00:00Z", 60, {{Step::screening, 50}}, 1});
     }
     const TrialLogContents contents = read_trial_log(path());
-    EXPECT_EQ(contents.header, kFirstLine);
+    EXPECT_EQ(json(to_json(contents.header)), kFirstLine);
     EXPECT_EQ(contents.resumed, 1);
     EXPECT_FALSE(contents.torn);
-    EXPECT_EQ(contents.end.at("finished"), "2026-11-21T11:00:00Z");
+    ASSERT_TRUE(contents.end);
+    EXPECT_EQ(contents.end->finished, "2026-11-21T11:00:00Z");
+    EXPECT_EQ(contents.end->seconds, 60);
+    EXPECT_EQ(contents.end->phases, (TimeAccount{{Step::screening, 50}}));
+    EXPECT_EQ(contents.end->resumed, 1);
     EXPECT_EQ(contents.bytes, std::filesystem::file_size(path()));
     ASSERT_EQ(contents.steps.size(), 3u);
 
@@ -163,7 +165,7 @@ TEST_F(TrialLogFile, refuses_what_is_no_log) {
     for (const auto& [text, why] : rows) EXPECT_TRUE(mentions(refusal(text), why));
 }
 
-TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_its_schema_says_and_names_the_place) {
+TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_it_must_be_and_names_the_place) {
     const auto with = [&](const char* pointer, const json& value) {
         json header = kFirstLine;
         header[json::json_pointer(pointer)] = value;
@@ -172,22 +174,28 @@ TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_its_schema_says_and_names_t
     EXPECT_EQ(refusal(kFirstLine.dump() + '\n'), "taken");
     const std::string start = "log " + path().string() + ": line 1: ";
     for (const auto& [pointer, value, fault] :
-         {std::tuple("/machine/kernel", json::array(),
-                     "machine.kernel: an array where a string is expected"),
-          {"/machine/cpu/brand", json("*/"),
-           "machine.cpu.brand: \"*/\" has characters that do not belong there"},
-          {"/started", json("yesterday"),
-           "started: \"yesterday\" has characters that do not belong there"},
-          {"/options/rigor", json("hasty"),
-           "options.rigor: \"hasty\" is none of quick, standard, exhaustive"},
-          {"/options/sizes", json{128, 128}, "options.sizes: a list with a member twice"},
+         {std::tuple("/machine", json(7), "machine: 7 where an object is expected"),
+          {"/machine/libc", json("\n"), "machine.libc: not all printable ASCII"},
+          {"/machine/cpu/features", json(7), "machine: without what a search must know"},
+          {"/machine/caches", json{{{"bytes", "1"}}}, "machine: without what a search must know"},
+          {"/started", json(7), "started: 7 where a string is expected"},
+          {"/more", json(1), "more: unknown field"},
+          {"/\x1b[2J", json(1), "[\"\\u001b[2J\"]: unknown field"},
+          {"/options/sizes", json("128"), "options.sizes: \"128\" where an array is expected"},
+          {"/options/sizes/0", json(-7), "options.sizes[0]: -7 where a sound integer is expected"},
           {"/options/weights/hot", json("1"),
            "options.weights.hot: \"1\" where a number is expected"},
-          {"/invalid", json{{"a"}}, "invalid[0]: a list of 1, which is too few or many"}}) {
+          {"/options/weights/warm", json(1),
+           "options.weights.warm: is none that this version knows"},
+          {"/options/operations/0", json("memcmp"),
+           "options.operations[0]: is none that this version knows"},
+          {"/warnings", json{7}, "warnings[0]: 7 where a string is expected"},
+          {"/seed", json(1.5), "seed: 1.5 where a sound integer is expected"},
+          {"/invalid", json{{{"candidate", 1}}}, "invalid[0].candidate: 1 where a string"}}) {
         EXPECT_EQ(with(pointer, value).rfind(start + fault, 0), 0u) << with(pointer, value);
     }
     for (const auto& [field, value] : kFirstLine.items()) {
-        if (field == "format" || field == "version") continue;
+        if (contains(std::array{"format", "version", "architecture"}, field)) continue;
         json header = kFirstLine;
         header.erase(field);
         EXPECT_EQ(refusal(header.dump() + '\n').rfind(start + field + ": missing", 0), 0u) << field;
@@ -200,7 +208,7 @@ TEST_F(TrialLogFile, refuses_an_end_that_no_profile_may_have) {
                       {"phases", json::array({json::array({"screening", 50})})},
                       {"resumed", 0}};
     EXPECT_EQ(refusal_of(end.dump()), "taken");
-    for (const auto& [field, value] : {std::pair("finished", json("then")),
+    for (const auto& [field, value] : {std::pair("finished", json(7)),
                                        {"seconds", json("60")},
                                        {"phases", json::array({json::array({"a"})})},
                                        {"phases", json::array({json::array({"a", "b"})})},
@@ -212,9 +220,28 @@ TEST_F(TrialLogFile, refuses_an_end_that_no_profile_may_have) {
     }
 }
 
+TEST_F(TrialLogFile, refuses_deep_lines_before_anything_is_made_of_them) {
+    const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+    EXPECT_TRUE(mentions(refusal_of("{\"step\":" + deep + '}'), "line 3 column 24: nested"));
+    json header = kFirstLine;
+    header["machine"]["kernel"] = "HERE";
+    std::string text = header.dump();
+    text.replace(text.find("\"HERE\""), 6, deep);
+    EXPECT_TRUE(mentions(refusal(text + '\n'), "nested more than 16 deep"));
+}
+
+TEST_F(TrialLogFile, skips_a_byte_order_mark_at_the_beginning_only) {
+    const std::string mark(kByteOrderMark), step = "{\"step\":\"a\"}\n";
+    const TrialLogContents contents = read(mark + kFirstLine.dump() + '\n' + step);
+    EXPECT_EQ(json(to_json(contents.header)), kFirstLine);
+    EXPECT_EQ(contents.bytes, std::filesystem::file_size(path()));
+    EXPECT_TRUE(
+        mentions(refusal(kFirstLine.dump() + '\n' + mark + step), "line 2 column 1: not JSON"));
+}
+
 TEST_F(TrialLogFile, has_one_writer_and_any_number_of_readers) {
     TrialLogWriter log(path(), kFirstLine);
-    EXPECT_EQ(read_trial_log(path()).header, kFirstLine);
+    EXPECT_EQ(json(to_json(read_trial_log(path()).header)), kFirstLine);
     for (int times = 0; times < 2; ++times) {
         EXPECT_TRUE(mentions(::refusal_of([&] { lock_trial_log(path()); }),
                              "is being written by another run"));

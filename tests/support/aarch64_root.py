@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PACKAGES = ("zlib1g", "zlib1g-dev", "nlohmann-json3-dev", "libcli11-dev", "libgtest-dev")
+PACKAGES = ("nlohmann-json3-dev", "libcli11-dev", "libgtest-dev")
 
 
 class NoRootError(Exception):

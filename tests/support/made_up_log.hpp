@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/contains.hpp"
+#include "machine/cpu.hpp"
 #include "search/race.hpp"
 #include "space/space.hpp"
 #include "timing/workload.hpp"
@@ -46,6 +47,7 @@ inline nlohmann::json made_up_header() {
     const nlohmann::json none = nlohmann::json::array();
     return {{"format", "asterope-trials"},
             {"version", 2},
+            {"architecture", kArchitecture},
             {"tool_version", "0.1.0"},
             {"machine",
              {{"fingerprint", "0123456789abcdef"},
@@ -64,10 +66,14 @@ inline nlohmann::json made_up_header() {
               {"sizes", {4096}},
               {"space", "paper"},
               {"sensing", false},
-              {"small", "balanced"},
+              {"rows", 8},
+              {"threads", 1},
+              {"small_weights", {{"mix_l1", 1.0}}},
               {"distribution", "fleet"},
+              {"distribution_hash", ""},
               {"source_map", ""},
-              {"without", none}}},
+              {"without", none},
+              {"operations", {"memcpy"}}}},
             {"sensing", false},
             {"seed", 1},
             {"started", "2026-11-21T10:00:00Z"},

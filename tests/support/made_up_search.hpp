@@ -98,20 +98,17 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
         searches.emplace_back(new OperationSearch{
             own, Spaces(features, own.extended, own.sensing, Spaces::Invalids{}, one), {}});
     }
-    nlohmann::json header = {{"format", kTrialLogFormat},
-                             {"version", kTrialLogVersion},
-                             {"tool_version", kVersion},
-                             {"machine", to_json(machine)},
-                             {"space_hash", searches.front()->spaces.hash()},
-                             {"candidates", searches.front()->spaces.entrants.size()},
-                             {"invalid", nlohmann::json::array()},
-                             {"options", plan.options()},
-                             {"sensing", plan.sensing},
-                             {"seed", request.seed},
-                             {"started", "2026-11-21T10:00:00Z"},
-                             {"cpu", 1},
-                             {"warnings", nlohmann::json::array()}};
-    if (searches.size() > 1) header["set_space_hash"] = searches[1]->spaces.hash();
+    LogHeader header;
+    header.tool_version = kVersion;
+    header.machine = to_json(machine);
+    header.space_hash = searches.front()->spaces.hash();
+    if (searches.size() > 1) header.set_space_hash = searches[1]->spaces.hash();
+    header.candidates = searches.front()->spaces.entrants.size();
+    header.options = plan.options();
+    header.sensing = plan.sensing;
+    header.seed = request.seed;
+    header.started = "2026-11-21T10:00:00Z";
+    header.cpu = 1;
     TrueFigures figures(truth, noise);
     RunLog log(path, header, false);
     Budget budget;
@@ -121,10 +118,7 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
         Run run(*one, machine, request.seed, true, session, figures, budget, spent);
         run_steps(run, one->findings, false);
     }
-    log.writer.finish({{"finished", "2026-11-21T10:01:00Z"},
-                       {"seconds", 60},
-                       {"phases", phases_json({{Step::screening, 50}})},
-                       {"resumed", 0}});
+    log.writer.finish({"2026-11-21T10:01:00Z", 60, {{Step::screening, 50}}, 0});
     return searches.front()->findings;
 }
 
@@ -134,7 +128,8 @@ inline void made_up_search(const std::filesystem::path& path, const TuningReques
                            const Machine& machine = made_up_machine()) {
     static std::map<std::string, std::string> logs;
     const std::string key = name + std::to_string(noise) + std::to_string(request.seed) +
-                            Plan(request, machine).options().dump() + to_json(machine).dump();
+                            to_json(Plan(request, machine).options()).dump() +
+                            to_json(machine).dump();
     std::string& log = logs[key];
     if (log.empty()) {
         run_made_up_search(path, request, truth, noise, machine);

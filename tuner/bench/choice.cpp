@@ -11,8 +11,6 @@
 #include "timing/correctness.hpp"
 #include "timing/external_copy.hpp"
 #include "timing/timed_copy.hpp"
-#include "tunables/measure.hpp"
-#include "tunables/tunables.hpp"
 
 namespace asterope {
 
@@ -25,29 +23,27 @@ struct EntryPoint {
     std::vector<std::string> workloads; ///< that it is meant for; none: all
     bool threaded = false;
 };
-const std::vector<EntryPoint>& entry_points() {
-    static const std::string told = "the routine told the workload";
-    static const std::vector<EntryPoint> points = {{"_hot", told, {"hot", "hot_read", "aliased"}},
-                                                   {"_cold", told, {"cold", "cold_walk"}},
-                                                   {"_consume", told, {"consume", "consume_walk"}},
-                                                   {"_mt", "the routine over threads", {}, true}};
+
+std::vector<EntryPoint> entry_points() {
+    std::vector<EntryPoint> points;
+    for (const Workload told : workloads_with<&WorkloadFacts::entry_point>()) {
+        const std::string name = name_of(told);
+        points.push_back({'_' + name, "the routine told the workload", {name}});
+        for (const WorkloadFacts& other : kWorkloads) {
+            if (other.told_as == name) points.back().workloads.emplace_back(other.name);
+        }
+    }
+    points.push_back({"_mt", "the routine over threads", {}, true});
     return points;
 }
-
-/// glibc's memcpy under other tunables.
-constexpr const char* kTunedGlibc = "glibc_tuned";
 
 /// The names of all built-in copies, whether they can be timed or not.
 std::vector<std::string> known_names(const std::vector<Peer>& peers) {
     std::vector<std::string> names;
     for (const EntryPoint& point : entry_points()) names.push_back(kRoutineName + point.suffix);
-    names.push_back(kTunedGlibc);
     for (const Peer& peer : peers) names.push_back(peer.name);
     return names;
 }
-
-constexpr const char* kTunedGlibcText =
-    "glibc's memcpy under the best setting of its tunables, in a process of its own";
 
 /// Adds it, or the reason why it is left out, where there is one.
 void add(Selection& choice, Contender contender, const std::string& reason) {
@@ -148,53 +144,10 @@ std::string list_peers() {
              point.what + (point.workloads.empty() ? "" : ": " + point.workloads.front()) +
                  ", where its library has that");
     }
-    line(kTunedGlibc, kTunedGlibcText);
     for (const Peer& peer : built_in_peers()) {
         line(peer.name, peer.missing.empty() ? peer.description : "left out: " + peer.missing);
     }
     return out;
-}
-
-void add_tuned_glibc(Selection& choice, const Machine& machine, const std::optional<Arena>& arena,
-                     std::size_t largest, int cpu) {
-    const auto leave_out = [&](const std::string& reason) {
-        choice.left_out.push_back({kTunedGlibc, reason});
-    };
-    if (!arena) return leave_out("it runs in no process but its own: no threads");
-    std::vector<std::size_t> sizes; // where the thresholds can be
-    for (const std::size_t size : {std::size_t{4} << 10, std::size_t{64} << 10,
-                                   std::size_t{1} << 20, std::size_t{8} << 20}) {
-        if (size <= largest) sizes.push_back(size);
-    }
-    if (sizes.empty()) sizes.push_back(largest);
-    try {
-        std::string why;
-        const Knobs knobs = knobs_of(machine.libc, read_tunables(program_interpreter(), why), why);
-        std::mt19937_64 random(1);
-        Progress progress(1, true);
-        DisturbedRounds rounds;
-        const ThresholdChoice found = measure_and_choose(
-            {sizes,
-             Objective{"weights",
-                       equal_weights({Workload::hot, Workload::cold, Workload::consume})},
-             parse_rigor("quick"), random, shared_setup(machine, cpu, knobs, sizes.back()),
-             progress, rounds},
-            knobs);
-        const LibcThresholds thresholds = found.knobs.changes(found.thresholds);
-        if (thresholds.empty()) {
-            return leave_out("glibc as it is: no other thresholds are faster");
-        }
-        Contender contender{kTunedGlibc, "glibc with GLIBC_TUNABLES=" + tunables_text(thresholds),
-                            nullptr};
-        const std::size_t cache = last_cache_bytes(machine);
-        contender.remote = std::make_shared<RemoteCopy>(
-            thresholds, RemoteSetup{cpu, arena->bytes(), largest, cache});
-        choice.contenders.push_back(std::move(contender));
-    } catch (const Interrupted&) {
-        throw;
-    } catch (const Error& error) {
-        leave_out(error.what());
-    }
 }
 
 Selection choose(const PeerOptions& options, const RoutineOptions& routine,
@@ -232,7 +185,6 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
         contender.ours = true;
         add_loaded(choice, {name, routine_library(routine), symbol}, std::move(contender));
     }
-    choice.wants_tuned_glibc = contains(built_in, kTunedGlibc);
     for (const Peer& peer : peers) {
         if (!contains(built_in, peer.name)) continue;
         if (peer.missing.empty()) {
@@ -250,7 +202,6 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
 
 void require_still_right(const Contenders& contenders, Operation operation) {
     for (const Contender& one : contenders) {
-        if (!one.copy) continue; // in a process of its own
         const std::string fault = fault_since(one.copy, one.name, operation);
         if (fault.empty()) continue;
         throw Failure(one.name + " copied right before it was timed, and copies wrong since: " +

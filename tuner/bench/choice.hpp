@@ -1,7 +1,6 @@
 // Which copies are timed side by side: those asked for, as far as they are there and copy right.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,8 +8,6 @@
 #include "bench/contender.hpp"
 #include "bench/peers/peers.hpp"
 #include "bench/routine.hpp"
-#include "machine/machine.hpp"
-#include "timing/arena.hpp"
 
 namespace CLI {
 class App;
@@ -38,15 +35,7 @@ std::string list_peers();
 struct Selection {
     Contenders contenders;
     std::vector<LeftOutCopy> left_out;
-    bool wants_tuned_glibc = false; ///< see add_tuned_glibc
 };
-
-/// Looks for the best setting of glibc's tunables, and adds a process that copies with it, or says
-/// why it is left out. The arena is taken a second time there; without one, all copies are on
-/// several threads, of which it knows nothing. `largest` in bytes: of the copies. Call it when the
-/// clock runs.
-void add_tuned_glibc(Selection& choice, const Machine& machine, const std::optional<Arena>& arena,
-                     std::size_t largest, int cpu);
 
 /// libc's function of the operation. `libc`: as in choose().
 Contender libc_contender(const std::string& libc, Operation operation);

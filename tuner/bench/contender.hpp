@@ -1,24 +1,21 @@
 // A contender: one of the copies that are timed side by side.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "timing/remote_copy.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {
 
 struct Contender {
     std::string name, description;
-    CopyFunction copy;                            ///< none where another process copies
-    bool threaded = false;                        ///< uses more than the calling thread
-    std::shared_ptr<RemoteCopy> remote = nullptr; ///< the other process, as long as it lives
-    std::vector<std::string> workloads = {};      ///< it takes part under these alone; none: all
-    CopyFunction move = nullptr; ///< its memmove; none: its buffers must not overlap
-    bool ours = false;           ///< the routine, whichever entry point: no rival of the routine
-    bool reference = false;      ///< the routine is judged by it, as by libc
+    CopyFunction copy;
+    bool threaded = false;                   ///< uses more than the calling thread
+    std::vector<std::string> workloads = {}; ///< it takes part under these alone; none: all
+    CopyFunction move = nullptr;             ///< its memmove; none: its buffers must not overlap
+    bool ours = false;      ///< the routine, whichever entry point: no rival of the routine
+    bool reference = false; ///< the routine is judged by it, as by libc
 };
 
 /// libc first, then the routine, then the others. They are told apart by their places.

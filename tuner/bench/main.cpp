@@ -22,7 +22,6 @@
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
 #include "timing/distribution.hpp"
-#include "timing/remote_copy.hpp"
 #include "version/version_text.hpp"
 
 namespace asterope {
@@ -36,15 +35,20 @@ void say_left_out(const LeftOutCopy& one) {
 /// All that was measured; the report is written from it, whatever ended the run.
 class BenchRun {
   public:
-    BenchRun(const Options& options, const Setting& setting, Selection& choice, int cpu)
-        : options_(options), setting_(setting), choice_(choice), watched_(cpu) {}
+    BenchRun(const Options& options, const Setting& setting,
+             const std::vector<LeftOutCopy>& left_out, int cpu)
+        : options_(options), setting_(setting), left_out_(left_out), watched_(cpu) {}
 
     void measure_all(std::vector<Suite>& suites, Progress& progress) {
         for (Suite& suite : suites) {
             print(progress, suite.table->begin());
             for (const Job& job : suite.jobs) {
                 progress.label(job.suite + " " + job.workload + " " + job.labels.front());
-                for (Cell& cell : measure_one(job, progress)) {
+                const double seconds =
+                    expected_seconds(job, setting_.contenders, options_.routine.rounds);
+                for (Cell& cell :
+                     measure(job, setting_.contenders, options_.routine.rounds, watched_,
+                             [&](double share) { progress.advance(share * seconds); })) {
                     cells_.push_back(std::move(cell));
                     print(progress, suite.table->row(cells_.back()));
                 }
@@ -57,7 +61,7 @@ class BenchRun {
         if (cells_.empty()) return; // better that of an earlier run than an empty one
         if (options_.json.empty()) return;
         const RunFacts facts{setting_.machine,         options_.routine.rounds, setting_.operation,
-                             setting_.statistics.name, choice_.contenders,      choice_.left_out,
+                             setting_.statistics.name, setting_.contenders,     left_out_,
                              watched_.facts()};
         write_atomically(options_.json, results_json(facts, cells_, complete).dump(2) + '\n');
     }
@@ -67,24 +71,6 @@ class BenchRun {
     void warn_of_noise() const { watched_.warn("these figures are"); }
 
   private:
-    /// A process that dies is left out from then on.
-    std::vector<Cell> measure_one(const Job& job, Progress& progress) {
-        const int rounds = options_.routine.rounds;
-        for (;;) {
-            try {
-                const double seconds = expected_seconds(job, choice_.contenders, rounds);
-                return measure(job, choice_.contenders, rounds, watched_,
-                               [&](double share) { progress.advance(share * seconds); });
-            } catch (const RemoteDied& died) {
-                progress.clear();
-                Contender& contender = choice_.contenders.at(died.contender);
-                contender.remote.reset();
-                choice_.left_out.push_back({contender.name, died.reason});
-                say_left_out(choice_.left_out.back());
-            }
-        }
-    }
-
     void print(Progress& progress, const std::string& text) const {
         if (text.empty() || options_.brief) return;
         progress.clear();
@@ -94,7 +80,7 @@ class BenchRun {
 
     const Options& options_;
     const Setting& setting_;
-    Selection& choice_;
+    const std::vector<LeftOutCopy>& left_out_;
     MonitoredRounds watched_;
     std::vector<Cell> cells_;
 };
@@ -161,11 +147,7 @@ void print_legend(const Contenders& contenders) {
         longest = std::max(longest, static_cast<int>(contender.name.size()));
     }
     for (const Contender& contender : contenders) {
-        std::printf("  %-*s  %s%s\n", longest, contender.name.c_str(),
-                    contender.description.c_str(),
-                    contender.remote ? "; in a process of its own, so in no mix, grid, small fixed "
-                                       "sizes and threads"
-                                     : "");
+        std::printf("  %-*s  %s\n", longest, contender.name.c_str(), contender.description.c_str());
     }
 }
 
@@ -196,17 +178,12 @@ int measure(const Options& options, const Request& request, const CallStatistics
     const Operation operation = options.routine.operation;
     const std::vector<int> cpus = allowed_cpus();
     catch_interrupts();
-    Selection choice = choose(options.peers, options.routine, machine.libc);
+    const Selection choice = choose(options.peers, options.routine, machine.libc);
     const int cpu = pin_to_cpu(options.routine.cpu);
     start_clock(machine.cpu.invariant_tsc);
     const std::size_t largest = request.largest_size();
     std::optional<Arena> arena;
-    if (largest) {
-        Machine own = machine; // what one process of ours may take
-        if (choice.wants_tuned_glibc) own.usable_bytes /= 2;
-        arena.emplace(arena_bytes(largest, own));
-    }
-    if (choice.wants_tuned_glibc) add_tuned_glibc(choice, machine, arena, largest, cpu);
+    if (largest) arena.emplace(arena_bytes(largest, machine));
     for (const LeftOutCopy& one : choice.left_out) say_left_out(one);
 
     std::printf(
@@ -221,7 +198,7 @@ int measure(const Options& options, const Request& request, const CallStatistics
     const Setting setting{machine, choice.contenders, statistics, operation};
     if (setting.with_peers() && !options.brief) print_legend(choice.contenders);
     std::fflush(stdout);
-    BenchRun run(options, setting, choice, cpu);
+    BenchRun run(options, setting, choice.left_out, cpu);
     try {
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run);
         require_still_right(choice.contenders, operation);
@@ -293,7 +270,5 @@ int run(int argc, char** argv) {
 } // namespace asterope
 
 int main(int argc, char** argv) {
-    // the process of glibc_tuned is this program too
-    if (const auto served = asterope::serve_trials(argc, argv)) return *served;
     return asterope::run_command("asterope-bench", [&] { return asterope::run(argc, argv); });
 }

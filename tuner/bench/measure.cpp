@@ -1,9 +1,7 @@
 // Measures one cell of the comparison: all copies that take part, in paired rounds.
 #include <algorithm>
-#include <utility>
 
 #include "base/contains.hpp"
-#include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/watched_run.hpp"
 #include "bench/suite.hpp"
@@ -13,7 +11,6 @@ namespace asterope {
 
 bool takes_part(const Contender& contender, const Job& job) {
     if (job.moves) return contender.move != nullptr;
-    if (!contender.copy && !(contender.remote && job.time_remotely)) return false;
     if (contender.threaded && job.threads > 1) return false;
     return contender.workloads.empty() || contains(contender.workloads, job.workload);
 }
@@ -28,18 +25,10 @@ namespace {
 
 std::vector<double> time(const Job& job, const Contenders& contenders, int who,
                          std::uint64_t round) {
-    const auto place = static_cast<std::size_t>(who);
-    const Contender& contender = contenders[place];
-    if (!contender.remote) {
-        const Calling calling(contender.name);
-        if (job.time_parts) return job.time_parts(contender, round);
-        return {job.time(contender, round, who)};
-    }
-    try {
-        return {job.time_remotely(*contender.remote, round)};
-    } catch (const Failure& failure) {
-        throw RemoteDied{place, failure.what()};
-    }
+    const Contender& contender = contenders[static_cast<std::size_t>(who)];
+    const Calling calling(contender.name);
+    if (job.time_parts) return job.time_parts(contender, round);
+    return {job.time(contender, round, who)};
 }
 
 } // namespace
@@ -57,8 +46,7 @@ std::vector<Cell> measure(const Job& job, const Contenders& contenders, int roun
     const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
 
     const bool alone = job.threads == 1 && std::ranges::none_of(ran, [&](int who) {
-                           const Contender& one = contenders[static_cast<std::size_t>(who)];
-                           return one.threaded || one.remote;
+                           return contenders[static_cast<std::size_t>(who)].threaded;
                        });
     if (job.prepare) job.prepare();
     const double share = 1 / (static_cast<double>(entrants.size()) * rounds);

@@ -38,14 +38,6 @@ struct Job {
     /// Of an application: the seconds of each part, the whole first.
     std::function<std::vector<double>(const Contender& contender, std::uint64_t round)> time_parts =
         nullptr;
-    /// The same in another process; none: that cannot be.
-    std::function<double(RemoteCopy& remote, std::uint64_t round)> time_remotely = nullptr;
-};
-
-/// The other process of a contender has died in the middle of a cell.
-struct RemoteDied {
-    std::size_t contender; ///< its place
-    std::string reason;
 };
 
 struct Suite {
@@ -96,14 +88,14 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
 /// How many seconds `job` takes in `rounds` rounds, about.
 double expected_seconds(const Job& job, const Contenders& contenders, int rounds);
 
-/// Whether the contender takes part: threaded copies only where one thread copies, other processes
-/// only where they can be asked, and copies that are no memmove only where buffers do not overlap.
+/// Whether the contender takes part: threaded copies only where one thread copies, and copies that
+/// are no memmove only where buffers do not overlap.
 bool takes_part(const Contender& contender, const Job& job);
 
 /// Times all that take part in paired rounds, libc under two names, each copy its own
-/// cache effect. Disturbed rounds are timed again, as in a search; not so where other threads or
-/// processes copy, as `watched` sees but this thread, which waits for them. `advance` is called
-/// after each trial, with its share of all of them. Returns a cell a label. Throws RemoteDied.
+/// cache effect. Disturbed rounds are timed again, as in a search; not so where other threads copy,
+/// as `watched` sees but this thread, which waits for them. `advance` is called after each trial,
+/// with its share of all of them. Returns a cell a label.
 std::vector<Cell> measure(const Job& job, const Contenders& contenders, int rounds,
                           MonitoredRounds& watched,
                           const std::function<void(double share)>& advance);

@@ -37,9 +37,6 @@ Job size_job(const std::string& suite, const Setting& setting,
     job.time = [=, &setting](const Contender& contender, std::uint64_t round, int cache_effect) {
         return stopwatch->time(setting.timed(contender, cache_effect), workload, size, round);
     };
-    job.time_remotely = [=](RemoteCopy& remote, std::uint64_t round) {
-        return remote.time(size, workload, round, stopwatch->calibration(size, workload));
-    };
     return job;
 }
 

@@ -20,34 +20,21 @@ Verdict verdict_on(const TunedResult& tuned, const PresentResult& now) {
     return Verdict::holds;
 }
 
-PresentResult time_again(std::size_t size, const Weights& weights, bool with_rival,
-                         std::uint64_t first_round, const TimedCopies& timings) {
-    std::vector<Workload> workloads;
-    for (const auto& [workload, weight] : weights) workloads.push_back(workload);
-    std::vector<Entrant> entrants = {kHolder, kLibc, kLibcAgain};
-    if (with_rival) entrants.push_back(kRival);
-    const Paired paired(
-        entrants, workloads, kHoldRounds, first_round,
-        [&](Entrant entrant, Workload workload, std::uint64_t round) {
-            return timings.seconds(size, workload, entrant, round);
-        },
-        [&](Entrant entrant) { return timings.cache_effect(entrant); },
-        [&] { return timings.disturbed(); });
-    const auto over_holder = [&](Entrant other) {
-        return exponentiate(paired.mean_log_ratio(other, kHolder, weights));
-    };
-    PresentResult now{over_holder(kLibc), std::nullopt,
-                      exponentiate(paired.mean_log_ratio(kLibcAgain, kLibc, weights))};
-    if (with_rival) now.lead = over_holder(kRival);
+PresentResult time_again(Race& race, bool with_rival) {
+    race.run_off(all_entrants(with_rival ? 2 : 1), kHoldRounds, kHolder);
+    PresentResult now{race.libc_over(kHolder), std::nullopt, race.libc_over(kLibcAgain)};
+    if (with_rival) now.lead = race.lead(kHolder, kRival);
     return now;
 }
 
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings) {
-    const PresentResult first = time_again(size, weights, with_rival, 0, timings);
+    std::mt19937_64 random; // nothing is sampled, so nothing is drawn
+    Race race(size, weights, random, timings);
+    const PresentResult first = time_again(race, with_rival);
     const Verdict seems = verdict_on(tuned, first);
     if (seems == Verdict::holds) return {first, seems};
-    const PresentResult again = time_again(size, weights, with_rival, kHoldRounds, timings);
+    const PresentResult again = time_again(race, with_rival);
     return {again, verdict_on(tuned, again) == seems ? seems : Verdict::holds};
 }
 

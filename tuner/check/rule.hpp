@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -46,10 +45,8 @@ enum class Verdict { holds, behind_libc, behind_rival };
 
 Verdict verdict_on(const TunedResult& tuned, const PresentResult& now);
 
-/// Times everybody in kHoldRounds paired rounds, libc under two names. `size` in bytes, 0 for small
-/// copies; `weights` above 0, adding up to 1. `first_round` goes on from rounds that were timed.
-PresentResult time_again(std::size_t size, const Weights& weights, bool with_rival,
-                         std::uint64_t first_round, const TimedCopies& timings);
+/// Times everybody in kHoldRounds further rounds of a race, libc under two names.
+PresentResult time_again(Race& race, bool with_rival);
 
 struct Outcome {
     PresentResult now;
@@ -58,7 +55,8 @@ struct Outcome {
 
 /// A winner that seems to have fallen behind is timed once more, on fresh rounds, and counts as
 /// fallen only if it did so again, in the same way: of two dozen sizes with two comparisons each,
-/// one looks bad by chance every so often. `now` is of the last time.
+/// one looks bad by chance every so often. `now` is of the last time. `size` in bytes, 0 for small
+/// copies; `weights` above 0, adding up to 1.
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings);
 

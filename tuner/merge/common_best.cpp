@@ -19,9 +19,9 @@ namespace {
 /// rigor. What copied wrongly somewhere was not timed there.
 std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sources,
                                            Operation operation) {
-    const nlohmann::json& header = sources.front().log.header;
+    const LogHeader& header = sources.front().log.header;
     const Machine machine = machine_of(header);
-    Plan plan(replayed_request(header.at("options")), machine);
+    Plan plan(replayed_request(header.options), machine);
     if (operation != Operation::copy) plan = Plan(operation, plan);
     for (const MergeSource& source : sources) {
         const auto& search = source.profile.search;

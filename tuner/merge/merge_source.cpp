@@ -9,8 +9,8 @@
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
-#include "base/gzip_lines.hpp"
 #include "base/json_text.hpp"
+#include "base/line_reader.hpp"
 #include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "run/tuning.hpp"

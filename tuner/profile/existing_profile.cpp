@@ -53,28 +53,24 @@ int rank_of(const std::string& rigor) {
 }
 
 /// Profiles have six digits of each weight.
-bool same_weights(const std::map<Operation, Weights>& all, const json& wanted) {
+bool same_weights(const std::map<Operation, Weights>& all, const Weights& wanted) {
     const auto own = all.find(Operation::copy);
     const Weights recorded = own == all.end() ? Weights() : own->second;
-    return recorded.size() == wanted.size() &&
-           std::ranges::all_of(recorded, [&](const auto& weighted) {
-               const json weight = wanted.value(name_of(weighted.first), json());
-               return weight.is_number() &&
-                      std::abs(weight.template get<double>() - weighted.second) < 1e-5;
+    return recorded.size() == wanted.size() && std::ranges::all_of(recorded, [&](const auto& one) {
+               return std::abs(weight_of(wanted, one.first) - one.second) < 1e-5;
            });
 }
 
-bool same_purpose(const Profile& profile, const json& options) {
-    const auto name = [&](const char* option) {
-        return profile_name(options.at(option).get<std::string>());
-    };
-    const SearchFacts& search = profile.search;
+template <class T> std::set<T> set_of(const std::vector<T>& list) {
+    return {list.begin(), list.end()};
+}
+
+bool same_purpose(const SearchFacts& search, const SearchOptions& options) {
     const bool same_small =
-        search.distribution.empty() || search.distribution == name("distribution");
-    const auto without = options.at("without").get<std::set<std::string>>();
-    return same_small && same_weights(search.weights, options.at("weights")) &&
-           search.source_map == name("source_map") &&
-           std::set<std::string>(search.without.begin(), search.without.end()) == without;
+        search.distribution.empty() || search.distribution == profile_name(options.distribution);
+    return same_small && same_weights(search.weights, options.weights) &&
+           search.source_map == profile_name(options.source_map) &&
+           set_of(search.without) == set_of(options.without);
 }
 
 /// What makes a search worth more than another, of those for one purpose on one machine.
@@ -93,9 +89,8 @@ struct Worth {
 };
 
 Worth worth_of_profile(const Profile& profile) {
-    const std::vector<std::size_t> sizes = profile.sizes();
     return {rank_of(profile.search.rigor),
-            {sizes.begin(), sizes.end()},
+            set_of(profile.sizes()),
             profile.search.space == "extended",
             contains(profile.search.axes, "sensing"),
             profile.complete,
@@ -103,20 +98,16 @@ Worth worth_of_profile(const Profile& profile) {
             profile.first(ChoiceKind::pipelines, Operation::set) != nullptr};
 }
 
-Worth worth_of_search(const json& options, bool may_end_early, const Worth& standing) {
-    const auto sizes = options.at("sizes").get<std::vector<std::size_t>>();
+Worth worth_of_search(const SearchOptions& options, bool may_end_early, const Worth& standing) {
     // Whether copies that sense are tried depends on the counter, too, and whether copies are
     // shared on the sizes: what this machine did not have then, it is not going to have now.
-    const bool sensing = options.at("sensing").get<bool>() && standing.sensing;
-    const unsigned threads = std::min(options.at("threads").get<unsigned>(), standing.threads);
-    return {
-        rank_of(options.at("rigor")),
-        {sizes.begin(), sizes.end()},
-        options.at("space") == "extended",
-        sensing,
-        !may_end_early,
-        threads,
-        contains(options.value("operations", std::vector<std::string>()), name_of(Operation::set))};
+    return {rank_of(options.rigor),
+            set_of(options.sizes),
+            options.space == "extended",
+            options.sensing && standing.sensing,
+            !may_end_early,
+            std::min(options.threads, standing.threads),
+            contains(options.operations, Operation::set)};
 }
 
 /// What it is better in, in words.
@@ -140,9 +131,9 @@ std::string advantages(const Worth& standing, const Worth& wanted, const std::st
 } // namespace
 
 void refuse_worse_than_existing(const std::filesystem::path& place, const json& machine,
-                                const json& options, bool may_end_early) {
+                                const SearchOptions& options, bool may_end_early) {
     const std::optional<Profile> profile = existing_profile(place);
-    if (!profile || !same_purpose(*profile, options)) return;
+    if (!profile || !same_purpose(profile->search, options)) return;
     const json there = nearest_machine(profile->machines(), machine);
     if (!fingerprint_differences(there, machine).empty()) return;
     if (profile->search.noise && profile->search.noise->provisional) return;

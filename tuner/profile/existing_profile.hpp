@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 
+#include "profile/search_options.hpp"
+
 namespace asterope {
 
-/// Throws BadInput if at `place` lies a profile that a search with these Plan::options() on this
+/// Throws BadInput if at `place` lies a profile that a search with these options on this
 /// machine ("machine" of profiles) must not replace without --force: one of the same machine and
 /// for the same purpose (workload and weights, small copies, distribution, mapped source, features
 /// left out) that is complete, not provisional, and at least as good in each respect - rigor,
@@ -15,6 +17,6 @@ namespace asterope {
 /// as less. What is no profile, damaged, or of another machine or purpose, is worth nothing here.
 /// Throws BadInput, too, where what lies there cannot be read, and where a newer version wrote it.
 void refuse_worse_than_existing(const std::filesystem::path& place, const nlohmann::json& machine,
-                                const nlohmann::json& options, bool may_end_early);
+                                const SearchOptions& options, bool may_end_early);
 
 } // namespace asterope

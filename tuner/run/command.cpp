@@ -151,7 +151,7 @@ Subcommand add_replay(CLI::App& app) {
     CLI::App& command =
         add_command(app, "replay",
                     "derive the profile anew from the whole log of a run, without timing anything");
-    add_option(command, "LOG", log.get(), "the log; it may be gzipped", "", {.required = true});
+    add_option(command, "LOG", log.get(), "the log", "", {.required = true});
     add_option(command, "-o,--output", &request->output, "where the profile goes", "FILE",
                {.required = true, .not_empty = true});
     add_option(command, "--log", &request->log, "write a log of the replay there", "FILE",

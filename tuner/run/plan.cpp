@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
 #include "base/contains.hpp"
@@ -89,26 +88,14 @@ unsigned threads_of(const TuningRequest& request) {
     return std::min<unsigned>(request.threads ? request.threads : cpus, ASTEROPE_MOST_THREADS);
 }
 
-nlohmann::json names_and_weights(const Weights& weights) {
-    nlohmann::json json;
-    for (const auto& [workload, weight] : weights) json[name_of(workload)] = weight;
-    return json;
-}
-
-/// What small copies were chosen by in a search with these Plan::options(). Throws BadInput.
-Weights logged_small_weights(const nlohmann::json& options) {
-    const nlohmann::json& logged = options.at("small_weights");
-    Weights weights;
-    for (const auto& [workload, unused] : small_weights()) {
-        const auto found = logged.find(name_of(workload));
-        if (found == logged.end()) continue;
-        weights.emplace_back(workload, found->is_number() ? found->get<double>() : -1);
-        const double weight = weights.back().second;
-        if (!(weight >= 0 && weight < 1e6)) weights.clear();
-        if (weights.empty()) break;
+/// What small copies were chosen by in a search with these options. Throws BadInput.
+Weights logged_small_weights(const SearchOptions& options) {
+    const auto sound = [](const auto& one) { return one.second >= 0 && one.second < 1e6; };
+    if (std::ranges::all_of(options.small_weights, sound) &&
+        !counting(options.small_weights).empty()) {
+        return options.small_weights;
     }
-    if (counting(weights).empty()) throw BadInput("its header has small_weights that are none");
-    return weights;
+    throw BadInput("its header has small_weights that are none");
 }
 
 CallStatistics statistics_of(const TuningRequest& request) {
@@ -184,83 +171,55 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
     }
 }
 
-nlohmann::json Plan::options() const {
-    std::string distribution;
+SearchOptions Plan::options() const {
+    std::string drawn;
     for (const Distribution* one : {&statistics.sizes, &statistics.alignments}) {
         for (const auto& [value, probability] : one->pairs()) {
-            distribution += std::to_string(value) + ':' + std::to_string(probability) + ' ';
+            drawn += std::to_string(value) + ':' + std::to_string(probability) + ' ';
         }
     }
     const bool mix = objective.name == "weights";
-    nlohmann::json options = {{"rigor", rigor.name},
-                              {"workload", mix ? "balanced" : request_.workload},
-                              {"weights", names_and_weights(objective.weights)},
-                              {"weights_given", mix ? request_.workload : ""},
-                              {"sizes", sizes},
-                              {"space", request_.space},
-                              {"sensing", sensing},
-                              {"rows", most_rows},
-                              {"threads", threads},
-                              {"small", "balanced"},
-                              {"small_weights", names_and_weights(small_weights)},
-                              {"distribution", statistics.name},
-                              {"distribution_hash", text_hash(distribution)},
-                              {"source_map", request_.source_map},
-                              {"without", request_.without}};
-    if (!references.empty()) options["references"] = references_json(references);
-    if (!set_references.empty()) options["set_references"] = references_json(set_references);
-    std::vector<std::string> names;
-    for (const Operation one : operations) names.push_back(name_of(one));
-    options["operations"] = names;
-    if (names.size() > 1) options["set_sizes"] = set_sizes;
-    return options;
+    return {.rigor = rigor.name,
+            .workload = mix ? "balanced" : request_.workload,
+            .weights = objective.weights,
+            .weights_given = mix ? request_.workload : "",
+            .sizes = sizes,
+            .space = request_.space,
+            .sensing = sensing,
+            .rows = most_rows,
+            .threads = threads,
+            .small_weights = small_weights,
+            .distribution = statistics.name,
+            .distribution_hash = text_hash(drawn),
+            .source_map = request_.source_map,
+            .without = request_.without,
+            .references = names_of(references),
+            .set_references = names_of(set_references),
+            .operations = operations,
+            .set_sizes = operations.size() > 1 ? set_sizes : std::vector<std::size_t>()};
 }
 
-Machine machine_of(const nlohmann::json& header) {
-    const nlohmann::json& json = header.at("machine");
-    Machine machine;
-    json.at("cpu").at("features").get_to(machine.cpu.features);
-    json.at("cpu").at("brand").get_to(machine.cpu.brand);
-    json.at("libc").get_to(machine.libc);
-    json.at("libc_thresholds").get_to(machine.libc_thresholds);
-    for (const nlohmann::json& cache : json.at("caches")) {
-        machine.caches.emplace_back().bytes = cache.at("bytes");
-    }
-    return machine;
-}
-
-TuningRequest replayed_request(const nlohmann::json& options) {
+TuningRequest replayed_request(const SearchOptions& options) {
     TuningRequest request;
-    for (const char* field : {"threads", "rows", "small_weights", "operations"}) {
-        if (!options.contains(field)) {
-            throw BadInput(std::string("its header has no options.") + field +
-                           ", as that of an earlier version: record anew");
-        }
+    for (const std::size_t size : options.sizes) {
+        request.sizes += (request.sizes.empty() ? "" : ",") + std::to_string(size);
     }
-    for (const std::size_t size : options.at("sizes").get<std::vector<std::size_t>>()) {
-        if (!request.sizes.empty()) request.sizes += ',';
-        request.sizes += std::to_string(size);
-    }
-    options.at("rigor").get_to(request.rigor);
-    options.at("workload").get_to(request.workload);
-    if (const std::string mix = options.at("weights_given"); !mix.empty()) request.workload = mix;
-    options.at("space").get_to(request.space);
-    request.no_sensing = !options.at("sensing").get<bool>();
-    options.at("threads").get_to(request.threads);
-    options.at("rows").get_to(request.rows);
+    request.rigor = options.rigor;
+    request.workload = options.weights_given.empty() ? options.workload : options.weights_given;
+    request.space = options.space;
+    request.no_sensing = !options.sensing;
+    request.threads = options.threads;
+    request.rows = options.rows;
     request.small_weights = logged_small_weights(options);
-    options.at("distribution").get_to(request.distribution);
-    options.at("source_map").get_to(request.source_map);
-    options.at("without").get_to(request.without);
-    const auto references = [&](const char* field, Operation operation) {
-        return references_of(options.value(field, nlohmann::json::array()), operation);
-    };
-    request.logged_references = references("references", Operation::copy);
-    request.logged_set_references = references("set_references", Operation::set);
-    request.set_sizes = options.value("set_sizes", std::vector<std::size_t>());
+    request.distribution = options.distribution;
+    request.source_map = options.source_map;
+    request.without = options.without;
+    request.logged_references = references_of(options.references);
+    request.logged_set_references = references_of(options.set_references, Operation::set);
+    request.set_sizes = options.set_sizes;
     request.operations.clear();
-    for (const std::string& one : options.at("operations").get<std::vector<std::string>>()) {
-        request.operations += (request.operations.empty() ? "" : ",") + one;
+    for (const Operation one : options.operations) {
+        request.operations += (request.operations.empty() ? "" : ",") + name_of(one);
     }
     request.replayed = true;
     return request;

@@ -1,12 +1,12 @@
 // The plan: a tuning request whose every word has been understood.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "machine/machine.hpp"
+#include "profile/search_options.hpp"
 #include "run/tuning.hpp"
 #include "search/objective.hpp"
 #include "search/search.hpp"
@@ -50,7 +50,7 @@ struct Plan {
     /// What the winners are chosen for: see with_intents.
     std::vector<Objective> objectives() const;
     /// All that decides what is found, for the log: with others it is another search.
-    nlohmann::json options() const;
+    SearchOptions options() const;
     /// What can be timed at all: nothing writes to a mapped source.
     std::vector<Workload> measured() const;
 
@@ -61,10 +61,7 @@ struct Plan {
 /// Where its trials go.
 std::string log_of(const TuningRequest& request);
 
-/// The machine that a log's figures are of, by its header, as far as a search must know it.
-Machine machine_of(const nlohmann::json& header);
-
-/// The request that a log with these Plan::options() came from, to be replayed.
-TuningRequest replayed_request(const nlohmann::json& options);
+/// The request that a log with these options came from, to be replayed. Throws BadInput.
+TuningRequest replayed_request(const SearchOptions& options);
 
 } // namespace asterope

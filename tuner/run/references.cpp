@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/error.hpp"
@@ -74,21 +73,20 @@ std::vector<Reference> parse_references(const std::vector<std::string>& texts,
     return references;
 }
 
-nlohmann::json references_json(const std::vector<Reference>& references) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Reference& one : references) {
-        list.push_back({{"name", one.copy.name}, {"hash", one.hash}});
-    }
-    return list;
+std::vector<NamedReference> names_of(const std::vector<Reference>& references) {
+    std::vector<NamedReference> names;
+    for (const Reference& one : references) names.push_back({one.copy.name, one.hash});
+    return names;
 }
 
-std::vector<Reference> references_of(const nlohmann::json& list, Operation operation) {
+std::vector<Reference> references_of(const std::vector<NamedReference>& names,
+                                     Operation operation) {
     std::vector<Reference> references;
-    for (const nlohmann::json& one : list) {
+    for (const auto& [name, hash] : names) {
         Reference& reference = references.emplace_back();
         reference.copy.operation = operation;
-        one.at("name").get_to(reference.copy.name);
-        one.at("hash").get_to(reference.hash);
+        reference.copy.name = name;
+        reference.hash = hash;
     }
     return references;
 }

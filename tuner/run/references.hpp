@@ -1,10 +1,10 @@
 // The references of a run, which winners are judged by besides libc: asked for, logged, loaded.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "profile/search_options.hpp"
 #include "timing/external_copy.hpp"
 #include "timing/timed_copy.hpp"
 
@@ -25,8 +25,8 @@ std::vector<Reference> parse_references(const std::vector<std::string>& texts,
                                         Operation operation = Operation::copy);
 
 /// As a log's header has them, and back.
-nlohmann::json references_json(const std::vector<Reference>& references);
-std::vector<Reference> references_of(const nlohmann::json& list,
+std::vector<NamedReference> names_of(const std::vector<Reference>& references);
+std::vector<Reference> references_of(const std::vector<NamedReference>& names,
                                      Operation operation = Operation::copy);
 
 /// Copies to be timed. Throws BadInput for the first that is missing, copies wrongly, crashes or

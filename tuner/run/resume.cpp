@@ -20,7 +20,8 @@ using nlohmann::json;
 
 /// Why the log of a search with the header `recorded` cannot be gone on with by one with `wanted`;
 /// empty: it can.
-std::string difference(const json& recorded, const json& wanted) {
+std::string difference(const LogHeader& recorded_header, const LogHeader& wanted_header) {
+    const json recorded = to_json(recorded_header), wanted = to_json(wanted_header);
     static constexpr struct {
         const char *place, *reason;
     } parts[] = {{"/machine/fingerprint", "it is of another machine"},
@@ -46,7 +47,7 @@ std::string difference(const json& recorded, const json& wanted) {
 
 /// Nothing where there is none.
 std::unique_ptr<LogToResume> open_log_to_resume(const std::filesystem::path& path,
-                                                const json& header) {
+                                                const LogHeader& header) {
     Descriptor file = lock_trial_log(path);
     if (!file) return nullptr;
     TrialLogContents contents = read_trial_log(path);
@@ -64,18 +65,18 @@ std::unique_ptr<LogToResume> open_log_to_resume(const std::filesystem::path& pat
 
 } // namespace
 
-RunLog::RunLog(const std::filesystem::path& path, const json& header, bool resumes)
+RunLog::RunLog(const std::filesystem::path& path, const LogHeader& header, bool resumes)
     : RunLog(path, header, resumes ? open_log_to_resume(path, header) : nullptr) {}
 
-RunLog::RunLog(const std::filesystem::path& path, const json& header,
+RunLog::RunLog(const std::filesystem::path& path, const LogHeader& header,
                std::unique_ptr<LogToResume> earlier)
     : what("log " + path.string()),
       known(earlier ? std::move(earlier->contents.steps) : LoggedSteps()),
       writer(earlier ? TrialLogWriter(path, std::move(earlier->file), earlier->contents.bytes)
-                     : TrialLogWriter(path, header)),
-      started((earlier ? earlier->contents.header : header).value("started", "")),
+                     : TrialLogWriter(path, to_json(header))),
+      started((earlier ? earlier->contents.header : header).started),
       resumed(earlier ? earlier->contents.resumed + 1 : 0) {
-    if (earlier) writer.resumed(header.value("started", ""));
+    if (earlier) writer.resumed(header.started);
 }
 
 } // namespace asterope

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 
 #include "run/trial_log.hpp"
 
@@ -18,7 +17,7 @@ struct RunLog {
     /// one. Throws BadInput where the log cannot be read or written, is another search's or another
     /// process's, or where a new one would replace another, which may hold hours of work. Warns on
     /// stderr of a torn last line.
-    RunLog(const std::filesystem::path& path, const nlohmann::json& header, bool resumes);
+    RunLog(const std::filesystem::path& path, const LogHeader& header, bool resumes);
 
     std::string what;  ///< in messages
     LoggedSteps known; ///< of earlier runs
@@ -27,7 +26,7 @@ struct RunLog {
     int resumed;         ///< how often, this time included
 
   private:
-    RunLog(const std::filesystem::path& path, const nlohmann::json& header,
+    RunLog(const std::filesystem::path& path, const LogHeader& header,
            std::unique_ptr<LogToResume> earlier);
 };
 

@@ -11,9 +11,8 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "base/gzip_lines.hpp"
 #include "base/json_text.hpp"
-#include "base/schema.hpp"
+#include "base/line_reader.hpp"
 
 namespace asterope {
 
@@ -89,6 +88,20 @@ struct LogFields {
         return ticks;
     }
 
+    /// Pairs of a phase and its seconds.
+    TimeAccount phases() const {
+        TimeAccount phases;
+        for (const json& one : list("phases")) {
+            const bool pair = one.is_array() && one.size() == 2 && one[0].is_string();
+            const auto phase = find_step(pair ? one[0].get<std::string>() : "");
+            if (!phase || !one[1].is_number()) {
+                throw BadInput("phases: " + one.dump().substr(0, 40) + " is no phase");
+            }
+            phases.emplace_back(*phase, one[1].get<double>());
+        }
+        return phases;
+    }
+
     std::vector<Disturbance> hits() const {
         std::vector<Disturbance> hits;
         for (const json& one : list("hit")) {
@@ -135,23 +148,6 @@ Record record_of(const LogFields& line) {
 
 } // namespace
 
-json phases_json(const TimeAccount& phases) {
-    json list = json::array();
-    for (const auto& [phase, seconds] : phases) list.push_back({title_of(phase), seconds});
-    return list;
-}
-
-TimeAccount phases_of(const json& list) {
-    TimeAccount phases;
-    for (const json& one : list) {
-        const std::string name = one.at(0);
-        const std::optional<Step> phase = find_step(name);
-        if (!phase) throw BadInput("phases: unknown phase '" + name.substr(0, 40) + '\'');
-        phases.emplace_back(*phase, one.at(1).get<double>());
-    }
-    return phases;
-}
-
 bool begins_trial_log(std::string_view line) {
     try {
         const json first = parse_json(line, "");
@@ -163,24 +159,25 @@ bool begins_trial_log(std::string_view line) {
 
 namespace {
 
-json read_header(LineReader& lines) {
+LogHeader read_header(LineReader& lines) {
     const std::string& what = lines.what();
     std::string line;
     if (!lines.next(line)) throw BadInput(what + ": holds no whole header");
     if (!begins_trial_log(line)) {
         throw BadInput(what + ": is no trial log: its first line is not the header of one");
     }
-    json header = parse_json(line, what);
-    const json version = header.value("version", json());
+    const ordered_json header = parse_ordered_json(line, what);
+    const auto version = header.value("version", ordered_json());
     if (version != kTrialLogVersion) {
         throw BadInput(what + ": is a trial log of version " + version.dump().substr(0, 40) +
                        ", this program reads version " + std::to_string(kTrialLogVersion));
     }
-    const std::string fault = log_header_fault(header);
-    if (!fault.empty()) {
-        throw damaged_line(lines, fault + ": the log is damaged: give another, or record anew");
+    try {
+        return log_header_of(header);
+    } catch (const BadInput& fault) {
+        throw damaged_line(lines, std::string(fault.what()) +
+                                      ": the log is damaged: give another, or record anew");
     }
-    return header;
 }
 
 } // namespace
@@ -198,10 +195,8 @@ TrialLogContents read_trial_log(LineReader& lines) {
         if (line.has("step")) {
             step = &contents.steps[line.text("step")];
         } else if (line.has("finished")) { // it has how often the run was resumed, too
-            const std::string fault = log_end_fault(line.all);
-            if (!fault.empty()) throw BadInput(fault);
-            phases_of(line.all.at("phases"));
-            contents.end = line.all;
+            contents.end = {line.text("finished"), line.positive("seconds"), line.phases(),
+                            static_cast<int>(line.whole("resumed"))};
         } else if (line.has("resumed")) {
             ++contents.resumed;
         } else {
@@ -277,7 +272,7 @@ void require_no_trial_log(const std::filesystem::path& path) {
     if (locked) std::filesystem::remove(std::filesystem::canonical(path));
 }
 
-TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, const json& header)
+TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, const ordered_json& header)
     : path_(path) {
     require_writable(path);
     // Whole or not at all: a log without its header would be in the way and of no use.
@@ -337,8 +332,14 @@ void TrialLogWriter::resumed(const std::string& when) {
     write_line(json{{"resumed", when}}.dump());
 }
 
-void TrialLogWriter::finish(const json& end) {
-    write_line(end.dump());
+void TrialLogWriter::finish(const LogEnd& end) {
+    json phases = json::array();
+    for (const auto& [phase, seconds] : end.phases) phases.push_back({title_of(phase), seconds});
+    write_line(ordered_json{{"finished", end.finished},
+                            {"seconds", end.seconds},
+                            {"phases", phases},
+                            {"resumed", end.resumed}}
+                   .dump());
 }
 
 void TrialLogWriter::write_line(const std::string& text) {

@@ -4,21 +4,20 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "run/log_header.hpp"
 #include "search/step.hpp"
 #include "timing/timings.hpp"
 
 namespace asterope {
 
 class LineReader;
-
-inline constexpr const char* kTrialLogFormat = "asterope-trials";
-inline constexpr int kTrialLogVersion = 2;
 
 /// Which trial: `candidate` is its name, "libc" or "reference NAME"; `size` in bytes, 0 for small
 /// copies.
@@ -46,27 +45,30 @@ using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, Prob
 /// What was found in each step, by the name of LoggedStep.
 using LoggedSteps = std::map<std::string, std::vector<Record>>;
 
-/// A whole log.
-struct TrialLogContents {
-    nlohmann::json header;
-    LoggedSteps steps;
-    int resumed = 0;          ///< how often
-    nlohmann::json end;       ///< the last line, or null: the run did not come to its end
-    bool torn = false;        ///< the last line is not whole, and not in here
-    std::uintmax_t bytes = 0; ///< of the whole lines
+/// The last line of a log whose search came to its end.
+struct LogEnd {
+    std::string finished;
+    double seconds = 0;
+    TimeAccount phases;
+    int resumed = 0; ///< how often it was
 };
 
-/// The "phases" of a log's end, and what they are read as. The latter throws BadInput for a phase
-/// that there is none of.
-nlohmann::json phases_json(const TimeAccount& phases);
-TimeAccount phases_of(const nlohmann::json& list);
+/// A whole log.
+struct TrialLogContents {
+    LogHeader header;
+    LoggedSteps steps;
+    int resumed = 0;           ///< how often
+    std::optional<LogEnd> end; ///< none: the run did not come to its end
+    bool torn = false;         ///< the last line is not whole, and not in here
+    std::uintmax_t bytes = 0;  ///< of the whole lines
+};
 
 /// Whether a file with this first line is a trial log, even if a damaged one.
 bool begins_trial_log(std::string_view line);
 
-/// Reads a log, plain or gzipped. The first line of the file is the header, an object with
-/// "format": "asterope-trials" and "version", which is as scripts/asterope/trial_log.schema.json
-/// says; the others are, in the order in which things happened:
+/// Reads a log. The first line of the file is the header, an object with
+/// "format": "asterope-trials" and "version", see LogHeader; the others are, in the order in which
+/// things happened:
 /// - {"step": "pipelines 4096"}: what follows belongs to this step of the search. A step may come
 ///   again, where a run was resumed: the same one goes on.
 /// - {"size", "workload", "calls", "seconds"}: a calibration, libc's seconds a call.
@@ -96,7 +98,7 @@ class TrialLogWriter {
   public:
     /// A new log. Throws BadInput where it cannot be written, or where there is one already; what
     /// is no regular file is written into.
-    TrialLogWriter(const std::filesystem::path& path, const nlohmann::json& header);
+    TrialLogWriter(const std::filesystem::path& path, const nlohmann::ordered_json& header);
     /// Goes on with a log that lock_trial_log() opened and whose whole lines have so many bytes;
     /// the rest is cut off.
     TrialLogWriter(const std::filesystem::path& path, Descriptor locked, std::uintmax_t bytes);
@@ -108,7 +110,7 @@ class TrialLogWriter {
     void write(std::size_t size, Workload workload, const Calibration& calibration);
     void write(const std::vector<Disturbance>& hits);
     void resumed(const std::string& when);
-    void finish(const nlohmann::json& end);
+    void finish(const LogEnd& end);
 
   private:
     void write_line(const std::string& text);

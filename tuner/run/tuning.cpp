@@ -15,7 +15,6 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/affinity.hpp"
-#include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "profile/existing_profile.hpp"
 #include "profile/provisional.hpp"
@@ -96,10 +95,7 @@ class TuningRun {
             }
             refuse_spoiled_figures();
             finish();
-            log.writer.finish({{"finished", facts_.finished},
-                               {"seconds", facts_.seconds},
-                               {"phases", phases_json(facts_.phases)},
-                               {"resumed", facts_.resumed}});
+            log.writer.finish({facts_.finished, facts_.seconds, facts_.phases, facts_.resumed});
             write(profile());
             // Whoever did not ask for the log wants it as long only as it can be of use. It is
             // still locked: it is nobody else's that is removed.
@@ -111,26 +107,27 @@ class TuningRun {
 
     /// On the figures of a whole log. Returns the profile.
     Profile replay(const TrialLogContents& log, const std::string& what) {
-        const nlohmann::json& header = log.header;
-        if (log.end.is_null()) {
+        const LogHeader& header = log.header;
+        if (!log.end) {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
         }
         for (const Plan& plan : plans()) {
-            searches_.emplace_back(
-                new OperationSearch{plan,
-                                    Spaces(features(), plan.extended, header.at("sensing"),
-                                           header.at("invalid"), plan.operation),
-                                    logged_references(plan.references)});
-            if (searches_.back()->spaces.hash() != header.value(hash_field(plan.operation), "")) {
+            searches_.emplace_back(new OperationSearch{
+                plan,
+                Spaces(features(), plan.extended, header.sensing, header.invalid, plan.operation),
+                logged_references(plan.references)});
+            const bool copies = plan.operation == Operation::copy;
+            if (searches_.back()->spaces.hash() !=
+                (copies ? header.space_hash : header.set_space_hash)) {
                 throw BadInput(what + ": is of another space of candidates than this version's");
             }
         }
-        machine_json_ = header.at("machine");
+        machine_json_ = header.machine;
         refuse_lesser_than_what_is_there();
-        header.at("started").get_to(facts_.started);
-        facts_.cpu = header.at("cpu");
-        facts_.no_sensing = header.value("no_sensing", "");
-        header.at("warnings").get_to(facts_.warnings);
+        facts_.started = header.started;
+        facts_.cpu = header.cpu;
+        facts_.no_sensing = header.no_sensing;
+        facts_.warnings = header.warnings;
         announce();
         std::optional<RunLog> copy;
         if (plan_.keeps_log) copy.emplace(plan_.log, header, request_.resume);
@@ -144,11 +141,11 @@ class TuningRun {
             copy ? &*copy : nullptr, [&](const Plan&) -> Timings& { return whole; }, examined,
             nullptr);
         // The run's own: a replay takes no time that would be worth a word.
-        log.end.at("finished").get_to(facts_.finished);
-        log.end.at("seconds").get_to(facts_.seconds);
-        facts_.phases = phases_of(log.end.at("phases"));
-        log.end.at("resumed").get_to(facts_.resumed);
-        if (copy) copy->writer.finish(log.end);
+        facts_.finished = log.end->finished;
+        facts_.seconds = log.end->seconds;
+        facts_.phases = log.end->phases;
+        facts_.resumed = log.end->resumed;
+        if (copy) copy->writer.finish(*log.end);
         Profile found = profile();
         // The header's fields are sound each by itself, but not all that follows from them need be.
         const std::string fault = fault_of(found);
@@ -219,29 +216,20 @@ class TuningRun {
         say('\n' + describe_space(paper_space(features()), extension_variants(features())));
     }
 
-    static const char* hash_field(Operation operation) {
-        return operation == Operation::copy ? "space_hash" : "set_space_hash";
-    }
-
-    nlohmann::json log_header() const {
-        nlohmann::json header = {{"format", kTrialLogFormat},
-                                 {"version", kTrialLogVersion},
-                                 {"tool_version", kVersion},
-                                 {"machine", machine_json_},
-                                 {"candidates", facts_.candidates.at(Operation::copy)},
-                                 {"invalid", facts_.invalid},
-                                 {"options", plan_.options()},
-                                 {"sensing", copies().spaces.senses},
-                                 {"seed", request_.seed},
-                                 {"started", facts_.started},
-                                 {"cpu", *facts_.cpu},
-                                 {"warnings", facts_.warnings},
-                                 {"architecture", kArchitecture}};
-        if (!facts_.no_sensing.empty()) header["no_sensing"] = facts_.no_sensing;
-        for (const auto& one : searches_) {
-            header[hash_field(one->plan.operation)] = one->spaces.hash();
-        }
-        return header;
+    LogHeader log_header() const {
+        return {.tool_version = kVersion,
+                .machine = machine_json_,
+                .space_hash = copies().spaces.hash(),
+                .set_space_hash = searches_.size() > 1 ? searches_.back()->spaces.hash() : "",
+                .candidates = facts_.candidates.at(Operation::copy),
+                .invalid = facts_.invalid,
+                .options = plan_.options(),
+                .sensing = copies().spaces.senses,
+                .no_sensing = facts_.no_sensing,
+                .seed = request_.seed,
+                .started = facts_.started,
+                .cpu = *facts_.cpu,
+                .warnings = facts_.warnings};
     }
 
     /// Of all operations, on the figures of each; `examined`: whose routine is. Where no time is
@@ -365,9 +353,9 @@ void tune(const TuningRequest& request) {
 namespace {
 
 /// The request that a log came from, with those parts of `to` that say where things go.
-TuningRequest request_of(const nlohmann::json& header, const TuningRequest& to) {
-    TuningRequest request = replayed_request(header.at("options"));
-    header.at("seed").get_to(request.seed);
+TuningRequest request_of(const LogHeader& header, const TuningRequest& to) {
+    TuningRequest request = replayed_request(header.options);
+    request.seed = header.seed;
     request.output = to.output;
     request.log = to.log;
     request.resume = to.resume;

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
-#include "base/schema.hpp"
 #include "base/text_file.hpp"
 #include "timing/fleet_csv.hpp"
 #include "timing/workloads/small_calls.hpp"
@@ -119,17 +118,25 @@ constexpr int kVersion = 2;
 /// Small copies that say what the others of the program are like.
 constexpr double kLeastCalls = 1000;
 
-/// Empty where there are too few.
+/// Throws BadInput, which names the place of the first fault.
 std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
+    const json listed = part_of(recording, "/sizes");
+    if (!listed.is_array()) throw BadInput("sizes: missing, or no list: record anew");
     std::vector<std::pair<std::size_t, double>> sizes;
     double small = 0;
-    for (const json& one : recording.at("sizes")) {
-        const auto size = one.at(0).get<std::size_t>();
-        const auto calls = one.at(1).get<double>();
-        sizes.emplace_back(size, calls);
-        if (size <= kLargestMixed) small += calls;
+    for (const json& one : listed) {
+        const bool sound = one.is_array() && one.size() == 2 && one[0].is_number_unsigned() &&
+                           one[1].is_number() && one[1].get<double>() > 0;
+        if (!sound) {
+            throw BadInput("sizes[" + std::to_string(sizes.size()) + "]: " +
+                           one.dump().substr(0, 40) + " is no size with its calls: record anew");
+        }
+        sizes.emplace_back(one[0].get<std::size_t>(), one[1].get<double>());
+        if (sizes.back().first <= kLargestMixed) small += sizes.back().second;
     }
-    if (small < kLeastCalls) sizes.clear();
+    if (small < kLeastCalls) {
+        throw BadInput("has too few small copies to tune for: leave --recording out");
+    }
     return sizes;
 }
 
@@ -146,14 +153,13 @@ CallStatistics recorded_statistics(const std::filesystem::path& path) {
     if (recording.value("version", json()) != kVersion) {
         throw BadInput(what + ": is of another version: record anew");
     }
-    const std::string fault = recording_fault(recording);
-    if (!fault.empty()) throw BadInput(what + ": " + fault + ": record anew");
-    CallStatistics fleet = fleet_statistics();
-    const auto sizes = sizes_of(recording);
-    if (sizes.empty()) {
-        throw BadInput(what + ": has too few small copies to tune for: leave --recording out");
+    const json name = part_of(recording, "/program/name");
+    if (!name.is_string()) throw BadInput(what + ": program: has no name: record anew");
+    try {
+        return {name, Distribution(sizes_of(recording)), fleet_statistics().alignments};
+    } catch (const BadInput& error) {
+        throw BadInput(what + ": " + error.what());
     }
-    return {recording.at("program").at("name"), Distribution(sizes), std::move(fleet.alignments)};
 }
 
 } // namespace asterope

@@ -42,7 +42,8 @@ struct WorkloadFacts {
     bool reads, writes_source, tunable;
     double balanced;
     bool measured, waits_for_run_off, entry_point;
-    double sets; ///< what it counts for sets, 0: none is timed so; a set has no source
+    std::string_view told_as; ///< whose entry point is meant for it, too; empty: none
+    double sets;              ///< what it counts for sets, 0: none is timed so; a set has no source
 };
 
 inline constexpr WorkloadFacts kWorkloads[] = {

@@ -1,6 +1,7 @@
 // A profile that is worth more than the one to come stays; every other one gives way.
 #include "profile/existing_profile.hpp"
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
@@ -14,8 +15,6 @@ using namespace asterope;
 using nlohmann::json;
 
 namespace {
-
-const json kThird = 1.0 / 3;
 
 const json kXmm = {{"rt", "XMM"}, {"lt", "T"}, {"st", "T"}, {"pt", "none"}, {"ps", 0}, {"pd", 0}};
 
@@ -59,19 +58,25 @@ json profile() {
             {"choices", choices}};
 }
 
-/// Those of Plan::options(), of the search that made profile().
-json options() {
-    return {{"rigor", "standard"},
-            {"workload", "balanced"},
-            {"weights", {{"hot", kThird}, {"cold", kThird}, {"consume", kThird}}},
-            {"sizes", {128, 4096, 65536}},
-            {"operations", {"memcpy", "memset"}},
-            {"space", "extended"},
-            {"sensing", true},
-            {"threads", 4},
-            {"distribution", "fleet"},
-            {"source_map", ""},
-            {"without", json::array()}};
+/// Of the search that made profile().
+const SearchOptions kOptions = [] {
+    SearchOptions options;
+    options.rigor = "standard";
+    options.workload = "balanced";
+    options.weights = equal_weights({Workload::hot, Workload::cold, Workload::consume});
+    options.sizes = {128, 4096, 65536};
+    options.space = "extended";
+    options.threads = 4;
+    options.distribution = "fleet";
+    options.operations = {Operation::copy, Operation::set};
+    return options;
+}();
+
+/// The same with a change.
+SearchOptions changed(const std::function<void(SearchOptions&)>& change) {
+    SearchOptions options = kOptions;
+    change(options);
+    return options;
 }
 
 /// A value with changes: of what is null, without.
@@ -80,12 +85,15 @@ json changed(json value, const json& patch) {
     return value;
 }
 
-const json kQuick = {{"rigor", "quick"}};
+void make_quick(SearchOptions& options) {
+    options.rigor = "quick";
+}
 
 class StandingProfile : public TemporaryFolder {
   protected:
     /// What refuses the search; empty where it may replace what stands there.
-    std::string refusal(const json& standing, const json& wanted, bool may_end_early = false) {
+    std::string refusal(const json& standing, const SearchOptions& wanted,
+                        bool may_end_early = false) {
         put("profile.json", standing.is_string() ? standing.get<std::string>() : standing.dump());
         return refusal_of([&] {
             refuse_worse_than_existing(folder / "profile.json", this_machine(), wanted,
@@ -97,16 +105,19 @@ class StandingProfile : public TemporaryFolder {
 } // namespace
 
 TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
-    const std::pair<json, const char*> lesser[] = {
-        {kQuick, "rigor standard"},
-        {{{"sizes", {128, 4096}}}, "3 sizes, not 2"},
-        {{{"space", "paper"}}, "the extended space"},
-        {{{"sensing", false}}, "copies that sense"},
-        {{{"threads", 1}}, "copies over threads"},
-        {{{"operations", json::array({"memcpy"})}}, "memset"},
+    const std::pair<void (*)(SearchOptions&), const char*> lesser[] = {
+        {make_quick, "rigor standard"},
+        {[](SearchOptions& one) {
+             one.sizes = {128, 4096};
+         },
+         "3 sizes, not 2"},
+        {[](SearchOptions& one) { one.space = "paper"; }, "the extended space"},
+        {[](SearchOptions& one) { one.sensing = false; }, "copies that sense"},
+        {[](SearchOptions& one) { one.threads = 1; }, "copies over threads"},
+        {[](SearchOptions& one) { one.operations = {Operation::copy}; }, "memset"},
     };
     for (const auto& [change, why] : lesser) {
-        const std::string refused = refusal(profile(), changed(options(), change));
+        const std::string refused = refusal(profile(), changed(change));
         EXPECT_TRUE(mentions(refused, why)) << why << ": " << refused;
         EXPECT_TRUE(mentions(refused, "--force"));
         EXPECT_TRUE(mentions(refused, (folder / "profile.json").string()));
@@ -114,20 +125,23 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
 }
 
 TEST_F(StandingProfile, TheSameSearchAgainOrWhatIsBetterInAnyRespectReplacesIt) {
-    const json better[] = {json::object(),
-                           {{"rigor", "exhaustive"}},
-                           {{"sizes", {128, 4096, 8192, 65536}}},
-                           {{"sizes", json::array({256})}, {"rigor", "quick"}}};
-    for (const json& change : better) {
-        EXPECT_EQ(refusal(profile(), changed(options(), change)), "") << change;
-    }
+    void (*const better[])(SearchOptions&) = {[](SearchOptions&) {},
+                                              [](SearchOptions& one) { one.rigor = "exhaustive"; },
+                                              [](SearchOptions& one) {
+                                                  one.sizes = {128, 4096, 8192, 65536};
+                                              },
+                                              [](SearchOptions& one) {
+                                                  one.sizes = {256};
+                                                  one.rigor = "quick";
+                                              }};
+    for (const auto& change : better) EXPECT_EQ(refusal(profile(), changed(change)), "");
     const json paper = {{"search", {{"space", "paper"}}}};
-    EXPECT_EQ(refusal(changed(profile(), paper), options()), "");
-    EXPECT_TRUE(mentions(refusal(profile(), options(), true), "time budget"));
+    EXPECT_EQ(refusal(changed(profile(), paper), kOptions), "");
+    EXPECT_TRUE(mentions(refusal(profile(), kOptions, true), "time budget"));
 }
 
 TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
-    const json quick = changed(options(), kQuick);
+    const SearchOptions quick = changed(make_quick);
     ASSERT_NE(refusal(profile(), quick), "");
     const json noise = {{"rounds", 1},
                         {"disturbed", json::object()},
@@ -156,7 +170,7 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
 }
 
 TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
-    const json quick = changed(options(), kQuick);
+    const SearchOptions quick = changed(make_quick);
     const json of_another =
         changed(profile(), {{"machine", {{"cpu", {{"model", 1}}}, {"fingerprint", nullptr}}}});
     const auto merged_with = [&](const json& machine) {
@@ -170,19 +184,18 @@ TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
 
 TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
     for (const char* text : {"", "{", "[]", "null", "7", "{}", "an earlier profile", "\xff\xfe"}) {
-        EXPECT_EQ(refusal(std::string(text), options()), "") << text;
+        EXPECT_EQ(refusal(std::string(text), kOptions), "") << text;
     }
-    EXPECT_EQ(refusal(std::string(100000, '['), options()), "");
+    EXPECT_EQ(refusal(std::string(100000, '['), kOptions), "");
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0); // which is not waited for
     for (const char* name : {"none.json", "none/none.json", "pipe"}) {
-        EXPECT_NO_THROW(
-            refuse_worse_than_existing(folder / name, this_machine(), options(), false));
+        EXPECT_NO_THROW(refuse_worse_than_existing(folder / name, this_machine(), kOptions, false));
     }
 }
 
 TEST_F(StandingProfile, ThatOfANewerVersionAndWhatCannotBeReadAreNotReplaced) {
     const json newer = {{"version", 3}};
-    EXPECT_TRUE(mentions(refusal(changed(profile(), newer), options()), "newer asterope"));
+    EXPECT_TRUE(mentions(refusal(changed(profile(), newer), kOptions), "newer asterope"));
     const std::string large(std::size_t{17} << 20, ' ');
-    EXPECT_TRUE(mentions(refusal(large, options()), "longer than 16 MiB; --force"));
+    EXPECT_TRUE(mentions(refusal(large, kOptions), "longer than 16 MiB; --force"));
 }

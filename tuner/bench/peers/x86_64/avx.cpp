@@ -25,11 +25,12 @@ ASTEROPE_AVX inline __m256i load(const char* from) {
 ASTEROPE_AVX inline void store_anywhere(char* to, __m256i value) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
 }
-ASTEROPE_AVX inline void store(char* to, __m256i value) {
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to), value);
-}
-ASTEROPE_AVX inline void stream(char* to, __m256i value) {
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(to), value);
+template <bool streaming> ASTEROPE_AVX inline void store(char* to, __m256i value) {
+    if constexpr (streaming) {
+        _mm256_stream_si256(reinterpret_cast<__m256i*>(to), value);
+    } else {
+        _mm256_store_si256(reinterpret_cast<__m256i*>(to), value);
+    }
 }
 
 /// From 32 bytes on: copies what is before the destination's first boundary, by a vector that goes
@@ -45,81 +46,51 @@ ASTEROPE_AVX inline void copy_tail(char* to, const char* from, std::size_t at, s
     if (at < bytes) store_anywhere(to + bytes - kVector, load(from + bytes - kVector));
 }
 
-} // namespace
-
-ASTEROPE_AVX void* copy_avx(void* destination, const void* source, std::size_t bytes, std::size_t) {
+/// `vectors` of them a turn, all loaded before the first is stored, for as long as there are so
+/// many; with `prefetch` the vectors of the next turn, which are a line, are fetched meanwhile.
+template <bool streaming, std::size_t vectors = 1, bool prefetch = false>
+ASTEROPE_AVX inline void* copy(void* destination, const void* source, std::size_t bytes) {
     auto* to = static_cast<char*>(destination);
     const auto* from = static_cast<const char*>(source);
     if (bytes < kVector) {
         copy_below_32(to, from, bytes);
         return destination;
     }
+    constexpr std::size_t kTurn = vectors * kVector;
     std::size_t at = copy_head(to, from);
-    for (; at + kVector <= bytes; at += kVector) store(to + at, load(from + at));
+    for (; at + kTurn <= bytes; at += kTurn) {
+        if constexpr (prefetch) _mm_prefetch(from + at + kTurn, _MM_HINT_T0);
+        __m256i loaded[vectors];
+        for (std::size_t i = 0; i < vectors; ++i) loaded[i] = load(from + at + i * kVector);
+        for (std::size_t i = 0; i < vectors; ++i)
+            store<streaming>(to + at + i * kVector, loaded[i]);
+    }
+    for (; at + kVector <= bytes; at += kVector) store<streaming>(to + at, load(from + at));
     copy_tail(to, from, at, bytes);
+    if constexpr (streaming) _mm_sfence();
     _mm256_zeroupper();
     return destination;
+}
+
+} // namespace
+
+ASTEROPE_AVX void* copy_avx(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    return copy<false>(destination, source, bytes);
 }
 
 ASTEROPE_AVX void* copy_avx_unrolled(void* destination, const void* source, std::size_t bytes,
                                      std::size_t) {
-    auto* to = static_cast<char*>(destination);
-    const auto* from = static_cast<const char*>(source);
-    if (bytes < kVector) {
-        copy_below_32(to, from, bytes);
-        return destination;
-    }
-    std::size_t at = copy_head(to, from);
-    for (; at + 4 * kVector <= bytes; at += 4 * kVector) {
-        const __m256i a = load(from + at), b = load(from + at + kVector),
-                      c = load(from + at + 2 * kVector), d = load(from + at + 3 * kVector);
-        store(to + at, a);
-        store(to + at + kVector, b);
-        store(to + at + 2 * kVector, c);
-        store(to + at + 3 * kVector, d);
-    }
-    for (; at + kVector <= bytes; at += kVector) store(to + at, load(from + at));
-    copy_tail(to, from, at, bytes);
-    _mm256_zeroupper();
-    return destination;
+    return copy<false, 4>(destination, source, bytes);
 }
 
 ASTEROPE_AVX void* copy_avx_streaming(void* destination, const void* source, std::size_t bytes,
                                       std::size_t) {
-    auto* to = static_cast<char*>(destination);
-    const auto* from = static_cast<const char*>(source);
-    if (bytes < kVector) {
-        copy_below_32(to, from, bytes);
-        return destination;
-    }
-    std::size_t at = copy_head(to, from);
-    for (; at + kVector <= bytes; at += kVector) stream(to + at, load(from + at));
-    copy_tail(to, from, at, bytes);
-    _mm_sfence();
-    _mm256_zeroupper();
-    return destination;
+    return copy<true>(destination, source, bytes);
 }
 
-/// Two vectors, which are one line, at a time; the next line is fetched meanwhile.
 ASTEROPE_AVX void* copy_avx_streaming_prefetch(void* destination, const void* source,
                                                std::size_t bytes, std::size_t) {
-    auto* to = static_cast<char*>(destination);
-    const auto* from = static_cast<const char*>(source);
-    if (bytes < kVector) {
-        copy_below_32(to, from, bytes);
-        return destination;
-    }
-    std::size_t at = copy_head(to, from);
-    for (; at + 2 * kVector <= bytes; at += 2 * kVector) {
-        _mm_prefetch(from + at + 2 * kVector, _MM_HINT_T0);
-        stream(to + at, load(from + at));
-        stream(to + at + kVector, load(from + at + kVector));
-    }
-    for (; at + kVector <= bytes; at += kVector) stream(to + at, load(from + at));
-    copy_tail(to, from, at, bytes);
-    _mm_sfence();
-    _mm256_zeroupper();
-    return destination;
+    return copy<true, 2, true>(destination, source, bytes);
 }
 
 } // namespace asterope::peers

@@ -1,9 +1,8 @@
-// Files of lines, plain or gzipped: read whole lines only, and told apart from what is none.
-#include "base/gzip_lines.hpp"
+// Files of lines: read whole lines only, and told apart from what is none.
+#include "base/line_reader.hpp"
 
 #include <sys/stat.h>
 #include <vector>
-#include <zlib.h>
 
 #include "base/error.hpp"
 #include "base/text_file.hpp"
@@ -48,47 +47,15 @@ class Lines : public TemporaryFolder {
         put("file", text);
         return fault(folder / "file");
     }
-
-    std::string gzipped(const std::string& text) {
-        const gzFile file = gzopen((folder / "packed").c_str(), "wb9");
-        const auto length = static_cast<unsigned>(text.size());
-        EXPECT_EQ(gzwrite(file, text.data(), length), static_cast<int>(length));
-        EXPECT_EQ(gzclose(file), Z_OK);
-        return content(folder / "packed");
-    }
 };
 
 using Text = std::vector<std::string>;
-
-/// Lines that no compressor makes short.
-std::string noise_of(int lines) {
-    std::string text;
-    unsigned state = 1;
-    for (int i = 0; i < lines; ++i) {
-        for (int j = 0; j < 50; ++j) {
-            state = state * 1664525 + 1013904223;
-            text += static_cast<char>('!' + (state >> 24) % 90);
-        }
-        text += '\n';
-    }
-    return text;
-}
 
 } // namespace
 
 TEST_F(Lines, come_without_their_newline) {
     const Content content = read_text("one\n\ntwo\tthree\nf\xc3\xbcnf\n");
     EXPECT_EQ(content.lines, (Text{"one", "", "two\tthree", "f\xc3\xbcnf"}));
-    EXPECT_FALSE(content.torn);
-}
-
-TEST_F(Lines, are_the_same_gzipped) {
-    const std::string text = noise_of(20000);
-    put("plain", text);
-    EXPECT_LT(gzipped(text).size(), text.size());
-    const Content content = read("packed");
-    EXPECT_EQ(content.lines.size(), 20000u);
-    EXPECT_EQ(content.lines, read("plain").lines);
     EXPECT_FALSE(content.torn);
 }
 
@@ -107,33 +74,9 @@ TEST_F(Lines, leave_out_a_last_one_without_newline_and_say_so) {
     EXPECT_TRUE(read_text("one\n" + std::string(100, '\0')).torn);
 }
 
-TEST_F(Lines, end_torn_where_a_gzip_is_cut_short) {
-    const std::string text = noise_of(20000), packed = gzipped(text);
-    std::size_t last = 0;
-    for (const std::size_t length : {packed.size() / 8, packed.size() / 2, packed.size() - 9}) {
-        const Content content = read_text(packed.substr(0, length));
-        EXPECT_TRUE(content.torn);
-        EXPECT_GT(content.lines.size(), last) << "what can be read is read";
-        last = content.lines.size();
-        for (std::size_t i = 0; i < content.lines.size(); ++i) {
-            ASSERT_EQ(content.lines[i], text.substr(51 * i, 50));
-        }
-    }
-    for (const std::size_t length : {packed.size() - 1, packed.size() - 8}) {
-        EXPECT_TRUE(read_text(packed.substr(0, length)).torn) << "its check sum is missing";
-    }
-    for (const std::size_t length : {2, 5, 10}) {
-        const Content content = read_text(packed.substr(0, length));
-        EXPECT_TRUE(content.torn);
-        EXPECT_TRUE(content.lines.empty());
-    }
-}
-
 TEST_F(Lines, begin_behind_a_byte_order_mark) {
     const std::string mark(kByteOrderMark);
     EXPECT_EQ(read_text(mark + "one\n" + mark + "two\n").lines, (Text{"one", mark + "two"}));
-    put("file", gzipped(mark + "one\n"));
-    EXPECT_EQ(read("file").lines, Text{"one"});
 }
 
 TEST_F(Lines, count_their_bytes_in_the_file) {
@@ -152,13 +95,9 @@ TEST_F(Lines, can_be_looked_at_before_they_are_read) {
     put("file", "one\ntwo");
     LineReader reader(folder / "file", "thing");
     EXPECT_EQ(reader.start(), "one\ntwo");
-    EXPECT_EQ(reader.all(), "one\ntwo");
-    const std::string text = noise_of(20000);
-    put("file", text);
-    EXPECT_EQ(LineReader(folder / "file", "thing").all(), text);
-    put("file", gzipped(text));
-    EXPECT_THROW(LineReader(folder / "file", "thing").all(), BadInput);
-    EXPECT_THROW(LineReader("/dev/zero", "thing").all(), BadInput);
+    std::string line;
+    EXPECT_TRUE(reader.next(line));
+    EXPECT_EQ(line, "one");
 }
 
 TEST_F(Lines, are_refused_where_there_is_no_file_to_read_or_no_text_or_no_end) {
@@ -170,25 +109,14 @@ TEST_F(Lines, are_refused_where_there_is_no_file_to_read_or_no_text_or_no_end) {
     EXPECT_EQ(fault("/dev/zero"), "thing: line 1 is longer than 16 MiB");
     const std::pair<std::string, const char*> cases[] = {
         {"", "is empty"},
-        {gzipped(""), "is empty"},
+        {"\x1f\x8b\x08", "is gzipped: unpack it first (gunzip)"},
         {"one\ntw\0o\n" + std::string(1, '\0') + "\n", "line 2 is no text"},
         {std::string(4, '\0'), "line 1 is no text"},
         {"\x7f"
          "ELF\2\1\1",
          "line 1 is no text"},
         {"\x89PNG\r\n", "line 1 is no text"},
-        {gzipped("one\n\1\n"), "line 2 is no text"},
-        {gzipped("one\n" + std::string(17 << 20, 'x')), "line 2 is longer than 16 MiB"},
+        {"one\n" + std::string(17 << 20, 'x'), "line 2 is longer than 16 MiB"},
     };
     for (const auto& [text, said] : cases) EXPECT_EQ(fault_of(text), std::string("thing: ") + said);
-}
-
-TEST_F(Lines, are_refused_where_a_gzip_is_damaged) {
-    const std::string packed = gzipped(noise_of(20000));
-    for (const std::size_t at : {std::size_t{3}, packed.size() / 2, packed.size() - 6}) {
-        std::string damaged = packed;
-        damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
-        EXPECT_EQ(fault_of(damaged).rfind("thing: is a damaged gzip file (", 0), 0u)
-            << at << ": " << fault_of(damaged);
-    }
 }

@@ -1,10 +1,10 @@
-// Text files of lines, plain or gzipped.
-#include "base/gzip_lines.hpp"
+// Text files, line by line.
+#include "base/line_reader.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <zlib.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/text_file.hpp"
@@ -16,14 +16,6 @@ namespace {
 constexpr std::size_t kLongest = std::size_t{16} << 20;
 constexpr std::size_t kPiece = std::size_t{256} << 10;
 
-gzFile as_gzip(void* file) {
-    return static_cast<gzFile>(file);
-}
-
-void close(void* file) {
-    gzclose_r(as_gzip(file));
-}
-
 /// No text has them; JSON writes them as escapes.
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r';
@@ -32,19 +24,15 @@ bool is_control(char c) {
 } // namespace
 
 LineReader::LineReader(const std::filesystem::path& path, std::string what)
-    : what_(std::move(what)), file_(nullptr, close), buffer_(kPiece) {
-    Descriptor descriptor = open_to_read(path, what_);
-    const int number = descriptor.get();
-    file_.reset(gzdopen(number, "rb"));
-    if (!file_) throw BadInput(what_ + ": no memory to read it");
-    descriptor.release();
-    gzbuffer(as_gzip(file_.get()), kPiece);
-    if (!fill() && !torn_) {
-        refuse_silent_pipe(number, what_);
+    : what_(std::move(what)), file_(open_to_read(path, what_)), buffer_(kPiece) {
+    if (!fill()) {
+        refuse_silent_pipe(file_.get(), what_);
         throw BadInput(what_ + ": is empty");
     }
-    const std::string_view start(buffer_.data(), end_);
-    if (start.substr(0, kByteOrderMark.size()) == kByteOrderMark) bytes_ = kByteOrderMark.size();
+    if (start().starts_with("\x1f\x8b")) {
+        throw BadInput(what_ + ": is gzipped: unpack it first (gunzip)");
+    }
+    if (start().starts_with(kByteOrderMark)) bytes_ = kByteOrderMark.size();
     begin_ = bytes_;
 }
 
@@ -77,37 +65,15 @@ bool LineReader::next(std::string& line) {
     return false;
 }
 
-std::string LineReader::all() {
-    if (!gzdirect(as_gzip(file_.get()))) {
-        throw BadInput(what_ + ": is gzipped, as only trial logs may be");
-    }
-    std::string text;
-    do {
-        text.append(start());
-        if (text.size() > kLongest) throw BadInput(what_ + ": is longer than 16 MiB");
-    } while (fill());
-    return text;
-}
-
 bool LineReader::fill() {
     begin_ = end_ = 0;
-    if (torn_) return false;
-    const int length =
-        gzread(as_gzip(file_.get()), buffer_.data(), static_cast<unsigned>(buffer_.size()));
-    const int system = errno;
-    int error = Z_OK;
-    const char* text = gzerror(as_gzip(file_.get()), &error);
-    // The gzip ended too early; what there was of it may have come with this piece.
-    if (error == Z_BUF_ERROR) {
-        torn_ = true;
-    } else if (error == Z_ERRNO) {
-        throw BadInput(what_ + ": " + std::strerror(system));
-    } else if (length < 0) {
-        throw BadInput(what_ + ": is a damaged gzip file (" +
-                       (error == Z_MEM_ERROR ? "no memory" : text) + ")");
+    for (;;) {
+        const ssize_t length = read(file_.get(), buffer_.data(), buffer_.size());
+        if (length < 0 && errno == EINTR) continue;
+        if (length < 0) throw BadInput(what_ + ": " + std::strerror(errno));
+        end_ = static_cast<std::size_t>(length);
+        return end_ > 0;
     }
-    end_ = static_cast<std::size_t>(std::max(length, 0));
-    return end_ > 0;
 }
 
 void LineReader::require_text(std::string_view line, std::size_t number) const {

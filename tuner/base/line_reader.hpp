@@ -1,30 +1,30 @@
-// Text files of lines, plain or gzipped.
+// Text files, line by line.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace asterope {
 
-/// Reads a text file line by line; a gzipped one is known by how it begins, whatever its name. A
-/// byte order mark at its beginning is skipped.
+/// Reads a text file line by line. A byte order mark at its beginning is skipped.
 class LineReader {
   public:
     /// `what` begins every error: "log trials.jsonl". Throws BadInput where the file is missing,
-    /// unreadable, a folder, a pipe that nothing writes to, or empty.
+    /// unreadable, a folder, a pipe that nothing writes to, empty, or gzipped.
     LineReader(const std::filesystem::path& path, std::string what);
 
     /// The next line, without its newline; false at the end. Lines without one are never given: see
     /// torn(). Throws BadInput for a line that is no text (it has control characters) or longer
-    /// than 16 MiB, which nothing we read is, and for a damaged gzip.
+    /// than 16 MiB, which nothing we read is.
     bool next(std::string& line);
 
-    /// After next() was false: whether something was left that is no whole line, or the gzip was
-    /// cut short. A run that was killed leaves such an end.
+    /// After next() was false: whether something was left that is no whole line. A run that was
+    /// killed leaves such an end.
     bool torn() const { return torn_; }
 
     /// Begins every error.
@@ -36,14 +36,10 @@ class LineReader {
     /// to be read: not everything can be read twice, a pipe cannot.
     std::string_view start() const { return {buffer_.data() + begin_, end_ - begin_}; }
 
-    /// Instead of next(): the whole of a file that is none of lines. Throws BadInput where it is
-    /// gzipped, as only logs are, unreadable, or longer than 16 MiB.
-    std::string all();
-
     /// The number of the line that next() gave last, from 1 on.
     std::size_t number() const { return number_; }
 
-    /// That all lines up to that one have in the unpacked file, in bytes.
+    /// That all lines up to that one have in the file, in bytes.
     std::uintmax_t bytes() const { return bytes_; }
 
   private:
@@ -52,7 +48,7 @@ class LineReader {
     void require_text(std::string_view line, std::size_t number) const;
 
     std::string what_;
-    std::unique_ptr<void, void (*)(void*)> file_; ///< a gzFile: zlib's header stays out of here
+    Descriptor file_;
     std::vector<char> buffer_;
     std::size_t begin_ = 0, end_ = 0; ///< what of the buffer was not given yet
     std::size_t number_ = 0;

@@ -1,0 +1,103 @@
+// The first line of a trial log: the machine, and what was searched for.
+#include "run/log_header.hpp"
+
+#include "base/error.hpp"
+#include "machine/cpu.hpp"
+#include "profile/field_reader.hpp"
+#include "profile/field_writer.hpp"
+
+namespace asterope {
+
+namespace profile_fields {
+
+template <class F> void fields(F& f, Is<NamedReference> auto& one) {
+    f.needed("name", one.name);
+    f.needed("hash", one.hash);
+}
+
+template <class F> void fields(F& f, Is<SearchOptions> auto& one) {
+    f.needed("rigor", one.rigor);
+    f.needed("workload", one.workload);
+    f.needed("weights", one.weights);
+    f.needed("weights_given", one.weights_given);
+    f.needed("sizes", one.sizes);
+    f.needed("space", one.space);
+    f.needed("sensing", one.sensing);
+    f.needed("rows", one.rows);
+    f.needed("threads", one.threads);
+    f.formerly("small");
+    f.needed("small_weights", one.small_weights);
+    f.needed("distribution", one.distribution);
+    f("distribution_hash", one.distribution_hash);
+    f.needed("source_map", one.source_map);
+    f.needed("without", one.without);
+    f.unless_default("references", one.references);
+    f.unless_default("set_references", one.set_references);
+    f.needed("operations", one.operations);
+    f.unless_default("set_sizes", one.set_sizes);
+}
+
+template <class F> void fields(F& f, Is<LogHeader> auto& one) {
+    f.needed("tool_version", one.tool_version);
+    f.needed("machine", one.machine);
+    f.needed("space_hash", one.space_hash);
+    f.unless_default("set_space_hash", one.set_space_hash);
+    f.needed("candidates", one.candidates);
+    f.needed("invalid", one.invalid);
+    f.needed("options", one.options);
+    f.needed("sensing", one.sensing);
+    f.unless_default("no_sensing", one.no_sensing);
+    f.needed("seed", one.seed);
+    f.needed("started", one.started);
+    f.needed("cpu", one.cpu);
+    f.needed("warnings", one.warnings);
+}
+
+} // namespace profile_fields
+
+namespace {
+
+constexpr int kAllDigits = 0; ///< a replay computes with the very weights of its search
+
+} // namespace
+
+nlohmann::ordered_json to_json(const SearchOptions& options) {
+    return profile_fields::write(options, kAllDigits);
+}
+
+nlohmann::ordered_json to_json(const LogHeader& header) {
+    nlohmann::ordered_json json = {{"format", kTrialLogFormat},
+                                   {"version", kTrialLogVersion},
+                                   {"architecture", kArchitecture}};
+    json.update(profile_fields::write(header, kAllDigits));
+    return json;
+}
+
+LogHeader log_header_of(const nlohmann::ordered_json& json) {
+    using profile_fields::Reader;
+    LogHeader header;
+    Reader::read_object(json, {}, [&](Reader& reader) { profile_fields::fields(reader, header); },
+                        {"format", "version", "architecture"});
+    machine_of(header);
+    return header;
+}
+
+Machine machine_of(const LogHeader& header) {
+    const nlohmann::json& json = header.machine;
+    Machine machine;
+    try {
+        json.at("cpu").at("features").get_to(machine.cpu.features);
+        json.at("cpu").at("brand").get_to(machine.cpu.brand);
+        json.at("libc").get_to(machine.libc);
+        json.at("libc_thresholds").get_to(machine.libc_thresholds);
+        for (const nlohmann::json& cache : json.at("caches")) {
+            cache.at("bytes").get_to(machine.caches.emplace_back().bytes);
+        }
+    } catch (const nlohmann::json::exception&) {
+        throw BadInput("machine: without what a search must know of it, or otherwise than numbers "
+                       "and names");
+    }
+    return machine;
+}
+
+} // namespace asterope

@@ -1,0 +1,44 @@
+// The first line of a trial log: the machine, and what was searched for.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine/machine.hpp"
+#include "profile/search_options.hpp"
+
+namespace asterope {
+
+inline constexpr const char* kTrialLogFormat = "asterope-trials";
+inline constexpr int kTrialLogVersion = 2;
+
+/// What of it becomes part of a profile is described there, see SearchFacts.
+struct LogHeader {
+    std::string tool_version;
+    nlohmann::json machine;
+    std::string space_hash, set_space_hash; ///< the latter is empty where memset is not tuned
+    std::size_t candidates = 0;             ///< at each size
+    std::vector<std::pair<std::string, std::string>> invalid;
+    SearchOptions options;
+    bool sensing = false;   ///< whether copies that sense were tried
+    std::string no_sensing; ///< why not, where it is the counter's fault
+    std::uint64_t seed = 0;
+    std::string started;
+    int cpu = 0;
+    std::vector<std::string> warnings;
+};
+
+nlohmann::ordered_json to_json(const SearchOptions& options);
+nlohmann::ordered_json to_json(const LogHeader& header);
+/// Throws BadInput, which names the place of the first field that is missing, of another type or
+/// not known.
+LogHeader log_header_of(const nlohmann::ordered_json& json);
+
+/// The machine that a log's figures are of, as far as a search must know it. Throws BadInput where
+/// the header does not say as much.
+Machine machine_of(const LogHeader& header);
+
+} // namespace asterope
