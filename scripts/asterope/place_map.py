@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .profile.faults import Fault
+from .profile.faults import Fault, shown
 from .profile.schema import read_checked
 from .profile.text import Kind
 from .render import INTENTS
@@ -73,6 +73,9 @@ def _check(places: Sequence[MappedPlace], entries: Collection[str] | None) -> No
         if place.least & (place.least - 1):
             what = f"{place.least} is no power of two: {_REMEDY}"
             raise Fault(what, ("places", i, "least"))
+        if place.way not in WAYS:
+            what = f"{shown(place.way)} is none of {', '.join(WAYS)}: {_REMEDY}"
+            raise Fault(what, ("places", i, "way"))
         function = f"{'memset' if place.function == 'memset' else 'memcpy'}_{place.way}"
         if entries is not None and place.way != "libc" and function not in entries:
             what = f"the profile has no {function}: {_REMEDY}, with its routine"

@@ -158,11 +158,12 @@ def test_the_small_suites_have_mixes_and_fixed_sizes(measured) -> None:
         assert row["copies"]["asterope"]["ratio"]["median"] > 0
 
 
-def test_a_distribution_is_drawn_from_and_named(measured, tmp_path: Path) -> None:
-    (tmp_path / "our calls.csv").write_text("8:0.5,24:0.5\n")
-    done, report = measured(*FEW, "--suite", "mix", "--distribution", "our calls.csv")
-    assert len(rows_of(done, "our calls.csv mix")) == 9
-    assert report["distribution"] == "our calls.csv"
+def test_a_recording_is_drawn_from_and_named(measured, tmp_path: Path) -> None:
+    recording = {"format": "asterope-recording", "version": 2, "sizes": [[8, 900], [24, 900]]}
+    (tmp_path / "r.json").write_text(json.dumps({**recording, "program": {"name": "fetcher"}}))
+    done, report = measured(*FEW, "--suite", "mix", "--recording", "r.json")
+    assert len(rows_of(done, "fetcher mix")) == 9
+    assert report["distribution"] == "fetcher"
 
 
 def test_a_profile_gives_sizes_and_workload(bench, library: Path, profile_for) -> None:
@@ -598,7 +599,7 @@ BAD_VALUES = {
     **{"--rounds": "2", "--sizes": "12Q", "--workload": "warm", "--cpu": "9999"},
     **{"--json": "missing/report.json", "--check": "0", "--peers": "memcopy", "--suite": "large"},
     **{"--reference": "glibc=libpeer.so:copy", "--peer": "asterope=libpeer.so:copy"},
-    **{"--distribution": "missing.csv", "--profile": "missing.json"},
+    **{"--recording": "missing.json", "--profile": "missing.json"},
 }
 BAD_ARGUMENTS = [
     *([option, value, ""] for option, value in BAD_VALUES.items()),

@@ -220,9 +220,9 @@ int measure(const Options& options, const Request& request, const CallStatistics
 /// Returns the exit code.
 int compare(const Options& options) {
     const Request request = read_request(options);
-    const CallStatistics statistics = options.distribution.empty()
+    const CallStatistics statistics = options.recording.empty()
                                           ? fleet_statistics(options.routine.operation)
-                                          : read_statistics(options.distribution);
+                                          : recorded_statistics(options.recording);
     if (!options.json.empty()) require_writable(options.json);
 
     const Machine machine = read_machine("/", options.routine.cpu);

@@ -142,8 +142,8 @@ void add_options(CLI::App& app, Options& options) {
         "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
         "there are workloads, sizes, misalignment, mix and fixed",
         "NAMES", {.shows_default = true, .separated_by_commas = true});
-    add_option(app, "--distribution", &options.distribution,
-               "sizes and alignments of the mix, instead of those of Google's fleet", "FILE");
+    add_option(app, "--recording", &options.recording,
+               "sizes of the mix as a program has them: what asterope-record wrote", "FILE");
     add_option(app, "--sizes", &options.sizes, "bytes a call, K, M, G for powers of 1024", "LIST");
     add_option(app, "--json", &options.json, "write the results there too", "FILE");
     add_option(app, "--check", &options.check,
@@ -152,8 +152,7 @@ void add_options(CLI::App& app, Options& options) {
                "nobody",
                "MIN", {.within = {{0.001, 1000.0}}});
     add_option(app, "--brief", &options.brief, "print a few lines instead of the tables");
-    mark_as_expert(app,
-                   {"--rounds", "--cpu", "--peer", "--reference", "--distribution", "--check"});
+    mark_as_expert(app, {"--rounds", "--cpu", "--peer", "--reference", "--recording", "--check"});
 }
 
 void resolve_operation(Options& options) {

@@ -45,9 +45,6 @@ class Team {
         double seconds = 0;
         std::exception_ptr error;
     };
-    void set_up(Member& member, std::size_t arena_bytes, std::size_t largest_size,
-                std::size_t cache_bytes) const;
-    void work(Member& member, int cpu, const std::function<void()>& set_up);
     void take_turn(Member& member);
     void end();
 

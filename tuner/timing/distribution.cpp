@@ -2,12 +2,12 @@
 #include "timing/distribution.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "timing/fleet_csv.hpp"
 #include "timing/workloads/small_calls.hpp"
@@ -16,49 +16,14 @@ namespace asterope {
 
 namespace {
 
-/// What may stand before a colon. A size above 1 TiB is a mistake in the file, not a copy.
-struct Values {
-    std::size_t lowest, highest;
-    const char* expected;
-};
-constexpr Values kSizes = {0, std::size_t{1} << 40, "expected a number of bytes"};
-constexpr Values kOverlaps = {0, 1, "expected 0 or 1"};
-constexpr Values kAlignments = {1, 4096, "expected an alignment of 1 to 4096 bytes"};
-
-/// One line of pairs. `line` counts from 1.
-std::vector<std::pair<std::size_t, double>>
-parse_pairs(std::string_view text, int line, const Values& values, const std::string& name) {
-    const char* const begin = text.data();
-    const char* const end = begin + text.size();
-    const auto refuse = [&](const char* at, const char* why) {
-        return BadInput("distribution " + name + ", line " + std::to_string(line) + ", column " +
-                        std::to_string(at - begin + 1) + ": " + why);
-    };
+/// "0:0.0868,8:0.1225,...": a line of values with their probabilities.
+std::vector<std::pair<std::size_t, double>> parse_pairs(const std::string& line) {
     std::vector<std::pair<std::size_t, double>> pairs;
-    double sum = 0;
-    const char* at = begin;
-    for (;;) {
-        std::size_t value = 0;
-        const auto [after_value, bad_value] = std::from_chars(at, end, value);
-        if (bad_value != std::errc() || value < values.lowest || value > values.highest) {
-            throw refuse(at, values.expected);
-        }
-        if (after_value == end || *after_value != ':') throw refuse(after_value, "expected ':'");
-        double probability = 0;
-        const auto [after, bad] = std::from_chars(after_value + 1, end, probability);
-        if (bad != std::errc() || !std::isfinite(probability)) {
-            throw refuse(after_value + 1, "expected a probability");
-        }
-        if (probability < 0) throw refuse(after_value + 1, "a probability cannot be negative");
+    std::istringstream text(line);
+    std::size_t value = 0;
+    double probability = 0;
+    for (char mark; text >> value >> mark >> probability; text >> mark) {
         pairs.emplace_back(value, probability);
-        sum += probability;
-        at = after;
-        if (at == end) break;
-        if (*at != ',') throw refuse(at, "expected ',' or the end of the line");
-        ++at;
-    }
-    if (std::abs(sum - 1) > 0.02) {
-        throw refuse(end, "the probabilities of this line do not add up to 1");
     }
     return pairs;
 }
@@ -79,33 +44,17 @@ std::size_t Distribution::draw(std::mt19937_64& random) const {
     return pairs_[static_cast<std::size_t>(found - cumulative_.begin())].first;
 }
 
-CallStatistics parse_statistics(std::string_view text, const std::string& name) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        std::string_view line = text.substr(0, end);
-        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-        lines.push_back(line);
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    if (lines.empty()) throw BadInput("distribution " + name + ", line 1, column 1: it is empty");
-    if (lines.size() > 3) {
-        throw BadInput("distribution " + name + ", line 4, column 1: expected the end of the file");
-    }
-    const auto sizes = parse_pairs(lines[0], 1, kSizes, name);
-    if (lines.size() > 1) parse_pairs(lines[1], 2, kOverlaps, name);
-    std::vector<std::pair<std::size_t, double>> alignments = {{1, 1.0}};
-    if (lines.size() > 2) alignments = parse_pairs(lines[2], 3, kAlignments, name);
-    return {name, Distribution(sizes), Distribution(alignments)};
+CallStatistics parse_statistics(const std::string& text, const std::string& name) {
+    std::istringstream lines(text);
+    std::string sizes, overlaps, alignments = "1:1";
+    std::getline(lines, sizes);
+    std::getline(lines, overlaps);
+    if (std::string line; std::getline(lines, line)) alignments = line;
+    return {name, Distribution(parse_pairs(sizes)), Distribution(parse_pairs(alignments))};
 }
 
 CallStatistics fleet_statistics(Operation operation) {
     return parse_statistics(operation == Operation::set ? kMemsetFleetCsv : kFleetCsv, "fleet");
-}
-
-CallStatistics read_statistics(const std::filesystem::path& path) {
-    const std::string text = read_text_file(path, "distribution " + path.string());
-    return parse_statistics(text, path.filename().string());
 }
 
 namespace {
@@ -156,7 +105,8 @@ CallStatistics recorded_statistics(const std::filesystem::path& path) {
     const json name = part_of(recording, "/program/name");
     if (!name.is_string()) throw BadInput(what + ": program: has no name: record anew");
     try {
-        return {name, Distribution(sizes_of(recording)), fleet_statistics().alignments};
+        return {profile_name(name.get<std::string>()), Distribution(sizes_of(recording)),
+                fleet_statistics().alignments};
     } catch (const BadInput& error) {
         throw BadInput(what + ": " + error.what());
     }

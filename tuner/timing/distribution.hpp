@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "space/operation.hpp"
@@ -26,19 +25,15 @@ class Distribution {
 };
 
 struct CallStatistics {
-    std::string name; ///< "fleet", the file's name, or the recorded program's
+    std::string name; ///< "fleet", or the recorded program's
     Distribution sizes, alignments;
 };
 
 /// The statistics of Google's fleet that are part of the program.
 CallStatistics fleet_statistics(Operation operation = Operation::copy);
 
-/// Reads a file of the same form (tuner/timing/distributions/README.md). Throws BadInput with line
-/// and column for whatever is wrong.
-CallStatistics read_statistics(const std::filesystem::path& path);
-
-/// The same from its text; `name` is what messages call it.
-CallStatistics parse_statistics(std::string_view text, const std::string& name);
+/// Statistics in the form of the fleet's (tuner/timing/distributions/README.md), which are sound.
+CallStatistics parse_statistics(const std::string& text, const std::string& name);
 
 /// The sizes of a program's small copies; alignments, which are not recorded, are the fleet's.
 /// Throws BadInput with one line, beginning with "recording PATH": for what is no recording, is of
