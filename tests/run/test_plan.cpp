@@ -73,8 +73,9 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
 TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
     SearchOptions options = plan().options();
     EXPECT_EQ(replayed_request(options).small_weights, plan().small_weights);
-    options.small_weights = {{Workload::mix_l2, 0.25}, {Workload::fixed, 0}};
-    EXPECT_EQ(replayed_request(options).small_weights, options.small_weights);
+    options.small_weights = {{Workload::fixed, 0}, {Workload::mix_l2, 0.25}}; // by their names
+    EXPECT_EQ(replayed_request(options).small_weights,
+              (Weights{{Workload::mix_l2, 0.25}, {Workload::fixed, 0}}));
     for (const Weights& none : {Weights{{Workload::mix_l1, -1}}, {{Workload::mix_l1, 0}}, {}}) {
         options.small_weights = none;
         EXPECT_THROW(replayed_request(options), BadInput);

@@ -88,13 +88,16 @@ unsigned threads_of(const TuningRequest& request) {
     return std::min<unsigned>(request.threads ? request.threads : cpus, ASTEROPE_MOST_THREADS);
 }
 
-/// What small copies were chosen by in a search with these options. Throws BadInput.
+/// What small copies were chosen by in a search with these options, in the order in which they are
+/// timed: logs need not keep it. Throws BadInput.
 Weights logged_small_weights(const SearchOptions& options) {
-    const auto sound = [](const auto& one) { return one.second >= 0 && one.second < 1e6; };
-    if (std::ranges::all_of(options.small_weights, sound) &&
-        !counting(options.small_weights).empty()) {
-        return options.small_weights;
+    Weights weights;
+    for (const auto& one : small_weights()) {
+        const auto* logged = find_in(options.small_weights, one.first, &Weights::value_type::first);
+        if (logged) weights.push_back(*logged);
     }
+    const auto sound = [](const auto& one) { return one.second >= 0 && one.second < 1e6; };
+    if (std::ranges::all_of(weights, sound) && !counting(weights).empty()) return weights;
     throw BadInput("its header has small_weights that are none");
 }
 
