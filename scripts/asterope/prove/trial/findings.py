@@ -107,8 +107,8 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     """`ways`: libc, libc again, the routine and others. `whole`: one that all places take together
     alone."""
     seconds = max(0.0, observed.cpu_seconds - sum(map(_explored, observed.places.values())))
-    together = {way: _together(observed, way) for way in filter(None, (ROUTINE, whole))}
     parts = _parts(observed, whole)
+    together = {way: _together(observed, way, seconds, part) for way, part in parts.items()}
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """As if the time under neither libc nor this way had been under libc."""
@@ -157,8 +157,8 @@ def _explored(seen: Seen) -> float:
     return seen.own_calls * (sum(every) / len(every) - alone)
 
 
-def _together(observed: Observed, way: str) -> Saved | None:
-    """Of the pairs that had libc and this way."""
+def _together(observed: Observed, way: str, seconds: float, part: float) -> Saved | None:
+    """Of the pairs that had libc and this way, which had that part of the program's seconds."""
     levels = {
         place: median([fmean(block.seconds) for pair in seen.together.values() for block in pair])
         for place, seen in observed.places.items()
@@ -182,7 +182,8 @@ def _together(observed: Observed, way: str) -> Saved | None:
         if all(one.seconds > 0 and one.usual > 0 for one in both):
             pairs[pair] = (both[0], both[1])
     calls = _calls_that_count(observed)
-    return saved(pairs, sum(calls[place] * level for place, level in levels.items()))
+    whole = sum(calls[place] * level for place, level in levels.items())
+    return saved(pairs, whole, seconds, part)
 
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:

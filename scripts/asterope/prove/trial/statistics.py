@@ -259,23 +259,29 @@ class Saved:
     errors: Mapping[object, float]
 
 
-def saved(pairs: Mapping[object, tuple[Period, Period]], usual: float) -> Saved | None:
-    """`pairs`: the first way's period and the second's. `usual`: of the whole program."""
+def saved(
+    pairs: Mapping[object, tuple[Period, Period]], usual: float, seconds: float, part: float
+) -> Saved | None:
+    """`pairs`: the first way's period and the second's. `usual`: of the whole program, which took
+    so many seconds, this part of them under the second way, in threads that copy or do not."""
     if len(pairs) < _FEWEST:
         return None
     # Each pair has its own level, whatever the program does then, and both of it share that.
-    weights, differences = {}, {}
+    weights, differences, levels = {}, {}, []
     for pair, (first, second) in pairs.items():
         rates = first.seconds / first.usual, second.seconds / second.usual
         level = sum(rates) / 2
         weights[pair] = level * first.usual * second.usual / (first.usual + second.usual)
         differences[pair] = (rates[0] - rates[1]) / level
+        levels.append((level, weights[pair]))
     differences = _clipped(differences, weights)
-    scale = usual / sum(a.usual * b.usual / (a.usual + b.usual) for a, b in pairs.values())
     whole = sum(weights.values())
     difference = sum(weights[pair] * differences[pair] for pair in pairs) / whole
+    most = seconds / (1 - difference * (part - 0.5))  # as if half of it were under each
+    of_threads = min(most, usual * _weighted_median(levels))
+    scale = of_threads / whole
     errors = {pair: scale * weights[pair] * (differences[pair] - difference) for pair in pairs}
-    return Saved(scale * whole * difference, errors)
+    return Saved(of_threads * difference, errors)
 
 
 def _clipped(
