@@ -167,6 +167,7 @@ _PLAIN = [
         {"rt": "YMM", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": pd},
         evidence={
             "ratio": 1.31,
+            "gb_per_s": up_to / 8,
             "tied": False,
             "workloads": {
                 "hot": {"ns": 8},
@@ -191,6 +192,7 @@ _RICH = choice(
     size=16384,
     evidence={
         "ratio": 1.1,
+        "gb_per_s": 12.5,
         "workloads": {
             name: {"ns": 1310.72, "ratio": _RATIO, "best_ratio": _RATIO, "best_reference": "newer"}
             for name in _WORKLOADS
@@ -208,8 +210,9 @@ _GOOD["choices"] = [
         copies={**_SENSING, "plain": _AXES["tb"]},
         evidence={
             "ratio": 1.41,
+            "gb_per_s": 14.5,
             "workloads": {name: {"ns": 72315.0, "ratio": _RATIO} for name in _WORKLOADS},
-            "plain": {"ratio": 1.1, "workloads": {"hot": {"ns": 83886.08}}},
+            "plain": {"ratio": 1.1, "gb_per_s": 12.5, "workloads": {"hot": {"ns": 83886.08}}},
             "cached_ticks": 126,
             "uncached_ticks": 364.5,
         },

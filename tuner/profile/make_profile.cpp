@@ -17,10 +17,12 @@ namespace {
 /// the log has them all.
 constexpr std::size_t kRunnersUp = 2;
 
-std::map<Workload, Measurement> measurements_of(const std::map<Workload, Measured>& all) {
-    std::map<Workload, Measurement> workloads;
+/// `size`: 0 of a mix of sizes, which has no GB/s.
+void set_measurements(Figures& figures, const std::map<Workload, Measured>& all, std::size_t size) {
+    figures.workloads.clear();
+    figures.gb_per_s = 0;
     for (const auto& [workload, measured] : all) {
-        Measurement& one = workloads[workload];
+        Measurement& one = figures.workloads[workload];
         one.ns = measured.seconds * 1e9;
         one.libc_ns = measured.libc_seconds * 1e9;
         one.ratio = measured.ratio;
@@ -28,8 +30,10 @@ std::map<Workload, Measurement> measurements_of(const std::map<Workload, Measure
             one.best_ratio = measured.best_reference->ratio;
             one.best_reference = measured.best_reference->name;
         }
+        if (one.ns <= 0) continue;
+        const double gb_per_s = rounded(static_cast<double>(size) / one.ns, 4);
+        figures.gb_per_s = std::max(figures.gb_per_s, gb_per_s);
     }
-    return workloads;
 }
 
 AnyCopy member(const std::vector<Candidate>& space, Entrant entrant) {
@@ -48,7 +52,7 @@ template <class Space> Choice choice_of(const SizeResult& result, const Space& s
     choice.copy = member(space, first.candidate);
     choice.ratio = first.ratio;
     choice.tied = first.tied;
-    choice.workloads = measurements_of(first.workloads);
+    set_measurements(choice, first.workloads, result.size);
     choice.noise_floor = result.noise_floor;
     choice.undecided = result.undecided;
     choice.proof = Proof{result.samples, result.rounds, result.lead, {}};
@@ -64,6 +68,7 @@ template <class Space> Choice choice_of(const SizeResult& result, const Space& s
 /// Of an intent the profile keeps the winners and their ratios, which are of its one workload: what
 /// else was timed is no concern of its callers, and the log has it.
 void keep_winner(Choice& choice) {
+    choice.gb_per_s = rounded(choice.bandwidth(*choice.intent), 4);
     choice.workloads.clear();
     choice.proof.reset();
     choice.noise_floor.clear();
@@ -74,7 +79,7 @@ void sense(Choice& choice, const SensingResult& result) {
     choice.plain = choice;
     choice.sensing = result.copy;
     choice.ratio = result.finalist.ratio;
-    choice.workloads = measurements_of(result.finalist.workloads);
+    set_measurements(choice, result.finalist.workloads, choice.size);
 }
 
 /// The pipelines of one objective. Only the routine's own have copies that sense, proofs and
@@ -149,7 +154,7 @@ void add_threads(std::vector<Choice>& choices, const ThreadsFacts& threads) {
         if (one.taken) {
             choice.copy = one.best;
             choice.ratio = one.ratio;
-            choice.workloads = measurements_of(one.workloads);
+            set_measurements(choice, one.workloads, one.size);
         } else {
             choice.copy = ThreadShare{};
             choice.runners_up = {{one.best, one.ratio, false}};

@@ -17,12 +17,10 @@ std::string name_of(const AnyCopy& copy) {
     return std::get<const asterope_copy*>(copy)->name;
 }
 
-double Choice::bandwidth() const {
-    double most = 0; // bytes a nanosecond, which are GB/s
-    for (const auto& [workload, measured] : workloads) {
-        if (measured.ns > 0) most = std::max(most, static_cast<double>(size) / measured.ns);
-    }
-    return most;
+double Choice::bandwidth(Workload workload) const {
+    const auto timed = workloads.find(workload); // bytes a nanosecond are GB/s
+    if (timed == workloads.end() || timed->second.ns <= 0) return 0;
+    return static_cast<double>(size) / timed->second.ns;
 }
 
 std::vector<const Choice*> Profile::of(ChoiceKind kind, Operation operation,

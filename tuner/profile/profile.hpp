@@ -74,7 +74,8 @@ struct OfBest {
 
 /// How a copy did against libc.
 struct Figures {
-    double ratio = 1; ///< weighted geometric mean; 1 where the profile does not say
+    double ratio = 1;    ///< weighted geometric mean; 1 where the profile does not say
+    double gb_per_s = 0; ///< the most that it copied in any situation; 0: not known
     std::map<Workload, Measurement> workloads;
 };
 
@@ -97,8 +98,8 @@ struct Choice : Figures {
     bool undecided = false;        ///< noise hid which is the fastest: the winner is the plain copy
     std::optional<OfBest> of_best; ///< of several machines' common winner only
 
-    /// The most that it copied in a second under any workload, in GB; 0: not known.
-    double bandwidth() const;
+    /// GB/s that it copied under a workload; 0: not known.
+    double bandwidth(Workload workload) const;
     /// Of what senses nothing: the same copy's, or that of the one without a counter.
     double plain_ratio() const { return sensing ? plain.ratio : ratio; }
     const Candidate& pipeline() const { return std::get<Candidate>(copy); }
@@ -138,6 +139,7 @@ struct SearchFacts {
     std::vector<std::string> without;    ///< CPU features left out on request
     std::vector<std::string> references; ///< by which winners were judged besides libc
     std::string source_map;              ///< what the sources were mapped from, or ""
+    std::string memory_nodes;            ///< where buffers lay, of several NUMA nodes, or ""
     std::optional<double> budget_seconds;
     int resumed = 0;                        ///< how many times the run went on from its log
     std::optional<DisturbanceCounts> noise; ///< none where nobody watched

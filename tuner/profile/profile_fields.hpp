@@ -62,6 +62,7 @@ template <class F> void fields(F& f, Is<OfBest> auto& one) {
 
 template <class F> void timed_fields(F& f, auto& one) {
     f.measured("ratio", one.ratio);
+    f.unless_default("gb_per_s", one.gb_per_s);
     f.unless_default("workloads", one.workloads);
 }
 
@@ -146,6 +147,7 @@ template <class F> void fields(F& f, Is<SearchFacts> auto& one) {
     f("without", one.without);
     f.unless_default("references", one.references);
     f.unless_default("source_map", one.source_map);
+    f.unless_default("memory_nodes", one.memory_nodes);
     f("time_budget_seconds", one.budget_seconds);
     f.unless_default("resumed", one.resumed);
     f("noise", one.noise);

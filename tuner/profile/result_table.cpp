@@ -77,13 +77,14 @@ std::string title_of(const Choice& choice) {
     return "";
 }
 
-/// A row that only tells a copy, and maybe its ratio.
+/// A row that only tells a copy, and maybe its ratio and bandwidth.
 Cells row_of(const std::string& what, const AnyCopy& copy, std::size_t columns,
-             std::optional<double> ratio = std::nullopt) {
+             std::optional<double> ratio = std::nullopt, double gb_per_s = 0) {
     Cells row(columns);
     row[0] = what;
     row[1] = name_of(copy);
     if (ratio) row[2] = two_digits(*ratio);
+    if (gb_per_s > 0) row[3] = bandwidth_text(gb_per_s);
     return row;
 }
 
@@ -102,7 +103,7 @@ std::string table_of(const Choices& choices) {
                      sensing ? std::string(sensing->probe->name) + " > " +
                                    std::to_string(sensing->threshold.ticks)
                              : name_of(one->copy),
-                     two_digits(one->ratio), bandwidth_text(one->bandwidth())};
+                     two_digits(one->ratio), bandwidth_text(one->gb_per_s)};
         for (const Workload workload : workloads) row.push_back(ratio_text(*one, workload));
         if (proven) {
             row.push_back(one->proof ? two_digits(one->proof->lead.median) : "-");
@@ -111,10 +112,14 @@ std::string table_of(const Choices& choices) {
         }
         rows.push_back(std::move(row));
         if (sensing) {
-            rows.push_back(row_of("  cached", sensing->hot, header.size()));
-            rows.push_back(row_of("  uncached", sensing->cold, header.size()));
-            if (sensing->fetch) rows.push_back(row_of("  fetch", *sensing->fetch, header.size()));
-            rows.push_back(row_of("no counter", one->copy, header.size(), one->plain.ratio));
+            const auto add = [&](const char* data, const Candidate& copy, Workload workload) {
+                rows.push_back(row_of(data, copy, header.size(), {}, one->bandwidth(workload)));
+            };
+            add("  cached", sensing->hot, Workload::hot);
+            add("  uncached", sensing->cold, Workload::cold);
+            if (sensing->fetch) add("  fetch", *sensing->fetch, Workload::fetch);
+            rows.push_back(row_of("no counter", one->copy, header.size(), one->plain.ratio,
+                                  one->plain.gb_per_s));
         }
         if (one->kind == ChoiceKind::pipelines) continue;
         for (const RunnerUp& next : one->runners_up) {
@@ -135,8 +140,10 @@ std::string choices_tables(const Profile& profile, Operation operation) {
     std::string out;
     for (const auto& [columns, choices] : kinds) out += table_of(choices);
     if (out.empty()) return out;
-    return out + "GB/s: the most under any workload; lead: runner-up's time over the winner's; "
-                 "ties: others within the\nnoise; floor: libc over libc\n";
+    return out +
+           "GB/s: the most under any workload (cached, uncached, fetch: under hot, cold, fetch); "
+           "lead: runner-up's\ntime over the winner's; ties: others within the noise; floor: "
+           "libc over libc\n";
 }
 
 std::string references_table(const Profile& profile, Operation operation) {

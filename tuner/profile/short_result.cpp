@@ -54,14 +54,15 @@ std::string in_words(const Candidate& candidate, Detail detail) {
     return distance ? text + ' ' + std::to_string(candidate.pd) + " lines ahead" : text;
 }
 
-/// What a copy that senses tells apart.
+/// What a copy that senses tells apart, and where its GB/s are taken from.
 constexpr std::array kData = {"cached", "uncached", "fetch"};
+constexpr std::array kDataWorkloads = {Workload::hot, Workload::cold, Workload::fetch};
 
 struct Row {
     std::size_t up_to;
     std::vector<std::string> copies; ///< one, or in the order of kData
     std::vector<double> ratios;
-    double bandwidth; ///< GB/s
+    std::vector<double> bandwidths; ///< GB/s, of each of the copies
 };
 
 std::size_t lines_of(const std::vector<Row>& rows) {
@@ -101,10 +102,15 @@ std::vector<Row> rows_of(const Profile& profile, Operation operation, Detail det
         } else {
             copies = {in_words(one->pipeline(), detail)};
         }
-        if (rows.empty() || rows.back().copies != copies) rows.push_back({0, copies, {}, 0});
+        if (rows.empty() || rows.back().copies != copies) {
+            rows.push_back({0, copies, {}, std::vector<double>(copies.size())});
+        }
         rows.back().up_to = one->up_to;
         rows.back().ratios.push_back(one->ratio);
-        rows.back().bandwidth = std::max(rows.back().bandwidth, one->bandwidth());
+        for (std::size_t i = 0; i < copies.size(); ++i) {
+            double& most = rows.back().bandwidths[i];
+            most = std::max(most, one->sensing ? one->bandwidth(kDataWorkloads[i]) : one->gb_per_s);
+        }
     }
     return rows;
 }
@@ -122,7 +128,8 @@ std::string times(double ratio) {
 std::string legend(std::size_t most_copies) {
     std::string text =
         "x libc: libc's time over ours (2.00: twice as fast), the mean of all that it was "
-        "tuned for. GB/s: the most that it reached in any situation.";
+        "tuned for. GB/s: the most that it reached in any situation";
+    text += most_copies > 1 ? ", or in that of the row." : ".";
     if (most_copies > 1) text += " A size with several rows looks first whether its data is cached";
     if (most_copies > 2) text += "; fetch: only the destination is";
     return wrapped(text + (most_copies > 1 ? "." : ""));
@@ -350,11 +357,9 @@ std::string routine_rows(const Profile& profile, Operation operation) {
     }
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
-            std::string bandwidth;
-            if (i == 0) bandwidth = bandwidth_text(row.bandwidth);
             table.push_back({i ? "" : format_size(row.up_to), row.copies.size() < 2 ? "" : kData[i],
-                             i ? "" : times(geometric_mean(row.ratios)).substr(0, 4), bandwidth,
-                             row.copies[i]});
+                             i ? "" : times(geometric_mean(row.ratios)).substr(0, 4),
+                             bandwidth_text(row.bandwidths[i]), row.copies[i]});
         }
     }
     return aligned(table, {"Up to", "data", "how"}) + legend(most);

@@ -17,6 +17,7 @@
  * RT register type, LT/ST load and store type (T temporal, NT non-temporal), PT prefetch type,
  * PS prefetch size and PD prefetch distance in cache lines. Larger sizes take the last row.
  *
+ * Up to 128 B the profile asks for MM T NT T0 2 0: the small copies stand in for it.
  * Up to 128 bytes, whatever the rows above say: small copies, stepped, XMM, tests middle.
  * Buffers that overlap, above that: XMM, 128 bytes a turn.
  *

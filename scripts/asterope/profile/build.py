@@ -58,7 +58,8 @@ def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
         ratio=evidence.get("ratio"),
         plain_ratio=plain.get("ratio"),
         workloads=_workloads(evidence),
-        plain_workloads=_workloads(plain),
+        gb_per_s=evidence.get("gb_per_s"),
+        plain_gb_per_s=plain.get("gb_per_s"),
         proof=_proof(evidence["proof"]) if "proof" in evidence else None,
         noise_floor={
             name: Ratio(**ratio) for name, ratio in evidence.get("noise_floor", {}).items()

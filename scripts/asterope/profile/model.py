@@ -46,7 +46,7 @@ class Choice:
 
     `copy`: of the architecture's spaces, as operation and kind say; of threads a Share. Where there
     is a copy that senses (`sensing`), that is taken and measured, and `copy` only without a usable
-    counter; `plain_ratio` and `plain_workloads` are what it was measured at then. `size` is what
+    counter; `plain_ratio` and `plain_gb_per_s` are what it reached then. `size` is what
     was timed; ratio, proof and the rest are None or empty where the profile does not say.
     """
 
@@ -61,9 +61,15 @@ class Choice:
     ratio: float | None = None
     plain_ratio: float | None = None
     workloads: Mapping[str, Measurement] = ()
-    plain_workloads: Mapping[str, Measurement] = ()
+    gb_per_s: float | None = None
+    plain_gb_per_s: float | None = None
     proof: Proof | None = None
     noise_floor: Mapping[str, Ratio] = ()
+
+    def rate(self, workload: str) -> float | None:
+        """GB/s under a workload: bytes a nanosecond."""
+        timing = self.workloads.get(workload) if self.workloads else None
+        return self.size / timing.ns if timing and timing.ns else None
 
     @property
     def taken(self) -> Any:

@@ -227,12 +227,6 @@ def _sensing_words(copy: SensingCopy) -> str:
     return f"{probe}: {copy.cold.name}{fetch}, else {copy.hot.name}"
 
 
-def _rate(choice: Choice) -> str:
-    """The most that it copied in a second, in GB, under any workload."""
-    rates = [choice.size / one.ns for one in choice.workloads.values() if one.ns]
-    return f"{max(rates):.3g}" if rates else "-"
-
-
 def _table(profile: Profile) -> Table:
     rows = []
     for choice in (*profile.of("pipelines"), *profile.of("pipelines", MEMSET)):
@@ -244,7 +238,7 @@ def _table(profile: Profile) -> Table:
                 choice.copy.name,
                 _sensing_words(choice.sensing) if choice.sensing else "-",
                 f"{choice.ratio:.2f}" if choice.ratio is not None else "-",
-                _rate(choice),
+                f"{choice.gb_per_s:.3g}" if choice.gb_per_s else "-",
                 f"{proof.lead.median:.3f} ({proof.lead.low:.3f}..{proof.lead.high:.3f})"
                 if proof
                 else "-",

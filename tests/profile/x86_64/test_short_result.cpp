@@ -118,7 +118,7 @@ TEST(RoutineRows, shows_both_pipelines_of_a_copy_that_senses) {
         SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(2, 0.99, 1.6), 15};
     const auto rows = lines(Told{facts}.rows());
     EXPECT_EQ(rows[1], "64 KiB cached     0.99 65536 rep movsb");
-    EXPECT_EQ(rows[2].substr(0, 44), "       uncached              64-byte registe");
+    EXPECT_EQ(rows[2].substr(0, 44), "       uncached        65536 64-byte registe");
 }
 
 TEST(RoutineRows, shows_the_third_pipeline_of_a_copy_that_looks_at_the_destination) {
@@ -127,7 +127,7 @@ TEST(RoutineRows, shows_the_third_pipeline_of_a_copy_that_looks_at_the_destinati
     const SensingCopy copy{&probe, kSpace[1], kSpace[0], {187, 90, 390}, kSpace[1]};
     facts.sensing[0] = SensingResult{copy, finalist(2, 0.99, 1.6), 15};
     const std::string text = Told{facts}.rows();
-    EXPECT_EQ(lines(text)[3], "       fetch                 rep movsb");
+    EXPECT_EQ(lines(text)[3], "       fetch               - rep movsb");
     EXPECT_TRUE(mentions(text, "fetch: only the destination is."));
 }
 
