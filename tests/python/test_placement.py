@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from asterope import generate
-from asterope.placement import command, experiment, words
+from asterope.placement import command, experiment, segments, words
 from asterope.placement.experiment import (
     AGAIN,
     CALLED,
@@ -107,6 +107,47 @@ def test_the_picture_has_every_build_and_the_noise() -> None:
     content = picture.png(figure)
     assert content.startswith(b"\x89PNG") and len(content) > 5000
     assert content == picture.png(figure)
+
+
+# --- Loops over arrays in the data segment and on the heap ----------------------------------------
+
+# Of a loop, a build: what the heap takes of the static time, and how the verdict begins.
+SEGMENTS = {
+    (
+        "copy",
+        "gcc -O0",
+        1.3,
+    ): "at -O0 in 1 of 10 cells (1.30: copy, gcc -O0); from -O1",
+    ("product", "clang -O2", 0.9): "at -O0 in 0 of 10 cells; from -O1 on in 1 of 30 cells (0.90: ",
+    ("fill", "gcc -O3", 1.005): "at -O0 in 0 of 10 cells; from -O1 on in 0 of 30 cells.",
+}
+
+
+@pytest.mark.parametrize(("slow", "expected"), SEGMENTS.items())
+def test_a_loop_that_the_heap_makes_slower_is_found(slow: tuple, expected: str) -> None:
+    noise = random.Random(3)
+    rounds = [
+        {
+            (build.name, kind, loop): 100
+            * (slow[2] if (loop, build.name, kind) == (*slow[:2], segments.HEAP) else 1)
+            * noise.gauss(1, 0.001)
+            for build, kind, loop in itertools.product(BUILDS, segments.PROGRAMS, segments.LOOPS)
+        }
+        for _ in range(15)
+    ]
+    text = segments.words(segments.analyse(rounds))
+    assert expected in text.splitlines()[-1]
+    assert text.count(" *\n") == (abs(slow[2] - 1) > 0.01)
+
+
+def test_the_loops_are_built_and_timed(capsys: pytest.CaptureFixture[str]) -> None:
+    compilers = experiment.find_compilers()
+    assert run("--segments", "--rounds", "1", "--csv", "x") == 2
+    assert "--segments writes no file" in capsys.readouterr().err
+    assert run("--segments", "--rounds", "1") == 0
+    text = capsys.readouterr().out
+    for compiler, level, loop in itertools.product(compilers, LEVELS, segments.LOOPS):
+        assert f"\n{loop:<11}{compiler} {level}" in text
 
 
 # --- The whole command ----------------------------------------------------------------------------

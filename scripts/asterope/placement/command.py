@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import re
 import tempfile
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from ..command_line import DONE, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure
 from ..one_line import one_line
 from ..output_file import write_output
-from . import experiment, words
+from . import experiment, segments, words
 
 PROGRAM = "asterope-placement"
 MOST_SIZES, MOST_ROUNDS = 16, 10_000
@@ -64,6 +65,12 @@ def _parser() -> argparse.ArgumentParser:
         default="generated/asterope_memcpy.c",
         help="what asterope-generate wrote (default: %(default)s)",
     )
+    parser.add_argument(
+        "--segments",
+        action="store_true",
+        help="instead: time loops whose arrays are in the data segment, and the same loops whose "
+        "arrays are on the heap (copy, fill, matrix product), at all of these levels",
+    )
     parser.add_argument("--csv", metavar="FILE", help="write every cell there")
     parser.add_argument("--plot", metavar="FILE.png", help="write the picture (needs matplotlib)")
     parser.add_argument(
@@ -102,10 +109,26 @@ def _time(
             os.sched_setaffinity(0, allowed)
 
 
+def _time_segments(compilers: Sequence[str], rounds: int, cpu: int) -> int:
+    allowed = os.sched_getaffinity(0)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            programs = segments.build_all(compilers, Path(folder))
+            os.sched_setaffinity(0, {cpu})  # the programs inherit it
+            timed = segments.time_all(programs, rounds, random.Random(SEED))
+        finally:
+            os.sched_setaffinity(0, allowed)
+    show(f"{len(programs)} programs of {len(compilers)} compilers, {rounds} rounds, CPU {cpu}\n")
+    show(segments.words(segments.analyse(timed)))
+    return DONE
+
+
 def _run(arguments: argparse.Namespace) -> int:
     routine = Path(arguments.routine)
-    if not routine.is_file():
+    if not arguments.segments and not routine.is_file():
         raise BadInput(f"{one_line(routine)}: no such file: run asterope-generate first")
+    if arguments.segments and (arguments.csv or arguments.plot):
+        raise BadInput("--segments writes no file: leave out --csv and --plot")
     draw = None
     if arguments.plot is not None:
         try:
@@ -121,6 +144,8 @@ def _run(arguments: argparse.Namespace) -> int:
     for name in experiment.COMPILERS:
         if name not in compilers:
             tell(PROGRAM, f"left out: {name}, which is not installed")
+    if arguments.segments:
+        return _time_segments(compilers, arguments.rounds, cpu)
     try:
         builds, trials = _time(routine.resolve(), compilers, arguments, cpu)
     except (BadInput, Failure) as error:

@@ -75,7 +75,7 @@ def build_all(routine: Path, compilers: Sequence[str], folder: Path) -> list[Bui
         for level in LEVELS:
             library = folder / f"{Path(compiler).name}{level}.so"
             what = [str(routine), str(SOURCES / "thunk.c")]
-            _compile([compiler, "-std=c99", level, "-fPIC", "-shared", *what, "-o", str(library)])
+            compile_c([compiler, "-std=c99", level, "-fPIC", "-shared", *what, "-o", str(library)])
             builds.append(Build(compiler, level, library, library.with_suffix(".again.so")))
     usual = next(build for build in builds if build.level == "-O2")
     for build in builds:
@@ -86,11 +86,12 @@ def build_all(routine: Path, compilers: Sequence[str], folder: Path) -> list[Bui
 def build_driver(compiler: str, folder: Path) -> Path:
     """The program that times them. Raises BadInput where a compiler refuses it."""
     program = folder / "driver"
-    _compile([compiler, "-O2", str(SOURCES / "driver.c"), "-o", str(program), "-ldl"])
+    compile_c([compiler, "-O2", str(SOURCES / "driver.c"), "-o", str(program), "-ldl"])
     return program
 
 
-def _compile(command: Sequence[str]) -> None:
+def compile_c(command: Sequence[str]) -> None:
+    """Raises CannotCompile."""
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]

@@ -1,0 +1,142 @@
+"""Data segment, heap and optimization: what it costs a program's own loops to get at their arrays.
+
+The other experiment hands pointers to a copy, and a pointer is the same wherever it points. Here
+the loops are compiled with their arrays (segments.c): static ones have an address that the linker
+knows, those of the heap are reached through a pointer variable. Each compiler and level makes one
+program of either kind. All run again and again in shuffled order, each a process of its own, as a
+place cannot change within one; the static one runs twice a round, which is the noise.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from ..faults import Failure
+from ..profile import Ratio
+from ..robust import ratio_interval
+from .experiment import LEVELS, SOURCES, compile_c
+
+LOOPS = ("copy", "copy_bytes", "fill", "fill_bytes", "product")
+# Of each build; the second again runs the program of the first.
+STATIC, AGAIN, HEAP = "static", "again", "heap"
+PROGRAMS = (STATIC, AGAIN, HEAP)
+MOST_SECONDS = 60
+# An address that is known when the program is linked, not only its distance from the code.
+FIXED = ("-fno-pie", "-no-pie")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One loop of one build: nanoseconds over the static arrays, what the heap takes of that, and
+    the same program again."""
+
+    ns: float
+    heap: Ratio
+    floor: Ratio
+
+    @property
+    def differs(self) -> bool:
+        """Beyond what the same program takes of itself, and by at least 1 %."""
+        clear = self.heap.low > self.floor.high or self.heap.high < self.floor.low
+        return clear and abs(math.log(self.heap.median)) > 0.01
+
+
+# ns by build, program and loop.
+Round = Mapping[tuple[str, str, str], float]
+
+
+def build_all(compilers: Sequence[str], folder: Path) -> dict[tuple[str, str], Path]:
+    """By build and program. Raises BadInput."""
+    programs = {}
+    for compiler in compilers:
+        for level in LEVELS:
+            build = f"{compiler} {level}"
+            for kind in (STATIC, HEAP):
+                program = folder / f"{compiler}{level}-{kind}"
+                options = [*FIXED, *(["-DHEAP"] if kind == HEAP else [])]
+                source = str(SOURCES / "segments.c")
+                compile_c([compiler, level, "-std=gnu11", *options, source, "-o", str(program)])
+                programs[build, kind] = program
+            programs[build, AGAIN] = folder / f"{compiler}{level}-{AGAIN}"
+            shutil.copy(programs[build, STATIC], programs[build, AGAIN])
+    return programs
+
+
+def time_all(
+    programs: Mapping[tuple[str, str], Path], rounds: int, random_order: random.Random
+) -> list[Round]:
+    """Each program once a round. Raises Failure."""
+    timed = []
+    for _ in range(rounds):
+        own: dict[tuple[str, str, str], float] = {}
+        for build, kind in random_order.sample(list(programs), len(programs)):
+            done = subprocess.run(
+                [programs[build, kind]], capture_output=True, text=True, timeout=MOST_SECONDS
+            )
+            if done.returncode != 0:
+                raise Failure(f"the loops of {build} ended with {done.returncode}")
+            for line in done.stdout.splitlines():
+                loop, ns = line.split()
+                own[build, kind, loop] = float(ns)
+        timed.append(own)
+    return timed
+
+
+def analyse(rounds: Sequence[Round]) -> dict[str, dict[str, Cell]]:
+    """By loop and build."""
+    cells: dict[str, dict[str, Cell]] = {loop: {} for loop in LOOPS}
+    for build in sorted({build for build, _kind, _loop in rounds[0]}):
+        for loop in LOOPS:
+
+            def over_static(kind: str, loop: str = loop, build: str = build) -> Ratio:
+                return ratio_interval(
+                    [math.log(r[build, kind, loop] / r[build, STATIC, loop]) for r in rounds]
+                )
+
+            ns = median(r[build, STATIC, loop] for r in rounds)
+            cells[loop][build] = Cell(ns, over_static(HEAP), over_static(AGAIN))
+    return cells
+
+
+def words(cells: Mapping[str, Mapping[str, Cell]]) -> str:
+    """The table, and the answer in a sentence."""
+    lines = [f"{'':<23}{'static':>9}{'heap over static':>25}{'static again':>22}"]
+    for loop, builds in cells.items():
+        for build, cell in builds.items():
+            ratios = "".join(
+                f"{ratio.median:>9.3f} ({ratio.low:.3f}..{ratio.high:.3f})"
+                for ratio in (cell.heap, cell.floor)
+            )
+            mark = " *" if cell.differs else ""
+            lines.append(f"{loop:<11}{build:<10}{cell.ns:>8.0f} ns{ratios}{mark}")
+    return "\n".join([*lines, "", verdict(cells)])
+
+
+def verdict(cells: Mapping[str, Mapping[str, Cell]]) -> str:
+    by_level: dict[bool, list[tuple[float, str]]] = {}
+    for loop, builds in cells.items():
+        for build, cell in builds.items():
+            if cell.differs:
+                name = f"{loop}, {build}"
+                by_level.setdefault(build.endswith("-O0"), []).append((cell.heap.median, name))
+    count = sum(map(len, cells.values()))
+    parts = []
+    for unoptimized, when in ((True, "at -O0"), (False, "from -O1 on")):
+        found = by_level.get(unoptimized, [])
+        of = count // len(LEVELS) if unoptimized else count - count // len(LEVELS)
+        part = f"{when} in {len(found)} of {of} cells"
+        if found:
+            ends = dict.fromkeys((min(found), max(found)))
+            part += " (" + " to ".join(f"{ratio:.2f}: {name}" for ratio, name in ends) + ")"
+        parts.append(part)
+    return (
+        "The heap through a pointer variable takes another time than the data segment, beyond the "
+        f"noise and 1 %: {'; '.join(parts)}."
+    )
