@@ -162,6 +162,16 @@ def test_a_preset_has_the_papers_rows(bench, library: Path) -> None:
         assert line.startswith(f"{loser} loses to {winner} in ") and " of 4 rows" in line
 
 
+def test_test_3_is_scaled_to_the_memory_and_says_how(bench, library: Path) -> None:
+    system = ("--preset", "3", "--memory", "1M", "--elemsPerSubsys", "4", "--repCount", "1")
+    lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
+    assert "elemSize 64, churnCount 1, accessCount 8" in lines[1]
+    assert lines[3].strip() == "asterope-bench locality 65536 . 4 64 1 8 1"
+    assert [line.split()[:2] for line in lines if " KiB  " in line] == [
+        [size, "KiB"] for size in ("64", "128", "256", "512")
+    ]
+
+
 # Command -> options that it refuses, and what is said.
 BAD = {
     "messages": [
@@ -184,6 +194,7 @@ BAD = {
         ([], "none of systemSize"),
         (["1048576G", ".", "4", "128"], "may be taken"),
         (["--repCount=-1", *SYSTEM[:4]], "repCount '-1'"),
+        (["--preset", "3", "--memory", "1x"], "1x"),
         (["--csv", "rows.csv", *SYSTEM], "--csv"),
     ],
 }

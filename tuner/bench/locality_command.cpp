@@ -27,6 +27,7 @@ struct LocalityOptions {
     RoutineOptions routine{.rounds = 9};
     std::array<std::string, 7> parameters; ///< in the order of kNames
     int preset = 0;
+    std::string memory; ///< what a system may take; "": as much as is free
 };
 
 LocalityRequest read_parameters(const std::array<std::string, 7>& texts) {
@@ -48,11 +49,12 @@ LocalityRequest read_parameters(const std::array<std::string, 7>& texts) {
 }
 
 /// The rows that the memory has room for. Throws BadInput where that is none.
-std::vector<Locality> that_fit(std::vector<Locality> rows, const AppRun& app) {
-    app.require_memory(memory_of(rows[0]), "systemSize " + format_size(rows[0].systemSize) +
-                                               " and what manages it need");
-    std::erase_if(
-        rows, [&](const Locality& row) { return memory_of(row) > app.bytes_that_may_be_taken(); });
+std::vector<Locality> that_fit(std::vector<Locality> rows, const AppRun& app, std::size_t memory) {
+    if (memory_of(rows[0]) > memory) {
+        app.require_memory(memory_of(rows[0]), "systemSize " + format_size(rows[0].systemSize) +
+                                                   " and what manages it need");
+    }
+    std::erase_if(rows, [&](const Locality& row) { return memory_of(row) > memory; });
     return rows;
 }
 
@@ -113,6 +115,13 @@ void print_head(const RoutineOptions& routine, const AppRun& app, int test, int 
         std::printf("repCount is that of the paper's tests divided by 64, at least 2; "
                     "--repCount sets another.\n");
     }
+    if (test == 3) {
+        std::printf("The paper's systems of 4 to 32 GiB are scaled to what may be taken. The first "
+                    "row, as a "
+                    "command:\n  asterope-bench locality %zu . %zu %zu %zu %zu %zu\n",
+                    row.systemSize, row.elemsPerSubsys, row.elemSize, row.churnCount,
+                    row.accessCount, row.repCount);
+    }
     if (left_out) {
         std::printf("%zu rows are left out: there is no memory for their systems.\n", left_out);
     }
@@ -152,13 +161,16 @@ void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
 
 void run_locality(const LocalityOptions& options) {
     const LocalityRequest request = read_parameters(options.parameters);
-    const std::vector<Locality> wanted =
-        options.preset ? preset(options.preset, request) : std::vector<Locality>{solve(request)};
+    const std::size_t given = options.memory.empty() ? 0 : parse_size(options.memory);
+    if (!options.preset) solve(request); // refuses it before the routine is looked at
     AppRun app(options.routine);
-    const std::vector<Locality> rows = that_fit(wanted, app);
+    const std::size_t memory = given ? given : app.bytes_that_may_be_taken();
+    const std::vector<Locality> wanted = options.preset ? preset(options.preset, request, memory)
+                                                        : std::vector<Locality>{solve(request)};
+    const std::vector<Locality> rows = that_fit(wanted, app, memory);
     const int cpu = app.start(options.routine.cpu);
-    print_head(options.routine, app, options.preset, cpu, rows[0], !request.repCount,
-               wanted.size() - rows.size());
+    print_head(options.routine, app, options.preset, cpu, rows[0],
+               !request.repCount && options.preset != 3, wanted.size() - rows.size());
     Contenders contenders = app.contenders();
     contenders.push_back({kMove, "hands on the data", libc_move()});
     double work = 0;
@@ -196,8 +208,14 @@ Subcommand add_locality_command(CLI::App& app) {
     }
     add_option(command, "--preset", &options->preset,
                "the paper's test 1 (elements of 128 bytes) or 2 (of 96), system sizes of 8K "
-               "to 32M; parameters that are named as well hold in all rows",
-               "1|2", {.within = {{1, 2}}});
+               "to 32M, or 3 (of 64, its 4 to 32 GiB scaled to the memory); parameters that are "
+               "named as well hold in all rows",
+               "1|2|3", {.within = {{1, 3}}});
+    add_option(command, "--memory", &options->memory,
+               "what a system may take (default: the memory that is free); more than that needs "
+               "swap, and a limit such as systemd-run --scope -p MemoryHigh=1G around this command "
+               "keeps the machine alive",
+               "SIZE");
     add_options(command, options->routine);
     return {command, [options] { run_locality(*options); }};
 }

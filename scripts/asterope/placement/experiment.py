@@ -91,7 +91,7 @@ def build_driver(compiler: str, folder: Path) -> Path:
 
 
 def compile_c(command: Sequence[str]) -> None:
-    """Raises CannotCompile."""
+    """Raises BadInput."""
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]

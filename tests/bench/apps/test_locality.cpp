@@ -122,6 +122,20 @@ TEST(LocalityPreset, has_the_rows_of_the_papers_tests) {
     }
 }
 
+TEST(LocalityPreset, has_test_3_scaled_to_the_memory) {
+    const std::size_t memory = 8 * 1024 * kMiB;
+    const std::vector<Locality> rows = preset(3, {}, memory);
+    ASSERT_EQ(rows.size(), 16u); // four systems in four ways
+    EXPECT_EQ(rows.front().systemSize, 512 * kMiB);
+    EXPECT_EQ(rows.back().systemSize, 4096 * kMiB);
+    for (const Locality& row : rows) {
+        EXPECT_EQ((std::vector{row.elemSize, row.churnCount, row.accessCount, row.repCount}),
+                  (std::vector<std::size_t>{64, 1, 8, 5}));
+        EXPECT_LE(memory_of(row), memory);
+    }
+    EXPECT_TRUE(mentions(refusal_of([] { preset(3, {}, 8192); }), "no such row"));
+}
+
 TEST(LocalityPreset, keeps_to_what_is_fixed) {
     const std::vector<Locality> one_size = preset(1, {.systemSize = 16384, .repCount = 1});
     ASSERT_EQ(one_size.size(), 5u);

@@ -2,6 +2,7 @@
 #include "bench/apps/locality.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -103,20 +104,29 @@ double work_of(const Locality& parameters) {
            static_cast<double>(parameters.churnCount + parameters.accessCount);
 }
 
-std::vector<Locality> preset(int test, const LocalityRequest& fixed) {
-    if (test != 1 && test != 2) throw BadInput("preset " + std::to_string(test) + ": 1 or 2");
+std::vector<Locality> preset(int test, const LocalityRequest& fixed, std::size_t memory) {
+    if (test < 1 || test > 3) throw BadInput("preset " + std::to_string(test) + ": 1, 2 or 3");
     if (fixed.numSubsystems) {
         throw BadInput("a preset computes numSubsystems: leave it out, or leave out the preset");
     }
     LocalityRequest request = fixed;
-    if (!fixed.elemSize) request.elemSize = test == 1 ? 128 : 96;
+    if (!fixed.elemSize) request.elemSize = test == 1 ? 128 : test == 2 ? 96 : 64;
+    int first = 13, last = 25;
+    if (test == 3) {
+        request.accessCount = fixed.accessCount.value_or(8);
+        request.repCount = fixed.repCount.value_or(5);
+        const std::size_t size = std::max<std::size_t>(*request.elemSize, 1);
+        const std::size_t most = memory / (size + kHandle + sizeof(std::uint32_t)) * size;
+        last = std::bit_width(most) - 1;
+        first = std::max(13, last - 3);
+    }
     std::vector<Locality> rows;
-    for (int power = 13; power <= 25; ++power) {
+    for (int power = first; power <= last; ++power) {
         const std::size_t system_size = std::size_t{1} << power;
         if (fixed.systemSize.value_or(system_size) != system_size) continue;
         request.systemSize = system_size;
         const std::size_t most = system_size / std::max<std::size_t>(*request.elemSize, 1) / 2;
-        for (std::size_t elements = 4; elements <= most; elements *= 2) {
+        for (std::size_t elements = 4; elements <= most; elements *= test == 3 ? 64 : 2) {
             if (fixed.elemsPerSubsys.value_or(elements) != elements) continue;
             request.elemsPerSubsys = elements;
             rows.push_back(solve(request));
@@ -124,8 +134,10 @@ std::vector<Locality> preset(int test, const LocalityRequest& fixed) {
     }
     if (rows.empty()) {
         throw BadInput("preset " + std::to_string(test) +
-                       " has no such row: systemSize is a power of two from 8K to 32M, "
-                       "elemsPerSubsys one from 4 to half of all elements");
+                       " has no such row: systemSize is a power of two from " +
+                       format_size(std::size_t{1} << first) + " to " +
+                       format_size(std::size_t{1} << std::max(first, last)) +
+                       ", elemsPerSubsys one from 4 to half of all elements");
     }
     return rows;
 }
