@@ -192,14 +192,25 @@ def test_store_forwarding_reads_head_and_tail(section) -> None:
 def test_single_timings_are_percentiles(section) -> None:
     rows = section("single_timings")["rows"]
     for row in rows:
-        assert list(row["percentiles_ns"]) == ["1.0", "10.0", "50.0", "90.0", "99.0", "99.9", "max"]
+        assert list(row["percentiles_ns"]) == [
+            "least",
+            "1.0",
+            "10.0",
+            "50.0",
+            "90.0",
+            "99.0",
+            "99.9",
+            "most",
+        ]
         figures = list(row["percentiles_ns"].values())
         assert figures == sorted(figures)
-        assert row["calls"] >= 10000
+        assert figures[0] <= row["mean_ns"] <= figures[-1]
+        assert row["calls"] >= (10000 if row["size"] <= 262144 else 101)
     beside = {row["neighbour"] for row in rows}
     assert beside == ({False, True} if len(os.sched_getaffinity(0)) > 1 else {False})
     assert {row["copy"] for row in rows} == {"libc", "libc again", "winner", "nothing"}
-    assert {row["size"] for row in rows} == {4096, 262144}
+    *small, third = sorted({row["size"] for row in rows})
+    assert small == [4096, 262144] and third > 262144, "a third of the last cache"
 
 
 def test_without_another_cpu_there_is_no_neighbour(diagnose) -> None:

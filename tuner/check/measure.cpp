@@ -9,6 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/modes.hpp"
+#include "base/text.hpp"
 #include "machine/affinity.hpp"
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
@@ -105,6 +107,10 @@ void print_row(int label, const HoldContest& contest, const Outcome& outcome) {
                 contest.tuned.ratio, ratio_text(now.ratio).c_str(), contest.tuned.lead,
                 now.lead ? ratio_text(*now.lead).c_str() : "none", now.floor.median,
                 kWords[static_cast<int>(outcome.verdict)], contest.holder.name.c_str());
+    const auto two_digits = [](double ratio) { return formatted("%.2f", ratio); };
+    for (const std::string& line : modes_told("  x libc by round", now.rounds, two_digits)) {
+        std::printf("%s\n", line.c_str());
+    }
     std::fflush(stdout);
 }
 

@@ -24,6 +24,7 @@ PresentResult time_again(Race& race, bool with_rival) {
     race.run_off(all_entrants(with_rival ? 2 : 1), kHoldRounds, kHolder);
     PresentResult now{race.libc_over(kHolder), std::nullopt, race.libc_over(kLibcAgain)};
     if (with_rival) now.lead = race.lead(kHolder, kRival);
+    now.rounds = race.libc_over_by_round(kHolder);
     return now;
 }
 

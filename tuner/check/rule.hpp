@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/statistics.hpp"
 #include "search/objective.hpp"
@@ -33,6 +34,7 @@ struct PresentResult {
     Estimate ratio;
     std::optional<Estimate> lead; ///< none: there is no runner-up
     Estimate floor;               ///< libc's time over libc's
+    std::vector<double> rounds{}; ///< libc's time over the winner's in each
 };
 
 /// Whether a winner has become slower than it may be. The bound is 1, or `tuned`, its ratio when it

@@ -1,6 +1,7 @@
 // The race: times entrants beside libc, keeps the best, and settles it in a run-off.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -181,6 +182,13 @@ class Race {
     Estimate libc_over(Entrant entrant, std::size_t objective = 0) const {
         return exponentiate(
             run_off_->paired.mean_log_ratio(kLibc, entrant, objectives_[objective]));
+    }
+    /// The same in each of its rounds.
+    std::vector<double> libc_over_by_round(Entrant entrant, std::size_t objective = 0) const {
+        std::vector<double> ratios =
+            run_off_->paired.log_ratios(kLibc, entrant, objectives_[objective]);
+        for (double& ratio : ratios) ratio = std::exp(ratio);
+        return ratios;
     }
 
     /// The other's time over the one's in the last run-off, both of which took part.

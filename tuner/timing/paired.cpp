@@ -70,15 +70,14 @@ Estimate Paired::ratio(int over, int under, Series series) const {
     return exponentiate(sign_interval(differences(over, under, series)));
 }
 
-Estimate Paired::mean_log_ratio(int over, int under,
-                                const std::vector<std::pair<Workload, double>>& weights) const {
+std::vector<double> Paired::log_ratios(int over, int under, const Weighted& weights) const {
     std::vector<double> sum;
     for (const auto& [workload, weight] : weights) {
         const std::vector<double> one = differences(over, under, workload);
         sum.resize(one.size());
         for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weight * one[i];
     }
-    return sign_interval(sum);
+    return sum;
 }
 
 } // namespace asterope

@@ -65,9 +65,12 @@ class Paired {
     double seconds(int entrant, Series series = {}) const;
     /// Time of `over` divided by time of `under`, median over the rounds and its interval.
     Estimate ratio(int over, int under, Series series = {}) const;
-    /// The same as a logarithm, each round's weighted mean over the workloads.
-    Estimate mean_log_ratio(int over, int under,
-                            const std::vector<std::pair<Workload, double>>& weights) const;
+    /// The same of each round as a logarithm, the weighted mean over the workloads.
+    using Weighted = std::vector<std::pair<Workload, double>>;
+    std::vector<double> log_ratios(int over, int under, const Weighted& weights) const;
+    Estimate mean_log_ratio(int over, int under, const Weighted& weights) const {
+        return sign_interval(log_ratios(over, under, weights));
+    }
 
   private:
     std::vector<double> differences(int over, int under, Series series) const;

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..command_line import DONE, FAILED, STALE, fail
 from ..faults import BadInput, Failure
+from ..modes import modes_told
 from ..one_line import one_line
 from ..output_file import check_output, write_output
 from ..program import find_program
@@ -137,6 +138,10 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
         print(f"\n{words.table(findings, setting.metric)}", flush=True)
         for line in words.contradictions(findings, rounds.larger_is_better):
             print(line, flush=True)
+        for name in names:
+            figures = [dict(block)[name] for block in rounds.blocks]
+            for line in modes_told(name, figures, "{:.4g}".format):
+                print(line, flush=True)
         unknown = [one for one in findings.compared if one.verdict == UNKNOWN]
         if count >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
             print("No number of rounds tells: the figure has too few digits.", flush=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..modes import BINS, two_modes
 from ..one_line import one_line
 from .bench import ratio_of
 from .copies import ratio_text
@@ -42,6 +43,7 @@ def proof_pictures(proof: Mapping[str, Any]) -> list[Picture]:
     axes.set_title("Whole runs against libc")
     verdicts = {name: copy.get("verdict") or "the noise floor" for name, copy in rows}
     return [
+        *_two_modes(proof),
         Picture(
             name="proof",
             title="Whole runs",
@@ -61,5 +63,42 @@ def proof_pictures(proof: Mapping[str, Any]) -> list[Picture]:
                     for name, copy in rows
                 ],
             ),
-        )
+        ),
     ]
+
+
+def _two_modes(proof: Mapping[str, Any]) -> list[Picture]:
+    """A histogram for each copy whose runs have two modes, which its median hides."""
+    figures: dict[str, list[float]] = {}
+    for block in proof["blocks"]:
+        for one in block:
+            figures.setdefault(one["copy"], []).append(one["figure"])
+    found = {name: (own, modes) for name, own in figures.items() if (modes := two_modes(own))}
+    pictures = []
+    for number, (name, (own, modes)) in enumerate(found.items()):
+        figure = new_figure(10, 3)
+        axes = figure.add_subplot()
+        counts, edges, _ = axes.hist(own, bins=BINS, color="#555555")
+        told = f"{modes.low:.4g} and {modes.high:.4g} ({100 * modes.share:.0f} %)"
+        axes.set_xlabel("figure of a run")
+        axes.set_ylabel("runs")
+        axes.set_title(f"{one_line(name)[:40]}: two modes")
+        pictures.append(
+            Picture(
+                name=f"modes-{number}",
+                title=f"Two modes: {one_line(name)}",
+                alt=f"Histogram with two humps, at {told}.",
+                caption=f"The runs under {one_line(name)} have two modes, {told}: its median is "
+                "of neither.",
+                figure=figure,
+                table=Table(
+                    "Runs by their figure",
+                    ["from", "to", "runs"],
+                    [
+                        [f"{low:.4g}", f"{high:.4g}", f"{count:.0f}"]
+                        for low, high, count in zip(edges, edges[1:], counts)
+                    ],
+                ),
+            )
+        )
+    return pictures

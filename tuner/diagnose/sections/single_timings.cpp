@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/modes.hpp"
 #include "base/random.hpp"
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
@@ -21,11 +23,11 @@ namespace asterope::diagnosis {
 
 namespace {
 
-constexpr double kPercents[] = {1, 10, 50, 90, 99, 99.9, 100};
-constexpr std::size_t kTimedSizes[] = {4 << 10, 256 << 10};
+constexpr double kPercents[] = {0, 1, 10, 50, 90, 99, 99.9, 100};
 
 std::string percent_name(double percent) {
-    if (percent == 100) return "max";
+    if (percent == 0) return "least";
+    if (percent == 100) return "most";
     return formatted("%g %%", percent);
 }
 
@@ -138,13 +140,22 @@ void add_row(Section& section, const Spread& spread, const std::vector<double>& 
     for (const double percent : kPercents) {
         const double seconds = percentile(sorted, percent);
         cells.push_back(format_time(seconds));
-        percentiles[percent == 100 ? "max" : nlohmann::json(percent).dump()] = seconds * 1e9;
+        percentiles[percent == 0 || percent == 100 ? percent_name(percent)
+                                                   : nlohmann::json(percent).dump()] =
+            seconds * 1e9;
+    }
+    const double mean =
+        std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
+    cells.push_back(format_time(mean));
+    for (std::string& line : modes_told(cells.front(), sorted, format_time)) {
+        section.notes.push_back(std::move(line));
     }
     section.cells.push_back(std::move(cells));
     section.rows.push_back({{"size", spread.size},
                             {"neighbour", spread.beside != kAlone},
                             {"copy", spread.copy},
                             {"calls", sorted.size()},
+                            {"mean_ns", mean * 1e9},
                             {"percentiles_ns", std::move(percentiles)}});
 }
 
@@ -161,19 +172,26 @@ Section single_timings(const Context& context) {
                        "neighbour?";
     section.columns = {"single calls"};
     for (const double percent : kPercents) section.columns.push_back(percent_name(percent));
+    section.columns.emplace_back("mean");
     // enough for the last percentiles to mean something: 40 and more calls beyond 99.9 %
     const int rounds = context.rounds * 1300;
     const std::size_t stream = std::clamp(4 * last_cache_bytes(context.machine),
                                           std::size_t{64} << 20, std::size_t{256} << 20) /
                                2;
     const bool with_neighbour = !context.other_cpus.empty();
-    const double share = with_neighbour ? 0.25 : 0.5;
+    const std::size_t sizes[] = {
+        4 << 10, 256 << 10,
+        // what the neighbour takes from the cache that both share is the copy's loss
+        std::min(last_cache_bytes(context.machine) / 3 & ~std::size_t{4095}, context.largest_copy)};
+    const double share = with_neighbour ? 1.0 / 6 : 1.0 / 3;
 
     std::vector<Spread> spreads;
     double step = 0;
     const auto measure = [&](const std::string& beside) {
-        for (const std::size_t size : kTimedSizes) {
-            const auto timings = time_singly(size, context, rounds, share);
+        for (const std::size_t size : sizes) {
+            const auto fewer =
+                static_cast<int>(rounds * (256 << 10) / std::max<std::size_t>(size, 256 << 10));
+            const auto timings = time_singly(size, context, std::max(fewer, 101), share);
             for (const auto& [who, name] : kNames) {
                 if (timings[who].empty()) continue;
                 spreads.push_back({size, beside, name, percentile(timings[who], 50),

@@ -1,0 +1,82 @@
+"""Samples with two modes: what they are, and a histogram, as a median between two humps tells of
+neither. The same as tuner/base/modes.cpp."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import fmean, pvariance
+from typing import NamedTuple
+
+_FEWEST = 20
+_APART, _ASHMAN = 1.03, 5.0
+BINS, _BAR = 12, 40
+
+
+class TwoModes(NamedTuple):
+    """The medians of two humps, and the share of values in the higher one."""
+
+    low: float
+    high: float
+    share: float
+
+
+def two_modes(values: Sequence[float]) -> TwoModes | None:
+    """Of values above 0, 20 at least: None where they have one mode, or humps less than 3 % apart.
+
+    They are split where that explains most of the variance of their logarithms (Otsu, 1979); both
+    parts hold a tenth at least, lie apart by more than five of their standard deviations (Ashman's
+    D; one uniform hump split in two has 3.5), and the middle third between is nearly empty.
+    """
+    count = len(values)
+    if count < _FEWEST or min(values) <= 0:
+        return None
+    ranked = sorted(values)
+    logs = [math.log(value) for value in ranked]
+
+    def between(split: int) -> float:
+        distance = fmean(logs[split:]) - fmean(logs[:split])
+        return split * (count - split) * distance**2
+
+    least = -(-count // 10)
+    splits = [at for at in range(least, count - least + 1) if ranked[at] > ranked[at - 1]]
+    if not splits:
+        return None
+    split = max(splits, key=between)
+    step = min(high - low for low, high in zip(logs, logs[1:]) if high - low > 1e-12)
+    spread = math.sqrt(pvariance(logs[:split]) + pvariance(logs[split:]))
+    apart = fmean(logs[split:]) - fmean(logs[:split])
+    low, high = ranked[split // 2], ranked[split + (count - split) // 2]
+    if high < _APART * low or math.sqrt(2) * apart <= _ASHMAN * max(spread, step):
+        return None
+    third = math.log(high / low) / 3
+    amid = sum(math.log(low) + third < log < math.log(high) - third for log in logs)
+    if 4 * amid > min(split, count - split):
+        return None
+    return TwoModes(low, high, (count - split) / count)
+
+
+def histogram(values: Sequence[float], text: Callable[[float], str]) -> list[str]:
+    """A line a bin: its middle as `text` says it, a bar, and its share."""
+    low, high = min(values), max(values)
+    width = (high - low) / BINS or 1.0
+    counts = [0] * BINS
+    for value in values:
+        counts[min(BINS - 1, int((value - low) / width))] += 1
+    return [
+        f"{text(low + (at + 0.5) * width):>10} {'#' * math.ceil(count / max(counts) * _BAR):40} "
+        f"{100 * count / len(values):3.0f} %"
+        for at, count in enumerate(counts)
+    ]
+
+
+def modes_told(what: str, values: Sequence[float], text: Callable[[float], str]) -> list[str]:
+    """Where there are two modes: a line that says so, and the histogram. Else nothing."""
+    modes = two_modes(values)
+    if modes is None:
+        return []
+    return [
+        f"{what}: two modes, {text(modes.low)} and {text(modes.high)} "
+        f"({100 * modes.share:.0f} %), which a median hides",
+        *histogram(values, text),
+    ]

@@ -1,0 +1,75 @@
+// Two modes are found where there are two, and only there; on made-up samples whose truth is known.
+#include "base/modes.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+#include "base/text.hpp"
+#include "support/mentions.hpp"
+
+using namespace asterope;
+
+namespace {
+
+/// So many values, each of `draw`, whose share `share` is multiplied by `apart`.
+template <class Draw>
+std::vector<double> sample(int count, double share, double apart, const Draw& draw) {
+    std::mt19937_64 random(5);
+    std::vector<double> values;
+    for (int i = 0; i < count; ++i) {
+        values.push_back(1e-6 * draw(random) * (i < share * count ? apart : 1));
+    }
+    return values;
+}
+
+double noisy(std::mt19937_64& random) {
+    return std::exp(std::normal_distribution<>(0, 0.01)(random));
+}
+double uniform(std::mt19937_64& random) {
+    return std::uniform_real_distribution<>(1, 2)(random);
+}
+double tailed(std::mt19937_64& random) {
+    return 1 + std::exponential_distribution<>(5)(random);
+}
+double in_steps(std::mt19937_64& random) {
+    return std::round(10 + std::normal_distribution<>(0, 0.6)(random));
+}
+
+} // namespace
+
+TEST(TwoModes, are_found_with_their_medians_and_the_share_of_the_higher) {
+    for (const int count : {21, 200, 5000}) {
+        for (const double share : {0.15, 0.5, 0.85}) {
+            const auto modes = two_modes(sample(count, share, 1.3, noisy));
+            ASSERT_TRUE(modes) << count << ' ' << share;
+            EXPECT_NEAR(modes->low, 1e-6, 2e-8);
+            EXPECT_NEAR(modes->high, 1.3e-6, 3e-8);
+            EXPECT_NEAR(modes->share, share, 1.0 / count + 1e-9);
+        }
+    }
+}
+
+TEST(TwoModes, are_not_found_in_one_hump_nor_where_they_lie_close_or_one_is_rare) {
+    for (const int count : {21, 200, 5000}) {
+        for (const auto& draw : {noisy, uniform, tailed, in_steps}) {
+            EXPECT_FALSE(two_modes(sample(count, 0, 1, draw))) << count;
+        }
+        EXPECT_FALSE(two_modes(sample(count, 0.5, 1.02, noisy))) << count;
+        EXPECT_FALSE(two_modes(sample(count, 0.04, 1.3, noisy))) << count;
+    }
+    EXPECT_FALSE(two_modes(sample(19, 0.5, 1.3, noisy)));
+    EXPECT_FALSE(two_modes(std::vector<double>(50, 3)));
+    EXPECT_FALSE(two_modes(std::vector<double>(50, 0)));
+}
+
+TEST(TwoModes, are_drawn_as_two_humps_and_one_is_not_told) {
+    const auto text = [](double seconds) { return formatted("%.2f us", seconds * 1e6); };
+    const auto lines = modes_told("4 KiB", sample(100, 0.5, 2, noisy), text);
+    ASSERT_EQ(lines.size(), 13u);
+    EXPECT_TRUE(mentions(lines[0], "4 KiB: two modes, 1.00 us and 2.00 us (50 %)"));
+    EXPECT_TRUE(mentions(lines[1], "###"));
+    EXPECT_FALSE(mentions(lines[6], "#"));
+    EXPECT_TRUE(mentions(lines[12], "###"));
+    EXPECT_TRUE(modes_told("4 KiB", sample(100, 0, 2, noisy), text).empty());
+}

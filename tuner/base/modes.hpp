@@ -1,0 +1,33 @@
+// Samples with two modes: what they are, and a histogram, as a median between two humps tells of
+// neither. The same as scripts/asterope/modes.py.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace asterope {
+
+/// The medians of two humps, and the share of values in the higher one.
+struct TwoModes {
+    double low, high, share;
+};
+
+/// Of values above 0, 20 at least: none where they have one mode, or humps less than 3 % apart.
+/// They are split where that explains most of the variance of their logarithms (Otsu, 1979); both
+/// parts hold a tenth at least, lie apart by more than five of their standard deviations (Ashman's
+/// D; one uniform hump split in two has 3.5), and the middle third between their medians is nearly
+/// empty.
+std::optional<TwoModes> two_modes(std::vector<double> values);
+
+/// A line a bin, of 12 between the 1st and the 99th percentile: the bin's middle as `text` says it,
+/// a bar, and its share.
+std::vector<std::string> histogram(std::vector<double> values,
+                                   const std::function<std::string(double)>& text);
+
+/// Where there are two modes: a line that says so, and the histogram. Else nothing.
+std::vector<std::string> modes_told(const std::string& what, const std::vector<double>& values,
+                                    const std::function<std::string(double)>& text);
+
+} // namespace asterope
