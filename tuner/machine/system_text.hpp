@@ -62,9 +62,9 @@ inline std::string value_of(const std::string& text, std::string_view key) {
     return {};
 }
 
-/// How many CPUs a list such as "0-3,8" names; 0 if it is not one.
-inline int count_cpus(std::string_view list) {
-    int count = 0;
+/// What a list such as "0-3,8" names; nothing if it is not one.
+inline std::vector<int> numbers_in(std::string_view list) {
+    std::vector<int> numbers;
     list = trim(list);
     while (!list.empty()) {
         const std::string_view range = list.substr(0, list.find(','));
@@ -72,10 +72,14 @@ inline int count_cpus(std::string_view list) {
         const std::size_t dash = range.find('-');
         const auto first = number(range.substr(0, dash));
         const auto last = dash == std::string_view::npos ? first : number(range.substr(dash + 1));
-        if (!first || !last || *last < *first || *last > 1u << 20) return 0;
-        count += static_cast<int>(*last - *first + 1);
+        if (!first || !last || *last < *first || *last > 1u << 20) return {};
+        for (auto i = *first; i <= *last; ++i) numbers.push_back(static_cast<int>(i));
     }
-    return count;
+    return numbers;
+}
+
+inline int count_cpus(std::string_view list) {
+    return static_cast<int>(numbers_in(list).size());
 }
 
 } // namespace asterope

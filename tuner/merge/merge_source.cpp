@@ -176,6 +176,7 @@ SearchFacts merged_search(const std::vector<MergeSource>& sources) {
         keep_equal(all.seed, one.seed);
         keep_equal(all.cpu, one.cpu);
         keep_equal(all.source_map, one.source_map);
+        keep_equal(all.memory_nodes, one.memory_nodes);
         keep_equal(all.no_sensing, one.no_sensing);
         all.seconds = rounded(all.seconds + one.seconds);
         all.trials += one.trials;

@@ -29,6 +29,7 @@ struct SearchOptions {
     Weights small_weights;
     std::string distribution; ///< the name of its call statistics
     std::string distribution_hash, source_map;
+    bool interleave = false;
     std::vector<std::string> without;
     std::vector<NamedReference> references, set_references;
     std::vector<Operation> operations;

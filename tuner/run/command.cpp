@@ -71,6 +71,10 @@ void add_aims(CLI::App& app, TuningRequest& request) {
     add_option(app, "--source-map", &request.source_map,
                "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only",
                "MAP", {.not_empty = true});
+    add_option(
+        app, "--interleave", &request.interleave,
+        "spread the buffers over all NUMA nodes, as numactl -i all does, instead of on that of "
+        "the CPU that times");
     add_option(app, "--recording", &request.recording,
                "sizes of small copies as a program has them: what asterope-record wrote", "FILE",
                {.not_empty = true});

@@ -30,6 +30,7 @@ template <class F> void fields(F& f, Is<SearchOptions> auto& one) {
     f.needed("distribution", one.distribution);
     f("distribution_hash", one.distribution_hash);
     f.needed("source_map", one.source_map);
+    f.unless_default("interleave", one.interleave);
     f.needed("without", one.without);
     f.unless_default("references", one.references);
     f.unless_default("set_references", one.set_references);
@@ -47,6 +48,7 @@ template <class F> void fields(F& f, Is<LogHeader> auto& one) {
     f.needed("options", one.options);
     f.needed("sensing", one.sensing);
     f.unless_default("no_sensing", one.no_sensing);
+    f.unless_default("memory_nodes", one.memory_nodes);
     f.needed("seed", one.seed);
     f.needed("started", one.started);
     f.needed("cpu", one.cpu);

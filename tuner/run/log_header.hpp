@@ -25,6 +25,7 @@ struct LogHeader {
     SearchOptions options;
     bool sensing = false;   ///< whether copies that sense were tried
     std::string no_sensing; ///< why not, where it is the counter's fault
+    std::string memory_nodes{};
     std::uint64_t seed = 0;
     std::string started;
     int cpu = 0;

@@ -195,6 +195,7 @@ SearchOptions Plan::options() const {
             .distribution = statistics.name,
             .distribution_hash = text_hash(drawn),
             .source_map = request_.source_map,
+            .interleave = request_.interleave,
             .without = request_.without,
             .references = names_of(references),
             .set_references = names_of(set_references),
@@ -216,6 +217,7 @@ TuningRequest replayed_request(const SearchOptions& options) {
     request.small_weights = logged_small_weights(options);
     request.distribution = options.distribution;
     request.source_map = options.source_map;
+    request.interleave = options.interleave;
     request.without = options.without;
     request.logged_references = references_of(options.references);
     request.logged_set_references = references_of(options.set_references, Operation::set);

@@ -16,6 +16,7 @@
 #include "base/version.hpp"
 #include "machine/affinity.hpp"
 #include "machine/machine.hpp"
+#include "machine/numa.hpp"
 #include "profile/existing_profile.hpp"
 #include "profile/provisional.hpp"
 #include "run/built_routine.hpp"
@@ -70,6 +71,8 @@ class TuningRun {
         }
         start_threads();
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
+        facts_.memory_nodes =
+            profile_name(place_memory(read_numa_nodes(*facts_.cpu), request_.interleave));
         announce();
         spent_.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
@@ -127,6 +130,7 @@ class TuningRun {
         facts_.started = header.started;
         facts_.cpu = header.cpu;
         facts_.no_sensing = header.no_sensing;
+        facts_.memory_nodes = header.memory_nodes;
         facts_.warnings = header.warnings;
         announce();
         std::optional<RunLog> copy;
@@ -212,6 +216,7 @@ class TuningRun {
         say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(*facts_.cpu) +
             "; " + what_is_searched(searches_));
         if (!facts_.no_sensing.empty()) say("no copies that sense: " + facts_.no_sensing + "\n");
+        if (!facts_.memory_nodes.empty()) say("memory: " + facts_.memory_nodes + "\n");
         if (!request_.verbose) return;
         say('\n' + describe_space(paper_space(features()), extension_variants(features())));
     }
@@ -226,6 +231,7 @@ class TuningRun {
                 .options = plan_.options(),
                 .sensing = copies().spaces.senses,
                 .no_sensing = facts_.no_sensing,
+                .memory_nodes = facts_.memory_nodes,
                 .seed = request_.seed,
                 .started = facts_.started,
                 .cpu = *facts_.cpu,

@@ -22,9 +22,10 @@ struct TuningRequest {
     std::string recording; ///< whose small copies are drawn; empty: those of the fleet
     std::string space = "extended";
     bool no_sensing = false;
-    std::size_t rows = 8;   ///< of the routine, at most
-    std::string source_map; ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
-    Weights small_weights;  ///< of a search that is replayed
+    std::size_t rows = 8;    ///< of the routine, at most
+    std::string source_map;  ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
+    bool interleave = false; ///< buffers over all NUMA nodes, not on that of the CPU
+    Weights small_weights;   ///< of a search that is replayed
     std::string operations = "memcpy,memset";
     std::vector<std::string> references; ///< each --reference
     // Of a search that is replayed:

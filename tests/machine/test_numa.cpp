@@ -1,0 +1,81 @@
+// Nodes of memory on made-up machines, and which policy the kernel is asked for there.
+#include "machine/numa.hpp"
+
+#include <cerrno>
+#include <gtest/gtest.h>
+#include <linux/mempolicy.h>
+#include <utility>
+
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+
+class Numa : public TemporaryFolder {
+  protected:
+    /// A machine with these nodes' lists of CPUs.
+    NumaNodes made_up(const std::vector<std::pair<int, std::string>>& nodes,
+                      const std::string& online, int cpu) {
+        std::filesystem::remove_all(folder / "sys");
+        put("sys/devices/system/node/online", online + "\n");
+        for (const auto& [node, cpus] : nodes) {
+            put("sys/devices/system/node/node" + std::to_string(node) + "/cpulist", cpus + "\n");
+        }
+        return read_numa_nodes(cpu, folder);
+    }
+};
+
+TEST_F(Numa, binds_to_the_node_of_the_cpu_or_interleaves_and_says_so) {
+    const std::vector<std::pair<int, std::string>> two = {{0, "0-3,8"}, {1, "4-7"}};
+    const std::vector<std::pair<int, std::string>> gap = {{0, "0"}, {2, "1"}, {3, ""}};
+    const struct {
+        NumaNodes nodes;
+        bool interleave;
+        int refused;
+        std::string said;
+        int mode; ///< -1: nothing was asked for
+        std::vector<int> asked;
+    } cases[] = {
+        {made_up(two, "0-1", 5), false, 0, "node 1 of 2", MPOL_BIND, {1}},
+        {made_up(two, "0-1", 8), false, 0, "node 0 of 2", MPOL_BIND, {0}},
+        {made_up(two, "0-1", 5), true, 0, "interleaved over 2 nodes", MPOL_INTERLEAVE, {0, 1}},
+        {made_up(gap, "0,2-3", 1), false, 0, "node 2 of 3", MPOL_BIND, {2}},
+        {made_up(gap, "0,2-3", 1), true, 0, "interleaved over 3 nodes", MPOL_INTERLEAVE, {0, 2, 3}},
+        {made_up({{0, "0-7"}}, "0", 5), false, 0, "", -1, {}},
+        {made_up({{0, "0-7"}}, "0", 5), true, 0, "", -1, {}},
+        {made_up({}, "", 5), false, 0, "", -1, {}},
+        {made_up({}, "nonsense", 5), true, 0, "", -1, {}},
+        {made_up(two, "0-1", 99), false, 0, "", -1, {}}, // a CPU of no node
+        {made_up(two, "0-1", 5),
+         false,
+         EPERM,
+         "node 1 of 2 (where it was touched first: Operation not permitted)",
+         MPOL_BIND,
+         {1}},
+        {made_up(two, "0-1", 5),
+         true,
+         EPERM,
+         "not interleaved over 2 nodes (where it was touched first: Operation not permitted)",
+         MPOL_INTERLEAVE,
+         {0, 1}},
+    };
+    for (const auto& one : cases) {
+        int mode = -1;
+        std::vector<int> asked;
+        EXPECT_EQ(place_memory(one.nodes, one.interleave,
+                               [&](int wanted, const std::vector<int>& nodes) {
+                                   mode = wanted;
+                                   asked = nodes;
+                                   return one.refused;
+                               }),
+                  one.said);
+        EXPECT_EQ(mode, one.mode) << one.said;
+        EXPECT_EQ(asked, one.asked) << one.said;
+    }
+}
+
+// The kernel knows the numbers of the modes, or says that it may not be asked.
+TEST_F(Numa, the_kernel_takes_the_policy_or_refuses_it) {
+    const int error = set_memory_policy(MPOL_BIND, read_numa_nodes(0).all);
+    EXPECT_TRUE(error == 0 || error == EPERM || error == ENOSYS || error == EINVAL) << error;
+    set_memory_policy(MPOL_DEFAULT, {});
+}

@@ -1,0 +1,52 @@
+// Several nodes of memory: by Linux's set_mempolicy, which needs no library.
+#include "machine/numa.hpp"
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/contains.hpp"
+#include "machine/system_text.hpp"
+
+namespace asterope {
+
+namespace {
+constexpr int kBind = 2, kInterleave = 3; // as in <linux/mempolicy.h>
+constexpr std::size_t kMostNodes = 1024;
+} // namespace
+
+NumaNodes read_numa_nodes(int cpu, const std::filesystem::path& root) {
+    const std::filesystem::path folder = root / "sys/devices/system/node";
+    NumaNodes nodes{numbers_in(read_text(folder / "online")), std::nullopt};
+    for (const int node : nodes.all) {
+        const auto list = folder / ("node" + std::to_string(node)) / "cpulist";
+        if (contains(numbers_in(read_text(list)), cpu)) nodes.own = node;
+    }
+    return nodes;
+}
+
+int set_memory_policy(int mode, const std::vector<int>& nodes) {
+    constexpr std::size_t kBits = sizeof(unsigned long) * CHAR_BIT;
+    std::array<unsigned long, kMostNodes / kBits> mask{};
+    for (const int node : nodes) {
+        const auto bit = static_cast<std::size_t>(node);
+        if (bit < kMostNodes) mask[bit / kBits] |= 1ul << bit % kBits;
+    }
+    return syscall(SYS_set_mempolicy, mode, mask.data(), kMostNodes + 1) == 0 ? 0 : errno;
+}
+
+std::string place_memory(const NumaNodes& nodes, bool interleave, const SetMemoryPolicy& set) {
+    if (nodes.all.size() < 2 || (!interleave && !nodes.own)) return "";
+    const std::string count = std::to_string(nodes.all.size());
+    const int refused = interleave ? set(kInterleave, nodes.all) : set(kBind, {*nodes.own});
+    const std::string words = interleave ? "interleaved over " + count + " nodes"
+                                         : "node " + std::to_string(*nodes.own) + " of " + count;
+    if (refused == 0) return words;
+    return (interleave ? "not " : "") + words +
+           " (where it was touched first: " + std::strerror(refused) + ")";
+}
+
+} // namespace asterope

@@ -1,0 +1,33 @@
+// Several nodes of memory: which one a CPU has, and where what is allocated from now on shall lie.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace asterope {
+
+struct NumaNodes {
+    std::vector<int> all;   ///< online; empty where the system does not tell
+    std::optional<int> own; ///< of the CPU
+};
+
+/// `root` is where /sys is looked for; tests give a made-up tree.
+NumaNodes read_numa_nodes(int cpu, const std::filesystem::path& root = "/");
+
+/// Tells the kernel where this thread's memory, and that of threads and processes it starts, shall
+/// lie. Returns 0, or the error's number.
+using SetMemoryPolicy = std::function<int(int mode, const std::vector<int>& nodes)>;
+int set_memory_policy(int mode, const std::vector<int>& nodes);
+
+/// Has what is allocated from now on lie on the CPU's own node, or page by page on all of them in
+/// turn, as `numactl -i all` does; what exists stays where it is. Returns what a profile says of
+/// it: "node 1 of 2", "interleaved over 2 nodes"; and where the kernel refuses, that: memory then
+/// lies where it is touched first, which is the own node as long as that has some. "" of one node,
+/// where there is no choice.
+std::string place_memory(const NumaNodes& nodes, bool interleave,
+                         const SetMemoryPolicy& set = set_memory_policy);
+
+} // namespace asterope
