@@ -149,6 +149,7 @@ MISSPELT = {
     "no value": (["--sizes"], "--sizes needs a value"),
     "no file": (["-o", ""], "-o needs the name of a file"),
     "no name": (["--name"], "--name needs a value"),
+    "nothing to share": (["--share=x", "--no-generate"], "--share needs a search"),
     "name of another folder": (["--name", "../x"], "--name '../x': choose letters, digits"),
     "no recording": (["--recording", "none.json"], "--recording none.json: there is no such file"),
     "no such map": (["--places=none.json"], "--places none.json: there is no such file"),
