@@ -302,6 +302,51 @@ def test_the_tour_names_every_folder() -> None:
 # --- Figures and pictures ---
 
 
+# A measured figure; and the line that says of when a section of the measurements is.
+MEASURED = re.compile(
+    r"\d[\d.]* (?:%|times)(?: \w+)? (?:faster|slower|as (?:fast|long))|\d GB/s|\d of libc's speed"
+)
+DATED = re.compile(r"^\*[^*]*\b(?:November|December) \d{1,2}, 20\d\d[^*]*\*$", re.MULTILINE)
+
+
+def undated(document: str, markdown: str) -> list[str]:
+    """Its sections whose figures stand by themselves: in the measurements those without a date or a
+    command, in other guides those that neither lead to them nor show a run."""
+    found = []
+    for section in re.split(r"^(?=## )", markdown, flags=re.MULTILINE):
+        heading = section.partition("\n")[0]
+        blocks = "\n".join(Text.of(section).blocks)
+        figures = MEASURED.search(section) or re.search(r"\b\d\.\d\d\b", blocks)
+        if document == "measurements.md" and heading.startswith("## ") and figures:
+            has_command = re.search(r"asterope-|scripts/", section) or "](#" in section
+            if not (DATED.search(section) and has_command):
+                found.append(heading)
+        elif document != "measurements.md" and MEASURED.search(section):
+            shown = "measurements.md" in section or re.search(r"^\$ |^    ", blocks, re.MULTILINE)
+            found += [] if shown else [heading]
+    return found
+
+
+@pytest.mark.parametrize("guide", sorted(GUIDES.glob("*.md")), ids=lambda path: path.name)
+def test_figures_stand_with_their_command_and_date(guide: Path) -> None:
+    assert undated(guide.name, guide.read_text(encoding="utf-8")) == []
+
+
+def test_a_figure_by_itself_is_found() -> None:
+    dated = "*Of November 24, 2026.*\n\n"
+    run = "```\n$ asterope-bench\nall 1.20\n```\n"
+    for name, text, bad in (
+        ("faq.md", "## A\nIt is 1.4 times as fast.\n", ["## A"]),
+        ("faq.md", "## A\nIt is 1.4 times as fast ([all](measurements.md#a)).\n", []),
+        ("faq.md", f"## A\nIt is 7 % faster.\n\n{run}", []),
+        ("faq.md", "## A\nWith 95 % confidence, within 3 %.\n", []),
+        ("measurements.md", f"# M\n\n## A\n\n{run}", ["## A"]),
+        ("measurements.md", f"# M\n\n## A\n\n{dated}It is 28 GB/s.\n", ["## A"]),
+        ("measurements.md", f"# M\n\n## A\n\n{dated}{run}", []),
+    ):
+        assert undated(name, text) == bad, text
+
+
 def test_figures_that_a_guide_quotes_are_those_of_the_measurements() -> None:
     measured = (GUIDES / "measurements.md").read_text(encoding="utf-8").splitlines()
     markdown = (GUIDES / "workloads.md").read_text(encoding="utf-8")
