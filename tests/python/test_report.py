@@ -715,7 +715,14 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> Non
         **{"client": None, "libc": "glibc 2.36", "started": "", "seconds": 9.0, "seed": 1},
         "metric": {"kind": "wall", "pattern": None, "larger_is_better": False},
         "goal": {"rounds": 9, "until": None, "seconds": None},
-        **{"stopped_by": "rounds", "rounds": 9, "blocks": []},
+        **{"stopped_by": "rounds", "rounds": 9},
+        "blocks": [
+            [
+                {"copy": "libc", "figure": 1 + number / 1000, "wall": 1, "cpu": 1},
+                {"copy": "ours", "figure": 1 + number % 2 + number / 1000, "wall": 1, "cpu": 1},
+            ]
+            for number in range(24)
+        ],
         "noise_floor": {"median": 1.0, "low": 0.99, "high": 1.01},
         "copies": [
             copy("libc", None),
@@ -733,7 +740,9 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> Non
         and "glibc 2.36" in text
     )
     inputs = read_inputs([str(path)])
-    (picture,) = [one for section in page.make_sections(inputs) for one in section.pictures]
+    modes, picture = [one for section in page.make_sections(inputs) for one in section.pictures]
+    assert modes.title == "Two modes: ours" and "1.012 and 2.013 (50 %)" in modes.caption
+    assert sum(bar.get_height() for bar in modes.figure.axes[0].patches) == 24
     assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()] == [
         "libc again", "ours", "theirs"]  # fmt: skip
     raw["copies"][2]["verdict"] = "the same"

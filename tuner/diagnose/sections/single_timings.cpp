@@ -179,10 +179,9 @@ Section single_timings(const Context& context) {
                                           std::size_t{64} << 20, std::size_t{256} << 20) /
                                2;
     const bool with_neighbour = !context.other_cpus.empty();
-    const std::size_t sizes[] = {
-        4 << 10, 256 << 10,
-        // what the neighbour takes from the cache that both share is the copy's loss
-        std::min(last_cache_bytes(context.machine) / 3 & ~std::size_t{4095}, context.largest_copy)};
+    // what the neighbour takes from the cache that both share is the copy's loss
+    const std::size_t third = std::min(last_cache_bytes(context.machine) / 3, context.largest_copy);
+    const std::size_t sizes[] = {4 << 10, 256 << 10, std::max<std::size_t>(third, 512 << 10)};
     const double share = with_neighbour ? 1.0 / 6 : 1.0 / 3;
 
     std::vector<Spread> spreads;
