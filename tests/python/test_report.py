@@ -740,7 +740,7 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> Non
         and "glibc 2.36" in text
     )
     inputs = read_inputs([str(path)])
-    modes, picture = [one for section in page.make_sections(inputs) for one in section.pictures]
+    picture, modes = [one for section in page.make_sections(inputs) for one in section.pictures]
     assert modes.title == "Two modes: ours" and "1.012 and 2.013 (50 %)" in modes.caption
     assert sum(bar.get_height() for bar in modes.figure.axes[0].patches) == 24
     assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()] == [

@@ -43,7 +43,6 @@ def proof_pictures(proof: Mapping[str, Any]) -> list[Picture]:
     axes.set_title("Whole runs against libc")
     verdicts = {name: copy.get("verdict") or "the noise floor" for name, copy in rows}
     return [
-        *_two_modes(proof),
         Picture(
             name="proof",
             title="Whole runs",
@@ -64,6 +63,7 @@ def proof_pictures(proof: Mapping[str, Any]) -> list[Picture]:
                 ],
             ),
         ),
+        *_two_modes(proof),
     ]
 
 
