@@ -27,6 +27,7 @@ struct LocalityOptions {
     RoutineOptions routine{.rounds = 9};
     std::array<std::string, 7> parameters; ///< in the order of kNames
     int preset = 0;
+    bool uneven = false;
     std::string memory; ///< what a system may take; "": as much as is free
 };
 
@@ -106,11 +107,11 @@ class LocalityTable : public Table {
 void print_head(const RoutineOptions& routine, const AppRun& app, int test, int cpu,
                 const Locality& row, bool default_reps, std::size_t left_out) {
     std::printf("%s and move against the copy of %s: %s%d paired rounds, CPU %d.\n"
-                "elemSize %zu, churnCount %zu, accessCount %zu. Below 100 %%: faster than "
+                "elemSize %s%zu, churnCount %zu, accessCount %zu. Below 100 %%: faster than "
                 "libc's copy; floor: libc's copy against itself.\n",
                 routine.symbol().c_str(), app.machine().libc.c_str(),
                 test ? ("P2329, test " + std::to_string(test) + ", ").c_str() : "", routine.rounds,
-                cpu, row.elemSize, row.churnCount, row.accessCount);
+                cpu, row.uneven ? "1 to " : "", row.elemSize, row.churnCount, row.accessCount);
     if (default_reps) {
         std::printf("repCount is that of the paper's tests divided by 64, at least 2; "
                     "--repCount sets another.\n");
@@ -160,7 +161,8 @@ void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
 }
 
 void run_locality(const LocalityOptions& options) {
-    const LocalityRequest request = read_parameters(options.parameters);
+    LocalityRequest request = read_parameters(options.parameters);
+    request.uneven = options.uneven;
     const std::size_t given = options.memory.empty() ? 0 : parse_size(options.memory);
     if (!options.preset) solve(request); // refuses it before the routine is looked at
     AppRun app(options.routine);
@@ -211,6 +213,8 @@ Subcommand add_locality_command(CLI::App& app) {
                "to 32M, or 3 (of 64, its 4 to 32 GiB scaled to the memory); parameters that are "
                "named as well hold in all rows",
                "1|2|3", {.within = {{1, 3}}});
+    add_option(command, "--uneven", &options->uneven,
+               "elements of 1 to elemSize bytes instead, each in a place of elemSize");
     add_option(command, "--memory", &options->memory,
                "what a system may take (default: the memory that is free); more than that needs "
                "swap, and a limit such as systemd-run --scope -p MemoryHigh=1G around this command "

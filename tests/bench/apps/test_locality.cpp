@@ -44,9 +44,10 @@ void* bad_copy(void* destination, const void* source, std::size_t bytes, std::si
 }
 
 /// systemSize, numSubsystems, elemsPerSubsys, elemSize, churnCount, accessCount, repCount
-const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3}, {8064, 21, 4, 96, 2, 1, 2},
-                            {35, 5, 7, 1, 1, 1, 1},      {3003, 3, 77, 13, 3, 2, 4},
-                            {640, 1, 10, 64, 1, 1, 2},   {60000, 6, 1, 10000, 1, 1, 2}};
+const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3},      {8064, 21, 4, 96, 2, 1, 2},
+                            {35, 5, 7, 1, 1, 1, 1},           {3003, 3, 77, 13, 3, 2, 4},
+                            {640, 1, 10, 64, 1, 1, 2},        {60000, 6, 1, 10000, 1, 1, 2},
+                            {8192, 16, 4, 128, 2, 1, 3, true}};
 
 } // namespace
 

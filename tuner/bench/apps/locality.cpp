@@ -71,6 +71,7 @@ Locality solve(const LocalityRequest& request) {
                        "three of them, the fourth ('.' or left out) is computed");
     }
     Locality solved{};
+    solved.uneven = request.uneven;
     solved.churnCount = request.churnCount.value_or(1);
     solved.accessCount = request.accessCount.value_or(4);
     std::size_t product = 1; // of what is given, but for the size of the whole
@@ -175,7 +176,10 @@ void LocalitySystem::lay_out() {
         Element* elements = subsystem(s);
         char* data = reinterpret_cast<char*>(elements + parameters_.elemsPerSubsys);
         for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
-            elements[e] = {data, parameters_.elemSize};
+            // by a multiplicative hash of its number, so that each run has the same
+            const std::size_t number = s * parameters_.elemsPerSubsys + e;
+            const std::size_t any = 1 + (number * 0x9e3779b97f4a7c15u >> 32) % parameters_.elemSize;
+            elements[e] = {data, parameters_.uneven ? any : parameters_.elemSize};
             data += parameters_.elemSize;
         }
         // whole words: the last may reach beyond the data, but not beyond the stride
@@ -205,13 +209,16 @@ void LocalitySystem::draw_orders(std::mt19937_64& random) {
 void LocalitySystem::churn_by_copy(CopyFunction copy) {
     const std::uint32_t* order = orders_.data();
     for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
-        char* hole = hole_.data();
+        Element waiting{hole_.data(), 0};
+        Element* hole = &waiting;
         for (std::size_t i = 0; i < parameters_.numSubsystems; ++i) {
-            const Element& from = subsystem(*order++)[e];
-            copy(hole, from.data, from.size, 0);
-            hole = from.data;
+            Element& from = subsystem(*order++)[e];
+            copy(hole->data, from.data, from.size, 0);
+            hole->size = from.size;
+            hole = &from;
         }
-        copy(hole, hole_.data(), hole_.size(), 0);
+        copy(hole->data, waiting.data, waiting.size, 0);
+        hole->size = waiting.size;
     }
 }
 

@@ -26,12 +26,14 @@ struct Locality {
     std::size_t churnCount;     ///< times that all elements change places, in one cycle
     std::size_t accessCount;    ///< times that each subsystem goes over its elements, in one cycle
     std::size_t repCount;       ///< cycles
+    bool uneven = false;        ///< elements of 1 to elemSize bytes, in places of elemSize
 };
 
 /// The parameters that were given; the others are computed or have defaults.
 struct LocalityRequest {
     std::optional<std::size_t> systemSize{}, numSubsystems{}, elemsPerSubsys{}, elemSize{};
     std::optional<std::size_t> churnCount{}, accessCount{}, repCount{};
+    bool uneven = false;
 };
 
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
