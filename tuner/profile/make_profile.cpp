@@ -31,7 +31,7 @@ void set_measurements(Figures& figures, const std::map<Workload, Measured>& all,
             one.best_reference = measured.best_reference->name;
         }
         if (one.ns <= 0) continue;
-        const double gb_per_s = rounded(static_cast<double>(size) / one.ns, 4);
+        const double gb_per_s = static_cast<double>(size) / one.ns;
         figures.gb_per_s = std::max(figures.gb_per_s, gb_per_s);
     }
 }
@@ -68,7 +68,7 @@ template <class Space> Choice choice_of(const SizeResult& result, const Space& s
 /// Of an intent the profile keeps the winners and their ratios, which are of its one workload: what
 /// else was timed is no concern of its callers, and the log has it.
 void keep_winner(Choice& choice) {
-    choice.gb_per_s = rounded(choice.bandwidth(*choice.intent), 4);
+    choice.gb_per_s = choice.bandwidth(*choice.intent);
     choice.workloads.clear();
     choice.proof.reset();
     choice.noise_floor.clear();
