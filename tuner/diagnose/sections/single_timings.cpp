@@ -188,8 +188,7 @@ Section single_timings(const Context& context) {
     double step = 0;
     const auto measure = [&](const std::string& beside) {
         for (const std::size_t size : sizes) {
-            const auto fewer =
-                static_cast<int>(rounds * (256 << 10) / std::max<std::size_t>(size, 256 << 10));
+            const int fewer = rounds / static_cast<int>(std::max<std::size_t>(size >> 18, 1));
             const auto timings = time_singly(size, context, std::max(fewer, 101), share);
             for (const auto& [who, name] : kNames) {
                 if (timings[who].empty()) continue;
