@@ -43,10 +43,12 @@ def two_modes(values: Sequence[float]) -> TwoModes | None:
     if not splits:
         return None
     split = max(splits, key=between)
-    step = min(high - low for low, high in zip(logs, logs[1:]) if high - low > 1e-12)
     spread = math.sqrt(pvariance(logs[:split]) + pvariance(logs[split:]))
     apart = fmean(logs[split:]) - fmean(logs[:split])
     low, high = ranked[split // 2], ranked[split + (count - split) // 2]
+    # a clock's step has no spread, but is no hump either
+    steps = (after - before for before, after in zip(ranked, ranked[1:]))
+    step = min(one for one in steps if one > 1e-9 * low) / low
     if high < _APART * low or math.sqrt(2) * apart <= _ASHMAN * max(spread, step):
         return None
     third = math.log(high / low) / 3

@@ -59,6 +59,10 @@ TEST(TwoModes, are_not_found_in_one_hump_nor_where_they_lie_close_or_one_is_rare
         EXPECT_FALSE(two_modes(sample(count, 0.04, 1.3, noisy))) << count;
     }
     EXPECT_FALSE(two_modes(sample(19, 0.5, 1.3, noisy)));
+    std::vector<double> ticks(90, 20e-9); // of a clock of 10 ns, with a late one
+    ticks.insert(ticks.end(), {1700e-9, 1710e-9});
+    ticks.insert(ticks.end(), 20, 10e-9);
+    EXPECT_FALSE(two_modes(ticks));
     EXPECT_FALSE(two_modes(std::vector<double>(50, 3)));
     EXPECT_FALSE(two_modes(std::vector<double>(50, 0)));
 }

@@ -44,7 +44,7 @@ double resolution(const std::vector<double>& sorted) {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 1; i < sorted.size(); ++i) {
         const double step = sorted[i] - sorted[i - 1];
-        if (step > 1e-12) least = std::min(least, step);
+        if (step > 1e-9 * sorted[i]) least = std::min(least, step);
     }
     return least;
 }
@@ -70,10 +70,10 @@ std::optional<TwoModes> two_modes(std::vector<double> values) {
         }
     }
     if (split == 0) return std::nullopt;
-    const double step = resolution(logs);
     const double spread = std::sqrt(moments.variance(0, split) + moments.variance(split, count));
     const double apart = moments.mean(split, count) - moments.mean(0, split);
     const double low = values[split / 2], high = values[split + (count - split) / 2];
+    const double step = resolution(values) / low;
     if (high < kApart * low || std::sqrt(2.0) * apart <= kAshman * std::max(spread, step)) {
         return std::nullopt;
     }
