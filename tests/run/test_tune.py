@@ -36,7 +36,7 @@ ONE_SIZE = (*HOT, "--sizes", "128")
 MIXES = {name for name in workloads.names("measured", "small copies") if name.startswith("mix_")}
 FIXED = {"fixed", "fixed_read", "fixed_walk", "fixed_walk_read"}
 PAGE_ENDS = {"page_end", "page_end_read"}
-SMALL = MIXES | FIXED | PAGE_ENDS
+SMALL = MIXES | {"spread"} | FIXED | PAGE_ENDS
 AXES = {"tb", "pi", "pw", "dir", "movdir64b"}
 ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
 OLD = "an earlier profile"
@@ -201,6 +201,7 @@ BALANCED_SMALL = {
     **dict.fromkeys(MIXES, 3 / 8 / len(MIXES)),
     **dict.fromkeys(FIXED, 3 / 8 / len(FIXED)),
     **dict.fromkeys(PAGE_ENDS, 1 / 8),
+    **dict.fromkeys(("mix_l1", "spread"), 3 / 8 / len(MIXES) / 2),
 }
 
 

@@ -46,6 +46,7 @@ std::size_t side_of(Workload workload) {
     switch (workload) {
     case Workload::mix_l1:
     case Workload::mix_l1_read:
+    case Workload::spread:
         return 8 * kKiB;
     case Workload::mix_l2:
     case Workload::mix_l2_read:
@@ -115,7 +116,8 @@ class Mix : public ::testing::Test {
 TEST_F(Mix, stays_in_half_of_its_cache_and_makes_new_calls_in_each_trial) {
     Stopwatch stopwatch = of_the_fleet();
     std::vector<Workload> workloads = kMix;
-    workloads.insert(workloads.end(), {Workload::mix_memory, Workload::mix_memory_read});
+    workloads.insert(workloads.end(),
+                     {Workload::spread, Workload::mix_memory, Workload::mix_memory_read});
     for (const Workload workload : workloads) {
         const std::size_t side = side_of(workload);
         const bool in_memory = side == arena.bytes();
@@ -137,7 +139,7 @@ TEST_F(Mix, stays_in_half_of_its_cache_and_makes_new_calls_in_each_trial) {
         }
         EXPECT_GT(furthest, side * 3 / 4) << name_of(workload);
         EXPECT_LE(largest, kLargestMixed);
-        EXPECT_GT(largest, kLargestMixed / 2);
+        EXPECT_GT(largest, workload == Workload::spread ? 62 : kLargestMixed / 2);
         EXPECT_LT(alike, count / 100) << "source and destination are not drawn apart";
     }
 }
@@ -178,6 +180,15 @@ TEST_F(Mix, has_the_sizes_of_the_distribution_up_to_the_largest) {
     }
     Stopwatch short_ones = make("8:0.2,100:0.2,101:0.6", 100);
     for (const Call& call : trial(short_ones, Workload::mix_l2)) ASSERT_LE(call.bytes, 100u);
+}
+
+TEST_F(Mix, spreads_alike_over_all_sizes_of_up_to_63_bytes_whatever_the_distribution) {
+    Stopwatch stopwatch = make("3:0.25,100:0.75");
+    const auto found = shares(stopwatch, Workload::spread);
+    ASSERT_EQ(found.size(), 63u);
+    ASSERT_EQ(found.begin()->first, 1u);
+    ASSERT_EQ(found.rbegin()->first, 63u);
+    for (const auto& [size, share] : found) EXPECT_NEAR(share, 1 / 63.0, 0.004) << size;
 }
 
 TEST_F(Mix, is_as_aligned_as_the_distribution_says_and_no_more) {
@@ -467,8 +478,10 @@ TEST_F(Mix, draws_sizes_by_their_bytes_where_bytes_count) {
 
 TEST_F(Mix, has_no_plan_where_nothing_fits_and_no_page_ends_where_bytes_count) {
     Stopwatch stopwatch = by_bytes("100000:1");
-    EXPECT_FALSE(stopwatch.prepare(Workload::page_end));
-    EXPECT_TRUE(of_the_fleet().prepare(Workload::page_end));
+    for (const Workload by_calls : {Workload::page_end, Workload::spread}) {
+        EXPECT_FALSE(stopwatch.prepare(by_calls));
+        EXPECT_TRUE(of_the_fleet().prepare(by_calls));
+    }
     EXPECT_FALSE(stopwatch.prepare(Workload::mix_l1));
     EXPECT_FALSE(stopwatch.prepare(Workload::mix_l2_read));
     EXPECT_TRUE(stopwatch.prepare(Workload::mix_l3));

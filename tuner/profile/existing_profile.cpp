@@ -74,6 +74,33 @@ bool same_purpose(const SearchFacts& search, const SearchOptions& options) {
            set_of(search.without) == set_of(options.without);
 }
 
+/// What lies at `place`, if it is a profile of this machine for the same purpose.
+std::optional<Profile> comparable_profile(const std::filesystem::path& place, const json& machine,
+                                          const SearchOptions& options) {
+    std::optional<Profile> profile = existing_profile(place);
+    if (!profile || !same_purpose(profile->search, options)) return std::nullopt;
+    const json there = nearest_machine(profile->machines(), machine);
+    if (!fingerprint_differences(there, machine).empty()) return std::nullopt;
+    return profile;
+}
+
+Standing standing_of(const Profile& profile, Operation operation) {
+    Standing standing;
+    for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
+        Standing::Row& row = standing.rows.emplace_back();
+        row.up_to = one->up_to;
+        if (const auto& senses = one->sensing) {
+            const Candidate& fetch = senses->fetch ? *senses->fetch : senses->cold;
+            row.pipelines = {senses->hot.name(), fetch.name(), senses->cold.name()};
+        } else {
+            row.pipelines = {one->pipeline().name()};
+        }
+    }
+    const Choice* small = profile.first(ChoiceKind::small, operation);
+    if (small) standing.small = small->member().name;
+    return standing;
+}
+
 /// What makes a search worth more than another, of those for one purpose on one machine.
 struct Worth {
     int rigor;
@@ -131,12 +158,18 @@ std::string advantages(const Worth& standing, const Worth& wanted, const std::st
 
 } // namespace
 
+void find_standing(const std::filesystem::path& place, const json& machine,
+                   SearchOptions& options) {
+    const std::optional<Profile> profile = comparable_profile(place, machine, options);
+    if (!profile || rank_of(profile->search.rigor) < rank_of(options.rigor)) return;
+    options.standing = standing_of(*profile, Operation::copy);
+    options.set_standing = standing_of(*profile, Operation::set);
+}
+
 void refuse_worse_than_existing(const std::filesystem::path& place, const json& machine,
                                 const SearchOptions& options, bool may_end_early) {
-    const std::optional<Profile> profile = existing_profile(place);
-    if (!profile || !same_purpose(profile->search, options)) return;
-    const json there = nearest_machine(profile->machines(), machine);
-    if (!fingerprint_differences(there, machine).empty()) return;
+    const std::optional<Profile> profile = comparable_profile(place, machine, options);
+    if (!profile) return;
     if (profile->search.noise && profile->search.noise->provisional) return;
     const Worth standing = worth_of_profile(*profile);
     const Worth wanted = worth_of_search(options, may_end_early, standing);

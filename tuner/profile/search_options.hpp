@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "search/objective.hpp"
+#include "search/standing.hpp"
 #include "space/operation.hpp"
 
 namespace asterope {
@@ -34,6 +35,7 @@ struct SearchOptions {
     std::vector<NamedReference> references, set_references;
     std::vector<Operation> operations;
     std::vector<std::size_t> set_sizes; ///< none where memset is not tuned
+    Standing standing, set_standing;    ///< what the profile that stood took
 };
 
 } // namespace asterope

@@ -35,6 +35,9 @@ void add_places(CLI::App& app, Options& options) {
                "write it to $XDG_CONFIG_HOME/asterope/profile.json (~/.config/...), which "
                "goes before the system's, and render nothing",
                "", {.excludes = {"--output", "--system"}});
+    add_option(app, "--fresh", &options.request.fresh,
+               "let the profile that is there take no part: without this, what it takes is taken "
+               "again unless it is clearly beaten");
     add_option(app, "--force", &options.request.force,
                "replace a profile that came of a more rigorous search of this machine");
 }

@@ -89,7 +89,9 @@ std::vector<Row> Contests::beyond_chance(std::vector<Row> rows, std::size_t obje
                                          const std::set<std::size_t>& settled) const {
     return without_chance_rows(
         std::move(rows), [&](std::size_t index, const RowCopy& one, const RowCopy& other) {
-            return settled.count(index) > 0 || leads(index, one, other, objective);
+            // what two runs have chosen is no chance
+            const bool again = objective == 0 && standing[index] == one;
+            return again || settled.count(index) > 0 || leads(index, one, other, objective);
         });
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -47,6 +48,7 @@ struct Contests {
     std::vector<Contest> at_size;     ///< by evaluated size; empty: there was no time for them
     std::vector<SizeScores> scores;   ///< by evaluated size, of the routine's own objective
     std::deque<TimedSensing> sensing; ///< arguments are referred to
+    std::vector<std::optional<RowCopy>> standing;     ///< by evaluated size, see standing_copies
     std::map<std::size_t, SensingRace> sensing_races; ///< by evaluated size
 
     std::size_t size_at(std::size_t index) const { return at_size[index].results.front().size; }

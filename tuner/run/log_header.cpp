@@ -15,6 +15,16 @@ template <class F> void fields(F& f, Is<NamedReference> auto& one) {
     f.needed("hash", one.hash);
 }
 
+template <class F> void fields(F& f, Is<Standing::Row> auto& one) {
+    f.needed("up_to", one.up_to);
+    f.needed("pipelines", one.pipelines);
+}
+
+template <class F> void fields(F& f, Is<Standing> auto& one) {
+    f.needed("rows", one.rows);
+    f.needed("small", one.small);
+}
+
 template <class F> void fields(F& f, Is<SearchOptions> auto& one) {
     f.needed("rigor", one.rigor);
     f.needed("workload", one.workload);
@@ -36,6 +46,8 @@ template <class F> void fields(F& f, Is<SearchOptions> auto& one) {
     f.unless_default("set_references", one.set_references);
     f.needed("operations", one.operations);
     f.unless_default("set_sizes", one.set_sizes);
+    f.unless_default("standing", one.standing);
+    f.unless_default("set_standing", one.set_standing);
 }
 
 template <class F> void fields(F& f, Is<LogHeader> auto& one) {

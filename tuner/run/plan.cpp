@@ -127,7 +127,9 @@ Plan::Plan(Operation of, const Plan& copies)
       most_rows(std::min(copies.most_rows, kMostSetRows)), threads(1),
       statistics(fleet_statistics(of)), references(copies.set_references), maps_source(false),
       log(copies.log), keeps_log(copies.keeps_log), budget_seconds(copies.budget_seconds),
-      request_(copies.request_) {}
+      request_(copies.request_) {
+    if (of == Operation::set) standing = request_.set_standing;
+}
 
 Plan::Plan(const TuningRequest& request, const Machine& machine)
     : operations(parse_operations(request.operations)),
@@ -150,6 +152,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
         throw BadInput("size " + format_size(sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where the pipelines begin");
     }
+    standing = request.standing;
     if (operations.size() > 1) budget_share = kShareOfCopies;
     if (!request.time_budget.empty()) budget_seconds = parse_duration(request.time_budget);
     if (maps_source) {
@@ -172,6 +175,11 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
     } else {
         require_no_trial_log(log);
     }
+}
+
+void Plan::take_part(const SearchOptions& options) {
+    standing = request_.standing = options.standing;
+    request_.set_standing = options.set_standing;
 }
 
 SearchOptions Plan::options() const {
@@ -200,7 +208,9 @@ SearchOptions Plan::options() const {
             .references = names_of(references),
             .set_references = names_of(set_references),
             .operations = operations,
-            .set_sizes = operations.size() > 1 ? set_sizes : std::vector<std::size_t>()};
+            .set_sizes = operations.size() > 1 ? set_sizes : std::vector<std::size_t>(),
+            .standing = request_.standing,
+            .set_standing = request_.set_standing};
 }
 
 TuningRequest replayed_request(const SearchOptions& options) {
@@ -222,6 +232,8 @@ TuningRequest replayed_request(const SearchOptions& options) {
     request.logged_references = references_of(options.references);
     request.logged_set_references = references_of(options.set_references, Operation::set);
     request.set_sizes = options.set_sizes;
+    request.standing = options.standing;
+    request.set_standing = options.set_standing;
     request.operations.clear();
     for (const Operation one : options.operations) {
         request.operations += (request.operations.empty() ? "" : ",") + name_of(one);

@@ -10,6 +10,7 @@
 #include "run/tuning.hpp"
 #include "search/objective.hpp"
 #include "search/search.hpp"
+#include "search/standing.hpp"
 #include "space/operation.hpp"
 #include "timing/distribution.hpp"
 #include "timing/source_map.hpp"
@@ -33,6 +34,7 @@ struct Plan {
     Objective objective;
     bool extended, sensing;
     Weights small_weights;
+    Standing standing; ///< what an earlier run on this machine chose, if anything
     Rigor rigor;
     std::size_t most_rows; ///< of the routine
     unsigned threads;      ///< that a copy may be shared among at most; 1: none is
@@ -44,6 +46,9 @@ struct Plan {
     std::string log;                     ///< path of the trial log
     bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;
+
+    /// Has the profile that stands take part.
+    void take_part(const SearchOptions& options);
 
     /// The size whose winner the small copies hand over to.
     std::size_t handover_size() const;

@@ -55,6 +55,11 @@ class TuningRun {
         if (!unreadable.empty()) throw BadInput(unreadable);
         machine_json_ = to_json(machine_);
         refuse_lesser_than_what_is_there();
+        if (!request_.fresh) {
+            SearchOptions options = plan_.options();
+            find_standing(request_.output, machine_json_, options);
+            plan_.take_part(options);
+        }
         catch_interrupts();
         std::vector<std::vector<TimedCopy>> references;
         for (const Plan& plan : plans()) references.push_back(load_references(plan.references));
@@ -320,7 +325,7 @@ class TuningRun {
     const Clock::time_point begin_ = Clock::now();
     const TuningRequest& request_;
     const Machine machine_;
-    const Plan plan_; ///< the copies'
+    Plan plan_; ///< the copies'
     Budget budget_;
     TimeSpent spent_;
     nlohmann::json machine_json_;

@@ -8,6 +8,7 @@
 #include "profile/profile.hpp"
 #include "run/references.hpp"
 #include "search/objective.hpp"
+#include "search/standing.hpp"
 
 namespace asterope {
 
@@ -31,6 +32,7 @@ struct TuningRequest {
     // Of a search that is replayed:
     std::vector<std::size_t> set_sizes;
     std::vector<Reference> logged_references, logged_set_references;
+    Standing standing, set_standing;
     std::string distribution; ///< the name of its call statistics
     std::vector<std::string> without;
     std::string log;         ///< empty: beside the output, and gone once that is there
@@ -44,6 +46,7 @@ struct TuningRequest {
     bool strict = false;       ///< fails where the compiled routine is slower than libc somewhere
     bool verbose = false;      ///< prints the space, every table and where the time went
     bool makes_folder = false; ///< that of the output, where there is none
+    bool fresh = false;        ///< lets the profile that stands take no part
     bool force = false; ///< replaces a profile that is worth more, see refuse_worse_than_existing
 };
 

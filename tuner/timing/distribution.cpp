@@ -53,6 +53,14 @@ CallStatistics parse_statistics(const std::string& text, const std::string& name
     return {name, Distribution(parse_pairs(sizes)), Distribution(parse_pairs(alignments))};
 }
 
+Distribution all_alike(std::size_t least, std::size_t most) {
+    std::vector<std::pair<std::size_t, double>> pairs;
+    for (std::size_t size = least; size <= most; ++size) {
+        pairs.emplace_back(size, 1 / static_cast<double>(most - least + 1));
+    }
+    return Distribution(std::move(pairs));
+}
+
 CallStatistics fleet_statistics(Operation operation) {
     return parse_statistics(operation == Operation::set ? kMemsetFleetCsv : kFleetCsv, "fleet");
 }

@@ -24,6 +24,9 @@ class Distribution {
     std::vector<double> cumulative_;
 };
 
+/// Each size from `least` to `most` as often as the others.
+Distribution all_alike(std::size_t least, std::size_t most);
+
 struct CallStatistics {
     std::string name; ///< "fleet", or the recorded program's
     Distribution sizes, alignments;

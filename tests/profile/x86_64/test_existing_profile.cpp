@@ -140,6 +140,26 @@ TEST_F(StandingProfile, TheSameSearchAgainOrWhatIsBetterInAnyRespectReplacesIt) 
     EXPECT_TRUE(mentions(refusal(profile(), kOptions, true), "time budget"));
 }
 
+TEST_F(StandingProfile, TakesPartInTheSameSearchAgainButInNoBetterOneAndOnNoOtherMachine) {
+    put("profile.json", profile().dump());
+    const auto found = [&](SearchOptions options, const json& machine) {
+        find_standing(folder / "profile.json", machine, options);
+        return std::pair(options.standing, options.set_standing);
+    };
+    const Standing copies{
+        {{128, {"XMM T T none 0 0"}}, {4096, {"XMM T T none 0 0"}}, {65536, {"XMM T T none 0 0"}}},
+        ""};
+    const std::pair all(copies, Standing{{{65536, {"XMM T"}}}, ""}), none(Standing(), Standing());
+    EXPECT_EQ(found(kOptions, this_machine()), all);
+    EXPECT_EQ(found(changed(make_quick), this_machine()), all);
+    SearchOptions better = kOptions;
+    better.rigor = "exhaustive";
+    EXPECT_EQ(found(better, this_machine()), none);
+    EXPECT_EQ(found(kOptions, changed(this_machine(), {{"cpu", {{"model", 86}}}})), none);
+    std::filesystem::remove(folder / "profile.json");
+    EXPECT_EQ(found(kOptions, this_machine()), none);
+}
+
 TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
     const SearchOptions quick = changed(make_quick);
     ASSERT_NE(refusal(profile(), quick), "");

@@ -1,10 +1,12 @@
 // The step of a run that chooses the routine's rows: few pipelines for all sizes at once, from a
 // contest of the near winners at each size.
+#include <algorithm>
 #include <limits>
 
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "run/steps.hpp"
+#include "search/favour.hpp"
 
 namespace asterope {
 
@@ -49,6 +51,39 @@ void find_rows_of_intents(const Run& run, const Contests& contests, Findings& fi
     }
 }
 
+/// The contestants, with all pipelines of the profile that stands.
+void add_standing(const Run& run, std::vector<Entrant>& contestants) {
+    for (const auto& row : run.plan.standing.rows) {
+        for (const std::string& name : row.pipelines) {
+            const auto& copies = run.copies;
+            const auto found = std::ranges::find(copies, name, &TimedCopy::name);
+            const auto entrant = static_cast<Entrant>(found - copies.begin());
+            const bool right = found != copies.end() && run.spaces.right_pipeline(entrant);
+            if (right && !contains(contestants, entrant)) contestants.push_back(entrant);
+        }
+    }
+}
+
+/// What stands at each size, if it is among the contestants.
+void find_standing(const Run& run, Contests& contests) {
+    std::vector<std::size_t> sizes;
+    for (std::size_t i = 0; i < contests.at_size.size(); ++i) sizes.push_back(contests.size_at(i));
+    const auto place_of = [&](const std::string& name) -> std::optional<std::size_t> {
+        for (std::size_t i = 0; i < contests.contestants.size(); ++i) {
+            if (run.copy(contests.contestants[i]).name == name) return i;
+        }
+        return std::nullopt;
+    };
+    contests.standing = standing_copies(run.plan.standing, sizes, place_of);
+}
+
+/// What stands is worth more than what it was found to be, see favour().
+void favour_standing(Contests& contests) {
+    std::vector<TimedRowCopy*> timed;
+    for (TimedSensing& one : contests.sensing) timed.push_back(&one.row);
+    favour(contests.standing, contests.scores, timed, contests.rules);
+}
+
 } // namespace
 
 Contests find_rows(Run& run, Findings& findings) {
@@ -58,6 +93,7 @@ Contests find_rows(Run& run, Findings& findings) {
     contests.contestants =
         choose_contestants(found, weights_of(run.objectives), run.spaces.space, standard,
                            run.plain_copy(), run.plan.rigor.contestants);
+    add_standing(run, contests.contestants);
     run.show(Step::rows);
     const bool held = Run::within_budget(findings.left_out, Step::rows, [&] {
         for (const Found& one : found) {
@@ -76,7 +112,9 @@ Contests find_rows(Run& run, Findings& findings) {
     }
     contests.rules.most_rows = run.plan.most_rows;
     contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.plain_copy());
+    find_standing(run, contests);
     time_sensing(run, contests, findings.left_out);
+    favour_standing(contests);
     contests.take_rows(
         run,
         contests.beyond_chance(choose_rows(contests.scores, contests.rules, contests.timed_rows())),

@@ -267,7 +267,10 @@ void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
             predicted[i] = scores_of(contests.at_size[i].results.front(), run.weights(),
                                      contests.contestants, seconds);
         }
-        const std::vector<Row> rows = choose_rows(predicted, contests.rules);
+        std::vector<Row> rows = choose_rows(predicted, contests.rules);
+        for (const std::size_t i : sizes) {
+            if (contests.standing[i]) rows.push_back({i, i, *contests.standing[i]});
+        }
         add_sensing_copies(run, rows, probes, contests);
         if (contests.sensing.empty()) return;
         for (const std::size_t i : sizes) time_sensing_at(run, i, pipelines_of(rows), contests);

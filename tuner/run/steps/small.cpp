@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "run/steps.hpp"
+#include "search/favour.hpp"
 
 namespace asterope {
 
@@ -32,6 +33,14 @@ std::vector<TimedCopy> all_small_copies(const Run& run, const Candidate& large) 
 
 const asterope_copy& small_at(const Run& run, Entrant entrant) {
     return *run.spaces.small_space[static_cast<std::size_t>(entrant)];
+}
+
+/// That of the profile that stands; kLibc where there is none.
+Entrant standing_small(const Run& run) {
+    const auto& space = run.spaces.small_space;
+    const auto found = std::ranges::find_if(
+        space, [&](const asterope_copy* one) { return run.plan.standing.small == one->name; });
+    return found == space.end() ? kLibc : static_cast<Entrant>(found - space.begin());
 }
 
 /// The small copies that differ from this one in registers and bound alone.
@@ -108,7 +117,7 @@ SizeResult find_small(Run& run, const Candidate& large, bool by_shape) {
     };
     return search_small(spaces.small_entrants, plain_small(spaces.small_space, run.plan.operation),
                         run.plan.small_weights, run.plan.rigor, random, run.timed(copies, 0),
-                        by_shape ? shape_of : ShapeOf());
+                        by_shape ? shape_of : ShapeOf(), standing_small(run));
 }
 
 void find_bound(Run& run, const Contests& contests, Findings& findings) {
@@ -134,7 +143,8 @@ void find_bound(Run& run, const Contests& contests, Findings& findings) {
         }
         const auto best =
             std::ranges::max_element(worth, {}, [](const auto& one) { return one.second; });
-        if (best->second < worth.at(winner) + kLeastGain) return;
+        const double least = winner == standing_small(run) ? kDoubt : kLeastGain;
+        if (best->second < worth.at(winner) + least) return;
         findings.small = race.won_by(best->first);
     } catch (const BudgetSpent&) { // the bound stays
     }

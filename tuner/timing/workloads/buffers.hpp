@@ -77,7 +77,7 @@ struct Buffers {
     std::uint64_t looked_up = 0; ///< keys so far, of lookup
 
     SmallCalls small;
-    std::map<int, CallSequence> sequences; ///< of mixes, by level, and of page_end
+    std::map<int, CallSequence> sequences; ///< of mixes, by level; of page_end, spread
     std::optional<PageEnds> page_ends;     ///< once there is a sequence of page_end
 
   private:

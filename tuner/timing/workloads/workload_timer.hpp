@@ -29,10 +29,10 @@ struct WorkloadTimer {
 };
 
 /// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp,
-/// `lookup` in fetch.cpp.
+/// `lookup` in fetch.cpp, `spread` in mix.cpp.
 namespace workloads {
 extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, half_cached, fresh, mix,
-    page_end, fixed, fixed_walk, overlapping;
+    spread, page_end, fixed, fixed_walk, overlapping;
 }
 
 } // namespace asterope

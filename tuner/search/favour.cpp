@@ -1,0 +1,46 @@
+// The advantage of doubt: finds what stands at each size, and favours it.
+#include "search/favour.hpp"
+
+#include <algorithm>
+
+namespace asterope {
+
+std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
+                                                    const std::vector<std::size_t>& sizes,
+                                                    const PlaceOf& place_of) {
+    std::vector<std::optional<RowCopy>> copies;
+    for (const std::size_t size : sizes) {
+        std::optional<RowCopy>& copy = copies.emplace_back();
+        if (standing.rows.empty()) continue;
+        const auto row = std::ranges::find_if(
+            standing.rows, [&](const Standing::Row& one) { return size <= one.up_to; });
+        const auto& names = (row == standing.rows.end() ? standing.rows.back() : *row).pipelines;
+        if (names.size() != 1 && names.size() != kLocalities) continue;
+        RowCopy found{{}, names.size() > 1};
+        bool all = true;
+        for (std::size_t i = 0; i < kLocalities; ++i) {
+            const auto place = place_of(names[found.senses ? i : 0]);
+            all = all && place;
+            found.pipelines[i] = place.value_or(0);
+        }
+        if (all) copy = found;
+    }
+    return copies;
+}
+
+void favour(const std::vector<std::optional<RowCopy>>& standing, std::vector<SizeScores>& scores,
+            const std::vector<TimedRowCopy*>& timed, RowRules& rules) {
+    if (rules.pipeline_prices.empty() && !scores.empty()) {
+        rules.pipeline_prices.assign(scores.front().plain.size(), rules.pipeline_price);
+    }
+    for (std::size_t size = 0; size < standing.size(); ++size) {
+        if (!standing[size]) continue;
+        for (const std::size_t one : standing[size]->pipelines) rules.pipeline_prices[one] = 0;
+        if (!standing[size]->senses) scores[size].plain[standing[size]->pipelines[0]] += kDoubt;
+        for (TimedRowCopy* one : timed) {
+            if (one->copy == *standing[size]) one->scores[size] += kDoubt;
+        }
+    }
+}
+
+} // namespace asterope

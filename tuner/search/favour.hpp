@@ -1,0 +1,32 @@
+// The advantage of doubt: what an earlier run chose takes part again, and is favoured, so that a
+// second run on the same machine confirms it unless it is clearly beaten.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/rows.hpp"
+#include "search/standing.hpp"
+
+namespace asterope {
+
+/// What a copy that stands is worth more than what it was found to be, as a weighted mean of
+/// worths: by so much do two runs on one machine find the same copy to differ.
+inline constexpr double kDoubt = 0.02;
+
+/// The place of a pipeline of that name among the contestants; none: it is not among them.
+using PlaceOf = std::function<std::optional<std::size_t>(const std::string& name)>;
+
+/// By evaluated size: what stands there, if its pipelines are among the contestants.
+std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
+                                                    const std::vector<std::size_t>& sizes,
+                                                    const PlaceOf& place_of);
+
+/// Lets what stands at each size be worth kDoubt more there, and have no price as a pipeline.
+void favour(const std::vector<std::optional<RowCopy>>& standing, std::vector<SizeScores>& scores,
+            const std::vector<TimedRowCopy*>& timed, RowRules& rules);
+
+} // namespace asterope

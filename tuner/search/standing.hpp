@@ -1,0 +1,22 @@
+// The profile that stands: what an earlier run chose.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace asterope {
+
+/// What the profile of an earlier run takes of one operation, by the names of copies.
+struct Standing {
+    struct Row {
+        std::size_t up_to;                  ///< bytes
+        std::vector<std::string> pipelines; ///< one, or one by Locality behind a probe
+        bool operator==(const Row&) const = default;
+    };
+    std::vector<Row> rows; ///< ascending; the last one takes all that is larger
+    std::string small;     ///< "": none
+    bool operator==(const Standing&) const = default;
+};
+
+} // namespace asterope
