@@ -22,6 +22,7 @@ struct ExamCell {
 
 struct Exam {
     std::vector<std::string> copies;       ///< what copied each size
+    Entrant small = kLibc;                 ///< the small copy
     std::map<std::size_t, ExamCell> cells; ///< by size; 0: mixes of small copies
 
     ExamFacts facts(int attempt) const {
@@ -98,6 +99,10 @@ ExamCell examine_at(Run& run, const TimedCopy& routine, int attempt, std::size_t
     return cell;
 }
 
+Entrant small_of(const Findings& findings) {
+    return findings.small ? findings.small->winner() : kLibc;
+}
+
 /// Examines the routine. Where it copies as the one of the `last` exam did, that stands.
 Exam examine_once(Run& run, const Contests& contests, const Findings& findings, TimedCopy routine,
                   int attempt, const Exam* last) {
@@ -116,8 +121,20 @@ Exam examine_once(Run& run, const Contests& contests, const Findings& findings, 
                                    ? last->cells.at(sizes[i])
                                    : examine_at(run, routine, attempt, sizes[i]);
     }
-    exam.cells[0] = last ? last->cells.at(0) : examine_at(run, routine, attempt, 0);
+    const bool same_small = last && last->small == small_of(findings);
+    exam.small = small_of(findings);
+    exam.cells[0] = same_small ? last->cells.at(0) : examine_at(run, routine, attempt, 0);
     return exam;
+}
+
+/// The next in line instead of a small copy that loses more than it gains. False where it stays.
+bool choose_small_anew(const Exam& exam, Findings& findings) {
+    const ExamCell& cell = exam.cells.at(0);
+    if (!findings.small || cell.losses.empty() || cell.score >= 0) return false;
+    std::vector<Finalist>& finalists = findings.small->finalists;
+    if (finalists.size() < 2) return false;
+    finalists.erase(finalists.begin());
+    return true;
 }
 
 /// Chooses rows anew by what the exam found where it lost. False where they stay the same.
@@ -167,9 +184,11 @@ void examine(Run& run, const Contests& contests, Findings& findings, const Build
     std::optional<Exam> last;
     for (int attempt = 1; attempt <= run.plan.rigor.exams; ++attempt) {
         const Findings before = findings;
-        if (last && !choose_anew(run, contests, *last, findings)) return;
+        const bool small_anew = last && choose_small_anew(*last, findings);
+        if (last && !choose_anew(run, contests, *last, findings) && !small_anew) return;
         TimedCopy routine{.name = "routine " + std::to_string(attempt)};
         routine.operation = run.plan.operation;
+        routine.chooses = true;
         if (build) {
             run.show(Step::building);
             routine.function = build();
