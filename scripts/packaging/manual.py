@@ -31,7 +31,7 @@ WORDS = {
     "--workload": " ".join([*workloads.names("tunable"), "balanced"]),
     "asterope-bench --workload": " ".join([*workloads.names("name"), "balanced"]),
     "--space": "paper extended",
-    "--suite": "workloads sizes aliased misalignment mix fixed overlap threads all",
+    "--suite": "workloads sizes aliased misalignment mix fixed states overlap threads all",
     "--peers": "all none list",
     "--operation": "memcpy memset",
     "--only": "working_set critical_stride misalignment aliasing store_forwarding huge_pages "

@@ -513,6 +513,7 @@ def test_sets_have_the_suites_and_workloads_that_need_no_source(measured_sets) -
         ("misalignment", "hot"),
         *(("mix", name) for name in (*MIXES, *PAGE_ENDS)),
         *(("fixed", name) for name in FIXED),
+        *(("states", name) for name in ("again", "across", "spread")),
     }
     labels = [row["label"] for row in report["results"] if row["suite"] == "misalignment"]
     past = (0, 1, 8, 16, 31, 32, 63)

@@ -528,6 +528,16 @@ def test_valgrind_finds_nothing(tmp_path, objects, name):
     assert_right(*valgrind, program, *OTHERS, "--without-state", 1)
 
 
+def test_sets_look_at_nothing_before_they_choose():
+    content = json.dumps(good_profile()).encode()
+    text = render_routine(load_profile("p.json", content))["asterope_memcpy.c"]
+    functions = re.findall(r"\n(?:\S+ )*void \*?(\w+)\([^{;]*\)\n\{(.*?)\n\}", text, re.S)
+    senses = {name for name, body in functions if "rdtsc" in body}
+    assert senses
+    assert any("memset" in name for name, _ in functions)
+    assert not [name for name in senses if re.search(r"_set_|memset", name)]
+
+
 def test_a_routine_of_a_full_profile_is_strict_c_and_cpp_and_calls_nothing(tmp_path):
     path, routine = tmp_path / "profile.json", tmp_path / "asterope_memcpy.c"
     path.write_text(json.dumps(good_profile()), encoding="utf-8")

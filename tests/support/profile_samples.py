@@ -552,6 +552,10 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         _changed("choices", 5, "copies", "taken", _AXES["tb"]),
         ("choices[5].copies.taken", "takes none of its copies always"),
     ),
+    "a set that senses": (
+        _edited(lambda choices: choices[13].update(copies=_GOOD["choices"][5]["copies"])),
+        ("choices[13].copies.probe", "unknown field"),
+    ),
     "no pipelines": (
         _edited(lambda choices: choices.__delitem__(slice(0, 6))),
         ("choices", "no pipelines of memcpy"),

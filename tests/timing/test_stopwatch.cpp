@@ -137,6 +137,27 @@ TEST_P(TrialBuffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
     }
 }
 
+// What stores past the caches where it finds its destination uncached must show that it goes on so.
+TEST_P(TrialBuffers, of_a_hot_copy_that_chooses_begin_cached_uncached_and_untouched_in_turn) {
+    calibrate(Workload::hot);
+    TimedCopy chooses{remember, 0};
+    chooses.chooses = true;
+    std::set<const char*> uncached;
+    for (std::uint64_t round = 0; round < 6; ++round) {
+        const std::vector<Call> usual = trial(Workload::hot, round);
+        calls.clear();
+        stopwatch.time(chooses, Workload::hot, GetParam(), round);
+        const bool one_more = GetParam() >= 16 * kKiB && round % 3 == 2;
+        ASSERT_EQ(calls.size(), usual.size() + one_more);
+        const char* to = calls.front().destination;
+        const bool there = to == usual.front().destination;
+        EXPECT_EQ(there, GetParam() < 16 * kKiB || round % 3 == 0) << round;
+        EXPECT_EQ(inside(calls.front(), arena, arena.bytes()), !one_more) << round;
+        EXPECT_TRUE(there || one_more || uncached.insert(to).second);
+        for (const Call& call : calls) EXPECT_LT(std::abs(call.destination - to), 64);
+    }
+}
+
 // And whoever knows the cache knows what cannot be hot in it.
 TEST_P(TrialBuffers, need_no_untimed_call_where_they_outgrow_the_cache) {
     Stopwatch knows(arena, kLargest, 2 * GetParam());

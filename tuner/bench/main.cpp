@@ -120,6 +120,7 @@ void measure_suites(const Options& options, const Request& request, const Settin
         [&](const Sizes& sizes) { return misalignment_suites(setting, *arena, sizes); });
     add("mix", [&](const Sizes&) { return mix_suites(setting, *arena); });
     add("fixed", [&](const Sizes&) { return fixed_suites(setting, *arena); });
+    add("states", [&](const Sizes& sizes) { return state_suites(setting, *arena, sizes); });
     if (setting.contenders.at(1).move) {
         add("overlap", [&](const Sizes& sizes) { return overlap_suites(setting, *arena, sizes); });
     } else if (request.has("overlap")) {

@@ -33,6 +33,7 @@ const struct SuiteSizes {
     {"misalignment", "512,4K,64K", false, true},
     {"mix", kUsualSizes, true, true}, // of both, the arena that they draw from
     {"fixed", kUsualSizes, true, true},
+    {"states", "64K,128K,256K,1M,4M,8M,16M", false, true},
     {"overlap", "512,2K,4K,16K,64K,1M", false, false},
     {"threads", "1K,8K,64K,512K,4M,32M", false, false},
 };
@@ -138,9 +139,11 @@ void add_options(CLI::App& app, Options& options) {
         "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
         "misalignment: a grid of misaligned sources and destinations; mix: copies of "
         "unpredictable sizes, as calls count, at page ends, and as bytes count; fixed: small "
-        "copies of one size at a time; overlap: memmove within cached buffers, shifted by 1, "
+        "copies of one size at a time; states: one buffer from untouched pages on, across a "
+        "page's end, sizes that are all as likely; overlap: memmove within cached buffers, shifted "
+        "by 1, "
         "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
-        "there are workloads, sizes, misalignment, mix and fixed",
+        "there are workloads, sizes, misalignment, mix, fixed and states",
         "NAMES", {.shows_default = true, .separated_by_commas = true});
     add_option(app, "--recording", &options.recording,
                "sizes of the mix as a program has them: what asterope-record wrote", "FILE");

@@ -85,6 +85,11 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
                                        const std::vector<std::size_t>& sizes);
 
+/// One buffer of each of `sizes` again and again, from untouched pages on; buffers across a page's
+/// end; unpredictable small sizes that are all as likely.
+std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
+                                const std::vector<std::size_t>& sizes);
+
 /// How many seconds `job` takes in `rounds` rounds, about.
 double expected_seconds(const Job& job, const Contenders& contenders, int rounds);
 

@@ -51,6 +51,7 @@ std::shared_ptr<Stopwatch> stopwatch_of(const Setting& setting, const Arena& are
 TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
     TimedCopy copy{.function = contender.copy, .cache_effect = cache_effect};
     copy.operation = operation;
+    copy.chooses = true;
     return copy;
 }
 

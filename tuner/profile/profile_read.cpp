@@ -49,8 +49,9 @@ void require_machine(const Json& value, const Place& place) {
 }
 
 const asterope_copy* find_probe(const Json& value, const Place& place) {
-    const asterope_copy* found =
-        find_copy(*facts_of(place.operation).space->probes, value, anything);
+    // None of sets: what the last set left would choose the next one.
+    const asterope_kind* probes = facts_of(place.operation).space->probes;
+    const asterope_copy* found = probes ? find_copy(*probes, value, anything) : nullptr;
     if (!found) throw place.fault("is no probe that this version knows");
     return found;
 }

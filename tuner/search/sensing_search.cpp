@@ -70,8 +70,10 @@ asterope_sensing SensingCopy::arguments() const {
 }
 
 TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
-    return {probe->copy, reinterpret_cast<std::size_t>(&sensing), cache_effect_of(cold), nullptr,
-            name()};
+    TimedCopy copy{probe->copy, reinterpret_cast<std::size_t>(&sensing), cache_effect_of(cold),
+                   nullptr, name()};
+    copy.chooses = true;
+    return copy;
 }
 
 std::string SensingCopy::name() const {

@@ -27,6 +27,9 @@ struct TimedCopy {
     asterope_candidate large = nullptr;
     std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
     Operation operation = Operation::copy;
+    /// Whether it may choose by what it finds in the caches: one that senses, a whole routine. Its
+    /// hot trials begin from each state in turn.
+    bool chooses = false;
 };
 
 /// What a copy gets as its second argument: the source; a set zero, the byte that most programs set

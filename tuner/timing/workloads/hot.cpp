@@ -1,9 +1,11 @@
 // The workloads hot, hot_read and aliased: a run of calls on the very same buffers, each at another
 // misalignment. Leaves out the caches' misses.
 #include <algorithm>
+#include <memory>
 
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
+#include "timing/fresh_memory.hpp"
 #include "timing/placement.hpp"
 #include "timing/workloads/workload_timer.hpp"
 
@@ -49,13 +51,46 @@ template <bool kRead, bool kAliased, Operation kOperation = Operation::copy>
     return sum;
 }
 
+/// Below this, in bytes, nothing senses.
+constexpr std::size_t kChoosesFrom = 16 << 10;
+
+/// The buffers of one trial.
+struct HotBuffers {
+    const char* source;
+    char* destination;
+    std::unique_ptr<FreshMemory> fresh = nullptr; ///< where the destination is, if it is fresh
+};
+
+/// Where a trial begins: in buffers that are cached from the trial before; of a copy that chooses,
+/// in two of three rounds in others: a slot that nobody has touched for a whole arena, or pages
+/// that nobody has ever touched. A copy must not keep up what it found there: one that stores past
+/// the caches what it finds uncached would find it so for ever, and be a third as fast as libc.
+HotBuffers hot_buffers(Buffers& buffers, const TrialTask& task, bool aliased) {
+    const std::size_t place = roam(task.round), phase = aliased ? 0 : kPhase;
+    const char* const sources = buffers.arena.source();
+    HotBuffers hot{sources + buffers.hot_source + place,
+                   buffers.arena.destination() + buffers.cold_bytes + place + phase};
+    if (!task.copy.chooses || task.size < kChoosesFrom || aliased ||
+        outgrows(task.size, buffers.cache_bytes)) {
+        return hot;
+    }
+    if (task.round % 3 == 1) {
+        SlotPair& slots = buffers.slots(task.size);
+        const std::size_t to = slots.destination.take(), from = slots.source.take();
+        hot.source = sources + from + (to - from) % 4096; // the slot's own, where nothing is mapped
+        hot.destination = buffers.arena.destination() + to + phase;
+    } else if (task.round % 3 == 2) {
+        hot.fresh = std::make_unique<FreshMemory>(task.size + kRoaming + kPhase + 64);
+        hot.destination = hot.fresh->begin() + place + phase;
+    }
+    return hot;
+}
+
 template <bool kAliased>
 double time_hot(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
-    const std::size_t place = roam(task.round);
-    const char* source =
-        SecondArgument(task.copy)(buffers.arena.source() + buffers.hot_source + place);
-    char* destination =
-        buffers.arena.destination() + buffers.cold_bytes + place + (kAliased ? 0 : kPhase);
+    const HotBuffers hot = hot_buffers(buffers, task, kAliased);
+    const char* source = SecondArgument(task.copy)(hot.source);
+    char* destination = hot.destination;
     const bool sets = task.copy.operation == Operation::set;
     constexpr auto kSet = Operation::set;
     const auto loop = facts.reads ? sets ? run_calls<true, false, kSet> : run_calls<true, false>
@@ -68,6 +103,7 @@ double time_hot(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& t
     std::uint64_t sum = 0;
     std::size_t calls = task.calibration.calls;
     if (!outgrows(task.size, buffers.cache_bytes)) {
+        if (hot.fresh) sum += run(1); // the page faults, which the next calls are not judged by
         const std::size_t untimed = std::max(kWarmUp, calls / 8);
         const std::uint64_t start = ticks();
         sum = run(untimed);
