@@ -175,7 +175,7 @@ def test_a_place_has_its_calls_and_all_ways(tried, programs: Path) -> None:
 
 def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, programs: Path) -> None:
     """A thousand turns of a loop a call are seen, and seen where they are."""
-    slow = tried("copies", 4096, 3_000_000, ways=[way(programs, ROUTINE, "slow")])
+    slow = tried("copies", 4096, 8_000_000, ways=[way(programs, ROUTINE, "slow")])
     found = findings(slow, [LIBC, LIBC_AGAIN, ROUTINE])
     one = next(one for one in found.places if one.place.is_own and one.ratios)
     assert one.ratios[ROUTINE].high < 0.9
@@ -185,10 +185,9 @@ def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, programs: Pa
 
 def test_a_way_that_is_plainly_slower_leaves_early(tried, programs: Path) -> None:
     ways = [way(programs, ROUTINE, "like"), way(programs, "other", "slow")]
-    _, seen = only_place(tried("copies", 4096, 500_000, ways=ways))
+    _, seen = only_place(tried("copies", 4096, 3_000_000, ways=ways))
     with_it = ["other" in {block.way for block in cycle} for cycle in seen.cycles]
-    assert with_it[0] and not with_it[-1]
-    assert sum(with_it) < len(with_it) / 2
+    assert with_it[0] and not with_it[-1] and sum(with_it) <= 20
 
 
 def test_sizes_below_512_bytes_are_judged_together_alone(tried) -> None:
