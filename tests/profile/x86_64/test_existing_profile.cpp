@@ -149,7 +149,7 @@ TEST_F(StandingProfile, TakesPartInTheSameSearchAgainButInNoBetterOneAndOnNoOthe
     const Standing copies{
         {{128, {"XMM T T none 0 0"}}, {4096, {"XMM T T none 0 0"}}, {65536, {"XMM T T none 0 0"}}},
         ""};
-    const std::pair all(copies, Standing{{{65536, {"XMM T"}}}, ""}), none(Standing(), Standing());
+    const std::pair<Standing, Standing> all = {copies, {{{65536, {"XMM T"}}}, ""}}, none;
     EXPECT_EQ(found(kOptions, this_machine()), all);
     EXPECT_EQ(found(changed(make_quick), this_machine()), all);
     SearchOptions better = kOptions;
