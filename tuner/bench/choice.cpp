@@ -11,6 +11,7 @@
 #include "timing/correctness.hpp"
 #include "timing/external_copy.hpp"
 #include "timing/timed_copy.hpp"
+#include "timing/workload.hpp"
 
 namespace asterope {
 
