@@ -187,13 +187,14 @@ def _generate(arguments: argparse.Namespace) -> int:
 def _library(places: str | None, render: _Render, profiles: Iterable[Profile]) -> bytes:
     """Raises BadInput, Failure and OSError."""
     # These load what most calls have no use for.
-    from .place_map import LEAST, as_c, read_places
+    from .place_map import as_c, least_of, read_places
     from .preload import compile_preload
 
     if places is None:
         return compile_preload(render(0), None)
     entries = {f"memcpy_{intent}" for profile in profiles for intent in profile.intents}
-    return compile_preload(render(LEAST), as_c(read_places(places, entries)))
+    mapped = read_places(places, entries)
+    return compile_preload(render(least_of(mapped)), as_c(mapped))
 
 
 def _remedy(profile: Profile) -> str:

@@ -16,6 +16,7 @@ from .profile.text import Kind
 from .render import INTENTS
 
 LEAST = 512  # bytes: smaller copies are not tried place by place
+_MOST = 1 << 23  # that an instruction of AArch64 compares a size with
 SCHEMA_FILE = Path(__file__).resolve().parent / "places.schema.json"
 WAYS = ("libc", *INTENTS)
 
@@ -88,6 +89,11 @@ def _check(places: Sequence[MappedPlace], entries: Collection[str] | None) -> No
 
 def counted(places: int) -> str:
     return f"{places} place{'' if places == 1 else 's'}"
+
+
+def least_of(places: Sequence[MappedPlace]) -> int:
+    """The size from which on a routine asks for its way: smaller copies pay nothing."""
+    return min((min(place.least, _MOST) for place in places), default=LEAST)
 
 
 def as_c(places: Sequence[MappedPlace]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import re
@@ -13,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 from asterope.faults import BadInput
-from asterope.place_map import SCHEMA_FILE, MappedPlace, as_c, read_places, text_of
+from asterope.place_map import SCHEMA_FILE, MappedPlace, as_c, least_of, read_places, text_of
 from asterope.prove.trial import mapping
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
 from asterope.prove.trial.findings import findings
@@ -59,6 +60,11 @@ def test_no_text_of_the_map_reaches_c() -> None:
     assert table.startswith('#define ASTEROPE_PLACES_TEXT ", 2 places apart"\n')
     assert "{4660u, 20, ASTEROPE_COPIES, (asterope_way *)asterope_cold, 20, {0, 255," in table
     assert "{9223372036854775807u, 9, ASTEROPE_SETS, NULL, 1, {171}}" in table
+
+
+def test_copies_smaller_than_any_in_the_map_pay_nothing() -> None:
+    large = [dataclasses.replace(PLACES[0], least=1 << power) for power in (20, 40)]
+    assert [least_of(one) for one in ([], PLACES, large, large[1:])] == [512, 512, 1 << 20, 1 << 23]
 
 
 def changed(**fields: object) -> str:

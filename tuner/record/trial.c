@@ -29,6 +29,7 @@ enum {
     SAME_STACK = 1 << 20, /* bytes */
     EASY = 16,            /* times the calls that are timed as one */
     MOST_SETTLING = 1 << 12,
+    TURNING = 1 << 15,    /* bytes */
     SINGLE = 1 << 14, /* bytes from where on a call may take as long as a group */
     SLOW_GAP = 2,     /* of a place whose calls do */
 };
@@ -60,6 +61,13 @@ static int is_whole(const struct trial_place *place)
 {
     return place->started && place->is_long == tried.is_long &&
            ((place->gap == 1 && tried.gap == 1) || place->pair == tried.period / 2);
+}
+
+/* For how long the caches take to be turned over. Smaller copies do that, too, where their data are
+ * in no cache, but most of them are of data that stay there. */
+static void note_moved(size_t bytes, uint64_t calls)
+{
+    if (bytes >= TURNING) tried.moved += bytes * calls;
 }
 
 /* Intervals after a change that do not count. */
@@ -107,7 +115,7 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t o
     place->gap_left = (int32_t)place->gap;
     place->calls += place->gap;
     place->own_calls += place->gap;
-    tried.moved += bytes * place->gap;
+    note_moved(bytes, place->gap);
     place->started = own;
     place->is_long = (uint8_t)tried.is_long;
     place->pair = tried.period / 2;
@@ -142,7 +150,7 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     }
     tried.left = is_single ? 1 : (int32_t)tried.gap;
     place->calls += (uint64_t)tried.left;
-    tried.moved += bytes * (uint64_t)tried.left;
+    note_moved(bytes, (uint64_t)tried.left);
     place->started = 0;
     if (!is_together(tried.period)) {
         place->own_calls += tried.gap;

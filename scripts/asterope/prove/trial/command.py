@@ -12,7 +12,7 @@ from ...command_line import show
 from ...faults import BadInput, Failure
 from ...one_line import one_line
 from ...output_file import check_output
-from ...place_map import LEAST, as_c, counted, read_places
+from ...place_map import as_c, counted, least_of, read_places
 from ...preload import compile_preload
 from ...preload_link import preload_line
 from ...profile import load_profile
@@ -117,11 +117,12 @@ def _keep(
 def _compile(name: str, with_map: bool = True) -> None:
     """Raises BadInput and Failure."""
     folder, profile = programs.folder_of(name), load_profile(programs.profile_of(name))
-    table = None
+    table, least = None, 0
     if with_map:
         entries = {f"memcpy_{intent}" for intent in profile.intents}
-        table = as_c(read_places(folder / programs.MAP, entries))
-    library = compile_preload(render_routine(profile, by_place=LEAST if with_map else 0), table)
+        places = read_places(folder / programs.MAP, entries)
+        table, least = as_c(places), least_of(places)
+    library = compile_preload(render_routine(profile, by_place=least), table)
     write_files(folder, {programs.PRELOAD: library})
 
 
