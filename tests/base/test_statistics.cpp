@@ -72,6 +72,12 @@ TEST(SignInterval, takes_the_order_statistics_of_the_binomial_table) {
     }
 }
 
+TEST(SignInterval, widens_with_the_confidence) {
+    EXPECT_EQ(sign_interval(countdown(25), 0.5).low, 11); // P(Bin(25) <= 10) = 0.212
+    EXPECT_EQ(sign_interval(countdown(25), 0.99).low, 6); // P(Bin(25) <= 5) = 0.002
+    EXPECT_EQ(sign_interval(countdown(25), 1.0).low, 1);
+}
+
 // 2^-n is 0 to a double from n = 1075 on; asterope-bench takes up to 100000 rounds.
 TEST(SignInterval, holds_for_thousands_of_values) {
     for (const int n : {1000, 1100, 5000, 100000}) {

@@ -48,6 +48,15 @@ TEST_F(ProfilePlaces, TheUsersIsXdgs) {
     EXPECT_EQ(user_profile(), "/x/asterope/profile.json");
 }
 
+TEST_F(ProfilePlaces, TheSystemsIsOneForAll) {
+    EXPECT_EQ(system_profile(), "/etc/asterope/profile.json");
+}
+
+TEST_F(ProfilePlaces, ANamedProfileIsTakenWhateverLiesElsewhere) {
+    put_profile();
+    EXPECT_EQ(profile_to_read("other.json"), "other.json");
+}
+
 TEST_F(ProfilePlaces, TheUsersIsTakenWhereThereIsOne) {
     const fs::path place = put_profile();
     EXPECT_EQ(profile_to_read(""), place);

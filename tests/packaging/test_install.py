@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from asterope import __version__
+from asterope.commands import COMMANDS
 from command_errors import only_error_of, run_command
 from packaging_samples import PROGRAMS, install_by_script
 
@@ -101,6 +102,11 @@ def test_the_routine_is_the_same_as_from_the_checkout(run, prefix, repository, b
         assert ours == (tmp_path / "build" / name).read_bytes()
 
 
+def test_a_command_may_be_called_by_a_link(run, prefix, tmp_path):
+    (tmp_path / "link").symlink_to(prefix / "bin" / "asterope-generate")
+    assert run("./link", "--version").stdout == f"asterope-generate {__version__}\n"
+
+
 def test_asterope_tune_finds_asterope_generate_beside_itself(run, prefix, tmp_path):
     options = ["--rigor", "quick", "--sizes", "128", "--workload", "hot", "--space", "paper"]
     outside = tmp_path / "asterope-tune"
@@ -138,6 +144,14 @@ def test_a_python_that_lacks_a_module_gets_one_line(run, tmp_path):
     assert re.search(
         "needs the Python module .*, which .* lacks", only_error_of("asterope-generate", done, 1)
     )
+
+
+def test_python_runs_the_commands_of_the_tree(prefix, tmp_path):
+    python = {"PYTHONPATH": str(prefix / "share/asterope/python"), "PATH": os.defpath}
+    for name in COMMANDS:
+        command = (sys.executable, "-m", "asterope", name, "--version")
+        done = run_command(*command, cwd=tmp_path, env={**os.environ, **python})
+        assert done.stdout.startswith(f"asterope-{name} {__version__}"), done
 
 
 def test_man_finds_the_pages(prefix):

@@ -101,6 +101,10 @@ def test_a_synopsis_tells_what_may_be_left_out_and_what_repeated(share, program,
     assert lines[lines.index(".SH SYNOPSIS") + 1] == rf"\fB{program}\fR [\fIOPTIONS\fR] {operands}"
 
 
+def test_text_is_no_roff():
+    assert manual().roff(r".So -o 'a\b'") == r"\&.So \-o \(aqa\eb\(aq"
+
+
 def manual():
     path = Path(__file__).resolve().parents[2] / "scripts" / "packaging" / "manual.py"
     spec = importlib.util.spec_from_file_location("manual", path)

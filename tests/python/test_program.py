@@ -80,9 +80,20 @@ def program_of(folder: Path, *flags: str) -> Path:
     return folder / "program"
 
 
+def test_a_static_program_is_refused(tmp_path: Path) -> None:
+    assert "is linked statically" in refused(program_of(tmp_path, "-static"))
+
+
 def test_a_program_of_another_libc_is_refused(tmp_path: Path) -> None:
     program = program_of(tmp_path, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
     assert "linked with musl" in refused(program)
+
+
+def test_the_loader_itself_is_no_static_program(tmp_path: Path) -> None:
+    """It has no interpreter either, and preloads."""
+    loader = tmp_path / "ld-linux-x86-64.so.2"
+    shutil.copy("/lib64/ld-linux-x86-64.so.2", loader)
+    assert find_program([str(loader)]).file == loader
 
 
 @pytest.mark.parametrize(
@@ -102,6 +113,13 @@ def test_an_elf_program_of_others_or_a_broken_one_is_refused(
     content[offset : offset + len(value)] = value
     program.write_bytes(content)
     assert said in refused(program)
+
+
+@pytest.mark.parametrize("size", [4, 19, 40, 63])
+def test_a_truncated_header_is_refused(tmp_path: Path, size: int) -> None:
+    program = program_of(tmp_path)
+    program.write_bytes(program.read_bytes()[:size])
+    assert "is built for" in refused(program)
 
 
 @pytest.mark.parametrize(("mode", "who"), [(0o4755, "set-user-ID"), (0o2755, "set-group-ID")])

@@ -121,6 +121,12 @@ def test_a_library_may_lie_where_paths_have_blanks(prove, libraries: Path, tmp_p
     assert "faster: 100.0 %" in rows_of(done)["ours"]
 
 
+@pytest.mark.parametrize(("copies", "code"), [("fast", 0), ("like", 0), ("slow", 3)])
+def test_the_exit_code_tells_a_copy_that_is_slower(prove, copies: str, code: int) -> None:
+    done = prove("--metric", REGEX, "--", "sh", "-c", SAY, copies=copies)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
 def test_of_a_speed_more_is_better(prove) -> None:
     speed = ("--metric", REGEX, "--larger-is-better")
     done = prove(*speed, "--", "sh", "-c", SAY, copies="fast,slow")
@@ -550,6 +556,22 @@ def test_a_server_that_never_starts_is_named(prove) -> None:
     assert "under libc: sh ended with exit code 3: no room" in message
 
 
+def test_a_client_that_fails_is_named(prove, parties) -> None:
+    _, _, *server = parties("{port}")
+    client = "sh -c 'echo cannot ask >&2; exit 2'"
+    message = only_error(prove("--client", client, *server), 1)
+    assert "under libc: sh ended with exit code 2: cannot ask" in message
+
+
+def test_a_client_may_be_static(prove, tmp_path: Path) -> None:
+    source = tmp_path / "client.c"
+    source.write_text('#include <stdio.h>\nint main(void) { puts("took 3"); return 0; }\n')
+    output_of("cc", "-static", source, "-o", tmp_path / "client")
+    server = (sys.executable, "-c", "import time; time.sleep(1000)")
+    done = prove("--metric", REGEX, "--client", tmp_path / "client", "--", *server)
+    assert (done.returncode, rows_of(done)[LIBC]) == (0, "3"), done
+
+
 def test_a_server_without_the_library_is_noticed(prove, parties) -> None:
     *client, _, python, server, where = parties("{port}")
     cleared = ("env", "-i", python, server, where)
@@ -569,6 +591,13 @@ def test_an_interrupt_ends_the_servers(command, parties, tmp_path: Path) -> None
     assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
     assert not any(lives(pid) for pid in processes(tmp_path))
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_deep_folder_for_temporary_files_leaves_no_room_for_a_socket(prove, parties, tmp_path):
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    message = only_error(prove(*parties("{socket}"), TMPDIR=str(deep)), 1)
+    assert "too long for a socket's path: set TMPDIR to a short one" in message
 
 
 @pytest.mark.parametrize("dashes", [[], ["--"]])

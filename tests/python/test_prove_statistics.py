@@ -103,6 +103,14 @@ def test_what_cannot_be_told_says_how_many_rounds_would() -> None:
     assert finding.verdict == UNKNOWN and 10 < finding.more_rounds < 5000
 
 
+def test_rounds_go_on_until_each_interval_is_as_narrow_as_asked() -> None:
+    wide, _ = experiment(normal, 1, Goal(until=0.05), 1)
+    narrow, _ = experiment(normal, 1, Goal(until=0.005), 1)
+    assert (wide.stopped_by, narrow.stopped_by) == ("until", "until")
+    assert len(narrow.blocks) > 2 * len(wide.blocks)
+    assert 0.005 < wide.reach() <= 0.05 and narrow.reach() <= 0.005
+
+
 class Clock:
     """Each block takes 10 s."""
 

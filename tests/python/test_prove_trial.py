@@ -152,6 +152,12 @@ def test_what_cannot_be_written_is_shown_all_the_same(prove, things: Path, optio
     assert "program main (memcpy)" in done.stdout and "Wrote" not in done.stdout
 
 
+def test_a_short_program_is_run_again(prove, things: Path, tmp_path: Path) -> None:
+    file = tmp_path / "trial.json"
+    prove("--time", "3s", "--json", file, "--", things / "program", 20_000)
+    assert json.loads(file.read_text())["runs"] > 1
+
+
 def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, things: Path) -> None:
     began = time.monotonic()
     done = prove("--time", "2s", "--", things / "program", 10**12)

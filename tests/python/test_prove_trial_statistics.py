@@ -16,6 +16,7 @@ from asterope.prove.trial.statistics import (
     Estimate,
     cells_of,
     ratio,
+    t_quantile,
     trimming,
 )
 
@@ -141,6 +142,14 @@ def test_a_way_whose_cost_is_a_rare_long_stall_does_not_win_by_it() -> None:
     assert estimate(seconds, 2, 1500).value < 0.95
 
 
+def test_stalls_that_hit_all_ways_alike_are_fair() -> None:
+    fair = []
+    for seed in range(50):
+        cycles = list(cycles_of(heavy_tails(0.8), random.Random(seed), 100))
+        fair.append(trimming(cycles).is_fair)
+    assert share(fair) >= 0.94
+
+
 @pytest.mark.parametrize("slope", [0.0, 1.0])
 def test_sizes_that_differ_are_taken_off(slope: float) -> None:
     """Time that goes by the byte, and time that does not: each is known as well as the other."""
@@ -171,6 +180,15 @@ def test_sizes_that_differ_are_taken_off(slope: float) -> None:
 def test_too_few_cycles_say_nothing() -> None:
     cells = cells_of(cycles_of(steady(1), random.Random(1), 5), NO_TRIMMING)
     assert ratio(cells, LIBC, ROUTINE) is None
+
+
+@pytest.mark.parametrize(
+    ("chance", "freedom", "value"), [(0.975, 5, 2.571), (0.975, 30, 2.042), (0.995, 10, 3.169)]
+)
+def test_quantiles_of_student_are_those_of_tables(
+    chance: float, freedom: int, value: float
+) -> None:
+    assert t_quantile(chance, freedom) == pytest.approx(value, rel=0.01)
 
 
 # --- The whole program ----------------------------------------------------------------------------

@@ -401,6 +401,20 @@ def test_ratios_have_intervals_and_the_noise_floor(bench: Path) -> None:
     assert is_dark_on_light(picture)
 
 
+def test_panels_that_are_all_noise_become_one_line(put: Put) -> None:
+    raw = bench_results()
+    for cell in raw["results"]:
+        if cell["suite"] == "sizes":
+            cell["noise_floor"] = {"median": 1.0, "low": 0.01, "high": 100.0}
+    inputs = read(put(raw))
+    series = find_series(inputs)
+    charts = [chart for chart in series.charts if chart.suite == "sizes"]
+    picture = ratio_picture(charts, inputs.machine, series.source, "glibc 2.36")
+    assert picture.figure.axes == [] and len(picture.table.rows) == len(SIZES)
+    assert "no difference beyond the noise" in picture.figure.get_suptitle()
+    assert f"not drawn: {', '.join(chart.name for chart in charts)}. " in picture.caption
+
+
 def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(put: Put) -> None:
     raw = bench_results()
     raw["copies"] += [{"name": "asterope_cold", "description": "told", "ours": True}]

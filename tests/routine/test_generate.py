@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -92,6 +93,15 @@ def test_it_writes_the_same_bytes_wherever_it_is_told_to(profile, tmp_path, monk
     done = start(profile, "-o", "hashed", env={"PYTHONHASHSEED": "2"})
     assert (done.wait(), done.stderr.read()) == (0, "")
     assert texts(tmp_path / "a/b") == texts(tmp_path / "hashed") == texts(tmp_path)
+
+
+def test_the_files_have_the_mode_of_any_new_file(profile, tmp_path):
+    before = os.umask(0o027)
+    try:
+        assert run(profile, "-o", tmp_path) == 0
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in NAMES} == {0o640}
 
 
 def test_the_prefix_names_files_and_functions(profile, tmp_path):
@@ -369,6 +379,13 @@ def test_a_prefix_that_gives_names_of_the_c_librarys_is_warned_of(
         assert f"{prefix}_memcpy" in warning
 
 
+def test_a_file_in_place_of_the_folder_exits_1(profile, capsys):
+    before = profile.read_bytes()
+    assert run(profile, "-o", profile) == 1
+    assert re.search(f"{profile}.*Not a directory", only_line(capsys))
+    assert profile.read_bytes() == before
+
+
 # --- Faults while writing: exit 1 -----------------------------------------------------------------
 
 
@@ -412,6 +429,17 @@ def start(*arguments: object, **settings: object) -> subprocess.Popen[str]:
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS), **settings.pop("env", {})}
     return subprocess.Popen(command, env=environment, **settings)
+
+
+def test_a_closed_pipe_on_stdout_is_no_fault(profile, tmp_path):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    try:
+        done = start(profile, "-o", tmp_path, stdout=write_end)
+    finally:
+        os.close(write_end)
+    assert (done.wait(), done.stderr.read()) == (0, "")
+    assert all((tmp_path / name).is_file() for name in NAMES)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -201,6 +202,16 @@ def test_the_example_builds_and_follows_its_profile(environment, tmp_path, examp
     assert through(place / program) == DATA
 
 
+def test_the_makefiles_say_what_is_missing(environment, tmp_path):
+    need("make", "pkg-config")
+    for example in ("make", "preload"):
+        place = copied(example, tmp_path)
+        done = run("make", cwd=place, env={**environment, "PKG_CONFIG_PATH": str(tmp_path)})
+        if done.returncode == 0:
+            pytest.skip("another asterope is installed on this machine")
+        assert "pkg-config does not find asterope" in done.stderr
+
+
 def test_pkg_config_knows_where_the_generator_and_the_templates_are(environment, prefix):
     need("pkg-config")
 
@@ -344,6 +355,11 @@ def test_a_program_s_copies_are_right_and_forgive_overlap(replaced, kind, situat
     output_of(replaced / kind, situation)
 
 
+@pytest.mark.parametrize("profile", ["xeon-gold-5218", "opteron-6378", "fallback"])
+def test_a_program_of_several_profiles_copies_right_with_each(replaced, profile):
+    output_of(replaced / "several", "copies", env={"ASTEROPE_PROFILE": profile})
+
+
 @pytest.mark.parametrize("kind", ["dynamic", "archive"])
 def test_the_routine_stays_out_of_link_time_optimization(replaced, kind):
     need("readelf")
@@ -406,6 +422,20 @@ def test_nothing_in_libc_s_place_calls_what_it_stands_for(routine, compiler, lev
     code = output_of("objdump", "-dr", target)
     assert "__chk_fail" in code  # it shows what is called
     assert not re.search(r"R_X86_64_\w+\s+_*mem", code)
+
+
+def test_copies_beyond_the_end_of_a_buffer_end_a_static_program_too(routine, tmp_path):
+    target = replacing_object("gcc", routine, "-O2", *HARDENED)
+    program = tmp_path / "fortified"
+    flags = ("-std=gnu99", "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-DSTATIC", "-static")
+    output_of("gcc", *flags, CHECKERS / "preload_check.c", target, "-o", program)
+    for name in ("memcpy", "memmove", "mempcpy", "memset"):
+        assert f"__{name}_chk" in symbols(program)
+        text = "0" * 16 if name == "memset" else "0123456789abcdef"
+        assert output_of(program, name, 16) == f"{text}\n"
+        done = run(program, name, 17)
+        assert done.returncode == -signal.SIGABRT
+        assert "buffer overflow detected" in done.stderr
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

@@ -10,6 +10,7 @@
 #include "machine/affinity.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
+#include "support/made_up_recording.hpp"
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
@@ -170,11 +171,7 @@ TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it)
 }
 
 TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
-    const json recording = {{"format", "asterope-recording"},
-                            {"version", 2},
-                            {"program", {{"name", "fetcher"}}},
-                            {"sizes", {{32, 5000}}}};
-    put("r.json", recording.dump());
+    put("r.json", made_up_recording().dump());
     const Plan without = plan();
     request.recording = (folder / "r.json").string();
     const Plan made = plan();

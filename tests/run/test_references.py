@@ -195,3 +195,13 @@ def test_a_signal_ends_a_run_whose_reference_does_not_return(
     (tmp_path / "LATE").write_text("")
     assert tune(*run, "--resume").returncode == 0
     assert load_profile(tmp_path / "p.json").raw["search"]["resumed"] == 1
+
+
+def test_a_reference_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(
+    build_dir: Path, copies: Path, tmp_path: Path
+) -> None:
+    run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
+    done = interrupted_late(build_dir, tmp_path, run, "i", signal.SIGTERM)
+    assert "copies wrong since" in done.stderr
+    assert done.returncode == 1
+    assert not (tmp_path / "p.json.trials").exists()

@@ -142,6 +142,18 @@ def test_to_resume_where_there_is_no_log_is_refused(tune, replay, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+def test_hang_ups_are_ignored_where_they_were(program: Path, tmp_path: Path) -> None:
+    """As nohup does."""
+    process = subprocess.Popen(
+        [program, *SHORT, "--quiet"],
+        cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    wait_for_bytes(tmp_path / "asterope-profile.json.trials", 5000, process)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=120) == 0
+
+
 # --- Other ends -----------------------------------------------------------------------------------
 
 
@@ -233,6 +245,13 @@ def test_a_log_has_one_writer(
         first.send_signal(signal.SIGTERM)
         assert first.wait(timeout=60) == 130
     assert log_lines_of(log.read_bytes())
+
+
+def test_a_log_behind_a_link_is_written_there(replay, whole: Whole, tmp_path: Path) -> None:
+    (tmp_path / "new.jsonl").symlink_to("there.jsonl")
+    assert replay().returncode == 0
+    assert (tmp_path / "there.jsonl").read_bytes() == whole.log
+    assert (tmp_path / "new.jsonl").is_symlink()
 
 
 # --- No regular files -----------------------------------------------------------------------------

@@ -310,6 +310,15 @@ def test_quiet_prints_nothing_and_sizes_come_out_in_order(tune, tmp_path: Path) 
     assert 200 <= first.up_to < second.up_to == 1024
 
 
+def test_no_generate_stops_after_the_profile_which_has_the_cpu_asked_for(
+    tune, tmp_path: Path
+) -> None:
+    first = min(os.sched_getaffinity(0))
+    assert tune(*ONE_SIZE, "--no-generate", "--cpu", first, "-o", "other name.json").returncode == 0
+    assert names_in(tmp_path) == {"other name.json"}
+    assert load_profile(tmp_path / "other name.json").search["cpu"] == first
+
+
 # --- What it is tuned for -------------------------------------------------------------------------
 
 
@@ -539,6 +548,12 @@ def put_generator(alone: Path, script: str) -> None:
     generator = alone.with_name("asterope-generate")
     generator.write_text(f"#!/bin/sh\n{script}\n")
     generator.chmod(0o755)
+
+
+def test_a_generator_on_the_path_is_found(alone: Path, build_dir: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": f"{build_dir}:{os.environ['PATH']}"}
+    assert run_command(alone, *ONE_SIZE, cwd=tmp_path, env=environment).returncode == 0
+    assert names_in(tmp_path) >= ROUTINE
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,13 @@ TEST(Race, samples_each_as_often_as_asked_in_heats_with_libc_all_along) {
     }
 }
 
+TEST(Race, samples_in_another_order_each_time) {
+    Track track(Truths(20, {1, 1}), {kBoth});
+    track.race.sample(track.all, 10);
+    const auto heats = turns(track.machine);
+    EXPECT_EQ(std::set(heats.begin(), heats.end()).size(), 20u); // ten of each workload
+}
+
 TEST(Race, samples_what_waits_for_the_run_off_only_when_asked_for_all_and_then_ranks_by_it) {
     noise::Random random{1};
     KnownMachine machine({{Workload::hot, {1.0, 1.1}}, {Workload::fetch, {1.5, 0.9}}});

@@ -97,6 +97,7 @@ TEST(DefaultSizes, are_the_powers_of_two_from_128_to_32_mi_where_no_cache_is_kno
 TEST(DefaultSizes, stand_an_eighth_below_and_above_each_cache) {
     EXPECT_EQ(beside_powers({48 * kKi, 2 * kMi}),
               (std::vector<std::size_t>{42 * kKi, 54 * kKi, 1792 * kKi, 2304 * kKi}));
+    EXPECT_EQ(sizes_with({32 * kKi, kMi}), sizes_with({kMi, 32 * kKi, 32 * kKi}));
 }
 
 // Above 32 MiB nothing is evaluated, whatever the cache.

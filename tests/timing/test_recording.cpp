@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "support/made_up_recording.hpp"
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
@@ -15,26 +16,6 @@ namespace asterope {
 namespace {
 
 using nlohmann::json;
-
-json recording() {
-    json one = json::parse(R"({
-        "format": "asterope-recording", "version": 2, "tool_version": "0.1.0",
-        "program": {"command": ["./fetcher"], "executable": "/fetcher", "name": "fetcher"},
-        "machine": {"cpu": "AMD EPYC", "cpus": 2, "libc": "glibc 2.36"},
-        "started": "2026-11-24T18:25:14Z", "seconds": 0.5, "cpu_seconds": 0.4, "complete": true,
-        "unseen": 0.0, "outlived_by": 0, "processes": 1, "threads": 1,
-        "sampling": {"period": 8388608, "drawn": 4146, "samples": 4096},
-        "copies": {"calls": 1281, "bytes": 9000, "share": 0.5},
-        "sets": {"calls": 0, "bytes": 0, "share": 0.0},
-        "calls": [{"function": "memcpy", "from": 32, "to": 34, "calls": 1200}],
-        "sizes": [[0, 10], [32, 900], [33, 300.5], [3000, 70]],
-        "bands": [], "places": [], "warnings": []})");
-    for (int i = 0; i < 10; ++i) {
-        one["bands"].push_back(
-            {{"from", 64 * i}, {"to", 64 * (i + 1)}, {"calls", 1}, {"bytes", 1}, {"share", 0.1}});
-    }
-    return one;
-}
 
 class RecordingFile : public TemporaryFolder {
   protected:
@@ -48,7 +29,7 @@ class RecordingFile : public TemporaryFolder {
 };
 
 TEST_F(RecordingFile, has_sizes_and_a_name_and_the_fleets_alignments) {
-    const CallStatistics read_back = read(recording().dump());
+    const CallStatistics read_back = read(made_up_recording().dump());
     EXPECT_EQ(read_back.name, "fetcher");
     EXPECT_EQ(read_back.sizes.pairs(), (std::vector<std::pair<std::size_t, double>>{
                                            {0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}));
@@ -57,11 +38,11 @@ TEST_F(RecordingFile, has_sizes_and_a_name_and_the_fleets_alignments) {
 
 TEST_F(RecordingFile, is_refused_in_one_line_where_it_is_none) {
     const auto changed = [](const char* place, const json& value) {
-        json one = recording();
+        json one = made_up_recording();
         one[json::json_pointer(place)] = value;
         return one.dump();
     };
-    json without = recording();
+    json without = made_up_recording();
     without.erase("sizes");
     const std::pair<std::string, const char*> cases[] = {
         {"", "it is empty"},

@@ -187,3 +187,11 @@ def test_what_is_no_file_is_refused_and_waited_for_by_nobody(tmp_path: Path, wri
     assert [process.pid for process in processes] == [77]
     assert len(problems) == 3
     assert all(line.startswith(str(tmp_path)) and line.isprintable() for line in problems)
+
+
+def test_a_name_with_control_characters_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a\nb\x1b.raw"
+    path.write_bytes(b"")
+    with pytest.raises(RawError) as error:
+        read_process(path)
+    assert str(error.value).isprintable()

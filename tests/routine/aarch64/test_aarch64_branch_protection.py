@@ -93,6 +93,14 @@ def test_the_linker_finds_nothing_unprotected(tmp_path, routine, compiler):
     assert "BTI" in output_of(READELF, "-n", tmp_path / "library.so")
 
 
+def test_the_linker_would_say_what_is_unprotected(tmp_path, routine):
+    target = object_of(routine, tmp_path, AARCH64.gcc)
+    done = run(
+        *(*AARCH64.gcc, "-shared", "-nostdlib", "-Wl,-z,force-bti", target, "-o", tmp_path / "l.so")
+    )
+    assert "BTI" in done.stderr
+
+
 # Jumps to functions on pages that the emulator guards: one without a landing pad dies of SIGILL.
 GUARDED = r"""
 #define _GNU_SOURCE
@@ -158,3 +166,17 @@ def test_it_runs_from_guarded_pages(tmp_path, routine):
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
     died = run(*AARCH64.on(WITH_SVE), program, "jump")
     assert died.returncode != 0, "a jump to no landing pad must be seen"
+
+
+def test_it_copies_right_in_a_program_that_is_protected_as_a_whole(tmp_path, routine):
+    checkers = [
+        AARCH64.compiled(tmp_path, name, PROTECTED, f"-I{routine.parent}")
+        for name in ("routine_check", "copy_check")
+    ]
+    target = object_of(routine, tmp_path, AARCH64.gcc, PROTECTED)
+    program = tmp_path / "routine_check"
+    output_of(*AARCH64.gcc, PROTECTED, target, *checkers, "-o", program)
+    options = ("--step", 29, "--other-step", 31, "--largest", 65536)
+    done = run(*AARCH64.on(WITH_SVE), program, *options)
+    assert "FAIL" not in done.stdout
+    assert done.returncode == 0, done.stderr
