@@ -135,6 +135,14 @@ TEST_F(TrialLogFile, goes_on_behind_the_whole_lines) {
     EXPECT_EQ(content(path()), whole + "{\"resumed\":\"now\"}\n");
 }
 
+TEST_F(TrialLogFile, drops_a_torn_line_that_looks_whole) {
+    const std::string trial =
+        R"({"size":1,"workload":"hot","candidate":"libc","round":0,"ns":12,"us":1})";
+    const TrialLogContents contents = read(kFirstLine.dump() + "\n{\"step\":\"a\"}\n" + trial);
+    EXPECT_TRUE(contents.torn); // its last figure may have lost digits
+    EXPECT_TRUE(contents.steps.at("a").empty());
+}
+
 TEST_F(TrialLogFile, refuses_a_place_where_it_cannot_be_and_keeps_what_is_there) {
     EXPECT_THROW(TrialLogWriter(folder / "missing" / "trials.jsonl", kFirstLine), BadInput);
     EXPECT_THROW(TrialLogWriter(folder, kFirstLine), BadInput);
