@@ -5,6 +5,7 @@
 
 #include "base/contains.hpp"
 #include "base/statistics.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
 
