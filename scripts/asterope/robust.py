@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist, median
 
 from .profile import Ratio
@@ -88,11 +88,3 @@ def _mean_of_pair(ranked: Sequence[float], number: int) -> float:
         else:
             low = middle
     return high
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """Of values above 0. Raises ValueError where there is none."""
-    logs = [math.log(value) for value in values]
-    if not logs:
-        raise ValueError("no values")
-    return math.exp(sum(logs) / len(logs))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import geometric_mean
 
 from matplotlib.axes import Axes
 
-from ..robust import geometric_mean
 from .bench import LIBC, ROUTINE, Cell
 from .copies import file_name, look, ratio_text, ratio_ticks
 from .style import LIBC as LIBC_COLOUR

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import geometric_mean, median
 
 from ..profile import Measurement, Profile, Ratio
-from ..robust import geometric_mean, sign_interval
+from ..robust import sign_interval
 from .bench import LIBC, ROUTINE, Bench, Cell
 from .inputs import Inputs
 from .trial_log import WORKLOADS, TrialLog

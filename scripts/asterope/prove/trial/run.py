@@ -27,6 +27,7 @@ from .ways import Way, environment, names_of
 _TURN = 0.02  # seconds between two looks whether the command has ended
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
 _NOTICED = 0.05  # seconds of CPU time: less is the start of a process
+_HOPELESS = 50  # runs, after which nothing is known yet
 _LOOKS = 1.3  # so many times the runs until the next look at what is known
 KNOWN, TIME, ENDED = "known", "time", "ended"
 
@@ -88,12 +89,19 @@ class Trial(Tried):
             longest = max(longest, time.monotonic() - start)
             if self.observed.runs >= self._next_look:
                 self._next_look = max(self.observed.runs + 1, int(self.observed.runs * _LOOKS))
-                if not self.observed.places or self.found().is_known:
-                    self.stopped_by = KNOWN if self.observed.places else ENDED
+                if not self.observed.places or self._copies_too_little():
+                    self.stopped_by = ENDED
+                    return
+                if self.found().is_known:
+                    self.stopped_by = KNOWN
                     return
             if time.monotonic() - began + longest > self.seconds:
                 self.stopped_by = TIME
                 return
+
+    def _copies_too_little(self) -> bool:
+        """So that no number of runs will tell."""
+        return self.observed.runs >= _HOPELESS and self.found().gain is None
 
     def _run(self, limit: float) -> bool:
         """Whether the command ended by itself within so many seconds."""
