@@ -2,6 +2,7 @@
 #include "search/favour.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "support/random_figures.hpp"
@@ -36,7 +37,8 @@ Standing standing_of_rows(const std::vector<Row>& rows) {
 
 std::vector<Row> choose(std::vector<SizeScores> scores, const Standing& standing) {
     RowRules rules;
-    favour(standing_copies(standing, kSizes, place_of), scores, {}, rules);
+    favour(standing_copies(standing, kSizes, place_of), std::vector(kSizes.size(), kDoubt), scores,
+           {}, rules);
     return choose_rows(scores, rules);
 }
 
@@ -104,10 +106,20 @@ TEST(Standing, is_favoured_as_a_copy_that_senses_by_what_that_was_timed_at) {
     standing[2] = senses;
     std::vector<SizeScores> all = scores({0, 0, 0, 0}, 0, 1);
     RowRules rules;
-    favour(standing, all, {&timed}, rules);
+    favour(standing, std::vector(kSizes.size(), 0.05), all, {&timed}, rules);
     for (std::size_t size = 0; size < kSizes.size(); ++size) {
-        EXPECT_NEAR(timed.scores[size], size == 2 ? 0.1 + kDoubt : 0.1, 1e-12);
+        EXPECT_NEAR(timed.scores[size], size == 2 ? 0.15 : 0.1, 1e-12);
         EXPECT_EQ(all[size].plain, std::vector<double>(4, 0.0));
     }
     EXPECT_EQ(rules.pipeline_prices, (std::vector<double>{0, 0, 0.04, 0.04}));
+}
+
+TEST(Doubt, is_twice_what_libc_differs_from_itself_but_no_less_than_between_quiet_runs) {
+    SizeResult race{1024, {}, {}, 5};
+    const Weights weights = {{Workload::hot, 1}, {Workload::cold, 1}, {Workload::consume, 0}};
+    EXPECT_EQ(doubt_of(race, weights), kDoubt);
+    race.noise_floor = {{Workload::hot, {1.005, 0.9, 1.1}}, {Workload::consume, {2, 2, 2}}};
+    EXPECT_EQ(doubt_of(race, weights), kDoubt);
+    race.noise_floor[Workload::cold] = {1 / 1.1, 0.8, 1};
+    EXPECT_NEAR(doubt_of(race, weights), std::log(1.1) + std::log(1.005), 1e-12);
 }

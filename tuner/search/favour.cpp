@@ -2,8 +2,20 @@
 #include "search/favour.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace asterope {
+
+double doubt_of(const SizeResult& race, const Weights& weights) {
+    double doubt = 0, sum = 0;
+    for (const auto& [workload, weight] : weights_at(race.size, weights)) {
+        const auto floor = race.noise_floor.find(workload);
+        if (!(weight > 0) || floor == race.noise_floor.end()) continue;
+        doubt += weight * std::abs(std::log(floor->second.median));
+        sum += weight;
+    }
+    return std::max(kDoubt, sum > 0 ? 2 * doubt / sum : 0);
+}
 
 std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
                                                     const std::vector<std::size_t>& sizes,
@@ -28,17 +40,19 @@ std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
     return copies;
 }
 
-void favour(const std::vector<std::optional<RowCopy>>& standing, std::vector<SizeScores>& scores,
-            const std::vector<TimedRowCopy*>& timed, RowRules& rules) {
+void favour(const std::vector<std::optional<RowCopy>>& standing, const std::vector<double>& doubts,
+            std::vector<SizeScores>& scores, const std::vector<TimedRowCopy*>& timed,
+            RowRules& rules) {
     if (rules.pipeline_prices.empty() && !scores.empty()) {
         rules.pipeline_prices.assign(scores.front().plain.size(), rules.pipeline_price);
     }
     for (std::size_t size = 0; size < standing.size(); ++size) {
         if (!standing[size]) continue;
         for (const std::size_t one : standing[size]->pipelines) rules.pipeline_prices[one] = 0;
-        if (!standing[size]->senses) scores[size].plain[standing[size]->pipelines[0]] += kDoubt;
+        if (!standing[size]->senses)
+            scores[size].plain[standing[size]->pipelines[0]] += doubts[size];
         for (TimedRowCopy* one : timed) {
-            if (one->copy == *standing[size]) one->scores[size] += kDoubt;
+            if (one->copy == *standing[size]) one->scores[size] += doubts[size];
         }
     }
 }

@@ -8,14 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "search/race.hpp"
 #include "search/rows.hpp"
 #include "search/standing.hpp"
 
 namespace asterope {
 
-/// What a copy that stands is worth more than what it was found to be, as a weighted mean of
-/// worths: by so much do two runs on one machine find the same copy to differ.
+/// What a copy that stands is worth more than what it was found to be, at least, as a weighted mean
+/// of worths: by so much do two quiet runs on one machine find the same copy to differ.
 inline constexpr double kDoubt = 0.02;
+
+/// The same of a race: twice of what libc seems to differ from itself there, if that is more.
+double doubt_of(const SizeResult& race, const Weights& weights);
 
 /// The place of a pipeline of that name among the contestants; none: it is not among them.
 using PlaceOf = std::function<std::optional<std::size_t>(const std::string& name)>;
@@ -25,8 +29,10 @@ std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
                                                     const std::vector<std::size_t>& sizes,
                                                     const PlaceOf& place_of);
 
-/// Lets what stands at each size be worth kDoubt more there, and have no price as a pipeline.
-void favour(const std::vector<std::optional<RowCopy>>& standing, std::vector<SizeScores>& scores,
-            const std::vector<TimedRowCopy*>& timed, RowRules& rules);
+/// Lets what stands at each size be worth that size's doubt more there, and have no price as a
+/// pipeline.
+void favour(const std::vector<std::optional<RowCopy>>& standing, const std::vector<double>& doubts,
+            std::vector<SizeScores>& scores, const std::vector<TimedRowCopy*>& timed,
+            RowRules& rules);
 
 } // namespace asterope

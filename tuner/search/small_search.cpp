@@ -126,7 +126,8 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
     const Entrant chosen = result.winner();
     const auto best =
         std::ranges::max_element(scores, {}, [](const auto& one) { return one.second; });
-    if (stands && best->second <= scores.at(standing) + kDoubt) return race.won_by(standing);
+    if (stands && best->second <= scores.at(standing) + doubt_of(result, weights))
+        return race.won_by(standing);
     return race.won_by(best->second <= scores.at(chosen) + kTie ? chosen : best->first);
 }
 

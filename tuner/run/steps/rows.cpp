@@ -78,10 +78,14 @@ void find_standing(const Run& run, Contests& contests) {
 }
 
 /// What stands is worth more than what it was found to be, see favour().
-void favour_standing(Contests& contests) {
+void favour_standing(const Run& run, Contests& contests) {
+    std::vector<double> doubts;
+    for (const Contest& one : contests.at_size) {
+        doubts.push_back(doubt_of(one.results.front(), run.weights()));
+    }
     std::vector<TimedRowCopy*> timed;
     for (TimedSensing& one : contests.sensing) timed.push_back(&one.row);
-    favour(contests.standing, contests.scores, timed, contests.rules);
+    favour(contests.standing, doubts, contests.scores, timed, contests.rules);
 }
 
 } // namespace
@@ -114,7 +118,7 @@ Contests find_rows(Run& run, Findings& findings) {
     contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.plain_copy());
     find_standing(run, contests);
     time_sensing(run, contests, findings.left_out);
-    favour_standing(contests);
+    favour_standing(run, contests);
     contests.take_rows(
         run,
         contests.beyond_chance(choose_rows(contests.scores, contests.rules, contests.timed_rows())),

@@ -137,13 +137,14 @@ void find_bound(Run& run, const Contests& contests, Findings& findings) {
             all_small_copies(run, pipeline_beyond(run, contests, findings.rows));
         Race race(0, run.plan.small_weights, random, run.timed(copies, 0));
         std::map<Entrant, double> worth;
-        for (const Finalist& one :
-             race.run_off(entrants, 2 * run.plan.rigor.rounds, winner).finalists) {
+        const SizeResult result = race.run_off(entrants, 2 * run.plan.rigor.rounds, winner);
+        for (const Finalist& one : result.finalists) {
             worth[one.candidate] = one.score + gains.at(one.candidate) / kSizesBelow;
         }
         const auto best =
             std::ranges::max_element(worth, {}, [](const auto& one) { return one.second; });
-        const double least = winner == standing_small(run) ? kDoubt : kLeastGain;
+        const double least =
+            winner == standing_small(run) ? doubt_of(result, run.plan.small_weights) : kLeastGain;
         if (best->second < worth.at(winner) + least) return;
         findings.small = race.won_by(best->first);
     } catch (const BudgetSpent&) { // the bound stays
