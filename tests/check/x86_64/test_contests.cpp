@@ -184,7 +184,7 @@ TEST(CheckContests, SetsTakeTurnsWithCopiesAndAreTimedAsSets) {
     EXPECT_EQ(small.rival->name, "stepped XMM middle 128");
     EXPECT_EQ(small.tuned.ratio, 1.2);
     std::map<Workload, double> weights(small.weights.begin(), small.weights.end());
-    EXPECT_NEAR(weights.at(Workload::fixed) / weights.at(Workload::mix_l1), 1, 1e-9)
+    EXPECT_NEAR(weights.at(Workload::fixed) / weights.at(Workload::mix_l2), 1, 1e-9)
         << "2 of copies: see small_weights";
 }
 
