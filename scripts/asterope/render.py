@@ -340,14 +340,14 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
                 "sense": None,
                 "up_to": rows[-1].up_to,
                 "ratio": _mean([one.ratio for one in rows]),
-                "bandwidth": _mean([one.gb_per_s for one in rows]),
+                "bandwidth": _most([one.gb_per_s for one in rows]),
                 "plain": {
                     "ratio": _mean([one.plain_ratio for one in rows]),
-                    "bandwidth": _mean([one.plain_gb_per_s for one in rows]),
+                    "bandwidth": _most([one.plain_gb_per_s for one in rows]),
                 },
                 # a way that senses has the name of the workload that shows its bandwidth
                 "ways": {
-                    way: {"ratio": None, "bandwidth": _mean([one.rate(way) for one in rows])}
+                    way: {"ratio": None, "bandwidth": _most([one.rate(way) for one in rows])}
                     for way in ("hot", "cold", "fetch")
                 },
             }
@@ -358,6 +358,10 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
 def _mean(values: Sequence[float | None]) -> float | None:
     """The geometric mean of figures of several rows, where all of them were measured."""
     return None if None in values else math.prod(value ** (1 / len(values)) for value in values)
+
+
+def _most(values: Sequence[float | None]) -> float | None:
+    return None if None in values else max(values)
 
 
 def _workload(profile: Profile) -> str:

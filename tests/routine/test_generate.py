@@ -190,7 +190,7 @@ def test_sizes_that_take_the_same_share_a_row_with_the_means_of_their_figures(re
     figures = zip(raw["choices"], (9, 1.0, 1.44), (9, 128, 32))  # up to 128, 256, 512
     for one, ratio, gb_per_s in figures:
         one["evidence"].update(ratio=ratio, gb_per_s=gb_per_s)
-    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.20    64.0\n"
+    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.20   128.0\n"
     # the small copy does 128 bytes
     assert HEADING + IN_WORDS + row in rendered(without(raw, "small"))[0]
 
@@ -198,7 +198,7 @@ def test_sizes_that_take_the_same_share_a_row_with_the_means_of_their_figures(re
 def test_a_row_with_a_size_that_was_not_measured_has_no_figures(rendered):
     raw = good_profile()
     del raw["choices"][1]["evidence"]["ratio"]
-    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up              45.3\n"
+    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up              64.0\n"
     assert HEADING + IN_WORDS + row in rendered(without(raw, "small"))[0]
     del raw["choices"][1]["evidence"]["gb_per_s"]
     row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up\n"
