@@ -34,7 +34,6 @@ def log_header(options: Line | None = None, **changes: Any) -> Line:
             "sizes": [1024, 65536, 1 << 20],
             "space": "extended",
             "sensing": True,
-            "small": "balanced",
             "distribution": "fleet",
             "source_map": "",
             "without": [],
