@@ -271,7 +271,8 @@ def saved(
     for pair, (first, second) in pairs.items():
         rates = first.seconds / first.usual, second.seconds / second.usual
         level = sum(rates) / 2
-        weights[pair] = level * first.usual * second.usual / (first.usual + second.usual)
+        # of both alike, and little where one of them was held up for long between two calls
+        weights[pair] = first.seconds * second.seconds / (first.seconds + second.seconds)
         differences[pair] = (rates[0] - rates[1]) / level
         levels.append((level, weights[pair]))
     differences = _clipped(differences, weights)
