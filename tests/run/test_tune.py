@@ -337,7 +337,7 @@ def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> Non
         assert choices[-1]["up_to"] == 65536
         for choice in choices:
             assert choice["copies"].keys() == {"taken"}
-            assert choice["evidence"].keys() - {"undecided"} == {"ratio", "tied"}
+            assert choice["evidence"].keys() - {"undecided", "gb_per_s"} == {"ratio", "tied"}
             assert choice["evidence"]["ratio"] > 0
 
 
