@@ -135,33 +135,35 @@ std::string legend(std::size_t most_copies) {
     return wrapped(text + (most_copies > 1 ? "." : ""));
 }
 
-/// How far libc seems to be from itself, as a ratio above 1.
-double noise_of(const Estimate& floor) {
-    constexpr double kLeastNoise = 1.01;
-    return std::max({kLeastNoise, floor.high, 1 / floor.low});
-}
+/// As a ratio: less is no difference to anybody.
+constexpr double kLeast = 1.01;
 
-/// The middle one of all sizes and workloads.
+/// How far libc seems to be from itself, as a ratio above 1: the middle one of all sizes and
+/// workloads.
 double usual_noise(const Profile& profile, Operation operation) {
     std::vector<double> all;
     for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
-        for (const auto& [workload, floor] : one->noise_floor) all.push_back(noise_of(floor));
+        for (const auto& [workload, floor] : one->noise_floor) {
+            all.push_back(std::max({kLeast, floor.high, 1 / floor.low}));
+        }
     }
-    return all.empty() ? noise_of({1, 1, 1}) : median(std::move(all));
+    return all.empty() ? kLeast : median(std::move(all));
 }
 
 /// What the headline tells of together.
 class Group {
   public:
-    void add(double ratio, double noise) {
-        ratios_.push_back(ratio);
-        faster_ += ratio > noise;
-        slower_ += ratio * noise < 1;
+    /// A cell: it differs where its own pairs say so, beyond `libc`'s ratio to itself. The interval
+    /// of that one is as wide as all that disturbed its few rounds, and tells nothing of the pairs.
+    void add(const Estimate& ratio, double libc) {
+        ratios_.push_back(ratio.median);
+        faster_ += ratio.low > std::max(1.0, libc) && ratio.median > kLeast;
+        slower_ += ratio.high < std::min(1.0, libc) && ratio.median * kLeast < 1;
     }
     /// Not the mean: one size that a busy machine spoiled would be told as everybody's gain.
     double middle() const { return median(ratios_); }
-    /// Whether most of it differ from libc by more than their own noise. Not that of all: where one
-    /// situation is noisy, the others would be told of as if they were.
+    /// Whether most of it differ. Not by the noise of all: where one situation is noisy, the others
+    /// would be told of as if they were.
     bool stands_apart() const { return 2 * std::max(faster_, slower_) > ratios_.size(); }
 
   private:
@@ -302,10 +304,10 @@ std::string headline(const Profile& profile, Operation operation) {
     if (!profile.first(ChoiceKind::pipelines, operation)) return "";
     const OperationFacts& facts = facts_of(operation);
     const Weights weights = weights_of(profile, operation);
-    const double usual = usual_noise(profile, operation);
     std::map<std::string, Group> groups;
     if (const Choice* small = profile.first(ChoiceKind::small, operation)) {
-        groups[std::string(facts.small)].add(small->ratio, usual);
+        const double noise = usual_noise(profile, operation), ratio = small->ratio;
+        groups[std::string(facts.small)].add({ratio, ratio / noise, ratio * noise}, 1);
     }
     for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
         if (one->size <= small_bound(profile, operation)) continue;
@@ -314,8 +316,7 @@ std::string headline(const Profile& profile, Operation operation) {
             const auto floor = one->noise_floor.find(workload);
             groups[std::string(is_uncached(workload) ? "uncached " : "cached ") + facts.many +
                    (one->size > kLarge ? " above " : " up to ") + format_size(kLarge)]
-                .add(measured.ratio.median,
-                     floor == one->noise_floor.end() ? usual : noise_of(floor->second));
+                .add(measured.ratio, floor == one->noise_floor.end() ? 1 : floor->second.median);
         }
     }
     std::vector<std::pair<double, std::string>> apart;
