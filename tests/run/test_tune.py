@@ -283,9 +283,10 @@ def test_a_terminal_gets_a_progress_line_with_the_time_left(
     build_dir: Path, tmp_path: Path
 ) -> None:
     ours, theirs = pty.openpty()
-    sizes = ("--sizes", "128,256,512,1K")  # long enough for a line at any speed: each 0.2 s
+    # long enough for a line at any speed: each 0.2 s
+    asked = ("--rigor", "quick", "--workload", "hot", "--sizes", "128,256,512,1K")
     process = subprocess.Popen(
-        [build_dir / "asterope-tune", *HOT, *sizes, "--no-generate"],
+        [build_dir / "asterope-tune", *asked, "--no-generate"],
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs,
     )  # fmt: skip
     os.close(theirs)
@@ -297,6 +298,10 @@ def test_a_terminal_gets_a_progress_line_with_the_time_left(
     assert process.wait(timeout=60) == 0
     text = shown.decode()
     assert re.search(r"\r\033\[K *\d+ %  \w[\w ]+  (\d+ min )?\d+ s left", text), text
+    # sets, which come second, count from the start
+    percents = [int(text) for text in re.findall(r"\033\[K *(\d+) %", text)]
+    assert all(after > before - 50 for before, after in zip(percents, percents[1:])), percents
+    assert "%  memset " in text
     # and is taken away at the end; a warning may follow, where the machine was not quiet
     assert " s left" not in text.rpartition("\r\033[K")[2]
 

@@ -18,8 +18,11 @@ Progress::~Progress() {
 }
 
 void Progress::enter(std::string step) {
+    // What was done since the last advance, such as preparing, took time of the step that ends.
+    const auto now = Clock::now();
+    if (!step_.empty()) left_.done(step_, 0, std::chrono::duration<double>(now - since_).count());
     step_ = std::move(step);
-    since_ = Clock::now(); // what was done between the steps is of none
+    since_ = now;
 }
 
 void Progress::label(std::string text) {
@@ -38,8 +41,11 @@ void Progress::advance(double planned, bool recorded) {
     if (!visible_ || now - shown_ < std::chrono::milliseconds(200)) return;
     shown_ = now;
     const std::string what = step_ + (step_.empty() || label_.empty() ? "" : " ") + label_;
-    std::fprintf(stderr, "\r\033[K%3.0f %%  %s  %s left", 100 * std::min(left_.share_done(), 0.999),
-                 what.c_str(), format_duration(left_.seconds()).c_str());
+    constexpr double kTold = 0.03; // before that, one step's first rounds would tell of all
+    const double done = left_.share_done();
+    const std::string left = done < kTold ? "" : "  " + format_duration(left_.seconds()) + " left";
+    std::fprintf(stderr, "\r\033[K%3.0f %%  %s%s", 100 * std::min(done, 0.999), what.c_str(),
+                 left.c_str());
     std::fflush(stderr);
 }
 

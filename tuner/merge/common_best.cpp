@@ -95,7 +95,8 @@ CommonPipelines search_together(OperationSearch& search, const std::vector<Merge
     TimeSpent spent;
     Budget budget;
     Session session(spent);
-    Run run(search, machine_of(sources.front().log.header), 1, true, session, timings, budget,
+    Progress silent(true);
+    Run run(search, machine_of(sources.front().log.header), 1, silent, session, timings, budget,
             spent);
     CommonPipelines common = find_common_pipelines(run, timings, sources);
     Findings& found = search.findings;

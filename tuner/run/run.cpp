@@ -18,10 +18,10 @@ std::vector<TimedCopy> all_copies(const std::vector<Candidate>& space) {
 
 } // namespace
 
-Run::Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, bool quiet,
+Run::Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, Progress& line,
          Session& all, Timings& source, Budget& budget, TimeSpent& spent)
     : plan(search.plan), spaces(search.spaces), objectives(plan.objectives()),
-      copies(all_copies(spaces.space)), session(all), progress(quiet),
+      copies(all_copies(spaces.space)), session(all), progress(line),
       libc_thresholds_(machine.libc_thresholds), last_cache_bytes_(last_cache_bytes(machine)),
       references_(search.references), seed_(seed), budget_(budget), spent_(spent) {
     session.go_on_with(source, progress);
@@ -57,15 +57,13 @@ void Run::calibrate(std::size_t size) {
 }
 
 void Run::show(Step step) {
-    progress.enter(title_of(step));
+    progress.enter(title_of(step, plan.operation));
     label("");
     account(step);
 }
 
 void Run::label(const std::string& text) {
-    std::string label = plan.operation == Operation::copy ? "" : name_of(plan.operation);
-    if (!label.empty() && !text.empty()) label += ' ';
-    progress.label(label + text);
+    progress.label(text);
 }
 
 /// Another operation than copies is one phase, as it takes little time.
@@ -74,7 +72,7 @@ void Run::account(Step phase) {
 }
 
 void Run::over(std::initializer_list<Step> steps) {
-    for (const Step step : steps) progress.end(title_of(step));
+    for (const Step step : steps) progress.end(title_of(step, plan.operation));
 }
 
 } // namespace asterope

@@ -46,15 +46,15 @@ struct OperationSearch {
 class Run {
   public:
     /// All of these must outlive it. `machine`: of the figures, which `source` has.
-    Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, bool quiet,
-        Session& session, Timings& source, Budget& budget, TimeSpent& spent);
+    Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed,
+        Progress& progress, Session& session, Timings& source, Budget& budget, TimeSpent& spent);
 
     const Plan& plan;
     const Spaces& spaces;
     const std::vector<Objective> objectives; ///< the first is the routine's own
     const std::vector<TimedCopy> copies;     ///< of the pipelines
     Session& session;
-    Progress progress;
+    Progress& progress;
 
     const Weights& weights() const { return objectives.front().weights; }
     const Candidate& candidate(Entrant entrant) const {

@@ -90,7 +90,7 @@ void Session::enter(Stage stage) {
     const std::optional<LoggedStep> step = parse_step(step_);
     if (!step || step->step != Step::pipelines) return;
     const Step phase = stage == Stage::screening ? Step::screening : Step::run_off;
-    progress_->enter(title_of(phase));
+    progress_->enter(title_of(phase, step->operation));
     if (step->operation == Operation::copy) spent_.enter(phase);
 }
 

@@ -24,6 +24,13 @@ using BuildRoutine = std::function<CopyFunction()>;
 /// routine.
 void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& build = nullptr);
 
+/// About the seconds that rendering, compiling and loading the routine takes.
+inline constexpr double kBuilding = 2;
+
+/// Plans all steps of an operation whose trials nobody has calibrated yet, so that the progress
+/// line counts them while another is searched.
+void plan_roughly(Progress& progress, const OperationSearch& search);
+
 /// Fixes the calls of each trial, and plans all steps up to the exam.
 void calibrate_sizes(Run& run);
 

@@ -248,11 +248,14 @@ class TuningRun {
     void search(RunLog* log, const std::function<Timings&(const Plan&)>& figures_of,
                 const std::vector<Operation>& examined, const BuildRoutine& build) {
         Session session(spent_, log);
+        Progress progress(request_.quiet);
+        for (const auto& one : searches_) {
+            if (one != searches_.front()) plan_roughly(progress, *one);
+        }
         for (const auto& one : searches_) {
             try {
                 Timings& figures = figures_of(one->plan);
-                Run run(*one, machine_, request_.seed, request_.quiet, session, figures, budget_,
-                        spent_);
+                Run run(*one, machine_, request_.seed, progress, session, figures, budget_, spent_);
                 run_steps(run, one->findings, contains(examined, one->plan.operation), build);
             } catch (const BudgetSpent&) {
                 if (one == searches_.front()) {

@@ -64,6 +64,12 @@ constexpr const char* title_of(Step step) {
     return kSteps[static_cast<std::size_t>(step)].title;
 }
 
+/// On the progress line: "screening", "memset screening".
+inline std::string title_of(Step step, Operation operation) {
+    const std::string name = operation == Operation::copy ? "" : name_of(operation) + ' ';
+    return name + title_of(step);
+}
+
 /// The step of that title.
 std::optional<Step> find_step(std::string_view title);
 

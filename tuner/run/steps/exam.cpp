@@ -192,6 +192,7 @@ void examine(Run& run, const Contests& contests, Findings& findings, const Build
         if (build) {
             run.show(Step::building);
             routine.function = build();
+            run.progress.advance(attempt == 1 ? kBuilding : 0);
             if (!routine.function) return;
         }
         run.show(Step::exam);

@@ -7,7 +7,8 @@ void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& 
     findings.pipelines.objectives = run.objectives;
     findings.pipelines.operation = run.plan.operation;
     calibrate_sizes(run);
-    if (!examines) run.over({Step::exam});
+    if (!examines) run.over({Step::exam, Step::building});
+    if (!build) run.over({Step::building});
     run.allow(kShareOfSizes);
     search_sizes(run, findings);
     run.over({Step::screening, Step::run_off, Step::overlapping});
