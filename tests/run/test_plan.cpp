@@ -68,7 +68,7 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     EXPECT_EQ(made.rigor.name, "standard");
     EXPECT_EQ(made.sizes, default_sizes(machine.caches));
     EXPECT_FALSE(made.source_map);
-    EXPECT_EQ(made.small_weights.size(), 14u);
+    EXPECT_EQ(made.small_weights, small_weights());
 }
 
 TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
