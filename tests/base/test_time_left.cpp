@@ -39,6 +39,15 @@ TEST(TimeLeft, counts_what_was_timed_in_vain) {
     EXPECT_DOUBLE_EQ(never.seconds(), 5) << "no rate";
 }
 
+TEST(TimeLeft, takes_no_rate_from_a_steps_first_rounds) {
+    TimeLeft left;
+    left.plan("screening", 100);
+    left.plan("sensing", 100);
+    left.done("screening", 100, 100);
+    left.done("sensing", 0.1, 3); // mostly preparing
+    EXPECT_LT(left.seconds(), 110);
+}
+
 TEST(TimeLeft, takes_no_rate_from_an_earlier_run) {
     TimeLeft left;
     left.plan("screening", 30);
