@@ -105,8 +105,7 @@ class TuningRun {
             finish();
             log.writer.finish({facts_.finished, facts_.seconds, facts_.phases, facts_.resumed});
             write(profile());
-            // Whoever did not ask for the log wants it as long only as it can be of use. It is
-            // still locked: it is nobody else's that is removed.
+            // Nobody asked to keep it. It is still locked: nobody else's is removed.
             if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
         } catch (const Interrupted&) {
             throw Interrupted("interrupted; the same command with --resume goes on");
