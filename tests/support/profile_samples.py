@@ -365,8 +365,8 @@ def merged_profile() -> dict[str, Any]:
 
 
 def incomplete_profile() -> dict[str, Any]:
-    """The good one, as it is where the time was up early, on a machine with two kinds of cores
-    whose counter is coarse: it has what that adds."""
+    """The good one, as it is where the time was up early, on a machine with two NUMA nodes and two
+    kinds of cores, whose counter is coarse: it has what that adds."""
     profile = good_profile()
     without(profile, "small", "overlapping")
     profile["complete"] = False
@@ -384,6 +384,7 @@ def incomplete_profile() -> dict[str, Any]:
     ]
     profile["search"]["axes"] = [*_AXES]
     profile["search"]["no_sensing"] = "the counter moves in steps of 40 ns, and probes need 4"
+    profile["search"]["memory_nodes"] = "1 of 2"
     return profile
 
 
