@@ -167,7 +167,7 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     assert {trial["workload"] for trial in small} == SMALL | {"overlapping"}
     copies = (*small_copies.points(), *overlapping_copies.points())
     others = {trial["candidate"] for trial in small} - {copy.name for copy in copies}
-    assert others <= {"libc", "routine 1", "routine 2"}  # these in the exam
+    assert all(name == "libc" or name.startswith("routine ") for name in others)  # in the exam
     names = [trial["candidate"] for trial in trials]
     assert names.count("libc") > len(names) / 30  # all along
     steps = [figure["step"] for figure in figures if "step" in figure]
