@@ -8,22 +8,19 @@ part in starting it, and could not outlive a SIGKILL itself.)
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
-import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 
 from ..ending import signal_name
 from ..faults import Failure
 from ..interrupt import SIGNALS
 from .processes import adopt_orphans, end_children, send_at_parents_end
+from .scratch_folder import scratch_folder
 
-_PREFIX, _MARK = "asterope-prove-", ".in-use"
+_PREFIX = "asterope-prove-"
 
 
 def supervised(work: Callable[[], int]) -> int:
@@ -32,7 +29,7 @@ def supervised(work: Callable[[], int]) -> int:
     where a signal ended the child."""
     parent = os.getpid()
     awaited = {*SIGNALS, signal.SIGCHLD}
-    with _temporary_folder() as folder:
+    with scratch_folder(_PREFIX, Path(tempfile.gettempdir())) as folder:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
         child = os.fork()
         if child == 0:
@@ -64,42 +61,3 @@ def _wait(child: int, awaited: set[signal.Signals]) -> int:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return status
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    """In use as long as one of the two processes lives: they have its mark locked. Those of runs
-    of which both were killed go."""
-    base = Path(tempfile.gettempdir())
-    for mark in base.glob(f"{_PREFIX}*/{_MARK}"):
-        with suppress(OSError), _locked(mark):
-            shutil.rmtree(mark.parent, ignore_errors=True)
-    with ExitStack() as stack:
-        while True:
-            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
-            stack.callback(shutil.rmtree, folder, ignore_errors=True)
-            mark = folder / _MARK
-            try:
-                mark.touch()
-                stack.enter_context(_locked(mark))
-            except (BlockingIOError, FileNotFoundError):
-                continue  # another run took it for left over just now
-            except OSError as error:
-                if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
-                    raise
-            if mark.exists():
-                break
-        yield folder
-
-
-@contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Raises OSError: somebody else has it locked, or it is not ours."""
-    descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        if os.fstat(descriptor).st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)

@@ -19,6 +19,7 @@ from ...record.recorder import place_for_files
 from ..places import Place as Folder
 from ..places import placeholders_in
 from ..processes import Process
+from ..scratch_folder import scratch_folder
 from .blocks import LIMITS, NO_COUNTER, NO_WAY, UNSEEN, Observed
 from .file import TrialError, read_trial
 from .findings import Found, findings
@@ -105,8 +106,8 @@ class Trial(Tried):
 
     def _run(self, limit: float) -> bool:
         """Whether the command ended by itself within so many seconds."""
-        with tempfile.TemporaryDirectory(dir=place_for_files(), prefix="asterope-trial-") as name:
-            folder = Path(name)
+        base = Path(place_for_files() or tempfile.gettempdir())
+        with scratch_folder("asterope-trial-", base) as folder:
             files = folder / "files"
             files.mkdir(0o700)
             try:

@@ -1,0 +1,52 @@
+"""A folder for the files of a run, which goes even if the run is killed: with the next one then."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+_MARK = ".in-use"
+
+
+@contextmanager
+def scratch_folder(prefix: str, base: Path) -> Iterator[Path]:
+    """Below `base`. In use as long as this process or a fork of it lives: they have its mark
+    locked. Those of that prefix of which all were killed go. Raises OSError."""
+    for mark in base.glob(f"{prefix}*/{_MARK}"):
+        with suppress(OSError), _locked(mark):
+            shutil.rmtree(mark.parent, ignore_errors=True)
+    with ExitStack() as stack:
+        while True:
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            mark = folder / _MARK
+            try:
+                mark.touch()
+                stack.enter_context(_locked(mark))
+            except (BlockingIOError, FileNotFoundError):
+                continue  # another run took it for left over just now
+            except OSError as error:
+                if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+                    raise
+            if mark.exists():
+                break
+        yield folder
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Raises OSError: somebody else has it locked, or it is not ours."""
+    descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
