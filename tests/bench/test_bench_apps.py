@@ -194,6 +194,8 @@ BAD = {
         ([], "none of systemSize"),
         (["1048576G", ".", "4", "128"], "may be taken"),
         (["--repCount=-1", *SYSTEM[:4]], "repCount '-1'"),
+        (["--memory", "4K", *SYSTEM], "more than the 4 KiB that may be taken"),
+        (["--preset", "1", "--memory", "4K"], "more than the 4 KiB that may be taken"),
         (["--preset", "3", "--memory", "1x"], "1x"),
         (["--csv", "rows.csv", *SYSTEM], "--csv"),
     ],

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/size_text.hpp"
 #include "bench/choice.hpp"
 #include "machine/affinity.hpp"
 #include "timing/clock.hpp"
@@ -22,10 +23,15 @@ std::size_t AppRun::bytes_that_may_be_taken() const {
 }
 
 void AppRun::require_memory(std::size_t bytes, const std::string& needs) const {
-    const std::size_t most = bytes_that_may_be_taken();
+    require_memory(bytes, needs, bytes_that_may_be_taken());
+}
+
+void AppRun::require_memory(std::size_t bytes, const std::string& needs, std::size_t most) {
     if (bytes <= most) return;
-    throw BadInput(needs + " more than the " + std::to_string(most >> 20) +
-                   " MiB that may be taken: make it smaller");
+    const std::size_t mebibytes = most >> 20;
+    throw BadInput(needs + " more than the " +
+                   (mebibytes ? std::to_string(mebibytes) + " MiB" : format_size(most)) +
+                   " that may be taken: make it smaller");
 }
 
 int AppRun::start(std::optional<int> cpu) {

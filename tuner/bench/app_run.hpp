@@ -30,6 +30,8 @@ class AppRun {
     /// Throws BadInput where `needs` ("--file 1 TiB is"), which is so many bytes, is more than may
     /// be taken; `bytes_that_may_be_taken()`: half of all where the system does not say.
     void require_memory(std::size_t bytes, const std::string& needs) const;
+    /// The same where `most` may be taken.
+    static void require_memory(std::size_t bytes, const std::string& needs, std::size_t most);
     std::size_t bytes_that_may_be_taken() const;
 
     /// Starts the clock, and notes interrupts from now on. `cpu`: to be pinned to, negative: the

@@ -50,11 +50,10 @@ LocalityRequest read_parameters(const std::array<std::string, 7>& texts) {
 }
 
 /// The rows that the memory has room for. Throws BadInput where that is none.
-std::vector<Locality> that_fit(std::vector<Locality> rows, const AppRun& app, std::size_t memory) {
-    if (memory_of(rows[0]) > memory) {
-        app.require_memory(memory_of(rows[0]), "systemSize " + format_size(rows[0].systemSize) +
-                                                   " and what manages it need");
-    }
+std::vector<Locality> that_fit(std::vector<Locality> rows, std::size_t memory) {
+    AppRun::require_memory(
+        memory_of(rows[0]),
+        "systemSize " + format_size(rows[0].systemSize) + " and what manages it need", memory);
     std::erase_if(rows, [&](const Locality& row) { return memory_of(row) > memory; });
     return rows;
 }
@@ -169,7 +168,7 @@ void run_locality(const LocalityOptions& options) {
     const std::size_t memory = given ? given : app.bytes_that_may_be_taken();
     const std::vector<Locality> wanted = options.preset ? preset(options.preset, request, memory)
                                                         : std::vector<Locality>{solve(request)};
-    const std::vector<Locality> rows = that_fit(wanted, app, memory);
+    const std::vector<Locality> rows = that_fit(wanted, memory);
     const int cpu = app.start(options.routine.cpu);
     print_head(options.routine, app, options.preset, cpu, rows[0],
                !request.repCount && options.preset != 3, wanted.size() - rows.size());

@@ -34,7 +34,7 @@ using ShapeOf = std::function<std::string(Entrant)>;
 /// finalists, and under `fixed` and `fixed_read` each size is timed for itself: what counts is half
 /// the mean over the sizes and half the worst, as a program that copies one size again and again
 /// meets that one alone. `standing`, if it is an entrant, wins unless it is beaten by more than
-/// kDoubt. Throws Failure where there are no entrants.
+/// doubt_of(). Throws Failure where there are no entrants.
 SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
                         const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings,
                         const ShapeOf& shape_of = nullptr, Entrant standing = kLibc);
