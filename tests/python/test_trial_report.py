@@ -59,7 +59,14 @@ def test_it_is_the_first_of_the_page(tmp_path: Path) -> None:
 
 
 def test_what_is_no_trial_is_refused(tmp_path: Path, capsys) -> None:
-    for change in ({"gain": "much"}, {"places": [{}]}):
+    backwards = {"value": 0.1, "low": 0.2, "high": 0.1}
+    for change in (
+        {"gain": "much"},
+        {"places": [{}]},
+        {"gain": {**backwards, "low": float("nan")}},
+        {"gain": {**backwards, "high": float("inf")}},
+        {"wall_gain": backwards},
+    ):
         (tmp_path / "bad.json").write_text(json.dumps({**trial(), **change}))
         assert exit_code_of(command.main, str(tmp_path / "bad.json")) == 2
         assert "run asterope-prove --json again" in only_line_of("asterope-report", capsys)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,14 +88,33 @@ def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
 
 
 def refuse_what_breaks(schema_file: Path, raw: Any, where: str, remedy: str) -> None:
-    """Raises BadInput for what is not as the schema says."""
+    """Raises BadInput for what is not as the schema says, for a number that is none, and for an
+    interval whose end lies before its start."""
     schema = json.loads(schema_file.read_text(encoding="utf-8"))
     error = best_match(jsonschema.Draft202012Validator(schema).iter_errors(raw))
     if error is not None:
         place = error.json_path.removeprefix("$.") if hasattr(error, "json_path") else "?"
-        shown = f"{place}: breaks the schema's rule {error.validator}"
+        shown: str | None = f"{place}: breaks the schema's rule {error.validator}"
+    else:
+        shown = next(_unsound(raw, ""), None)
+    if shown is not None:
         shown = shown if shown.isprintable() else ascii(shown)
         raise BadInput(f"{where}: {shown[:300]}: {remedy}")
+
+
+def _unsound(value: Any, place: str) -> Iterator[str]:
+    """What a schema cannot say, in the order of the file."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{place}: {value} is no finite number"
+    elif isinstance(value, list):
+        for i, one in enumerate(value):
+            yield from _unsound(one, f"{place}[{i}]")
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield from _unsound(one, f"{place}.{name}" if place else name)
+        low, high = value.get("low"), value.get("high")
+        if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low > high:
+            yield f"{place}: {low} to {high} is no interval"
 
 
 def _cell(raw: Mapping[str, Any]) -> Cell:
