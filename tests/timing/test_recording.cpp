@@ -53,6 +53,7 @@ TEST_F(RecordingFile, is_refused_in_one_line_where_it_is_none) {
         {changed("/program", 7), "program: has no name: record anew"},
         {without.dump(), "sizes: missing, or no list: record anew"},
         {changed("/sizes/0", {16}), "sizes[0]: [16] is no size with its calls"},
+        {changed("/sizes/0", {16, 1e300}), "sizes[0]: [16,1e+300] is no size with its calls"},
         {changed("/sizes/0/0", -3), "sizes[0]: [-3,10] is no size"},
         {changed("/sizes/0/1", 0), "sizes[0]: [0,0] is no size"},
         {changed("/sizes", 7), "sizes: missing, or no list"},

@@ -74,6 +74,7 @@ constexpr int kVersion = 2;
 
 /// Small copies that say what the others of the program are like.
 constexpr double kLeastCalls = 1000;
+constexpr double kMostCalls = 1e18; ///< of a size, as recording.schema.json has it
 
 /// Throws BadInput, which names the place of the first fault.
 std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
@@ -83,7 +84,8 @@ std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
     double small = 0;
     for (const json& one : listed) {
         const bool sound = one.is_array() && one.size() == 2 && one[0].is_number_unsigned() &&
-                           one[1].is_number() && one[1].get<double>() > 0;
+                           one[1].is_number() && one[1].get<double>() > 0 &&
+                           one[1].get<double>() <= kMostCalls;
         if (!sound) {
             throw BadInput("sizes[" + std::to_string(sizes.size()) + "]: " +
                            one.dump().substr(0, 40) + " is no size with its calls: record anew");
