@@ -105,7 +105,7 @@ def test_memory_is_bounded_and_early_calls_are_kept_as_late_ones(
 
 
 def test_callers_are_in_the_modules_that_were_loaded(recorder: Recorder, programs: Path) -> None:
-    recorder.run(programs / "record_check", "plugin", programs / "plugin.so", period=ALL)
+    recorder.run(programs / "record_check", "plugin", programs / "plugin.so", 3, period=ALL)
     process = recorder.only()
     paths = set()
     for sample in process.samples:

@@ -25,10 +25,7 @@ from asterope.prove.trial.file import TrialError, read_trial
 from asterope.prove.trial.findings import findings
 from asterope.prove.trial.ways import Way, environment, names_of
 from asterope.record.raw import read_process
-from copy_programs import output_of, shared_library
-
-HERE = Path(__file__).parent
-FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-builtin")
+from copy_programs import shared_library
 
 # The routine of these tests copies right, and takes `spin` more for each call.
 SLOW = """
@@ -61,16 +58,6 @@ void *own_memset(void *to, int value, size_t bytes)
     return to;
 }
 """
-PLUGIN = """
-#include <stddef.h>
-void call(void *(*copy)(void *, const void *, size_t), long calls);
-void call(void *(*copy)(void *, const void *, size_t), long calls)
-{
-    static char from[2048], to[2048];
-    while (calls-- > 0) copy(to, from, sizeof to);
-}
-"""
-
 
 # Copies for the program itself and for nobody else.
 STRICT = """
@@ -82,7 +69,7 @@ void *own_memcpy(void *to, const void *from, size_t bytes);
 void *own_memcpy(void *to, const void *from, size_t bytes)
 {
     Dl_info caller;
-    if (!dladdr(__builtin_return_address(0), &caller) || !strstr(caller.dli_fname, "trial_check"))
+    if (!dladdr(__builtin_return_address(0), &caller) || !strstr(caller.dli_fname, "record_check"))
         _exit(9);
     void *target = to;
     __asm__ volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");
@@ -92,21 +79,25 @@ void *own_memcpy(void *to, const void *from, size_t bytes)
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("trial_check")
-    output_of(
-        "cc", *FLAGS, HERE / "trial_check.c", "-o", folder / "trial_check", "-pthread", "-ldl"
-    )
-    for name, spin in (("like", 0), ("slow", 1000)):
-        shared_library(folder / f"{name}.so", SLOW.replace("SPIN", str(spin)))
-    shared_library(folder / "plugin.so", PLUGIN)
-    shared_library(folder / "strict.so", STRICT)
-    return folder
+def way(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Way]:
+    """Makes a way of a library: "like" libc's, "slow", or "strict"."""
+    folder = tmp_path_factory.mktemp("ways")
+    for library, text in {
+        "like": SLOW.replace("SPIN", "0"),
+        "slow": SLOW.replace("SPIN", "1000"),
+        "strict": STRICT,
+    }.items():
+        shared_library(folder / f"{library}.so", text)
+
+    def of(library: str, name: str = ROUTINE, copy="own_memcpy", set="own_memset", **more) -> Way:
+        return Way(name, folder / f"{library}.so", copy, set, **more)
+
+    return of
 
 
 @pytest.fixture
-def tried(build_dir: Path, programs: Path, tmp_path: Path) -> Callable[..., Observed]:
-    """Runs trial_check in a trial; returns what was seen of all its processes."""
+def tried(library: Path, check: Path, way, tmp_path: Path) -> Callable[..., Observed]:
+    """Runs record_check in a trial; returns what was seen of all its processes."""
     folder = tmp_path / "raw"
     folder.mkdir()
 
@@ -117,13 +108,10 @@ def tried(build_dir: Path, programs: Path, tmp_path: Path) -> Callable[..., Obse
         explore: int | None = None,
         **settings,
     ) -> Observed:
-        names = ways or [Way(ROUTINE, programs / "like.so", "own_memcpy", "own_memset")]
+        names = ways or [way("like")]
         done = subprocess.run(
-            [str(programs / "trial_check"), *map(str, arguments)],
-            env={
-                **environment(build_dir / "libasterope_record.so", folder, names, explore),
-                "ASTEROPE_RECORD_SEED": "1",
-            },
+            [str(check), *map(str, arguments)],
+            env={**environment(library, folder, names, explore), "ASTEROPE_RECORD_SEED": "1"},
             capture_output=True,
             timeout=120,
             **settings,
@@ -146,18 +134,12 @@ def only_place(observed: Observed, function: str = "memcpy") -> tuple[Place, See
     return place, seen
 
 
-def way(programs: Path, name: str, library: str) -> Way:
-    return Way(name, programs / f"{library}.so", "own_memcpy", "own_memset")
-
-
 # --- What it sees ---------------------------------------------------------------------------------
 
 
-def test_a_place_has_its_calls_and_all_ways(tried, programs: Path) -> None:
+def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
     place, seen = only_place(tried("copies", 5000, 500_000))
-    assert (place.module, place.function, place.least) == (
-        *(str(programs / "trial_check"), "memcpy", 4096),
-    )
+    assert (place.module, place.function, place.least) == (str(check), "memcpy", 4096)
     # calls that are timed together count as soon as the first of them comes
     assert 500_000 <= seen.calls <= 500_000 + 256
     assert seen.cycles and seen.together
@@ -173,9 +155,9 @@ def test_a_place_has_its_calls_and_all_ways(tried, programs: Path) -> None:
     assert {LIBC, ROUTINE} in both and all(ways <= {LIBC, ROUTINE} for ways in both)
 
 
-def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, programs: Path) -> None:
+def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, way) -> None:
     """A thousand turns of a loop a call are seen, and seen where they are."""
-    slow = tried("copies", 4096, 8_000_000, ways=[way(programs, ROUTINE, "slow")])
+    slow = tried("copies", 4096, 8_000_000, ways=[way("slow")])
     found = findings(slow, [LIBC, LIBC_AGAIN, ROUTINE])
     one = next(one for one in found.places if one.place.is_own and one.ratios)
     assert one.ratios[ROUTINE].high < 0.9
@@ -183,8 +165,8 @@ def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, programs: Pa
     assert found.gain.high < 0
 
 
-def test_a_way_that_is_plainly_slower_leaves_early(tried, programs: Path) -> None:
-    ways = [way(programs, ROUTINE, "like"), way(programs, "other", "slow")]
+def test_a_way_that_is_plainly_slower_leaves_early(tried, way) -> None:
+    ways = [way("like"), way("slow", "other")]
     _, seen = only_place(tried("copies", 4096, 3_000_000, ways=ways))
     with_it = ["other" in {block.way for block in cycle} for cycle in seen.cycles]
     assert with_it[0] and not with_it[-1] and sum(with_it) <= 20
@@ -198,25 +180,24 @@ def test_sizes_below_512_bytes_are_judged_together_alone(tried) -> None:
 
 
 def test_all_functions_copy_right(tried) -> None:
-    observed = tried("functions")
+    tried("overlapping")
+    observed = tried("functions", 20)
     functions = {place.function for place in observed.places if place.is_own}
     assert functions == {"memcpy", "memmove", "mempcpy", "memset"}
 
 
-def test_a_routine_without_memset_leaves_sets_to_libc(tried, programs: Path) -> None:
-    ways = [Way(ROUTINE, programs / "like.so", "own_memcpy")]
-    observed = tried("functions", ways=ways)
+def test_a_routine_without_memset_leaves_sets_to_libc(tried, way) -> None:
+    observed = tried("functions", 20, ways=[way("like", set="-")])
     for place, seen in observed.places.items():
         taken = {block.way for cycle in seen.cycles for block in cycle}
         if place.function == "memset":
             assert taken <= {LIBC, LIBC_AGAIN}
 
 
-def test_a_library_with_a_map_is_taken_by_all_places_together_alone(tried, programs: Path) -> None:
+def test_a_library_with_a_map_is_taken_by_all_places_together_alone(tried, way) -> None:
     """And with the return address of the program: it ends what calls it otherwise."""
-    like = way(programs, ROUTINE, "like")
-    whole = Way("map", programs / "strict.so", "own_memcpy", is_whole=True)
-    _, seen = only_place(tried("copies", 4096, 1_000_000, ways=[like, whole]))
+    whole = way("strict", "map", set="-", is_whole=True)
+    _, seen = only_place(tried("copies", 4096, 1_000_000, ways=[way("like"), whole]))
     assert {block.way for cycle in seen.cycles for block in cycle} == {LIBC, LIBC_AGAIN, ROUTINE}
     pairs = {frozenset(block.way for block in pair) for pair in seen.together.values()}
     whole_pairs = [one for one in pairs if len(one) == 2]
@@ -232,45 +213,51 @@ def test_in_operation_a_part_of_the_calls_is_tried_and_all_are_counted(tried) ->
 # --- What a program may do ------------------------------------------------------------------------
 
 
-SITUATIONS = (
-    *("forks", "signals", "leaps", "killed", "ends_by_exit", "places"),
-    *("executes", "borrows", "filter", "renounces"),
-)
+# Sizes are 64 times as large as where calls are counted.
+SITUATIONS = {
+    "children": ("children", 5000),
+    "signals": ("signals", 300),
+    "jumps": ("jumps", 300),
+    "fork_in_handler": ("fork_in_handler",),
+    "kill": ("end", "kill", 20_000),
+    "_exit": ("end", "exit", 20_000),
+    "places": ("places",),
+    "exec": ("exec", 5000),
+    "calls": ("restricted", "calls", 5000),
+    "rights": ("restricted", "rights", 5000),
+    "guest": ("guest", "root", 5000),
+    "threads": ("threads", 16, 4000),
+}
 
 
 @pytest.mark.parametrize("explore", [None, 3])
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, explore) -> None:
-    observed = tried(situation, code=-9 if situation == "killed" else 0, explore=explore)
+    code = -9 if situation == "kill" else 0
+    observed = tried("x64", *SITUATIONS[situation], code=code, explore=explore)
     assert observed.places
-    assert observed.processes >= {"forks": 6, "borrows": 6, "executes": 2}.get(situation, 1)
+    assert observed.processes >= {"children": 4, "exec": 4}.get(situation, 1)
+    if situation == "threads":  # each has a table of its own
+        assert observed.threads >= 16
+        assert sum(seen.calls for seen in observed.places.values()) >= 16 * 8000
     if explore is None:
         assert any(seen.cycles for seen in observed.places.values())
         assert situation != "places" or PLACES_FULL in observed.limits
-        assert situation != "filter" or QUIET in observed.limits
-
-
-def test_threads_have_tables_of_their_own(tried) -> None:
-    observed = tried("threads", 16)
-    assert observed.threads >= 16
-    assert sum(seen.calls for seen in observed.places.values()) >= 16 * 20 * 200
+        assert situation != "calls" or QUIET in observed.limits
 
 
 def test_a_library_that_comes_and_goes_is_a_place(tried, programs: Path) -> None:
-    observed = tried("plugin", programs / "plugin.so")
+    observed = tried("plugin", programs / "plugin.so", 200)
     assert str(programs / "plugin.so") in {place.module for place in observed.places}
 
 
-@pytest.mark.parametrize("situation", ["no_counter", "strict"])
-def test_without_the_time_stamp_copies_go_on(tried, situation: str) -> None:
-    assert NO_COUNTER in tried(situation).limits
+@pytest.mark.parametrize("how", ["stamp", "strict"])
+def test_without_the_time_stamp_copies_go_on(tried, how: str) -> None:
+    assert NO_COUNTER in tried("restricted", how, 5000).limits
 
 
-def test_a_library_that_cannot_be_loaded_is_told(tried, programs: Path) -> None:
-    for bad in (
-        Way(ROUTINE, programs / "missing.so", "own_memcpy"),
-        Way(ROUTINE, programs / "like.so", "no_such_function"),
-    ):
+def test_a_library_that_cannot_be_loaded_is_told(tried, way) -> None:
+    for bad in (way("missing"), way("like", copy="no_such_function")):
         observed = tried("copies", 4096, 1000, ways=[bad])
         assert NO_WAY in observed.limits and not any(s.cycles for s in observed.places.values())
 
@@ -285,7 +272,7 @@ def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, larg
     assert largest < 8 << 20 or FULL in observed.limits
 
 
-def test_damage_is_told(tried, programs: Path, tmp_path: Path) -> None:
+def test_damage_is_told(tried, tmp_path: Path) -> None:
     tried("copies", 4096, 5000)
     (path,) = (tmp_path / "raw").glob("*.raw")
     process = read_process(path)

@@ -88,5 +88,7 @@ def said(done: subprocess.CompletedProcess[str]) -> dict[str, dict[tuple[int, in
     return counted((function, int(size), int(calls)) for function, size, calls in lines)
 
 
-def copies(size: int, calls: int) -> dict[str, dict[tuple[int, int], int]]:
-    return counted([("memcpy", size, calls)])
+def copies(*sizes_and_calls: int) -> dict[str, dict[tuple[int, int], int]]:
+    """The counts of so many calls of memcpy: size, calls, another size, its calls."""
+    pairs = zip(sizes_and_calls[::2], sizes_and_calls[1::2])
+    return counted(("memcpy", size, calls) for size, calls in pairs)
