@@ -29,7 +29,7 @@ int record_into(const char *folder)
 {
     folder_bytes = folder ? strlen(folder) : 0;
     if (!folder_bytes || folder[0] != '/' || folder_bytes > LONGEST_FOLDER) return 0;
-    for (size_t i = 0; i < folder_bytes; ++i) path[i] = folder[i];
+    put_text(path, folder);
     return 1;
 }
 
@@ -106,9 +106,7 @@ static int create(uint32_t pid)
     at = put_number(at, pid);
     *at++ = '-';
     for (uint32_t serial = 0; serial < MOST_FILES; ++serial) {
-        char *end = put_number(at, serial);
-        const char suffix[] = ".raw";
-        for (size_t i = 0; i < sizeof suffix; ++i) end[i] = suffix[i];
+        put_text(put_number(at, serial), ".raw");
         const int file = open_raw(O_CREAT | O_EXCL);
         if (file >= 0 || errno != EEXIST) return file;
     }
@@ -182,7 +180,6 @@ int open_file(void)
     note_clocks(clock_ns(CLOCK_MONOTONIC));
     header->started = header->noted[header->note];
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    const char magic[] = RAW_MAGIC;
-    for (size_t i = 0; i < sizeof magic; ++i) header->magic[i] = magic[i];
+    put_text(header->magic, RAW_MAGIC);
     return 1;
 }

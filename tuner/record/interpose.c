@@ -30,29 +30,18 @@ RARE static void *unrecorded(void *destination, const void *source, size_t bytes
 {
     if (easy_calls > 0 && trial.easy[function]) {
         --easy_calls;
-        return ((copy_function *)trial.easy[function])(destination, source, bytes);
+        return carry_out(trial.easy[function], destination, source, bytes, function);
     }
     if (trial.is_on) return try_call(destination, source, bytes, function);
-    copy_function *next = (copy_function *)next_function[function];
-    if (next) return next(destination, source, bytes);
-    if ((uintptr_t)destination - (uintptr_t)source >= bytes)
+    any_function *next = next_function[function];
+    if (next) return carry_out(next, destination, source, bytes, function);
+    if (function == RAW_MEMSET)
+        plain_fill(destination, (int)(intptr_t)source, bytes);
+    else if ((uintptr_t)destination - (uintptr_t)source >= bytes)
         plain_copy_up(destination, source, bytes);
     else
         plain_copy_down(destination, source, bytes);
     return (char *)destination + (function == RAW_MEMPCPY ? bytes : 0);
-}
-
-RARE static void *unrecorded_set(void *destination, int value, size_t bytes)
-{
-    if (easy_calls > 0 && trial.easy[RAW_MEMSET]) {
-        --easy_calls;
-        return ((set_function *)trial.easy[RAW_MEMSET])(destination, value, bytes);
-    }
-    if (trial.is_on) return try_call(destination, (const void *)(intptr_t)value, bytes, RAW_MEMSET);
-    set_function *next = (set_function *)next_function[RAW_MEMSET];
-    if (next) return next(destination, value, bytes);
-    plain_fill(destination, value, bytes);
-    return destination;
 }
 
 /* Whether this call is sampled. */
@@ -62,39 +51,34 @@ INLINED int is_due(struct raw_cells *counted, int function, size_t bytes)
                             0);
 }
 
-INLINED void *copied(void *destination, const void *source, size_t bytes, int function)
+INLINED void *called(void *destination, const void *source, size_t bytes, int function)
 {
-    copy_function *next = (copy_function *)recorded_function[function];
+    any_function *next = recorded_function[function];
     if (__builtin_expect(!next, 0)) return unrecorded(destination, source, bytes, function);
     struct raw_cells *counted = thread.counted;
     if (is_due(counted, function, bytes))
         return record_call(destination, source, bytes, function, counted);
-    return next(destination, source, bytes);
+    return carry_out(next, destination, source, bytes, function);
 }
 
 INLINED void *filled(void *destination, int value, size_t bytes)
 {
-    set_function *next = (set_function *)recorded_function[RAW_MEMSET];
-    if (__builtin_expect(!next, 0)) return unrecorded_set(destination, value, bytes);
-    struct raw_cells *counted = thread.counted;
-    if (is_due(counted, RAW_MEMSET, bytes))
-        return record_call(destination, (const void *)(intptr_t)value, bytes, RAW_MEMSET, counted);
-    return next(destination, value, bytes);
+    return called(destination, (const void *)(intptr_t)value, bytes, RAW_MEMSET);
 }
 
 EXPORTED void *memcpy(void *restrict destination, const void *restrict source, size_t bytes)
 {
-    return copied(destination, source, bytes, RAW_MEMCPY);
+    return called(destination, source, bytes, RAW_MEMCPY);
 }
 
 EXPORTED void *memmove(void *destination, const void *source, size_t bytes)
 {
-    return copied(destination, source, bytes, RAW_MEMMOVE);
+    return called(destination, source, bytes, RAW_MEMMOVE);
 }
 
 EXPORTED void *mempcpy(void *restrict destination, const void *restrict source, size_t bytes)
 {
-    return copied(destination, source, bytes, RAW_MEMPCPY);
+    return called(destination, source, bytes, RAW_MEMPCPY);
 }
 
 EXPORTED void *__mempcpy(void *restrict destination, const void *restrict source, size_t bytes)
@@ -115,19 +99,19 @@ EXPORTED void *__memset_chk(void *, int, size_t, size_t);
 void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (__builtin_expect(bytes > room, 0)) __chk_fail();
-    return copied(destination, source, bytes, RAW_MEMCPY);
+    return called(destination, source, bytes, RAW_MEMCPY);
 }
 
 void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (__builtin_expect(bytes > room, 0)) __chk_fail();
-    return copied(destination, source, bytes, RAW_MEMMOVE);
+    return called(destination, source, bytes, RAW_MEMMOVE);
 }
 
 void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (__builtin_expect(bytes > room, 0)) __chk_fail();
-    return copied(destination, source, bytes, RAW_MEMPCPY);
+    return called(destination, source, bytes, RAW_MEMPCPY);
 }
 
 void *__memset_chk(void *destination, int value, size_t bytes, size_t room)

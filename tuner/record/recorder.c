@@ -14,17 +14,12 @@
 enum {
     LONG_FROM = 1 << 16,     /* bytes: a copy is long enough then to lose its CPU meanwhile */
     NOTE_EVERY_NS = 5000000, /* the clocks */
-    SAME_STACK = 1 << 20,    /* bytes */
 };
 
-static void *carry_out(const struct call *call)
+static void *carry_out_call(const struct call *call)
 {
-    if (call->function == RAW_MEMSET) {
-        set_function *set = (set_function *)next_function[RAW_MEMSET];
-        return set(call->destination, (int)(intptr_t)call->source, call->bytes);
-    }
-    copy_function *copy = (copy_function *)next_function[call->function];
-    return copy(call->destination, call->source, call->bytes);
+    return carry_out(next_function[call->function], call->destination, call->source, call->bytes,
+                     call->function);
 }
 
 static int64_t *cell_of(const struct call *call)
@@ -97,9 +92,9 @@ static void *carry_out_sample(const struct call *call)
     struct raw_header *header = &process.file->header;
     if (__atomic_load_n(&header->stop, __ATOMIC_RELAXED)) {
         stop_recording();
-        return carry_out(call);
+        return carry_out_call(call);
     }
-    if (process.limit) return carry_out(call);
+    if (process.limit) return carry_out_call(call);
 
     struct raw_sample sample = {
         .size = call->bytes,
@@ -108,7 +103,7 @@ static void *carry_out_sample(const struct call *call)
     };
     const long lost_before = call->bytes >= LONG_FROM ? times_cpu_was_lost() : 0;
     const uint64_t before = ticks_in_order(), start = ticks_in_order();
-    void *result = carry_out(call);
+    void *result = carry_out_call(call);
     const uint64_t taken = ticks_in_order() - start, of_timing = start - before;
     sample.ticks = taken > of_timing ? taken - of_timing : 0;
     sample.timed = call->bytes < LONG_FROM || times_cpu_was_lost() == lost_before;
@@ -121,22 +116,15 @@ static void *carry_out_sample(const struct call *call)
 
 /* --- The slow path --- */
 
-/* Whether a signal handler interrupted the slow path and copies now. One that left it by longjmp
- * for good has the slow path of a later call at the same place of the stack, or above. */
-static int is_nested(const char *frame)
-{
-    return thread.busy && !(frame >= thread.busy && frame - thread.busy < SAME_STACK);
-}
-
 void *record_call(void *destination, const void *source, size_t bytes, int function,
                   struct raw_cells *counted)
 {
     const struct call call = {destination, source, bytes, __builtin_return_address(0), function};
     const char *frame = __builtin_frame_address(0);
-    if (is_nested(frame)) {
+    if (is_nested(thread.busy, frame)) {
         if (counted == &uncounted && thread.slot)
             __atomic_fetch_add(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED);
-        return carry_out(&call);
+        return carry_out_call(&call);
     }
     const int error = errno;
     thread.busy = frame;
@@ -148,14 +136,14 @@ void *record_call(void *destination, const void *source, size_t bytes, int funct
     }
     void *result;
     if (!thread.slot && !claim_slot()) {
-        result = carry_out(&call);
+        result = carry_out_call(&call);
     } else {
         int is_due = 1;
         if (counted == &uncounted) {
             __atomic_store_n(&uncounted.cell[function][size_class(bytes)], 0, __ATOMIC_RELAXED);
             is_due = __atomic_add_fetch(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED) < 0;
         }
-        result = is_due && grant(&call) ? carry_out_sample(&call) : carry_out(&call);
+        result = is_due && grant(&call) ? carry_out_sample(&call) : carry_out_call(&call);
     }
     thread.busy = NULL;
     errno = error;

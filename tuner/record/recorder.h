@@ -18,7 +18,6 @@ typedef void any_function(void);
 typedef void *copy_function(void *destination, const void *source, size_t bytes);
 typedef void *set_function(void *destination, int value, size_t bytes);
 
-/* memset's value travels as the source. */
 struct call {
     void *destination;
     const void *source;
@@ -112,6 +111,30 @@ void changed(uint64_t signals);
 /* Sees to it that the table has the module of a caller, at most 100 times a process. */
 void know_module(const char *caller, uint64_t now_ns);
 void forget_modules(void);
+
+/* One of the functions; memset's value travels as the source. */
+static inline void *carry_out(any_function *function_to_call, void *destination,
+                              const void *source, size_t bytes, int function)
+{
+    if (function == RAW_MEMSET)
+        return ((set_function *)function_to_call)(destination, (int)(intptr_t)source, bytes);
+    return ((copy_function *)function_to_call)(destination, source, bytes);
+}
+
+/* Whether a signal handler interrupted what is `busy` (its frame; null: nothing is) and copies now.
+ * One that left it by longjmp for good has a later call at the same place of the stack, or above. */
+static inline int is_nested(const char *busy, const char *frame)
+{
+    enum { SAME_STACK = 1 << 20 /* bytes */ };
+    return busy && !(frame >= busy && frame - busy < SAME_STACK);
+}
+
+/* With its end. */
+static inline void put_text(char *at, const char *text)
+{
+    do *at++ = *text;
+    while (*text++);
+}
 
 static inline void set_flag(uint32_t flag)
 {

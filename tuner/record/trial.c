@@ -26,7 +26,6 @@
 enum {
     LEAST_CALLS = 3,      /* that are booked of a place's own block */
     MORE_CALLS = 6,       /* fewer than so many more */
-    SAME_STACK = 1 << 20, /* bytes */
     EASY = 16,            /* times the calls that are timed as one */
     MOST_SETTLING = 1 << 12,
     TURNING = 1 << 15,    /* bytes */
@@ -35,18 +34,6 @@ enum {
 };
 
 __thread int32_t easy_calls;
-
-/* --- Ways --- */
-
-static inline void *go(any_function *way, void *destination, const void *source, size_t bytes,
-                       int function)
-{
-    if (function == RAW_MEMSET)
-        return ((set_function *)way)(destination, (int)(intptr_t)source, bytes);
-    if (function == RAW_MEMPCPY)
-        return (char *)((copy_function *)way)(destination, source, bytes) + bytes;
-    return ((copy_function *)way)(destination, source, bytes);
-}
 
 static int do_overlap(const void *destination, const void *source, size_t bytes)
 {
@@ -193,18 +180,12 @@ static int claim(void)
     return 1;
 }
 
-/* Whether a signal handler interrupted the booking and copies now; see recorder.c. */
-static int is_nested(const char *frame)
-{
-    return tried.busy && !(frame >= tried.busy && frame - tried.busy < SAME_STACK);
-}
-
 __attribute__((noinline)) static any_function *choose(const char *caller, int function,
                                                       size_t bytes)
 {
     const char *frame = __builtin_frame_address(0);
     any_function *way = libcs(function);
-    if (!trial.has_counter || is_nested(frame)) return way;
+    if (!trial.has_counter || is_nested(tried.busy, frame)) return way;
     tried.busy = frame;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     const int error = errno;
@@ -246,12 +227,11 @@ void *try_call(void *destination, const void *source, size_t bytes, int function
     const char *caller = __builtin_return_address(0);
     any_function *way = quick_way(caller, function, bytes);
     if (!way) way = choose(caller, function, bytes);
-    if (function != RAW_MEMSET && __builtin_expect(do_overlap(destination, source, bytes), 0)) {
-        /* memcpy, too, is memmove for programs that get away with it */
-        void *moved = ((copy_function *)next_function[RAW_MEMMOVE])(destination, source, bytes);
-        return (char *)moved + (function == RAW_MEMPCPY ? bytes : 0);
-    }
-    return go(way, destination, source, bytes, function);
+    if (function != RAW_MEMSET && __builtin_expect(do_overlap(destination, source, bytes), 0))
+        way = next_function[RAW_MEMMOVE]; /* memcpy's, too, for programs that get away with it */
+    if (function == RAW_MEMPCPY) /* whose ways are memcpy's */
+        return (char *)carry_out(way, destination, source, bytes, function) + bytes;
+    return carry_out(way, destination, source, bytes, function);
 }
 
 void forget_trial(void)

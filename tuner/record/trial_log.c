@@ -69,8 +69,7 @@ static void begin_file(struct trial_header *header)
     header->set_ways = mask_of(RAW_MEMSET);
     if (!trial.has_counter) flag(TRIAL_NO_COUNTER);
     if (trial.failed) flag(TRIAL_NO_WAY);
-    const char magic[] = TRIAL_MAGIC;
-    for (size_t i = 0; i < sizeof magic; ++i) header->magic[i] = magic[i];
+    put_text(header->magic, TRIAL_MAGIC);
     __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);
 }
 

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 struct trial trial;
@@ -32,14 +33,10 @@ static char *cut_at_blank(char *text)
 /* "asterope_memmove" for "asterope_memcpy", over what stands behind that; null: there is none. */
 static any_function *mover_of(void *library, char *name)
 {
-    static const char copy[] = "cpy", move[] = "move"; /* with their ends */
-    char *end = name;
-    while (*end) ++end;
-    if (end - name < 3) return NULL;
-    end -= 3;
-    for (size_t i = 0; i < sizeof copy; ++i)
-        if (end[i] != copy[i]) return NULL;
-    for (size_t i = 0; i < sizeof move; ++i) end[i] = move[i];
+    const size_t bytes = strlen(name);
+    char *end = name + bytes - 3;
+    if (bytes < 3 || end[0] != 'c' || end[1] != 'p' || end[2] != 'y') return NULL;
+    put_text(end, "move");
     return symbol_of(library, name);
 }
 
