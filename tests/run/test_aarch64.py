@@ -197,7 +197,7 @@ def test_a_profile_fits_its_own_cpu_and_is_stale_on_another(tuned: Tuned) -> Non
         assert ("sve512 only here" in features) == (other == LONGER_VECTORS)
 
 
-def test_a_replay_of_the_log_finds_the_same_and_counts_the_space(tuned: Tuned) -> None:
+def test_a_replay_of_the_log_finds_the_same(tuned: Tuned) -> None:
     replayed = ("replay", "trials.jsonl", "-o", "replayed.json", "--no-generate", "--verbose")
     done = tuned.run("asterope-tune", *replayed)
     again = tuned.folder / "replayed.json"
@@ -205,8 +205,7 @@ def test_a_replay_of_the_log_finds_the_same_and_counts_the_space(tuned: Tuned) -
     again.unlink(missing_ok=True)
     assert done.returncode == 0, done.stderr
     assert text == (tuned.folder / "p.json").read_bytes()
-    (registers,) = (line for line in done.stdout.splitlines() if line.startswith("RT  "))
-    assert {"X:", "Q:"} <= set(registers.split())
+    assert " variants, tried around the best" in done.stdout
 
 
 def test_the_bench_times_the_routine_beside_libc(tuned: Tuned, tmp_path: Path) -> None:

@@ -222,7 +222,8 @@ class TuningRun {
         if (!facts_.no_sensing.empty()) say("no copies that sense: " + facts_.no_sensing + "\n");
         if (!facts_.memory_nodes.empty()) say("memory: " + facts_.memory_nodes + "\n");
         if (!request_.verbose) return;
-        say('\n' + describe_space(paper_space(features()), extension_variants(features())));
+        say("extension axes: " + std::to_string(extension_variants(features()).size()) +
+            " variants, tried around the best of the paper's space\n");
     }
 
     LogHeader log_header() const {

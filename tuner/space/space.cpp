@@ -2,7 +2,6 @@
 #include "space/space.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <iterator>
 
@@ -72,6 +71,12 @@ std::vector<const asterope_variant*> nearest_of_each(std::string_view rt, std::s
         }
     }
     return chosen;
+}
+
+const asterope_field& field_of(const asterope_copy& copy, std::string_view name) {
+    const asterope_field* field = copy.fields;
+    while (field->name && field->name != name) ++field;
+    return *field;
 }
 
 } // namespace
@@ -161,16 +166,6 @@ bool has_all(std::string_view needs, const HasFeature& has) {
     return true;
 }
 
-namespace {
-
-const asterope_field& field_of(const asterope_copy& copy, std::string_view name) {
-    const asterope_field* field = copy.fields;
-    while (field->name && field->name != name) ++field;
-    return *field;
-}
-
-} // namespace
-
 std::string word_of(const asterope_copy& copy, std::string_view field) {
     const char* word = field_of(copy, field).word;
     return word ? word : "";
@@ -249,49 +244,6 @@ std::vector<Candidate> distance_grid(const Candidate& one, const HasFeature& has
         }
     }
     return space;
-}
-
-namespace {
-
-/// One line: the axis and how many candidates have each of its values, in order of appearance.
-/// `stages`: of distances, whether there is one.
-std::string counts_of(const asterope_axis& axis, const std::vector<Candidate>& space, bool stages) {
-    using Count = std::pair<std::string, std::size_t>;
-    std::vector<Count> counts;
-    for (const Candidate& one : space) {
-        const bool no_lines = !axis.mark && !axis.words && !one.prefetches();
-        const std::string value = stages && axis.argument
-                                      ? std::string(is_default(*one.variant, axis) ? "no" : "yes")
-                                  : no_lines ? std::string("-")
-                                             : to_text(one.value(axis));
-        Count* found = find_in(counts, value, &Count::first);
-        ++(found ? *found : counts.emplace_back(value, 0)).second;
-    }
-    std::string line = axis.field;
-    std::transform(line.begin(), line.end(), line.begin(),
-                   [](unsigned char letter) { return std::toupper(letter); });
-    for (const auto& [value, count] : counts) {
-        line.append("  ").append(value).append(": ").append(std::to_string(count));
-    }
-    return line + '\n';
-}
-
-} // namespace
-
-std::string describe_space(const std::vector<Candidate>& paper,
-                           const std::vector<const asterope_variant*>& extension) {
-    std::string out = "paper space: " + std::to_string(paper.size()) + " candidates a size\n";
-    for (const asterope_axis& axis : axes()) {
-        if (!axis.mark) out += counts_of(axis, paper, false);
-    }
-    out += "extension axes: " + std::to_string(extension.size()) +
-           " variants, tried around the best of the paper space\n";
-    std::vector<Candidate> beyond;
-    for (const asterope_variant* variant : extension) beyond.push_back({variant, 0, 0});
-    for (const asterope_axis& axis : axes()) {
-        if (axis.extension) out += counts_of(axis, beyond, true);
-    }
-    return out;
 }
 
 } // namespace asterope

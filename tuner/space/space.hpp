@@ -104,8 +104,4 @@ std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has);
 /// parameters, itself included.
 std::vector<Candidate> distance_grid(const Candidate& one, const HasFeature& has);
 
-/// Both spaces counted along each axis, as `asterope-tune --list-space` prints it.
-std::string describe_space(const std::vector<Candidate>& paper,
-                           const std::vector<const asterope_variant*>& extension);
-
 } // namespace asterope
