@@ -8,22 +8,13 @@
 namespace asterope {
 namespace {
 
-TEST(Operations, are_found_by_their_names_alone) {
+TEST(Operations, are_found_by_their_names_alone_and_have_the_space_of_that_function) {
     EXPECT_EQ(find_operation("memcpy"), Operation::copy);
     EXPECT_EQ(find_operation("memset"), Operation::set);
     for (const char* name : {"", "memmove", "Memset", "memset ", "mem"}) {
         EXPECT_FALSE(find_operation(name)) << name;
     }
-}
-
-TEST(Operations, have_the_space_of_the_function_that_they_are_named_after) {
-    for (const OperationFacts& facts : kOperations) {
-        EXPECT_EQ(facts.name, facts.space->function);
-        EXPECT_EQ(facts_of(*find_operation(facts.name)).space, facts.space);
-    }
-}
-
-TEST(Operations, are_told_by_a_candidates_space) {
+    for (const OperationFacts& facts : kOperations) EXPECT_EQ(facts.name, facts.space->function);
     asterope_variant variant = made_up("XMM", "T", "T", "none", 0);
     EXPECT_EQ(operation_of(variant), Operation::copy);
     variant.space = &asterope_sets;

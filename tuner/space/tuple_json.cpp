@@ -22,10 +22,6 @@ std::optional<int> distance_of(const nlohmann::json& given, bool stage, const in
     return found == table + count ? std::nullopt : std::optional<int>(*found);
 }
 
-} // namespace
-
-namespace {
-
 /// What the tuple gives on an axis, or what leaving it out means; null: it must not be left out.
 nlohmann::json given_on(const asterope_axis& axis, const nlohmann::json& tuple) {
     const auto found = tuple.find(axis.field);

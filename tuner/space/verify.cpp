@@ -205,13 +205,14 @@ class Part {
     }
 
     /// Waits until all its subjects are through; has been started.
-    void finish(std::vector<std::string>& faults) {
+    void finish(std::vector<Invalid>& faults) {
         for (;;) {
             const int status = wait();
             if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-            faults[report_->position] = WIFSIGNALED(status)
-                                            ? std::string("died: ") + strsignal(WTERMSIG(status))
-                                            : report_->reason;
+            faults.push_back(
+                {report_->position, WIFSIGNALED(status)
+                                        ? std::string("died: ") + strsignal(WTERMSIG(status))
+                                        : report_->reason});
             next_ = report_->position + 1;
             start();
         }
@@ -226,9 +227,9 @@ class Part {
     pid_t child_ = 0;
 };
 
-/// For each subject what is wrong with it, or "". On all CPUs that this process may use, as it is
-/// not pinned yet.
-std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
+/// What is wrong with which of the subjects. On all CPUs that this process may use, as it is not
+/// pinned yet.
+std::vector<Invalid> find_faults(const std::vector<Subject>& subjects) {
     const std::size_t count = std::min(allowed_cpus().size(), subjects.size() / 8 + 1);
     std::vector<std::unique_ptr<Part>> parts;
     for (std::size_t i = 0; i < count; ++i) {
@@ -236,7 +237,7 @@ std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
                                                subjects.size() * (i + 1) / count));
         parts.back()->start();
     }
-    std::vector<std::string> faults(subjects.size());
+    std::vector<Invalid> faults;
     for (const auto& part : parts) part->finish(faults);
     return faults;
 }
@@ -307,11 +308,8 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
             subjects.push_back(std::move(subject));
         }
     }
-    const std::vector<std::string> faults = find_faults(subjects);
     std::map<const asterope_variant*, std::string> broken;
-    for (std::size_t i = 0; i < faults.size(); ++i) {
-        if (!faults[i].empty()) broken.emplace(variants[i], faults[i]);
-    }
+    for (const auto& [index, fault] : find_faults(subjects)) broken.emplace(variants[index], fault);
     std::vector<Invalid> invalid;
     for (std::size_t i = 0; i < space.size(); ++i) {
         const auto found = broken.find(space[i].variant);
@@ -332,12 +330,7 @@ std::vector<Invalid> verify(const asterope_kind& kind,
                                                                : overlapping_subject(copy->copy));
         if (&kind == &asterope_small_sets) subjects.back().sets = true;
     }
-    const std::vector<std::string> faults = find_faults(subjects);
-    std::vector<Invalid> invalid;
-    for (std::size_t i = 0; i < faults.size(); ++i) {
-        if (!faults[i].empty()) invalid.push_back({i, faults[i]});
-    }
-    return invalid;
+    return find_faults(subjects);
 }
 
 } // namespace asterope
