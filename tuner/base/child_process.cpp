@@ -93,22 +93,25 @@ int ChildProcess::wait() {
     return wait_for_end(std::exchange(pid_, -1));
 }
 
-int run_program(std::vector<std::string> words, bool silent) {
+pid_t start_program(std::vector<std::string> words, int output) {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    if (silent) {
-        for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
-            posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0);
-        }
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+        if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, stream);
     }
     pid_t child = 0;
     const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error) throw std::system_error(error, std::generic_category());
-    const int status = wait_for_end(child);
+    return child;
+}
+
+int run_program(std::vector<std::string> words, bool silent) {
+    const Descriptor nowhere(silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1);
+    const int status = wait_for_end(start_program(std::move(words), nowhere.get()));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -52,9 +52,13 @@ class ChildProcess {
     Descriptor answers_;
 };
 
-/// Runs `words[0]`, looked for on the PATH unless it has a slash, with the other words as its
-/// arguments. `silent`: what it prints on stdout and stderr is thrown away. Returns its exit code,
-/// or 128 + the signal that ended it. Throws std::system_error where it cannot be started.
+/// Starts `words[0]`, looked for on the PATH unless it has a slash, with the other words as its
+/// arguments. `output`: where its stdout and stderr go; negative: where ours do. Throws
+/// std::system_error where it cannot be started.
+pid_t start_program(std::vector<std::string> words, int output = -1);
+
+/// The same to its end, `silent` without what it prints. Returns its exit code, or 128 + the signal
+/// that ended it.
 int run_program(std::vector<std::string> words, bool silent = false);
 
 /// Empty where /proc does not say.

@@ -1,19 +1,16 @@
 // Which libc this is, and where its memcpy changes its way of copying.
 #include "machine/libc.hpp"
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
-#include <unistd.h>
+#include <system_error>
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 #endif
 
 #include "base/child_process.hpp"
+#include "base/error.hpp"
 #include "machine/system_text.hpp"
 
 namespace asterope {
@@ -24,32 +21,21 @@ namespace {
 /// than two seconds: empty, and `why`. No shell: nothing is to be interpreted. No /dev/null either:
 /// it is not everywhere.
 std::string output_of(const std::string& program, const std::string& argument, std::string& why) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        why = std::strerror(errno);
-        return {};
+    try {
+        Pipe pipe;
+        const pid_t child = start_program({program, argument}, pipe.writing.get());
+        pipe.writing = Descriptor();
+        const auto [output, ended] = read_until_end(pipe.reading.get(), 2);
+        kill(child, SIGKILL); // for one that hangs; one that is done does not feel it
+        wait_for_end(child);
+        if (!ended) why = "takes longer than two seconds";
+        return ended ? output : "";
+    } catch (const std::system_error& error) {
+        why = error.code().message();
+    } catch (const Failure& error) {
+        why = error.what();
     }
-    const Descriptor reading(ends[0]);
-    Descriptor writing(ends[1]);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    std::string name = program, option = argument;
-    char* const arguments[] = {name.data(), option.data(), nullptr};
-    pid_t child = -1;
-    const int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    writing = Descriptor();
-    if (failed) {
-        why = std::strerror(failed);
-        return {};
-    }
-    const auto [output, ended] = read_until_end(reading.get(), 2);
-    kill(child, SIGKILL); // for one that hangs; one that is done does not feel it
-    wait_for_end(child);
-    if (!ended) why = "takes longer than two seconds";
-    return ended ? output : "";
+    return "";
 }
 
 /// Whether this libc's loader knows --list-tunables.
@@ -61,6 +47,18 @@ bool lists_tunables() {
 #else
     return false; // musl's loader would take the option for a program to run
 #endif
+}
+
+/// "0x840"; none for anything else, and for what does not fit.
+std::optional<std::size_t> hexadecimal(std::string_view text) {
+    if (text.substr(0, 2) != "0x") return std::nullopt;
+    return number(text.substr(2), 16);
+}
+
+/// What follows `key` in a line.
+std::string_view behind(std::string_view line, std::string_view key) {
+    const std::size_t place = line.find(key);
+    return place == std::string_view::npos ? "" : line.substr(place + key.size());
 }
 
 } // namespace
@@ -90,22 +88,6 @@ std::string read_libc(const std::string& interpreter) {
     return interpreter.find("ld-musl") != std::string::npos ? "musl" : "unknown";
 #endif
 }
-
-namespace {
-
-/// "0x840"; none for anything else, and for what does not fit.
-std::optional<std::size_t> hexadecimal(std::string_view text) {
-    if (text.substr(0, 2) != "0x") return std::nullopt;
-    return number(text.substr(2), 16);
-}
-
-/// What follows `key` in a line.
-std::string_view behind(std::string_view line, std::string_view key) {
-    const std::size_t place = line.find(key);
-    return place == std::string_view::npos ? "" : line.substr(place + key.size());
-}
-
-} // namespace
 
 std::map<std::string, Tunable> parse_tunables(const std::string& listing) {
     constexpr std::string_view kGroup = "glibc.cpu.";
