@@ -9,7 +9,6 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
@@ -32,33 +31,17 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 /// What the first unknown option or command may be meant to be: " (did you mean --rigor?)", or
 /// empty.
-std::string hint_for_unknown(const CLI::App& app, int argc, char** argv) {
+std::string hint_for_unknown(const CLI::App& app) {
+    const std::vector<std::string> unknown = app.remaining(true);
+    if (unknown.empty()) return "";
     const CLI::App* current = &app;
-    const auto hint = [](const std::string& word, const std::vector<std::string>& known) {
-        const std::string meant = nearest_word(word, known);
-        return meant.empty() ? "" : " (did you mean " + meant + "?)";
-    };
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word.size() > 1 && word[0] == '-') {
-            const bool is_long = word[1] == '-';
-            const std::string name = word.substr(0, is_long ? word.find('=') : 2);
-            const CLI::Option* option = current->get_option_no_throw(name);
-            if (!option) return hint(is_long ? name : word, option_names(*current));
-            const bool has_value = is_long ? name.size() < word.size() : word.size() > 2;
-            if (option->get_items_expected_max() > 0 && !has_value) ++i;
-            continue;
-        }
-        const std::vector<const CLI::App*> commands = current->get_subcommands({});
-        if (const auto* found = find_in(commands, word, &CLI::App::get_name)) {
-            current = *found;
-        } else if (!commands.empty()) {
-            std::vector<std::string> names;
-            for (const CLI::App* command : commands) names.push_back(command->get_name());
-            return hint(word, names);
-        }
+    while (!current->get_subcommands().empty()) current = current->get_subcommands().back();
+    std::vector<std::string> known = option_names(*current);
+    for (const CLI::App* command : current->get_subcommands({})) {
+        known.push_back(command->get_name());
     }
-    return "";
+    const std::string meant = nearest_word(unknown[0].substr(0, unknown[0].find('=')), known);
+    return meant.empty() ? "" : " (did you mean " + meant + "?)";
 }
 
 // What options may hold, beyond what CLI11 checks by itself.
@@ -207,7 +190,7 @@ bool CommandLine::parse(int argc, char** argv) {
         // Where one is missing that must be there, it may be the misspelt one.
         const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&error) ||
                              dynamic_cast<const CLI::RequiredError*>(&error);
-        const std::string hint = unknown ? hint_for_unknown(app, argc, argv) : "";
+        const std::string hint = unknown ? hint_for_unknown(app) : "";
         throw BadInput(std::string(error.what()) + hint + "; see " + app.get_name() + " --help");
     }
 }
