@@ -48,48 +48,26 @@ std::optional<std::size_t> too_deep(std::string_view text) {
     return std::nullopt;
 }
 
-/// Takes everything and keeps nothing but where the parser stopped: its exceptions do not tell for
-/// numbers that are too large.
-class StopFinder : public nlohmann::json_sax<json> {
-  public:
-    bool null() override { return true; }
-    bool boolean(bool) override { return true; }
-    bool number_integer(number_integer_t) override { return true; }
-    bool number_unsigned(number_unsigned_t) override { return true; }
-    bool number_float(number_float_t, const string_t&) override { return true; }
-    bool string(string_t&) override { return true; }
-    bool binary(binary_t&) override { return true; }
-    bool start_object(std::size_t) override { return true; }
-    bool key(string_t&) override { return true; }
-    bool end_object() override { return true; }
-    bool start_array(std::size_t) override { return true; }
-    bool end_array() override { return true; }
-    bool parse_error(std::size_t position, const std::string& token,
-                     const nlohmann::detail::exception& error) override {
-        too_large = dynamic_cast<const json::out_of_range*>(&error) != nullptr;
-        index = position - std::min(position, too_large ? token.size() : 1);
-        return false;
-    }
-
-    std::size_t index = 0; ///< of the character or number that could not be taken
-    bool too_large = false;
-};
-
 template <class Json> Json parse(std::string_view text, const std::string& what, std::size_t line) {
+    const auto fault = [&](std::size_t index, const std::string& why) {
+        return fault_at(text, index, what, line, why + ": make it anew");
+    };
     if (const auto deep = too_deep(text)) {
-        throw fault_at(text, *deep, what, line,
-                       "nested more than " + std::to_string(kDeepestJson) + " deep: make it anew");
+        throw fault(*deep, "nested more than " + std::to_string(kDeepestJson) + " deep");
     }
-    // The parser would skip one, in front of any line.
-    const bool marked = text.substr(0, kByteOrderMark.size()) == kByteOrderMark;
-    Json value = marked ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
-    if (!value.is_discarded()) return value;
-    StopFinder stop;
-    if (!marked) json::sax_parse(text, &stop);
-    throw fault_at(text, stop.index, what, line,
-                   stop.too_large ? "a number that no machine has: make it anew"
-                   : text.empty() ? "it is empty: make it anew"
-                                  : "not JSON: it is damaged or cut short: make it anew");
+    const char* const damaged = "not JSON: it is damaged or cut short";
+    if (text.empty()) throw fault(0, "it is empty");
+    if (text.starts_with(kByteOrderMark)) throw fault(0, damaged); // the parser would skip it
+    try {
+        return Json::parse(text);
+    } catch (const json::parse_error& error) {
+        throw fault(error.byte - std::min<std::size_t>(error.byte, 1), damaged);
+    } catch (const json::out_of_range& error) { // which says what, in quotes, and not where
+        const std::string_view said = error.what();
+        const std::size_t begin = said.find('\'') + 1;
+        const std::size_t index = text.find(said.substr(begin, said.rfind('\'') - begin));
+        throw fault(std::min(index, text.size()), "a number that no machine has");
+    }
 }
 
 } // namespace
