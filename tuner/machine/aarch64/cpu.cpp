@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <vector>
 
+#include "instructions.h"
 #include "machine/arm_identity.hpp"
 #include "machine/libc.hpp"
 #include "machine/system_text.hpp"
@@ -58,20 +59,14 @@ int sve_bytes() {
     return answer < 0 ? 0 : answer & PR_SVE_VL_LEN_MASK;
 }
 
-std::uint64_t counter_unordered() {
-    std::uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
-    return ticks;
-}
-
 /// By how many the counter moves at once. One that is said to run at 1 GHz may be a slower one's
 /// multiple. Readings that follow each other closely either meet the same value now and then, and
 /// the least other difference is the step; or never do, and the step divides all differences.
 std::uint64_t counter_step() {
-    std::uint64_t least = ~std::uint64_t{0}, divisor = 0, last = counter_unordered();
+    std::uint64_t least = ~std::uint64_t{0}, divisor = 0, last = ticks_now();
     bool met_twice = false;
     for (int i = 0; i < 2000; ++i) {
-        const std::uint64_t now = counter_unordered(), difference = now - last;
+        const std::uint64_t now = ticks_now(), difference = now - last;
         last = now;
         if (difference == 0) {
             met_twice = true;
@@ -146,11 +141,7 @@ std::string why_counter_is_unfit() {
 }
 
 std::uint64_t counter_now() {
-    // DSB LD waits for the loads before it, ISB for it: the counter would be read early else
-    // (Arm ARM, D11.2.2). Stores on their way to the cache are the copy's own business.
-    std::uint64_t ticks;
-    __asm__ volatile("dsb ishld\n\tisb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
-    return ticks;
+    return ticks_in_order();
 }
 
 void relax() {

@@ -1,6 +1,7 @@
-/* What the recorder needs of AArch64 and C lacks: the counter, and copies without a relocation. */
-#ifndef ASTEROPE_RECORD_INSTRUCTIONS_H
-#define ASTEROPE_RECORD_INSTRUCTIONS_H
+/* What recorder and tuner need of AArch64 and C lacks: the counter, and copies without a
+ * relocation. */
+#ifndef ASTEROPE_INSTRUCTIONS_H
+#define ASTEROPE_INSTRUCTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,8 +45,8 @@ static inline int add_is_negative(int64_t *sum, int64_t more)
  * of memcpy or memset of the loop. */
 static inline void plain_copy_up(void *destination, const void *source, size_t bytes)
 {
-    char *to = destination;
-    const char *from = source;
+    char *to = (char *)destination;
+    const char *from = (const char *)source;
     for (size_t i = 0; i < bytes; ++i) {
         to[i] = from[i];
         __asm__ volatile("" : : : "memory");
@@ -54,8 +55,8 @@ static inline void plain_copy_up(void *destination, const void *source, size_t b
 
 static inline void plain_copy_down(void *destination, const void *source, size_t bytes)
 {
-    char *to = destination;
-    const char *from = source;
+    char *to = (char *)destination;
+    const char *from = (const char *)source;
     while (bytes--) {
         to[bytes] = from[bytes];
         __asm__ volatile("" : : : "memory");
@@ -64,7 +65,7 @@ static inline void plain_copy_down(void *destination, const void *source, size_t
 
 static inline void plain_fill(void *destination, int value, size_t bytes)
 {
-    char *to = destination;
+    char *to = (char *)destination;
     for (size_t i = 0; i < bytes; ++i) {
         to[i] = (char)value;
         __asm__ volatile("" : : : "memory");

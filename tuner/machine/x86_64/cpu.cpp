@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "instructions.h"
 #include "machine/libc.hpp"
 
 namespace asterope {
@@ -191,11 +192,7 @@ std::string why_counter_is_unfit() {
 }
 
 std::uint64_t counter_now() {
-    // lfence on both sides: rdtsc alone may run before earlier loads and after later ones
-    // (Intel SDM vol. 2B, RDTSC). Stores still in the buffer are the copy's own business.
-    std::uint32_t low, high;
-    __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
-    return static_cast<std::uint64_t>(high) << 32 | low;
+    return ticks_in_order();
 }
 
 void relax() {

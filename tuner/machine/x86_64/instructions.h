@@ -1,7 +1,7 @@
-/* What the recorder needs of x86-64 and C lacks: the time stamp, and copies without a relocation.
- */
-#ifndef ASTEROPE_RECORD_INSTRUCTIONS_H
-#define ASTEROPE_RECORD_INSTRUCTIONS_H
+/* What recorder and tuner need of x86-64 and C lacks: the time stamp, and copies without a
+ * relocation. */
+#ifndef ASTEROPE_INSTRUCTIONS_H
+#define ASTEROPE_INSTRUCTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
