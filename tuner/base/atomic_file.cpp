@@ -138,6 +138,38 @@ class Beside {
     Descriptor file_;
 };
 
+/// Where what is written to a path lands.
+struct WriteTarget {
+    fs::path file;           ///< behind all symbolic links, also where nothing is there yet
+    bool replaceable = true; ///< see is_replaceable()
+    int descriptor = -1;     ///< of this process, for /dev/stdout and /dev/fd/N
+};
+
+/// Throws std::system_error: a loop of links, a folder, a link that the system forbids to follow.
+WriteTarget find_target(const fs::path& path) {
+    struct stat status;
+    // The system's own word first: it knows which links must not be followed (in /tmp, those of
+    // others), and when they go round in a circle.
+    if (stat(path.c_str(), &status) != 0 && errno != ENOENT) throw system_error();
+    WriteTarget target{path};
+    constexpr int kMostLinks = 40; // as the system has it; another process may be changing them
+    for (int links = 0; links <= kMostLinks; ++links) {
+        target.descriptor = own_descriptor(target.file);
+        if (target.descriptor >= 0) break;
+        if (lstat(target.file.c_str(), &status) != 0) {
+            if (errno == ENOENT) return target;
+            throw system_error();
+        }
+        if (!S_ISLNK(status.st_mode)) break;
+        target.file = folder_of(target.file) / fs::read_symlink(target.file);
+    }
+    target.replaceable = target.descriptor < 0 && S_ISREG(status.st_mode);
+    if (target.replaceable || target.descriptor >= 0) return target;
+    if (S_ISDIR(status.st_mode)) throw system_error(EISDIR);
+    if (S_ISLNK(status.st_mode)) throw system_error(ELOOP);
+    return target;
+}
+
 /// Opens what is no regular file. Throws std::system_error; Failure.
 Descriptor open_in_place(const WriteTarget& target) {
     if (target.descriptor >= 0) {
@@ -169,30 +201,6 @@ class PipeSignalIgnored {
 };
 
 } // namespace
-
-WriteTarget find_target(const fs::path& path) {
-    struct stat status;
-    // The system's own word first: it knows which links must not be followed (in /tmp, those of
-    // others), and when they go round in a circle.
-    if (stat(path.c_str(), &status) != 0 && errno != ENOENT) throw system_error();
-    WriteTarget target{path};
-    constexpr int kMostLinks = 40; // as the system has it; another process may be changing them
-    for (int links = 0; links <= kMostLinks; ++links) {
-        target.descriptor = own_descriptor(target.file);
-        if (target.descriptor >= 0) break;
-        if (lstat(target.file.c_str(), &status) != 0) {
-            if (errno == ENOENT) return target;
-            throw system_error();
-        }
-        if (!S_ISLNK(status.st_mode)) break;
-        target.file = folder_of(target.file) / fs::read_symlink(target.file);
-    }
-    target.replaceable = target.descriptor < 0 && S_ISREG(status.st_mode);
-    if (target.replaceable || target.descriptor >= 0) return target;
-    if (S_ISDIR(status.st_mode)) throw system_error(EISDIR);
-    if (S_ISLNK(status.st_mode)) throw system_error(ELOOP);
-    return target;
-}
 
 bool is_replaceable(const fs::path& path) {
     try {

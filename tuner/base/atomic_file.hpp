@@ -8,19 +8,9 @@
 
 namespace asterope {
 
-/// Where what is written to a path lands.
-struct WriteTarget {
-    std::filesystem::path file; ///< behind all symbolic links, also where nothing is there yet
-    /// A regular file, or nothing yet. What else there is (a device, a pipe, /dev/stdout and
-    /// /dev/fd/N whatever they lead to) is written into and never replaced.
-    bool replaceable = true;
-    int descriptor = -1; ///< of this process, for /dev/stdout and /dev/fd/N
-};
-
-/// Throws std::system_error: a loop of links, a folder, a link that the system forbids to follow.
-WriteTarget find_target(const std::filesystem::path& path);
-
-/// As find_target; where that throws, it is replaceable as far as is known.
+/// Whether it is a regular file, or nothing yet, behind all symbolic links. What else there is (a
+/// device, a pipe, /dev/stdout and /dev/fd/N whatever they lead to) is written into and never
+/// replaced.
 bool is_replaceable(const std::filesystem::path& path);
 
 /// Throws BadInput where `path` cannot be written: its folder is missing or not ours, or it is

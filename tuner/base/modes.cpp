@@ -49,6 +49,29 @@ double resolution(const std::vector<double>& sorted) {
     return least;
 }
 
+/// A line a bin, of 12 between the 1st and the 99th percentile: the bin's middle as `text` says it,
+/// a bar, and its share.
+std::vector<std::string> histogram(std::vector<double> values,
+                                   const std::function<std::string(double)>& text) {
+    const double low = percentile(values, 1), high = percentile(values, 99);
+    const double width = (high - low) / kBins;
+    std::array<std::size_t, kBins> counts{};
+    for (const double value : values) {
+        const double bin = width > 0 ? (value - low) / width : 0;
+        ++counts[static_cast<std::size_t>(std::clamp(bin, 0.0, kBins - 1.0))];
+    }
+    const double most = static_cast<double>(*std::ranges::max_element(counts));
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < kBins; ++i) {
+        const auto own = static_cast<double>(counts[i]);
+        const std::string bar(static_cast<std::size_t>(std::ceil(own / most * kBarWidth)), '#');
+        lines.push_back(formatted("%10s %-40s %3.0f %%",
+                                  text(low + (static_cast<double>(i) + 0.5) * width).c_str(),
+                                  bar.c_str(), 100 * own / static_cast<double>(values.size())));
+    }
+    return lines;
+}
+
 } // namespace
 
 std::optional<TwoModes> two_modes(std::vector<double> values) {
@@ -83,27 +106,6 @@ std::optional<TwoModes> two_modes(std::vector<double> values) {
     });
     if (4 * static_cast<std::size_t>(between) > std::min(split, count - split)) return std::nullopt;
     return TwoModes{low, high, static_cast<double>(count - split) / static_cast<double>(count)};
-}
-
-std::vector<std::string> histogram(std::vector<double> values,
-                                   const std::function<std::string(double)>& text) {
-    const double low = percentile(values, 1), high = percentile(values, 99);
-    const double width = (high - low) / kBins;
-    std::array<std::size_t, kBins> counts{};
-    for (const double value : values) {
-        const double bin = width > 0 ? (value - low) / width : 0;
-        ++counts[static_cast<std::size_t>(std::clamp(bin, 0.0, kBins - 1.0))];
-    }
-    const double most = static_cast<double>(*std::ranges::max_element(counts));
-    std::vector<std::string> lines;
-    for (std::size_t i = 0; i < kBins; ++i) {
-        const auto own = static_cast<double>(counts[i]);
-        const std::string bar(static_cast<std::size_t>(std::ceil(own / most * kBarWidth)), '#');
-        lines.push_back(formatted("%10s %-40s %3.0f %%",
-                                  text(low + (static_cast<double>(i) + 0.5) * width).c_str(),
-                                  bar.c_str(), 100 * own / static_cast<double>(values.size())));
-    }
-    return lines;
 }
 
 std::vector<std::string> modes_told(const std::string& what, const std::vector<double>& values,

@@ -21,11 +21,6 @@ struct TwoModes {
 /// empty.
 std::optional<TwoModes> two_modes(std::vector<double> values);
 
-/// A line a bin, of 12 between the 1st and the 99th percentile: the bin's middle as `text` says it,
-/// a bar, and its share.
-std::vector<std::string> histogram(std::vector<double> values,
-                                   const std::function<std::string(double)>& text);
-
 /// Where there are two modes: a line that says so, and the histogram. Else nothing.
 std::vector<std::string> modes_told(const std::string& what, const std::vector<double>& values,
                                     const std::function<std::string(double)>& text);

@@ -22,22 +22,13 @@ std::size_t parse_size(std::string_view text) {
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     int shift = 0;
     if (!unit.empty() && unit != "B") {
-        switch (unit.front()) {
-        case 'k':
-        case 'K':
-            shift = 10;
-            break;
-        case 'M':
-            shift = 20;
-            break;
-        case 'G':
-            shift = 30;
-            break;
-        default:
+        constexpr std::string_view kUnits = "KMG";
+        const std::size_t place = unit.front() == 'k' ? 0 : kUnits.find(unit.front());
+        unit.remove_prefix(1);
+        if (place == kUnits.npos || (!unit.empty() && unit != "B" && unit != "iB")) {
             throw refuse("has an unknown unit");
         }
-        unit.remove_prefix(1);
-        if (!unit.empty() && unit != "B" && unit != "iB") throw refuse("has an unknown unit");
+        shift = 10 * static_cast<int>(place + 1);
     }
     if (number == 0) throw refuse("is no size to copy");
     if (number > (std::numeric_limits<std::size_t>::max() >> 1 >> shift)) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
@@ -24,17 +25,10 @@ namespace {
 
 /// Bytes of a size as sysfs writes it, such as "32K"; 0 if it is not one.
 std::size_t cache_bytes(std::string_view text) {
-    const auto value = number(text);
-    if (!value || *value > 1ull << 40) return 0;
-    switch (trim(text).back()) {
-    case 'K':
-        return *value << 10;
-    case 'M':
-        return *value << 20;
-    case 'G':
-        return *value << 30;
-    default:
-        return *value;
+    try {
+        return parse_size(trim(text));
+    } catch (const BadInput&) {
+        return 0;
     }
 }
 
@@ -175,6 +169,14 @@ std::optional<std::uint64_t> cpu_quota_percent(const fs::path& root) {
     return tightest;
 }
 
+/// " (Cortex-A55 r1p0: 0-3, Cortex-A76 r3p0: 4-7)"; empty where they cannot be told apart.
+std::string kinds_text(const Cpu& cpu) {
+    std::string text;
+    for (const CpuKind& kind : cpu.kinds)
+        text += (text.empty() ? " (" : ", ") + kind.brand + ": " + kind.cpus;
+    return text.empty() ? text : text + ')';
+}
+
 } // namespace
 
 std::size_t last_cache_bytes(const std::vector<Cache>& caches) {
@@ -220,6 +222,7 @@ Machine read_machine(const fs::path& root, int cpu) {
     machine.governor = read_word(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     return machine;
 }
+
 std::string unreadable_part(const Machine& machine) {
     const auto sentence = [](const std::string& what, const std::string& file) {
         return "cannot tell " + what + " from " + file +
@@ -235,18 +238,6 @@ std::string unreadable_part(const Machine& machine) {
                ": run it where it can be asked";
     return {};
 }
-
-namespace {
-
-/// " (Cortex-A55 r1p0: 0-3, Cortex-A76 r3p0: 4-7)"; empty where they cannot be told apart.
-std::string kinds_text(const Cpu& cpu) {
-    std::string text;
-    for (const CpuKind& kind : cpu.kinds)
-        text += (text.empty() ? " (" : ", ") + kind.brand + ": " + kind.cpus;
-    return text.empty() ? text : text + ')';
-}
-
-} // namespace
 
 std::vector<std::string> measurement_warnings(const Machine& machine, const fs::path& root) {
     std::vector<std::string> warnings;

@@ -26,6 +26,26 @@ void require_printable_parts(const Json& value, const Place& place) {
     }
 }
 
+/// What no field by itself can be wrong in.
+void require_ascending(std::vector<Choice>& choices) {
+    std::map<std::tuple<Operation, ChoiceKind, std::optional<Workload>>, std::size_t> ends;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        Choice& one = choices[i];
+        std::size_t& end = ends[{one.operation, one.kind, one.intent}];
+        const Place place = Place{"choices"}.at(i);
+        if (one.above < end) throw place.fault("the sizes of its kind do not ascend");
+        if (one.kind == ChoiceKind::pipelines && one.size == 0) one.size = one.up_to;
+        if (one.up_to <= one.above) throw place.at("up_to").fault("not beyond the lower end");
+        if (one.size && (one.size <= one.above || one.size > one.up_to)) {
+            throw place.at("size").fault("not among the sizes of the choice");
+        }
+        end = one.up_to;
+    }
+    if (!ends.count({Operation::copy, ChoiceKind::pipelines, std::nullopt})) {
+        throw BadInput("choices: no pipelines of memcpy");
+    }
+}
+
 } // namespace
 
 void require_printable(const std::string& text, const Place& place) {
@@ -84,30 +104,6 @@ void read_copy(const Json& value, const Place& place, AnyCopy& into) {
     }
     into = found;
 }
-
-namespace {
-
-/// What no field by itself can be wrong in.
-void require_ascending(std::vector<Choice>& choices) {
-    std::map<std::tuple<Operation, ChoiceKind, std::optional<Workload>>, std::size_t> ends;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        Choice& one = choices[i];
-        std::size_t& end = ends[{one.operation, one.kind, one.intent}];
-        const Place place = Place{"choices"}.at(i);
-        if (one.above < end) throw place.fault("the sizes of its kind do not ascend");
-        if (one.kind == ChoiceKind::pipelines && one.size == 0) one.size = one.up_to;
-        if (one.up_to <= one.above) throw place.at("up_to").fault("not beyond the lower end");
-        if (one.size && (one.size <= one.above || one.size > one.up_to)) {
-            throw place.at("size").fault("not among the sizes of the choice");
-        }
-        end = one.up_to;
-    }
-    if (!ends.count({Operation::copy, ChoiceKind::pipelines, std::nullopt})) {
-        throw BadInput("choices: no pipelines of memcpy");
-    }
-}
-
-} // namespace
 
 } // namespace profile_fields
 

@@ -61,20 +61,13 @@ std::string title_of_copies(const Choice& choice) {
 }
 
 std::string title_of(const Choice& choice) {
-    const std::string name = "asterope_" + name_of(choice.operation);
-    switch (choice.kind) {
-    case ChoiceKind::pipelines:
-        return choice.intent ? name + '_' + name_of(*choice.intent) : "";
-    case ChoiceKind::small:
-        return std::string(facts_of(choice.operation).small_title);
-    case ChoiceKind::overlapping:
-        return "Overlapping buffers";
-    case ChoiceKind::aliased:
-        return "Buffers that alias modulo 4096";
-    case ChoiceKind::threads:
-        return "Copies over threads, beside one thread";
-    }
-    return "";
+    const std::string intent =
+        choice.intent ? "asterope_" + name_of(choice.operation) + '_' + name_of(*choice.intent)
+                      : "";
+    const std::string titles[std::size(kChoiceKinds)] = {
+        intent, std::string(facts_of(choice.operation).small_title), "Overlapping buffers",
+        "Buffers that alias modulo 4096", "Copies over threads, beside one thread"};
+    return titles[static_cast<std::size_t>(choice.kind)];
 }
 
 /// A row that only tells a copy, and maybe its ratio and bandwidth.
