@@ -10,9 +10,7 @@ using namespace asterope;
 
 TEST(Trim, takes_blanks_off_both_ends_only) {
     EXPECT_EQ(trim("  a b\t\r\n"), "a b");
-    EXPECT_EQ(trim("a b"), "a b");
     EXPECT_EQ(trim(" \t\r\n"), "");
-    EXPECT_EQ(trim(""), "");
 }
 
 TEST(Aligned, has_columns_as_wide_as_their_cells_without_empty_ones_or_blanks_at_the_end) {
@@ -23,9 +21,7 @@ TEST(Aligned, has_columns_as_wide_as_their_cells_without_empty_ones_or_blanks_at
               "16 KiB    9\n");
 }
 
-TEST(ProfileName, keeps_what_names_are_made_of_and_lets_no_other_byte_through) {
-    const std::string name = "AMD Ryzen 7 (TM) @ 3.20GHz, 8-Core/16_T+:x";
-    EXPECT_EQ(profile_name(name), name);
+TEST(ProfileName, lets_no_other_byte_through_than_names_are_made_of_and_no_more_than_200) {
     const std::string allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789 ()@.,:_+/-";
     for (int byte = 0; byte < 256; ++byte) {
@@ -33,13 +29,9 @@ TEST(ProfileName, keeps_what_names_are_made_of_and_lets_no_other_byte_through) {
         const bool good = allowed.find(c) != std::string::npos;
         EXPECT_EQ(profile_name(std::string{'a', c, 'b'}), (std::string{'a', good ? c : '_', 'b'}));
     }
-}
-
-TEST(ProfileName, has_at_most_200_characters_and_no_blank_at_its_ends) {
     EXPECT_EQ(profile_name(std::string(300, 'x')), std::string(200, 'x'));
-    EXPECT_EQ(profile_name("  x  "), "x");
     EXPECT_EQ(profile_name(std::string(199, 'x').append(" yyy")), std::string(199, 'x'));
-    EXPECT_EQ(profile_name(""), "");
+    EXPECT_EQ(profile_name("  x  "), "x");
 }
 
 TEST(TextHash, is_fnv_1a_of_64_bits) {

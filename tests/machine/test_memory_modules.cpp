@@ -130,22 +130,20 @@ TEST(Smbios, GarbageIsNothingOrAtLeastNoCrash) {
     }
 }
 
-TEST_F(Edac, CountsChannelsInUse) {
+TEST_F(Edac, CountsChannelsInUseWhereRowsAreNoneAndBranchesHaveTheirOwn) {
     put_module("mc0/dimm0", "channel 0 slot 0 \n", "16384\n");
     put_module("mc0/dimm1", "channel 0 slot 1 \n", "16384\n");
     put_module("mc0/dimm3", "channel 1 slot 0 \n", "16384\n");
     put_module("mc0/dimm6", "channel 2 slot 0 \n", "0\n");
     put_module("mc1/dimm0", "channel 0 slot 0 \n", "16384\n");
     EXPECT_EQ(channels(), 3);
-}
-
-TEST_F(Edac, RowsAreNoChannelsAndBranchesHaveTheirOwn) {
-    put_module("mc0/rank0", "csrow 0 channel 0 \n", "8192");
-    put_module("mc0/rank2", "csrow 1 channel 0 \n", "8192");
-    EXPECT_EQ(channels(), 1);
-    put_module("mc0/rank4", "branch 0 channel 0 slot 0 \n", "8192");
-    put_module("mc0/rank5", "branch 1 channel 0 slot 0 \n", "8192");
-    EXPECT_EQ(channels(), 3);
+    put_module("mc2/rank0", "csrow 0 channel 0 \n", "8192");
+    put_module("mc2/rank2", "csrow 1 channel 0 \n", "8192");
+    EXPECT_EQ(channels(), 4);
+    put_module("mc2/rank4", "branch 0 channel 0 slot 0 \n", "8192");
+    put_module("mc2/rank5", "branch 1 channel 0 slot 0 \n", "8192");
+    put("sys/firmware/dmi/tables/DMI", Device{}.bytes() + kEnd);
+    EXPECT_EQ(read_memory_modules(folder), (MemoryModules{"DDR5", 1, 4800, 1, 6}));
 }
 
 TEST_F(Edac, GarbageIsNotKnown) {
@@ -159,10 +157,4 @@ TEST_F(Edac, GarbageIsNotKnown) {
     fs::create_directories(folder / "sys/firmware/dmi/tables/DMI");
     EXPECT_EQ(read_memory_modules(folder), MemoryModules{});
     EXPECT_EQ(read_memory_modules(folder / "not there"), MemoryModules{});
-}
-
-TEST_F(Edac, BothSourcesAreRead) {
-    put_module("mc0/dimm0", "channel 0 slot 0 \n", "16384\n");
-    put("sys/firmware/dmi/tables/DMI", Device{}.bytes() + kEnd);
-    EXPECT_EQ(read_memory_modules(folder), (MemoryModules{"DDR5", 1, 4800, 1, 1}));
 }

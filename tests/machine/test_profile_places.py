@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -144,11 +141,3 @@ def test_bench_takes_it_where_profile_has_no_name(run, places, tmp_path: Path) -
     assert done.returncode == 0, done
     assert done.stdout.startswith(f"profile: {place}\n")
     assert any(line.startswith("192 B ") for line in done.stdout.splitlines()), done
-
-
-def test_the_python_commands_know_the_real_places() -> None:
-    assert str(profile_places.SYSTEM_PROFILE) == "/etc/asterope/profile.json"
-    command = "from asterope.profile_places import user_profile as u; print(u())"
-    home = {"HOME": "/home/me", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", command], env=home, capture_output=True, text=True)
-    assert done.stdout == "/home/me/.config/asterope/profile.json\n", done

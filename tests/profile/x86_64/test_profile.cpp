@@ -375,36 +375,23 @@ TEST_F(ProfileFile, may_hold_little) {
     EXPECT_FALSE(profile.first(ChoiceKind::small));
 }
 
-TEST_F(ProfileFile, is_refused_where_it_cannot_be_read) {
-    EXPECT_THROW(read_profile(folder / "missing.json"), BadInput);
-    EXPECT_THROW(read_profile(folder), BadInput);
-    EXPECT_THROW(read_profile(""), BadInput);
-    const std::string text = whole().dump();
-    EXPECT_TRUE(says(fault(""), "it is empty"));
-    EXPECT_TRUE(says(fault(text.substr(0, text.size() / 2)), "not JSON"));
-    EXPECT_TRUE(says(fault(text + text), "not JSON"));
-    EXPECT_TRUE(says(fault(std::string("\x7f"
-                                       "ELF\0\0\1\xff",
-                                       8)),
-                     "line 1 column 1: not JSON"));
-}
-
 TEST_F(ProfileFile, is_refused_where_it_is_something_else_or_of_an_unknown_version) {
-    for (const char* text : {"null", "1", "[]", "{}", "\"asterope-profile\""}) {
-        EXPECT_TRUE(says(fault(text), "no asterope profile")) << text;
+    EXPECT_THROW(read_profile(folder / "missing.json"), BadInput);
+    const std::string text = whole().dump();
+    EXPECT_TRUE(says(fault(text.substr(0, text.size() / 2)), "not JSON"));
+    for (const char* other : {"null", "1", "[]", "{}", "\"asterope-profile\""}) {
+        EXPECT_TRUE(says(fault(other), "no asterope profile")) << other;
     }
     EXPECT_TRUE(says(fault("/format", "asterope-trials"), "no asterope profile"));
     EXPECT_TRUE(says(fault("/version", 99), "newer asterope (version 99)"));
     EXPECT_TRUE(says(fault("/version", 0), "has version 0, and this asterope reads 2: tune again"));
-    EXPECT_TRUE(says(fault("/version", -1), "has version -1, and"));
     for (const json& version : {json("1"), json(1.0), json(true), json(nullptr), json::object()}) {
         EXPECT_TRUE(says(fault("/version", version), "has no version")) << version;
     }
-    json head = {{"format", "asterope-profile"}, {"version", 3}};
-    put("profile.json", head.dump());
+    put("profile.json", R"({"format": "asterope-profile", "version": 3})");
     EXPECT_THROW(read_profile(path()), NewerProfile);
-    head.update({{"version", 2}, {"architecture", "aarch64"}});
-    put("profile.json", head.dump());
+    put("profile.json",
+        R"({"format": "asterope-profile", "version": 2, "architecture": "aarch64"})");
     EXPECT_THROW(read_profile(path()), OtherArchitecture);
 }
 
