@@ -272,7 +272,7 @@ static bool guards(size_t first, size_t last) {
         const int s = 2 + (int)(bytes * 5 % OFFSETS);
         const int d = 2 + (int)(bytes * 27 % OFFSETS);
         const int places[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, s}, {1, s}, {d, 0}, {d, 1}};
-        for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
+        for (size_t i = 0; i < COUNT_OF(places); ++i) {
             /* twice: from either source, so that no byte can be right by chance */
             for (int twice = 0; twice < 2; ++twice) {
                 if (!copy_placed(places[i], bytes)) return false;
@@ -286,7 +286,7 @@ static bool guards(size_t first, size_t last) {
 static bool copies_nothing(void) {
     unsigned char* const nowhere[] = {NULL, destination.start - PAGE, destination.end + 8,
                                       sources[0].end + PAGE - 1, (unsigned char*)UINTPTR_MAX};
-    enum { PLACES = sizeof nowhere / sizeof nowhere[0] };
+    enum { PLACES = COUNT_OF(nowhere) };
     now.bytes = now.distance = 0;
     for (int d = 0; d < PLACES; ++d) {
         for (int s = 0; s < PLACES; ++s) {
@@ -335,10 +335,10 @@ static bool around(size_t size) {
     /* large copies are checked at fewer places: their time is the memory's */
     const size_t stride = size > (1 << 20) ? 3 : 1;
     size_t place = 0;
-    for (size_t n = 0; n < sizeof neighbours / sizeof neighbours[0]; ++n) {
+    for (size_t n = 0; n < COUNT_OF(neighbours); ++n) {
         if (neighbours[n] < 0 && size < minimum + (size_t)-neighbours[n]) continue;
         const size_t bytes = size + (size_t)neighbours[n];
-        for (size_t i = n % stride; i < sizeof places / sizeof places[0]; i += stride, ++place) {
+        for (size_t i = n % stride; i < COUNT_OF(places); i += stride, ++place) {
             if (!copy_placed(places[i], bytes)) return false;
         }
     }
@@ -396,8 +396,8 @@ static bool overlaps(size_t step, size_t largest) {
                               4032, 4033, 4095, 4096, 4097, 4159, 4160};
     static const size_t sizes[] = {601,  640,  1000,  1023,  1024,  1025,   2047,   2049,
                                    4096, 4161, 10000, 65536, 65599, 262145, 1048576};
-    const size_t far_count = sizeof far / sizeof far[0];
-    const size_t size_count = sizeof sizes / sizeof sizes[0];
+    const size_t far_count = COUNT_OF(far);
+    const size_t size_count = COUNT_OF(sizes);
     const size_t room = (size_t)(overlap.end - overlap.start);
     for (int i = -130 - (int)far_count; i <= 130 + (int)far_count; ++i) {
         const int distance = i < -130 ? -far[-131 - i] : i > 130 ? far[i - 131] : i;
@@ -460,10 +460,10 @@ static bool state(void (*function)(void)) {
     enum { EVERY_SIZE_TO = 700 }; /* all branches of the small copies */
     static const size_t sizes[] = {900, 1024, 2000, 4096, 9001, 20000};
     static const unsigned char places[][2] = {{0, 0}, {0, 1}, {1, 0}, {17, 49}, {48, 16}, {63, 63}};
-    for (size_t i = 0; i <= EVERY_SIZE_TO + sizeof sizes / sizeof sizes[0]; ++i) {
+    for (size_t i = 0; i <= EVERY_SIZE_TO + COUNT_OF(sizes); ++i) {
         const size_t bytes = i <= EVERY_SIZE_TO ? i : sizes[i - EVERY_SIZE_TO - 1];
         if (bytes < now.subject->minimum) continue;
-        for (size_t p = 0; p < sizeof places / sizeof places[0]; ++p) {
+        for (size_t p = 0; p < COUNT_OF(places); ++p) {
             now.flip = !now.flip;
             now.destination = destination.start + CANARY_BYTES + places[p][0];
             now.source = sources[now.flip].start + CANARY_BYTES + places[p][1];
@@ -488,6 +488,14 @@ bool copy_check_state(const struct copy_subject* subject, void (*function)(void)
 
 /* --- All of these ----------------------------------------------------------------------------- */
 
+static bool onto_itself(const struct copy_subject* subject) {
+    static const size_t sizes[] = {129, 300, 700, 1500, 5000, 3 * PAGE + 700};
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        if (!copy_check_move(subject, 64 + 7 * i, 0, sizes[i])) return false;
+    }
+    return true;
+}
+
 static bool all_checks(const struct copy_subject* subject, const struct copy_plan* plan) {
     const size_t first = subject->minimum;
     bool right =
@@ -500,7 +508,7 @@ static bool all_checks(const struct copy_subject* subject, const struct copy_pla
     for (size_t i = 0; right && i < plan->around_count; ++i) {
         right = copy_check_around(subject, plan->around[i]);
     }
-    return right;
+    return right && (!plan->onto_itself || onto_itself(subject));
 }
 
 bool copy_check_all(const struct copy_subject* subject, const struct copy_plan* plan) {

@@ -224,34 +224,7 @@ static void* call_until_stopped(void* room) {
     return room;
 }
 
-/* Children of a process in the midst of copies start threads of their own, and so do theirs. */
-static void fork_while_copying(void) {
-    const struct pair pair = new_pair(3);
-    pthread_t other;
-    /* No thread may start while we fork: AddressSanitizer has locks of its own for that, and what
-     * was forked then waits for ever. A thread that has helped or called has started. */
-    check_help(pair);
-    pthread_create(&other, 0, call_until_stopped, 0);
-    await_flag(&calling);
-    for (size_t i = 0; i < 50; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            copy(pair, 1000000 + i);
-            if (tasks() < 2) fail("threads of a child", tasks());
-            check_help(pair);
-            const pid_t grandchild = fork();
-            copy(pair, 2000000 + i);
-            if (grandchild != 0) await(grandchild);
-            exit(0); /* as programs do, destructors and all */
-        }
-        copy(pair, 4000000 + i);
-        await(child);
-    }
-    set(&stop_calling);
-    pthread_join(other, 0);
-}
-
-/* --- Children that no handler of fork is called in --- */
+/* --- Children, by fork and in ways that no handler of fork is called in --- */
 
 static pid_t by_fork(void) {
     return fork();
@@ -293,23 +266,27 @@ static pid_t in_shared_memory(void) {
     return clone(copy_in_shared_memory, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, 0);
 }
 
-/* They copy alone and end; also where the parent has no threads yet, where another thread of it is
- * in the midst of a copy, and where they share its memory. Its own pool works on. */
+/* Those of fork start threads of their own, the others copy alone, and so do their children; also
+ * where the parent has no threads yet, where another thread of it is in the midst of a copy, and
+ * where they share its memory. Its own pool works on. */
 static void children(void) {
     const struct pair pair = new_pair(3);
     pthread_t other;
-    for (size_t i = 0; i < 60; ++i) {
-        const size_t way = 1 + i % (WAYS - 1);
+    for (size_t i = 0; i < 100; ++i) {
+        const size_t way = i % (WAYS + 1); /* the last one: in shared memory */
+        /* No thread may start while we fork: AddressSanitizer has locks of its own for that, and
+         * what was forked then waits for ever. A thread that has helped or called has started. */
         if (i == 10) check_help(pair);
         if (i == 20) {
             pthread_create(&other, 0, call_until_stopped, 0);
             await_flag(&calling);
         }
-        const pid_t child = i % 5 == 4 ? in_shared_memory() : ways[way]();
+        const pid_t child = way == WAYS ? in_shared_memory() : ways[way]();
         if (child == 0) {
             copy(pair, 1000000 + i);
             copy(pair, 2000000 + i);
-            if (tasks() != 1) fail("threads of a child", tasks());
+            if ((ways[way] == by_fork) != (tasks() > 1)) fail("threads of a child", tasks());
+            if (ways[way] == by_fork) check_help(pair);
             if (i % 2) {
                 const pid_t grandchild = ways[i / 2 % WAYS]();
                 copy(pair, 3000000 + i);
@@ -317,6 +294,7 @@ static void children(void) {
             }
             exit(0); /* as programs do, destructors and all */
         }
+        if (i >= 10) copy(pair, 4000000 + i);
         await(child);
         if (i >= 10 && i < 20) check_help(pair);
     }
@@ -458,12 +436,14 @@ static void note_signal(int signal) {
 }
 
 static unsigned hit;
+static void (*hit_by)(void);
 
 /* The caller is hit by a signal or cancelled; the others leave it a chunk in which that happens. */
-static void* hit_caller(void (*with)(void), void* to, const void* from, size_t bytes) {
+static void* copy_and_hit(void* to, const void* from, size_t bytes, size_t unused) {
+    (void)unused;
     if (pthread_equal(pthread_self(), caller)) {
         __atomic_store_n(&hit, 1, __ATOMIC_RELAXED);
-        with();
+        hit_by();
     }
     while (!__atomic_load_n(&hit, __ATOMIC_RELAXED)) sched_yield();
     return asterope_memcpy(to, from, bytes);
@@ -475,18 +455,8 @@ static void signal_itself(void) {
     in_copy = 0;
 }
 
-static void* copy_and_signal(void* to, const void* from, size_t bytes, size_t unused) {
-    (void)unused;
-    return hit_caller(signal_itself, to, from, bytes);
-}
-
 static void cancel_itself(void) {
     pthread_cancel(caller);
-}
-
-static void* copy_and_cancel(void* to, const void* from, size_t bytes, size_t unused) {
-    (void)unused;
-    return hit_caller(cancel_itself, to, from, bytes);
 }
 
 static struct pair cancelled;
@@ -494,7 +464,7 @@ static struct pair cancelled;
 static void* copy_cancelled(void* unused) {
     caller = pthread_self();
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
-    run_job(cancelled, 1000000, 65536, copy_and_cancel);
+    run_job(cancelled, 1000000, 65536, copy_and_hit);
     fail("a thread was not cancelled behind its copy", 0);
     return unused;
 }
@@ -510,11 +480,13 @@ static void held(void) {
         caller = pthread_self();
         hit = 0;
         handled = 0;
-        if (!run_job(pair, 1000000, 0, copy_and_signal)) fail("nobody helps", 0);
+        hit_by = signal_itself;
+        if (!run_job(pair, 1000000, 0, copy_and_hit)) fail("nobody helps", 0);
         if (handled_in_copy) fail("a signal is handled in the midst of a copy", 0);
         if (!handled) fail("a signal is lost", 0);
         memset(pair.to, 0, ROOM);
         hit = 0;
+        hit_by = cancel_itself;
         if (pthread_create(&thread, 0, copy_cancelled, 0)) fail("no thread", 0);
         pthread_join(thread, 0);
         if (memcmp(pair.to, pair.from, 1000000)) fail("copies wrongly", 1000000);
@@ -623,12 +595,17 @@ static const struct {
     const char* name;
     void (*check)(void);
 } checks[] = {
-    {"copies", copies},     {"callers", callers},
-    {"help", help},         {"fork", fork_while_copying},
-    {"children", children}, {"forks", forks_in_copies},
-    {"sleeper", sleeper},   {"namespace", namespace},
-    {"handler", handler},   {"held", held},
-    {"faults", faults},     {"stop", stop},
+    {"copies", copies},
+    {"callers", callers},
+    {"help", help},
+    {"children", children},
+    {"forks", forks_in_copies},
+    {"sleeper", sleeper},
+    {"namespace", namespace},
+    {"handler", handler},
+    {"held", held},
+    {"faults", faults},
+    {"stop", stop},
     {"tasks", print_tasks},
 };
 

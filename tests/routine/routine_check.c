@@ -150,37 +150,31 @@ static unsigned char* map_fresh(size_t room) {
     return start;
 }
 
-static bool check_whole_set(size_t bytes) {
+/* The memcpy, or where it `sets` the memset, of so many bytes into fresh memory. */
+static bool check_whole(size_t bytes, bool sets) {
     enum { BYTE = 0x95 };
     const size_t room = bytes + (2 << 20);
     unsigned char* start = map_fresh(room);
     unsigned char* to = start + (1 << 20) + DESTINATION_AT;
-    bool right = asterope_memset(to, BYTE, bytes) == to;
-    for (unsigned char* b = start; b < to; ++b) right &= *b == 0;
-    for (unsigned char* b = to; b < to + bytes; ++b) right &= *b == BYTE;
-    for (unsigned char* b = to + bytes; b < start + room; ++b) right &= *b == 0;
-    printf("%s memset of %zu bytes\n", right ? "ok" : "FAIL", bytes);
-    return right;
-}
-
-static bool check_whole(size_t bytes) {
-    unsigned char* source = or_exit(map_periodic(bytes));
-    fill_period(source);
-    const size_t room = bytes + (2 << 20);
-    unsigned char* start = map_fresh(room);
-    unsigned char* to = start + (1 << 20) + DESTINATION_AT;
-    const unsigned char* from = source + SOURCE_AT;
-    bool right = asterope_memcpy(to, from, bytes) == to && memcmp(to, from, bytes) == 0;
+    bool right = true;
+    if (sets) {
+        right = asterope_memset(to, BYTE, bytes) == to;
+        for (unsigned char* b = to; b < to + bytes; ++b) right &= *b == BYTE;
+    } else {
+        unsigned char* source = or_exit(map_periodic(bytes));
+        fill_period(source);
+        right = asterope_memcpy(to, source + SOURCE_AT, bytes) == to &&
+                memcmp(to, source + SOURCE_AT, bytes) == 0;
+    }
     for (unsigned char* b = start; b < to; ++b) right &= *b == 0;
     for (unsigned char* b = to + bytes; b < start + room; ++b) right &= *b == 0;
-    printf("%s memcpy of %zu bytes\n", right ? "ok" : "FAIL", bytes);
+    printf("%s %s of %zu bytes\n", right ? "ok" : "FAIL", sets ? "memset" : "memcpy", bytes);
     return right;
 }
 
 int main(int argc, char** argv) {
     read_options(argc, argv, options, COUNT_OF(options));
-    if (whole > 0) return check_whole(whole) ? 0 : 1;
-    if (whole_set > 0) return check_whole_set(whole_set) ? 0 : 1;
+    if (whole + whole_set > 0) return check_whole(whole + whole_set, whole_set > 0) ? 0 : 1;
     size_t most = largest;
     for (size_t i = 0; i < around_count; ++i) most = around[i] > most ? around[i] : most;
     copy_check_start(most + 64);

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from architectures import X86_64, Architecture, each
+from architectures import AARCH64, X86_64, Architecture, each
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
     STRICT,
     STRICT_C,
     assert_right,
+    need,
     output_of,
     render,
 )
 from disassembly import disassemble, jump_of
+from dispatch_machines import MACHINES, render_profiles, write_profiles
+from profile_samples import good_profile, plain_profile
 from routine_examples import GATED, every_kind, every_set
+from test_memcpy_mt import SHARES, tuned
 
 SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
+THREADS = "-DASTEROPE_THREADS -pthread"
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 # The compiler's own additions to functions, of which none may get into these.
 ADDITIONS = (
@@ -122,9 +129,10 @@ def test_it_copies_right_as_a_shared_library(tmp_path, objects, arch, case):
     routine, library = render_all(arch, tmp_path), tmp_path / "libasterope_memcpy.so"
     flags = (*STRICT_C, "-O2", "-fPIC", "-shared", "-Wl,-z,defs", "-Wl,-z,text")
     output_of(*case, *flags, routine, "-o", library)
-    arch.routine_check(routine, objects)  # for the checkers' objects
     program = tmp_path / "with_library"
-    checkers = [objects / arch.name / f"{name}.o" for name in ("routine_check", "copy_check")]
+    checkers = [
+        arch.compiled(objects, name, f"-I{tmp_path}") for name in ("routine_check", "copy_check")
+    ]
     output_of(*case, *checkers, library, f"-Wl,-rpath,{tmp_path}", "-o", program)
     assert_right(program, *SHORT, sets=True)
 
@@ -209,20 +217,47 @@ def test_overlapping_buffers_are_never_copied_by_rep(tmp_path, arch, case):
     assert with_rep == {"asterope_memcpy"}
 
 
-# What tells which features the CPU has.
-WANTED = {"x86_64": set(), "aarch64": {"getauxval"}}
+def render_full(arch: Architecture, folder: Path) -> Path:
+    """Of a profile that has all that there is, where there is such a one."""
+    full = good_profile() if arch is X86_64 else plain_profile(arch.name)
+    (folder / "profile.json").write_text(json.dumps(full), encoding="utf-8")
+    return render(folder / "profile.json", folder)
 
 
-@each(compilers_of)
-def test_the_object_needs_no_symbol_from_elsewhere(tmp_path, arch, case):
-    gated = render_all(arch, tmp_path)
-    plain = render([(4096, arch.plain)], tmp_path / "plain")
-    target = tmp_path / "routine.o"
-    for routine, wanted in ((gated, WANTED[arch.name]), (plain, set())):
-        for position in ("-fPIC", "-fPIE", "-fno-pic"):
-            for level in ("-O0", "-O3"):
-                output_of(*case, *STRICT_C, level, position, "-c", routine, "-o", target)
-                assert arch.wanted(target) == wanted, (position, level)
+def render_several(arch: Architecture, folder: Path) -> Path:
+    return render_profiles(folder, write_profiles(folder, MACHINES[arch.name], arch))
+
+
+# Files, and further flags of theirs.
+FILES: dict[str, tuple[Callable[[Architecture, Path], Path], str]] = {
+    "gated": (render_all, ""),
+    "plain": (lambda arch, folder: render([(4096, arch.plain)], folder), ""),
+    "full": (render_full, ""),
+    "several profiles": (render_several, ""),
+    "without indirect functions": (render_several, "-DASTEROPE_NO_IFUNC -ffreestanding"),
+    "threads": (lambda arch, folder: render(tuned(arch), folder, shares=SHARES), THREADS),
+    "threads of several": (render_several, THREADS),
+}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "gxx", "clangxx"])
+@each(lambda arch: FILES)
+def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
+    tmp_path, arch, case, compiler
+):
+    """But what tells which features the CPU has; and no copy of libc's."""
+    make, flags = case
+    command, routine, target = getattr(arch, compiler), make(arch, tmp_path), tmp_path / "routine.o"
+    need(command[0])
+    standard = ("-x", "c++", "-std=c++11", *STRICT) if "xx" in compiler else STRICT_C
+    for more in ("-O0 -fPIC", "-O0 -fno-pic", "-O2 -fPIE", "-O3 -fPIC", "-O3 -fno-pic"):
+        output_of(*command, *standard, *flags.split(), *more.split(), "-c", routine, "-o", target)
+        wanted = arch.wanted(target) - {"_GLOBAL_OFFSET_TABLE_"}
+        if flags == THREADS:
+            assert make is render_several or "pthread_create" in wanted
+            assert not [name for name in wanted if re.search("mem(cpy|pcpy|move|set)", name)]
+        else:
+            assert wanted <= ({"getauxval"} if arch is AARCH64 else set()), more
 
 
 @each()

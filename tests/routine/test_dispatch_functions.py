@@ -14,7 +14,6 @@ from copy_programs import (
     CHECKERS,
     FUNCTIONS,
     build_dispatch_check,
-    build_routine_check,
     copies_taken,
     failures,
     output_of,
@@ -101,7 +100,7 @@ def rich(avx2, tmp_path_factory) -> Path:
 def test_each_profile_copies_right_by_every_function(tmp_path, objects, rich, avx2, name):
     folder = tmp_path / "rich"
     shutil.copytree(rich.parent, folder)
-    program = build_routine_check(folder / rich.name, objects, flags=("-O2",))
+    program = X86_64.routine_check(folder / rich.name, objects, "gcc", "-O2")
     options = ("--step", 29, "--other-step", 31, "--largest", 65536, "--around", "300,4096")
     done = run(program, *options, env=with_profile(name))
     assert failures(done.stdout) == []

@@ -131,22 +131,6 @@ def test_what_is_named_is_what_is_called(tmp_path, arch, case):
             assert found == taken_from(arch, symbol(ask), function)
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang", "gxx", "clangxx"])
-@each()
-def test_it_compiles_without_a_word_and_needs_no_symbol_from_elsewhere(tmp_path, arch, compiler):
-    command, routine = getattr(arch, compiler), several(tmp_path, arch)
-    need(command[0])
-    standard = ["-x", "c++", "-std=c++11"] if "xx" in compiler else ["-std=c99"]
-    target = tmp_path / "routine.o"
-    for flags in (
-        *("-O0 -fPIC", "-O0 -fno-pic", "-O3 -fPIC", "-O3 -fno-pic"),
-        *("-O2 -DASTEROPE_NO_IFUNC -ffreestanding", "-O3 -DASTEROPE_THREADS"),
-    ):
-        output_of(*command, *standard, *STRICT, *flags.split(), "-c", routine, "-o", target)
-        wanted = {"_GLOBAL_OFFSET_TABLE_"} | ({"getauxval"} if arch is AARCH64 else set())
-        assert "THREADS" in flags or arch.wanted(target) <= wanted, flags
-
-
 # What a CPU takes that was asked for it, copies.
 COPYING = {
     "x86_64": [("", "haswell"), ("", "any.sse2"), ("", "fallback")],

@@ -8,12 +8,12 @@ import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from architectures import X86_64
 from asterope import __version__
 from asterope.spaces.x86_64 import set_pipelines, small_copies
 from asterope.spaces.x86_64.pipelines import Tuple
@@ -112,12 +112,6 @@ def symbols(file: Path, *options: str) -> dict[str, tuple[str, str]]:
     lines = output_of("nm", "--defined-only", *options, file).splitlines()
     fields = [line.split() for line in lines if len(line.split()) == 3]  # not an archive's headings
     return {name.split("@")[0]: (at, kind) for at, kind, name in fields}
-
-
-def wanted(file: Path) -> set[str]:
-    """Names that the file wants of others."""
-    need("nm")
-    return {line.split()[-1] for line in output_of("nm", "--undefined-only", file).splitlines()}
 
 
 # --- By name, in each build system ----------------------------------------------------------------
@@ -349,12 +343,6 @@ def test_a_program_has_libc_s_names_for_the_tuned_functions(replaced, kind):
     assert not [name for name in defined if "asterope" in name and defined[name][1] == "i"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("situation", ["copies", "early", "fork"])
-def test_a_program_s_copies_are_right_and_forgive_overlap(replaced, kind, situation):
-    output_of(replaced / kind, situation)
-
-
 @pytest.mark.parametrize("profile", ["xeon-gold-5218", "opteron-6378", "fallback"])
 def test_a_program_of_several_profiles_copies_right_with_each(replaced, profile):
     output_of(replaced / "several", "copies", env={"ASTEROPE_PROFILE": profile})
@@ -418,24 +406,10 @@ def test_nothing_in_libc_s_place_calls_what_it_stands_for(routine, compiler, lev
     need("objdump")
     target = replacing_object(compiler, routine, "-std=c99", "-pedantic", level, *HARDENED)
     assert set(symbols(target)) >= NAMES | CHECKED
-    assert wanted(target) <= {"__chk_fail", "_GLOBAL_OFFSET_TABLE_"}
+    assert X86_64.wanted(target) <= {"__chk_fail", "_GLOBAL_OFFSET_TABLE_"}
     code = output_of("objdump", "-dr", target)
     assert "__chk_fail" in code  # it shows what is called
     assert not re.search(r"R_X86_64_\w+\s+_*mem", code)
-
-
-def test_copies_beyond_the_end_of_a_buffer_end_a_static_program_too(routine, tmp_path):
-    target = replacing_object("gcc", routine, "-O2", *HARDENED)
-    program = tmp_path / "fortified"
-    flags = ("-std=gnu99", "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-DSTATIC", "-static")
-    output_of("gcc", *flags, CHECKERS / "preload_check.c", target, "-o", program)
-    for name in ("memcpy", "memmove", "mempcpy", "memset"):
-        assert f"__{name}_chk" in symbols(program)
-        text = "0" * 16 if name == "memset" else "0123456789abcdef"
-        assert output_of(program, name, 16) == f"{text}\n"
-        done = run(program, name, 17)
-        assert done.returncode == -signal.SIGABRT
-        assert "buffer overflow detected" in done.stderr
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

@@ -27,7 +27,7 @@ from copy_programs import (
 )
 from dispatch_machines import FLAVOURS, MACHINES, render_profiles, write_profiles
 from sampling import sampled
-from test_memcpy_mt import SHARES, render_shared
+from test_memcpy_mt import SHARES
 
 SSE = [(900, Tuple("XMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
 AVX2 = [(900, Tuple("YMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("YMM", "T", "NT", "T0", 4, 8))]
@@ -154,7 +154,7 @@ def test_copies_over_threads_are_right_while_a_profile_is_chosen(several, flags)
 @pytest.mark.parametrize("small", [PLAIN, MASKED], ids=str)
 def test_copies_over_threads_are_right_while_gates_open(tmp_path, small):
     need_features(AVX512, small)
-    routine = render_shared(tmp_path, SHARES, AVX512, small)
+    routine = render(AVX512, tmp_path, small, shares=SHARES)
     program = build(tmp_path, routine, flags=("-DASTEROPE_THREADS",))
     assert_right_at_each_step(program)
 

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 from architectures import X86_64, Architecture, each
-from asterope.profile import load_profile
-from asterope.render import render_routine
-from copy_programs import CHECKERS, STRICT_C, Intervals, need, output_of, profile_json, run
+from copy_programs import CHECKERS, STRICT_C, Intervals, output_of, render, run
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
 # Above, up to, threads, chunk.
@@ -37,21 +35,6 @@ def tuned(arch: Architecture) -> Intervals:
     ]
 
 
-def render_shared(
-    folder: Path,
-    shares: list[tuple[int, int, int, int]],
-    intervals: Intervals,
-    small: object = None,
-) -> Path:
-    """A routine of a profile with these shares."""
-    folder.mkdir(exist_ok=True)
-    text = profile_json(intervals, small, shares=shares)
-    (folder / "profile.json").write_text(text, encoding="utf-8")
-    for name, text in render_routine(load_profile(folder / "profile.json")).items():
-        (folder / name).write_text(text, encoding="ascii")
-    return folder / "asterope_memcpy.c"
-
-
 def build_check(arch: Architecture, routine: Path, *compiler: str) -> Path:
     program = routine.parent / "memcpy_mt_check"
     source = CHECKERS / "memcpy_mt_check.c"
@@ -65,7 +48,7 @@ def build_check(arch: Architecture, routine: Path, *compiler: str) -> Path:
 def check(tmp_path_factory) -> Callable[[Architecture], Path]:
     @functools.cache
     def of(arch: Architecture) -> Path:
-        routine = render_shared(tmp_path_factory.mktemp("shared"), SHARES, tuned(arch))
+        routine = render(tuned(arch), tmp_path_factory.mktemp("shared"), shares=SHARES)
         return build_check(arch, routine)
 
     return of
@@ -82,7 +65,7 @@ def assert_ok(done: subprocess.CompletedProcess[str]) -> None:
 CHECKS = ["copies", "callers", "help", "sleeper", "held", "faults", "stop"]
 # What an emulator cannot show. It makes a process of a child that shares memory ("children"), and
 # has threads of its own, which a child may find in the midst of something.
-NATIVE_CHECKS = ["fork", "children", "forks", "namespace", "handler"]
+NATIVE_CHECKS = ["children", "forks", "namespace", "handler"]
 
 
 @each(lambda arch: CHECKS + NATIVE_CHECKS * arch.is_native)
@@ -95,14 +78,14 @@ def test_copies_over_threads_are_right(check, arch, case):
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @each(emulated=False)
 def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, arch, compiler, sanitizer):
-    routine = render_shared(tmp_path, SHARES, tuned(arch))
+    routine = render(tuned(arch), tmp_path, shares=SHARES)
     program = build_check(arch, routine, compiler, f"-fsanitize={sanitizer}", "-g")
     options = {"UBSAN_OPTIONS": "halt_on_error=1", "TSAN_OPTIONS": "die_after_fork=0"}
     # The leak checker stops in children of a process that has threads.
     environment = {**os.environ, **options, "ASAN_OPTIONS": "detect_leaks=0"}
     checks = ["copies", "callers", "help", "handler", "faults"]
     if sanitizer != "thread":  # it does not know children that start threads
-        checks += ["fork", "children", "forks"]
+        checks += ["children", "forks"]
     for what in checks:
         done = run(program, what, env=environment)
         # Before LLVM 18 (pull request 75290), whose runtime gcc has as well, the address sanitizer
@@ -111,21 +94,6 @@ def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, arch, compiler
             if "address" in sanitizer and done.stdout.startswith("FAIL: a child hangs"):
                 done = run(program, what, env=environment)
         assert_ok(done)
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang", "gxx", "clangxx"])
-@each()
-def test_the_pool_compiles_without_a_word_and_calls_no_copy_of_libc(tmp_path, arch, compiler):
-    command = getattr(arch, compiler)
-    need(command[0])
-    routine, target = render_shared(tmp_path, SHARES, tuned(arch)), tmp_path / "routine.o"
-    standard = ["-x", "c++", "-std=c++11"] if "xx" in compiler else ["-std=c99"]
-    for level in ("-O0", "-O1", "-O2", "-O3"):
-        flags = [*standard, level, "-Wall", "-Wextra", "-Wpedantic", "-Werror", *THREADED]
-        output_of(*command, *flags, "-c", routine, "-o", target)
-        wanted = arch.wanted(target)
-        assert "pthread_create" in wanted
-        assert not [name for name in wanted if re.search("mem(cpy|pcpy|move|set)", name)]
 
 
 def threads_of(check: Path, *arguments: object, **options: object) -> int:
@@ -146,7 +114,7 @@ def test_there_are_no_more_threads_than_cpus_or_than_are_wanted_or_can_be_starte
 @pytest.mark.parametrize("shares", [[], [(131071, 300000, 1, 65536)]])
 @each()
 def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, arch, shares):
-    routine = render_shared(tmp_path, shares, tuned(arch))
+    routine = render(tuned(arch), tmp_path, shares=shares)
     program, source = tmp_path / "program", tmp_path / "program.c"
     source.write_text(
         '#include "asterope_memcpy.h"\n#include <string.h>\n'
@@ -163,7 +131,7 @@ def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, arch, s
 @each()
 def test_without_the_macro_there_is_no_thread_in_it(tmp_path, arch):
     target = tmp_path / "routine.o"
-    routine = render_shared(tmp_path, SHARES, tuned(arch))
+    routine = render(tuned(arch), tmp_path, shares=SHARES)
     output_of(*arch.gcc, *STRICT_C, "-O2", "-c", routine, "-o", target)
     assert arch.wanted(target) <= {"_GLOBAL_OFFSET_TABLE_"}
     assert "_mt" not in output_of(arch.nm, "--defined-only", target)
@@ -171,7 +139,7 @@ def test_without_the_macro_there_is_no_thread_in_it(tmp_path, arch):
 
 def test_the_size_of_the_whole_decides_which_copy_its_chunks_take(tmp_path):
     """300 KB in chunks of 64 KiB take the copy for 300 KB."""
-    routine = render_shared(tmp_path, [(131071, 4 << 20, 2, 65536)], tuned(X86_64))
+    routine = render(tuned(X86_64), tmp_path, shares=[(131071, 4 << 20, 2, 65536)])
     text = routine.read_text(encoding="ascii")
     table = text[text.index("} copies[] = {") : text.index("} shares[] = {")]
     found = re.findall(r"\{(\S+), asterope_copy_(\w+)\}", table)
@@ -181,7 +149,7 @@ def test_the_size_of_the_whole_decides_which_copy_its_chunks_take(tmp_path):
 
 @each(emulated=False)
 def test_a_library_is_closed_with_its_threads(tmp_path, arch):
-    routine = render_shared(tmp_path, SHARES, tuned(arch))
+    routine = render(tuned(arch), tmp_path, shares=SHARES)
     library, program = tmp_path / "library.so", tmp_path / "closing_check"
     output_of("gcc", *STRICT_C, *THREADED, "-O2", "-fPIC", "-shared", routine, "-o", library)
     source = CHECKERS / "closing_check.c"
@@ -197,7 +165,7 @@ def test_a_cpu_that_lacks_what_the_copies_need_copies_alone(tmp_path, arch):
     vectors = {"x86_64": "ZMM", "aarch64": "SVE"}[arch.name]
     t = arch.pipelines.Tuple(vectors, "T", "T", "none", 0, 0)
     cpu = arch.cpu_for(t)
-    routine = render_shared(tmp_path, SHARES, [(262144, t)])
+    routine = render([(262144, t)], tmp_path, shares=SHARES)
     text = routine.read_text(encoding="ascii")
     refused = text.replace("if (!asterope_cpu_fits())", "if (asterope_cpu_fits())")
     assert refused != text

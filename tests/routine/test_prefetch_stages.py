@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from architectures import AARCH64, X86_64, Architecture, each
+from architectures import AARCH64, Architecture, each
 from asterope import render
 
 SOURCE, DESTINATION = 0x100000, 0x900000  # on line boundaries
@@ -267,24 +267,3 @@ def test_vectors_ask_for_no_line_twice_where_their_blocks_are_whole_lines():
             first = start + 64 + 64 * lines
             assert asked == [first + 64 * i for i in range(len(asked))], t.name
             assert 64 * len(asked) >= 20_000 - 64 * t.ps - VECTOR * t.tb - 128, t.name
-
-
-FOLLOWED = {
-    "x86_64": X86_64.pipelines.Tuple("XMM", "T", "T", "T0", 8, 6, 4, 2, 8),
-    "aarch64": AARCH64.pipelines.Tuple("Q", "T", "T", "L1KEEP", 8, 6, tb=4, pi=2, pw=8),
-}
-
-
-@each(slow=False)
-def test_a_wrong_line_would_be_noticed(monkeypatch, arch):
-    """The trace follows the text: without its last prefetch there is a gap."""
-    t = FOLLOWED[arch.name]
-    code = code_of(arch, t)
-    for prefetch in PREFETCHES[arch.name]:
-        at = [i for i, line in enumerate(code) if line.startswith(prefetch)]
-        for i in (at[3], at[-1]):
-            less = [*code[:i], *code[i + 1 :]]
-            monkeypatch.setattr(f"{__name__}.code_of", lambda *_, less=less: less)
-            asked = asked_by(trace(arch, t, 20_000), prefetch)
-            assert len(asked) == len(set(asked))
-            assert max(asked) - min(asked) > 64 * (len(asked) - 1)

@@ -3,15 +3,12 @@ same with the library and without."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import random
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -177,53 +174,3 @@ def test_compressors_go_there_and_back(best: Path, tmp_path: Path, command: tupl
     assert through(command, content, None) == packed
     assert through((command[0], "-d"), packed, best) == content
     assert through((command[0], "-d"), packed, None) == content
-
-
-@contextlib.contextmanager
-def redis_server(folder: Path, library: Path | None) -> Iterator[None]:
-    """A server on the socket `s` in `folder`."""
-    folder.mkdir()
-    command = ["redis-server", "--port", "0", "--unixsocket", "s", "--save", ""]
-    quiet = {"stdout": subprocess.DEVNULL, "cwd": folder, "env": under(library)}
-    with subprocess.Popen(command, **quiet) as server:
-        try:
-            deadline = time.monotonic() + 30  # for how long to wait, not for what comes out
-            while run("redis-cli", "-s", "s", "ping", cwd=folder).stdout != "PONG\n":
-                assert server.poll() is None and time.monotonic() < deadline, "it does not start"
-                time.sleep(0.05)
-            yield
-        finally:
-            server.terminate()
-
-
-def test_redis_keeps_what_it_is_given(best: Path, tmp_path: Path) -> None:
-    need("redis-server", "redis-cli", "redis-benchmark")
-    content = compressible(MIB)
-    keys = {f"key{i}": content[i * 37 :][: int(1.072**i)] for i in range(200)}
-
-    def quoted(value: bytes) -> str:
-        return '"' + "".join(f"\\x{byte:02x}" for byte in value) + '"'
-
-    def results(library: Path | None) -> str:
-        folder = tmp_path / ("with" if library else "without")
-        lines = []
-        for key, value in keys.items():
-            lines += [f"SET {key} {quoted(value)}", f"APPEND {key} {quoted(value[::3])}"]
-            lines += [f"GET {key}", f"GETRANGE {key} 3 -5"]
-            lines += [f"SETRANGE {key} 11 {quoted(value[:99])}", f"DUMP {key}"]
-        with redis_server(folder, library):
-            client = ("redis-cli", "-s", "s", "--no-raw")
-            answers = output_of(*client, input="\n".join(lines) + "\n", cwd=folder)
-            benchmark = output_of(
-                *("redis-benchmark", "-s", "s", "-q", "-n", 2000, "-c", 10, "-d", 700, "-r", 1000),
-                *("-t", "set,get,incr,lpush,lrange_100,sadd,hset,zadd,mset"),
-                **{"cwd": folder, "env": under(library)},
-            )
-            assert "rror" not in answers + benchmark
-            assert benchmark.count("requests per second") >= 9
-            gets = "".join(f"GET {key}\n" for key in keys)
-            return answers + output_of(*client, input=gets, cwd=folder)
-
-    plain = results(None)
-    assert plain.count("(integer)") == 2 * len(keys)
-    assert results(best) == plain

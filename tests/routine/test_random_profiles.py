@@ -6,19 +6,18 @@ import functools
 import random
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from architectures import Architecture, each, needs_of
+from architectures import Architecture, build_with_routines, each, needs_of
 from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, SensingCopy
 from copy_programs import (
     Aliased,
-    Intervals,
+    Contents,
     Memset,
     assert_dispatched,
     assert_sets_dispatched,
     build_dispatch_check,
-    build_with_routines,
     copies_taken,
     failures,
     profile_json,
@@ -32,16 +31,8 @@ LARGEST = 300_000  # copied; of what is larger, only where it goes
 CASES = {True: 3000, False: 1500}  # for each profile
 
 
-class RandomProfile(NamedTuple):
-    """What a routine is rendered from; sensing copies by their interval's end, intents by name."""
-
-    intervals: Intervals
-    small: Any
-    aliased: Aliased | None
-    sensing: Mapping[int, SensingCopy]
-    intents: Mapping[str, Intervals]
-    overlapping: Any
-    memset: Memset | None
+class RandomProfile(Contents):
+    """What a routine is rendered from, drawn."""
 
     @property
     def everything(self) -> list[Any]:
@@ -198,15 +189,13 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
         assert copies_taken(*command, *emulator) == expected
 
 
-@pytest.mark.slow
-@each(lambda arch: BATCHES[arch.is_native])
+@each(lambda arch: BATCHES[arch.is_native], daily=lambda batch: batch == "0")
 def test_random_profiles_give_routines_that_copy_right(tmp_path, arch, case):
     routines, profiles = {}, profiles_of(arch, case)
     for number, p in enumerate(profiles):
-        routine = render(
-            *(p.intervals, tmp_path, p.small, f"p{number}", p.aliased, p.sensing, p.intents),
-            *(p.overlapping, p.memset),
-        )
+        intervals, more = p.intervals, p._asdict()
+        del more["intervals"]
+        routine = render(intervals, tmp_path, prefix=f"p{number}", **more)
         routines[routine] = sorted(size for size in p.changes if size < LARGEST)
     (gcc,) = arch.gcc
     dispatch_check = build_dispatch_check(*routines, flags=["-static"], compiler=gcc)
@@ -215,7 +204,7 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path, arch, case):
             assert_all_dispatched(arch, dispatch_check, f"p{number}", p)
         except AssertionError as error:
             pytest.fail(f"{error}\nin the profile {profile_json(*p)}")
-    copy_fuzz = build_with_routines(routines, tmp_path, "copy_fuzz", gcc)
+    copy_fuzz = build_with_routines(arch, routines, tmp_path, "copy_fuzz")
     for cpu in arch.cpus:
         options = ("--count", CASES[arch.is_native], "--largest", LARGEST)
         done = run(*arch.on(cpu), copy_fuzz, *options)
@@ -224,33 +213,3 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path, arch, case):
         assert not wrong, "\n".join([cpu, *wrong, "in", *(profile_json(*p) for p in shown)])
         assert done.returncode == 0, done.stderr
         assert done.stdout.count("ok ") == len(profiles)
-
-
-@each()
-def test_the_random_profiles_have_all_that_there_is(arch):
-    """That some CPU here can run."""
-    had = [arch.features_of(cpu) for cpu in arch.cpus]
-
-    def some_are_able(copies: Any) -> list[Any]:
-        return [copy for copy in copies if any(needs_of(copy) <= has for has in had)]
-
-    seen = [p for batch in BATCHES[arch.is_native] for p in profiles_of(arch, batch)]
-    winners = {t for p in seen for t in p.everything}
-    variants = some_are_able(arch.pipelines.variants())
-    assert {(t.rt, t.lt, t.st) for t in winners} == {(v.rt, v.lt, v.st) for v in variants}
-    for axis in arch.pipelines.AXES:
-        if not axis.is_distance:
-            values = {getattr(v, axis.field) for v in variants}
-            assert {getattr(t, axis.field) for t in winners} == values, axis.field
-    shapes = {small.shape for small in some_are_able(arch.small.values())}
-    assert {p.small.shape for p in seen if p.small} == shapes
-    assert {p.aliased.tuple for p in seen if p.aliased} == set(some_are_able(arch.moves))
-    assert {copy.probe for p in seen for copy in p.sensing.values()} == set(PROBES)
-    assert {name for p in seen for name in p.intents} == {"hot", "cold", "consume"}
-    assert {p.overlapping for p in seen} == {None, *some_are_able(arch.moves)}
-    assert any(p.intervals[-1][0] > 2**31 for p in seen)
-    assert any(p.small is p.aliased is None for p in seen)
-    memsets = [p.memset for p in seen if p.memset]
-    sets = {(t.rt, t.st) for memset in memsets for _, t in memset.intervals}
-    assert sets == {(v.rt, v.st) for v in some_are_able(arch.set_pipelines.variants())}
-    assert {m.small.shape for m in memsets if m.small} == shapes

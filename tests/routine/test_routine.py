@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import Architecture, each
+from architectures import Architecture, build_with_routines, each
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
@@ -26,6 +26,7 @@ from copy_programs import (
     output_of,
     render,
     run,
+    with_instruction,
 )
 from routine_examples import (
     EXTENDED,
@@ -115,6 +116,28 @@ def test_it_copies_and_sets_right_on_every_cpu(tmp_path, objects, arch, case):
     assert_right(*arch.on(case), arch.routine_check(routine, objects), *SHORT, sets=True)
 
 
+# Of one size the last byte is left out.
+LACKS_A_BYTE = {
+    "x86_64": "cmp $259, %rdx; jne 1f; dec %rdx; 1:",
+    "aarch64": "cmp x2, #259; b.ne 1f; sub x2, x2, #1; 1:",
+}
+
+
+@each()
+def test_a_fault_of_one_size_is_reported(tmp_path, objects, arch):
+    """By both programs that check routines; test_candidates has more that they would find."""
+    small = next(small for small in arch.small.values() if small.bound == 256 and not small.needs)
+    routine = render([(512, arch.plain)], tmp_path, small)
+    with_instruction(routine, LACKS_A_BYTE[arch.name])
+    check = (arch.routine_check(routine, objects), *SHORT)
+    fuzz = (build_with_routines(arch, {routine: (256, 512)}, tmp_path, "copy_fuzz"),)
+    for command, functions in ((check, FUNCTIONS), (fuzz, ["asterope_"])):
+        done = run(*arch.on(), *command)
+        assert done.returncode == 1
+        for function, line in itertools.zip_longest(functions, failures(done.stdout)):
+            assert re.match(rf"FAIL {function}.*\(259 bytes, ", line), line
+
+
 # --- Memset ---------------------------------------------------------------------------------------
 
 
@@ -192,7 +215,7 @@ def test_each_intent_takes_its_own_intervals_winner(tmp_path, arch):
     winners = [(4096, arch.plain)]
     copies = [t for intervals in intents.values() for _, t in intervals]
     emulator = arch.on(arch.cpu_for(*copies, aliased.tuple))
-    routine = render(winners, tmp_path, small, "asterope", aliased, intents=intents)
+    routine = render(winners, tmp_path, small, aliased=aliased, intents=intents)
     program = dispatching(arch, routine)
     sizes = {e + n for i in intents.values() for e, _ in i for n in (-1, 0, 1)}
     sizes |= {0, 100, 255, 256, 257, 600, 601, 4096, 4097, 2**40}
@@ -332,7 +355,7 @@ def longest_small_copies(arch: Architecture) -> dict[str, Any]:
 def test_aliased_buffers_take_their_copy_from_512_bytes_on(tmp_path, arch, case):
     intervals, aliased = [(1 << 20, arch.plain)], Aliased(511, 4096, arch.moves[0])
     emulator = arch.on(arch.cpu_for(case, aliased.tuple))
-    program = dispatching(arch, render(intervals, tmp_path, case, "asterope", aliased))
+    program = dispatching(arch, render(intervals, tmp_path, case, aliased=aliased))
     sizes = range(100, 5000, 3 if arch.is_native else 111)
     assert_dispatched(program, "asterope", intervals, case, sizes, aliased, emulator=emulator)
 

@@ -236,7 +236,7 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
     output_of(*compiler, f"-I{REPOSITORY / 'tuner'}", "-c", source, "-o", target)
     candidates, readers = disassemble(target), set()
     for probe in PROBES:
-        routine = render(INTERVALS, tmp_path, None, probe.symbol, None, sensing_with(probe))
+        routine = render(INTERVALS, tmp_path, prefix=probe.symbol, sensing=sensing_with(probe))
         target = tmp_path / "routine.o"
         output_of(*compiler, "-c", routine, "-o", target)
         functions = disassemble(target)
@@ -536,18 +536,3 @@ def test_sets_look_at_nothing_before_they_choose():
     assert senses
     assert any("memset" in name for name, _ in functions)
     assert not [name for name in senses if re.search(r"_set_|memset", name)]
-
-
-def test_a_routine_of_a_full_profile_is_strict_c_and_cpp_and_calls_nothing(tmp_path):
-    path, routine = tmp_path / "profile.json", tmp_path / "asterope_memcpy.c"
-    path.write_text(json.dumps(good_profile()), encoding="utf-8")
-    for name, text in render_routine(load_profile(path)).items():
-        (tmp_path / name).write_text(text, encoding="ascii")
-    for compilers, flags in (
-        (("gcc", "clang"), STRICT_C),
-        (("g++", "clang++"), ("-std=c++11", *STRICT_C[1:], "-x", "c++")),
-    ):
-        for compiler in compilers:
-            need(compiler)
-            output_of(compiler, *flags, "-O2", "-c", routine, "-o", tmp_path / "routine.o")
-            assert X86_64.wanted(tmp_path / "routine.o") == set()

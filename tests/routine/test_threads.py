@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from architectures import each, render_every_kind
-from copy_programs import build_with_routines, failures, render, run, with_instruction
+from architectures import build_with_routines, each, render_every_kind
+from copy_programs import failures, render, run, with_instruction
 
 # Of each thread with each routine: with 18 of them 2 s on two CPUs.
 ROUNDS = {True: 400_000, False: 20_000}  # by whether it is native
@@ -16,7 +16,7 @@ ROUNDS = {True: 400_000, False: 20_000}  # by whether it is native
 @each(lambda arch: arch.cpus[:2])
 def test_concurrent_copies_to_neighbouring_ranges_are_right(tmp_path, arch, case):
     routines = render_every_kind(arch, tmp_path, case)
-    program = build_with_routines(routines, tmp_path, "threads_check", *arch.gcc)
+    program = build_with_routines(arch, routines, tmp_path, "threads_check")
     done = run(*arch.on(case), program, "--rounds", ROUNDS[arch.is_native])
     assert not failures(done.stdout), done.stdout
     assert done.returncode == 0, done.stderr
@@ -39,7 +39,7 @@ RESTORES_A_NEIGHBOUR = {
 def test_a_copy_that_writes_back_its_neighbours_byte_is_reported(tmp_path, arch):
     routine = render([(512, arch.plain)], tmp_path, prefix="faulty")
     with_instruction(routine, RESTORES_A_NEIGHBOUR[arch.name])
-    program = build_with_routines({routine: (512,)}, tmp_path, "threads_check", *arch.gcc)
+    program = build_with_routines(arch, {routine: (512,)}, tmp_path, "threads_check")
     done = run(*arch.on(), program, "--rounds", ROUNDS[arch.is_native])
     if done.returncode == 0 and os.cpu_count() == 1:
         pytest.skip("on one CPU the threads may take turns too seldom")

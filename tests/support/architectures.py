@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from copy_programs import CHECKERS, STRICT_C, build_routine_check, need_way, output_of, render
+from copy_programs import CHECKERS, STRICT_C, need_way, output_of, render
 from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
@@ -116,13 +116,17 @@ class Architecture:
     ) -> Path:
         """routine_check with the routine compiled so: `compiler` and its flags."""
         command, *flags = compiler or (*self.gcc, "-O2", *STRICT_C)
-        folder = objects / self.name
-        folder.mkdir(exist_ok=True)
-        (gcc,) = self.gcc
-        linker = self.gcc if command.startswith("clang") and not self.is_native else ()
-        return build_routine_check(
-            routine, folder, command, flags, link_flags, checkers_by=gcc, linked_by=linker
-        )
+        target, program = routine.with_suffix(".o"), routine.with_name("routine_check")
+        output_of(command, *flags, "-c", routine, "-o", target, cwd=routine.parent)
+        include = f"-I{routine.parent}"
+        checkers = [
+            self.compiled(objects, f"{name}_check", include) for name in ("routine", "copy")
+        ]
+        # Again with the flags: some, such as -static and -pg, tell the linker something too.
+        foreign = command.startswith("clang") and not self.is_native
+        linker = self.gcc if foreign else (command, *flags)
+        output_of(*linker, *link_flags, target, *checkers, "-o", program)
+        return program
 
     def exported(self, library: Path) -> set[str]:
         """What a library defines for others."""
@@ -238,6 +242,30 @@ def render_every_kind(
         path = render([(900, t), (1 << 20, plain)], folder, small, f"kind{number}")
         routines[path] = (*(32, 64, 128, 256, 512), small.bound, 900)
     return routines
+
+
+# What a test that renders many routines makes of each: its prefix, and the sizes at which its code
+# changes.
+Routines = Mapping[Path, Sequence[int]]
+
+
+def build_with_routines(arch: Architecture, routines: Routines, objects: Path, name: str) -> Path:
+    """copy_fuzz or threads_check with rendered routines of one folder, each of its own prefix."""
+    folder = next(iter(routines)).parent
+    entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
+    lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]
+    (folder / "routines.inc").write_text("".join(lines), encoding="ascii")
+    # In one file: a compiler that is started for each takes most of its time to start.
+    together = folder / "routines.c"
+    text = "".join(f'#include "{path.name}"\n' for path in routines)
+    together.write_text(text, encoding="ascii")
+    harness = [CHECKERS / f"{name}.c"]
+    if name == "copy_fuzz":
+        harness.append(arch.compiled(objects, "copy_check"))
+    program = folder / name
+    flags = (*STRICT_C, "-O1", "-pthread", f"-I{CHECKERS}", f"-I{folder}")
+    output_of(*arch.gcc, *flags, *harness, together, "-o", program)
+    return program
 
 
 def each(

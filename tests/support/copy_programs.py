@@ -146,16 +146,6 @@ def assert_right(*command: object, sets: bool = False, **options: object) -> Non
     assert all(f"ok {function}\n" in done.stdout for function in functions)
 
 
-def compiled(folder: Path, name: str, includes: Iterable[Path] = (), compiler: str = "gcc") -> Path:
-    """The object file of a C source of this folder, made once in `folder`."""
-    target = folder / f"{name}.o"
-    if not target.exists():
-        flags = [f"-I{path}" for path in (CHECKERS, REPOSITORY / "tuner", *includes)]
-        source = CHECKERS / f"{name}.c"
-        output_of(compiler, *STRICT_C, "-O2", *flags, "-c", source, "-o", target)
-    return target
-
-
 # --- Profiles and their routines ------------------------------------------------------------------
 
 
@@ -195,17 +185,24 @@ def shares_json(*shares: tuple[int, int, int, int]) -> list[dict[str, Any]]:
     ]
 
 
-def profile_json(
-    intervals: Intervals,
-    small: SmallTuple | None = None,
-    aliased: Aliased | None = None,
-    sensing: Sensing | None = None,
-    intents: Mapping[str, Intervals] | None = None,
-    overlapping: OverlappingTuple | None = None,
-    memset: Memset | None = None,
-    shares: Sequence[tuple[int, int, int, int]] = (),
-) -> str:
-    """The text of a profile that has nothing but what a routine is rendered from."""
+class Contents(NamedTuple):
+    """What a routine is rendered from; sensing copies by their interval's end, intents by name."""
+
+    intervals: Intervals
+    small: SmallTuple | None = None
+    aliased: Aliased | None = None
+    sensing: Sensing | None = None
+    intents: Mapping[str, Intervals] | None = None
+    overlapping: OverlappingTuple | None = None
+    memset: Memset | None = None
+    shares: Sequence[tuple[int, int, int, int]] = ()
+
+
+def profile_json(*parts: Any, **more: Any) -> str:
+    """The text of a profile that has nothing but these Contents."""
+    intervals, small, aliased, sensing, intents, overlapping, memset, shares = Contents(
+        *parts, **more
+    )
     choices = _pipelines(intervals, sensing)
     if small is not None:
         choices.append(choice("small", 0, small.bound, asdict(small)))
@@ -235,51 +232,18 @@ def render(
     folder: Path,
     small: SmallTuple | None = None,
     prefix: str = "asterope",
-    aliased: Aliased | None = None,
-    sensing: Sensing | None = None,
-    intents: Mapping[str, Intervals] | None = None,
-    overlapping: OverlappingTuple | None = None,
-    memset: Memset | None = None,
+    **more: Any,
 ) -> Path:
-    """Renders a profile into `folder`, which is created; returns the path of the C file.
-
-    A profile that is a file has its own small copy.
-    """
+    """Renders a profile, a file or one of these Contents, into `folder`, which is created; returns
+    the path of the C file."""
     folder.mkdir(parents=True, exist_ok=True)
     if not isinstance(profile, Path):
         path = folder / f"{prefix}.json"
-        text = profile_json(profile, small, aliased, sensing, intents, overlapping, memset)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(profile_json(profile, small, **more), encoding="utf-8")
         profile = path
     for name, text in render_routine(load_profile(profile), prefix).items():
         (folder / name).write_text(text, encoding="ascii")
     return folder / f"{prefix}_memcpy.c"
-
-
-def build_routine_check(
-    routine: Path,
-    objects: Path,
-    compiler: str = "gcc",
-    flags: Sequence[str] = ("-O2",),
-    link_flags: Sequence[str] = (),
-    checkers_by: str = "gcc",
-    linked_by: Sequence[object] = (),
-) -> Path:
-    """routine_check with the routine compiled so; its checkers are always compiled alike.
-
-    `linked_by`: a command, where it is not the compiler with its flags.
-    """
-    includes = [routine.parent]
-    if not (objects / "routine_check.o").exists():
-        compiled(objects, "routine_check", includes, checkers_by)
-    target = routine.with_suffix(".o")
-    output_of(compiler, *flags, "-c", routine, "-o", target, cwd=routine.parent)
-    program = routine.parent / "routine_check"
-    harness = (objects / "routine_check.o", compiled(objects, "copy_check", (), checkers_by))
-    # Again with the flags: some, such as -static and -pg, tell the linker something too.
-    linker = linked_by or (compiler, *flags)
-    output_of(*linker, *link_flags, target, *harness, "-o", program)
-    return program
 
 
 def build_listed(
@@ -406,32 +370,6 @@ def assert_sets_dispatched(
         expected[size] = "none" if size <= small.bound else f"{prefix}_set_{winner.symbol}"
     taken = copies_taken(program, f"{prefix}_memset", 0, expected, *emulator)
     assert dict(zip(expected, taken)) == expected
-
-
-# What a test that renders many routines makes of each: its prefix, and the sizes at which its code
-# changes.
-Routines = Mapping[Path, Sequence[int]]
-
-
-def build_with_routines(
-    routines: Routines, objects: Path, name: str, compiler: str = "gcc"
-) -> Path:
-    """copy_fuzz or threads_check with rendered routines of one folder, each of its own prefix."""
-    folder = next(iter(routines)).parent
-    entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
-    lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]
-    (folder / "routines.inc").write_text("".join(lines), encoding="ascii")
-    # In one file: a compiler that is started for each takes most of its time to start.
-    together = folder / "routines.c"
-    text = "".join(f'#include "{path.name}"\n' for path in routines)
-    together.write_text(text, encoding="ascii")
-    harness = [CHECKERS / f"{name}.c"]
-    if name == "copy_fuzz":
-        harness.append(compiled(objects, "copy_check", compiler=compiler))
-    program = folder / name
-    flags = (*STRICT_C, "-O1", "-pthread", f"-I{CHECKERS}", f"-I{folder}")
-    output_of(compiler, *flags, *harness, together, "-o", program)
-    return program
 
 
 def build_preload(routine: Path, target: Path, *flags: str, compiler: str = "gcc") -> Path:

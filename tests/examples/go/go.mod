@@ -1,3 +1,3 @@
-module example.com/crop
+module example.com/gather
 
 go 1.18

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"example.com/crop/tuned"
+	"example.com/gather/tuned"
 )
 
 func counted(size int) []int32 {
