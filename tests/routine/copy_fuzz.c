@@ -29,8 +29,7 @@ static ptrdiff_t between(ptrdiff_t low, ptrdiff_t high) {
     return low + (ptrdiff_t)(chance() % (uint64_t)(high - low + 1));
 }
 
-/* --- One case -----------------------------------------------------------------------------------
- */
+/* --- One case --- */
 
 struct fuzz_case {
     const struct rendered_routine* routine;

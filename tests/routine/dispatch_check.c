@@ -21,42 +21,26 @@
 #include "architecture.h"
 #include OF_ARCHITECTURE(breakpoint.h)
 
-#define COPY(name) void name(void);
-#define SENSE(name) void name(void);
-#define FUNCTION(name) void* name(void*, const void*, size_t);
+enum kind { IS_COPY, SENSES, IS_FUNCTION };
+
+#define COPY(name) TARGET(IS_COPY, void, name, (void))
+#define SENSE(name) TARGET(SENSES, void, name, (void))
+#define FUNCTION(name) TARGET(IS_FUNCTION, void*, name, (void*, const void*, size_t))
+
+#define TARGET(kind, type, name, parameters) type name parameters;
 #include "dispatch.inc"
-#undef COPY
-#undef SENSE
-#undef FUNCTION
+#undef TARGET
 
 static const struct {
     const char* name;
     void (*start)(void);
-    int senses;
-} copies[] = {
-#define COPY(name) {#name, name, 0},
-#define SENSE(name) {#name, name, 1},
-#define FUNCTION(name)
+    enum kind kind;
+} targets[] = {
+#define TARGET(kind, type, name, parameters) {#name, (void (*)(void))name, kind},
 #include "dispatch.inc"
-#undef COPY
-#undef SENSE
-#undef FUNCTION
 };
 
-static const struct {
-    const char* name;
-    void* (*call)(void*, const void*, size_t);
-} functions[] = {
-#define COPY(name)
-#define SENSE(name)
-#define FUNCTION(name) {#name, name},
-#include "dispatch.inc"
-#undef COPY
-#undef SENSE
-#undef FUNCTION
-};
-
-enum { COPIES = sizeof copies / sizeof copies[0], PAGE = 4096 };
+enum { TARGETS = sizeof targets / sizeof targets[0], PAGE = 4096 };
 
 static sigjmp_buf after_breakpoint;
 static uintptr_t reached;
@@ -78,8 +62,8 @@ static void set_breakpoint(void (*function)(void)) {
 }
 
 static const char* reached_name(void) {
-    for (int i = 0; i < COPIES; ++i) {
-        if ((uintptr_t)copies[i].start == reached) return copies[i].name;
+    for (int i = 0; i < TARGETS; ++i) {
+        if ((uintptr_t)targets[i].start == reached) return targets[i].name;
     }
     return "none";
 }
@@ -95,16 +79,17 @@ int main(int argc, char** argv) {
         argc -= 2;
         argv += 2;
     }
-    for (int i = 0; i < COPIES; ++i) {
-        if (!(past_sensing && copies[i].senses)) set_breakpoint(copies[i].start);
+    void* (*volatile function)(void*, const void*, size_t) = NULL;
+    for (int i = 0; i < TARGETS; ++i) {
+        if (targets[i].kind != IS_FUNCTION) {
+            if (!(past_sensing && targets[i].kind == SENSES)) set_breakpoint(targets[i].start);
+        } else if (argc > 3 && strcmp(argv[1], targets[i].name) == 0) {
+            function = (void* (*)(void*, const void*, size_t))targets[i].start;
+        }
     }
     struct sigaction action = {.sa_sigaction = on_breakpoint, .sa_flags = SA_SIGINFO};
     sigaction(SIGTRAP, &action, NULL);
 
-    void* (*volatile function)(void*, const void*, size_t) = NULL;
-    for (size_t i = 0; argc > 3 && i < sizeof functions / sizeof functions[0]; ++i) {
-        if (strcmp(argv[1], functions[i].name) == 0) function = functions[i].call;
-    }
     if (function == NULL) return 2;
     /* as a number: a pointer so far outside of `room` could not be computed as one */
     const uintptr_t destination = (uintptr_t)source + (uintptr_t)strtoll(argv[2], NULL, 10);

@@ -1,5 +1,6 @@
-/* Counts the page faults of copies into memory that nobody has touched: `fresh_check SIZE...` prints
- * for each size "SIZE ROUTINE LIBC", the minor faults of as many copies of the one and of the other.
+/* Counts the page faults of copies into memory that nobody has touched: `fresh_check SIZE...`
+ * prints for each size "SIZE ROUTINE LIBC", the minor faults of as many copies of the one and of
+ * the other.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -12,21 +13,19 @@
 
 enum { COPIES = 32, PAGE = 4096 };
 
-typedef void *copy_function(void *, const void *, size_t);
+typedef void* copy_function(void*, const void*, size_t);
 
-static long faults(void)
-{
+static long faults(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0) exit(2);
     return usage.ru_minflt;
 }
 
 /* Of COPIES copies, each to pages of its own; `past` bytes into the first of them. */
-static long faults_of(copy_function *copy, const char *source, size_t size, size_t past)
-{
+static long faults_of(copy_function* copy, const char* source, size_t size, size_t past) {
     size_t room = (size / PAGE + 2) * PAGE;
-    char *fresh = mmap(NULL, COPIES * room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                       0);
+    char* fresh =
+        mmap(NULL, COPIES * room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED) exit(2);
     madvise(fresh, COPIES * room, MADV_NOHUGEPAGE); /* or one fault would do for many copies */
     long before = faults();
@@ -36,13 +35,12 @@ static long faults_of(copy_function *copy, const char *source, size_t size, size
     return count;
 }
 
-int main(int argc, char **argv)
-{
-    copy_function *volatile libc = memcpy; /* no call that the compiler could do without */
-    copy_function *volatile routine = asterope_memcpy;
+int main(int argc, char** argv) {
+    copy_function* volatile libc = memcpy; /* no call that the compiler could do without */
+    copy_function* volatile routine = asterope_memcpy;
     for (int i = 1; i < argc; i++) {
         size_t size = strtoul(argv[i], NULL, 10);
-        char *source = malloc(size);
+        char* source = malloc(size);
         if (!source) return 2;
         memset(source, 1, size);
         /* what is there for the first time faults by itself: code, tables of the dynamic linker */

@@ -45,29 +45,21 @@ int main(void) {
 
 typedef void* (*copy_function)(void* destination, const void* source, size_t bytes);
 
-#define FUNCTION(name, forgives, returns_end) void* name(void*, const void*, size_t);
-#define THREADED(name) void* name(void*, const void*, size_t);
-#include "loading.inc"
-#undef FUNCTION
-#undef THREADED
+#define FUNCTION(name, forgives, returns_end) LISTED(name, forgives, returns_end, false)
+#define THREADED(name) LISTED(name, false, false, true)
 
+#define LISTED(name, ...) void* name(void*, const void*, size_t);
+#include "loading.inc"
+#undef LISTED
+
+/* Those over threads come last. */
 static const struct function {
     const char* name;
     copy_function copy;
-    bool forgives, returns_end;
+    bool forgives, returns_end, threaded;
 } functions[] = {
-#define FUNCTION(name, forgives, returns_end) {#name, name, forgives, returns_end},
-#define THREADED(name)
+#define LISTED(name, ...) {#name, name, __VA_ARGS__},
 #include "loading.inc"
-#undef FUNCTION
-#undef THREADED
-};
-
-static const struct function threaded[] = {
-#define FUNCTION(name, forgives, returns_end)
-#define THREADED(name) {#name, name, false, false},
-#include "loading.inc"
-    {NULL, NULL, false, false},
 };
 
 enum {
@@ -209,7 +201,6 @@ enum { BEYONDS = sizeof beyond / sizeof *beyond };
 
 static void check_all(size_t bytes, size_t salt) {
     for (size_t i = 0; i < FUNCTIONS; ++i) check(&functions[i], bytes, salt);
-    for (size_t i = 0; threaded[i].name; ++i) check(&threaded[i], bytes, salt);
 }
 
 static void check_few_sizes(size_t salt) {
@@ -219,7 +210,9 @@ static void check_few_sizes(size_t salt) {
 static void check_sizes(size_t salt) {
     for (size_t bytes = 0; bytes <= LARGEST; ++bytes) check_all(bytes, salt);
     for (size_t i = 0; i < BEYONDS; ++i) check_all(beyond[i], salt);
-    for (size_t i = 0; threaded[i].name; ++i) check_large(&threaded[i], salt);
+    for (size_t i = 0; i < FUNCTIONS; ++i) {
+        if (functions[i].threaded) check_large(&functions[i], salt);
+    }
 }
 
 /* --- The object under test and its variables --- */
@@ -250,8 +243,8 @@ static size_t words_of(const struct range* range) {
     return (range->end - range->begin / 8 * 8) / 8;
 }
 
-/* Remembers the variables, and which words are no longer what they were. Records what the loading has
- * changed; what changes without `record` are words of the copies. */
+/* Remembers the variables, and which words are no longer what they were. Records what the loading
+ * has changed; what changes without `record` are words of the copies. */
 static bool look_for_changes(bool record) {
     uint64_t* seen = all->seen;
     bool* of_workers = all->of_workers;
@@ -431,7 +424,7 @@ int finish_loading_check(void) {
     all->stop = true;
     __asm__ volatile("nop" : : : "memory"); /* traps, and then it is over */
     /* With threads other variables change than those that the constructor sets. */
-    if (!threaded[0].name) step_through_copies();
+    if (!functions[FUNCTIONS - 1].threaded) step_through_copies();
     printf("%zu steps, %zu in the object, %zu changes, %zu interrupted copies\n", all->steps,
            all->steps_in_object, all->change_count, all->interrupted);
     fflush(stdout);

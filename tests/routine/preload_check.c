@@ -144,8 +144,7 @@ int plugin_faults(void) {
 
 static struct room room;
 
-/* --- Before anybody's constructors ---------------------------------------------------------------
- */
+/* --- Before anybody's constructors --- */
 
 static int early_faults = -1;
 
@@ -160,8 +159,7 @@ static int early(void) {
     return early_faults;
 }
 
-/* --- In signal handlers --------------------------------------------------------------------------
- */
+/* --- In signal handlers --- */
 
 static volatile sig_atomic_t signals, signal_faults;
 
@@ -184,8 +182,7 @@ static int in_signals(void) {
     return wrong + signal_faults;
 }
 
-/* --- After fork, in threads, in a library loaded late --------------------------------------------
- */
+/* --- After fork, in threads, in a library loaded late --- */
 
 static int after_fork(void) {
     int wrong = faults(&room, LARGEST);
@@ -231,8 +228,7 @@ static int in_plugin(const char* path) {
     return wrong + faults(&room, LARGEST);
 }
 
-/* --- Whose functions they are --------------------------------------------------------------------
- */
+/* --- Whose functions they are --- */
 
 __asm__(".symver memcpy_of_old_programs, memcpy@" OLDEST_LIBC);
 void* memcpy_of_old_programs(void*, const void*, size_t);
@@ -253,8 +249,7 @@ static int print_origins(void) {
 
 #endif
 
-/* --- Overflows, as -D_FORTIFY_SOURCE finds them --------------------------------------------------
- */
+/* --- Overflows, as -D_FORTIFY_SOURCE finds them --- */
 
 static int overflow(const char* name, size_t bytes) {
     static char from[64] = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -272,8 +267,7 @@ static int overflow(const char* name, size_t bytes) {
     return 0;
 }
 
-/* --- Not even relocated --------------------------------------------------------------------------
- */
+/* --- Not even relocated --- */
 
 /* The library as the kernel would map it, and nothing done to it: no relocation, no constructor. */
 static char* map_raw(const char* path, const Elf64_Sym** symbols, size_t* count,

@@ -27,8 +27,7 @@ static bool looks_at_destination(const struct asterope_copy* probe) {
     return strncmp(probe->name, "each ", 5) == 0;
 }
 
-/* --- The clock ----------------------------------------------------------------------------------
- */
+/* --- The clock --- */
 
 /* Time stamps, in a ring. Assembly knows this layout. */
 struct time_stamp {
@@ -49,8 +48,7 @@ static void set_clock(const struct asterope_copy* probe, unsigned start, unsigne
     sensing_clock = &ring[0];
 }
 
-/* --- Which pipeline goes on, and with what ------------------------------------------------------
- */
+/* --- Which pipeline goes on, and with what --- */
 
 static struct {
     char which; /* 'h', 'c' or 'f' */
@@ -137,8 +135,7 @@ static bool goes_on(const struct asterope_copy* probe, const char* name) {
     return true;
 }
 
-/* --- Where it looks -----------------------------------------------------------------------------
- */
+/* --- Where it looks --- */
 
 static struct {
     unsigned char *source, *destination; /* PAGES each, the one behind the other */

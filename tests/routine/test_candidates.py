@@ -155,11 +155,15 @@ def faults() -> Iterator[tuple[str, Fault]]:
 FAULTS = list(faults())
 
 
-def faulty(arch: Architecture, fault: Fault) -> str:
-    """The candidates, of the pipelines only this one, with the fault."""
+@functools.cache
+def candidates_with(arch: Architecture, name: str) -> str:
+    """The candidates, of the pipelines only this one, or where it is none a plain one."""
     variants = {v.name: v for v in arch.pipelines.variants()}
-    plain = variants[arch.plain.variant.name]
-    text = render_candidates(arch.name, variants=[variants.get(fault.name, plain)])
+    return render_candidates(arch.name, variants=[variants.get(name, arch.plain.variant)])
+
+
+def faulty(arch: Architecture, fault: Fault) -> str:
+    text = candidates_with(arch, fault.name)
     named = fault.name.removeprefix("overlapping ").lower().replace(" ", "_")
     symbol = f"asterope_{fault.kind}_{named}"
     start = {"x86_64": f"void {symbol}(void)\n{{", "aarch64": f'BEGIN("{symbol}"'}[arch.name]

@@ -240,7 +240,10 @@ FILES: dict[str, tuple[Callable[[Architecture, Path], Path], str]] = {
 }
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang", "gxx", "clangxx"])
+@pytest.mark.parametrize(
+    "compiler",
+    ["gcc", "clangxx", *(pytest.param(c, marks=pytest.mark.slow) for c in ("clang", "gxx"))],
+)
 @each(lambda arch: FILES)
 def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
     tmp_path, arch, case, compiler

@@ -88,9 +88,23 @@ def test_every_small_copy_is_right_while_its_gates_open(tmp_path, small):
     assert_right_at_each_step(build(tmp_path, render(intervals, tmp_path, small)))
 
 
-def test_copies_are_right_while_gates_open_one_by_one_in_unoptimized_code(tmp_path):
-    need_features(AVX512, MASKED)
-    assert_right_at_each_step(build(tmp_path, render(AVX512, tmp_path, MASKED), flags=("-O0",)))
+OVER_THREADS = ("-DASTEROPE_THREADS",)
+WIDE = next(t for t in X86_64.moves if t.needs)
+# A small copy, what the routine has besides, and flags.
+GATES = {
+    "unoptimized": (MASKED, {}, ("-O0",)),
+    "aliasing buffers": (MASKED, {"aliased": Aliased(512, 16384, WIDE)}, ()),
+    "threads, no gate of small copies": (PLAIN, {"shares": SHARES}, OVER_THREADS),
+    "threads": (MASKED, {"shares": SHARES}, OVER_THREADS),
+}
+
+
+@pytest.mark.parametrize("case", GATES)
+def test_copies_are_right_while_gates_open_one_by_one(tmp_path, case):
+    small, more, flags = GATES[case]
+    need_features(AVX512, small, WIDE)
+    routine = render(AVX512, tmp_path, small, **more)
+    assert_right_at_each_step(build(tmp_path, routine, flags=flags))
 
 
 @pytest.mark.parametrize("small", [PLAIN, X86_64.small["grouped YMM up 128"], MASKED], ids=str)
@@ -107,13 +121,6 @@ def test_sensing_copies_are_right_while_the_counter_is_looked_at(tmp_path, small
     assert count == 1
     routine.write_text(usable, encoding="ascii")
     assert_right_at_each_step(build(tmp_path, routine))
-
-
-def test_aliasing_buffers_are_copied_right_while_gates_open(tmp_path):
-    copy = next(t for t in X86_64.moves if t.needs)
-    aliased = Aliased(512, 16384, copy)
-    need_features(AVX512, MASKED, copy)
-    assert_right_at_each_step(build(tmp_path, render(AVX512, tmp_path, MASKED, aliased=aliased)))
 
 
 NAMES = ["haswell", "genoa", "any.sse4", "any.sse2"]
@@ -138,25 +145,11 @@ def need_profile(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["haswell", "genoa"])
 @pytest.mark.parametrize("flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"])
-def test_copies_are_right_while_a_profile_is_chosen(several, flags, name):
+@pytest.mark.parametrize("more", [(), OVER_THREADS], ids=["alone", "threads"])
+def test_copies_are_right_while_a_profile_is_chosen(several, flags, more, name):
     need_profile(name)
-    program = build(several, several / "asterope_memcpy.c", flags=flags)
+    program = build(several, several / "asterope_memcpy.c", flags=(*flags, *more))
     assert_right_at_each_step(program, ASTEROPE_PROFILE=name)
-
-
-@pytest.mark.parametrize("flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"])
-def test_copies_over_threads_are_right_while_a_profile_is_chosen(several, flags):
-    need_profile("haswell")
-    program = build(several, several / "asterope_memcpy.c", flags=("-DASTEROPE_THREADS", *flags))
-    assert_right_at_each_step(program, ASTEROPE_PROFILE="haswell")
-
-
-@pytest.mark.parametrize("small", [PLAIN, MASKED], ids=str)
-def test_copies_over_threads_are_right_while_gates_open(tmp_path, small):
-    need_features(AVX512, small)
-    routine = render(AVX512, tmp_path, small, shares=SHARES)
-    program = build(tmp_path, routine, flags=("-DASTEROPE_THREADS",))
-    assert_right_at_each_step(program)
 
 
 # --- In libc's place ------------------------------------------------------------------------------

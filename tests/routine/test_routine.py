@@ -73,11 +73,6 @@ def right(arch: Architecture) -> dict[str, tuple[Path | Intervals, dict[str, Any
         options = (*steps, "--largest", 64 << 20 if full else 4 << 20)
         ends = around(intervals_of(profile))
         cases[name] = (profile, {}, (*(options if arch.is_native else SHORT), *ends))
-    thin = ("--step", 11, "--other-step", 31) if arch.is_native else SHORT
-    for i, kind in enumerate(arch.kinds):
-        plain = arch.pipelines.Tuple(*kind, "none", 0, 0)
-        for t in dict.fromkeys((plain, arch.one_of(*kind, i))):
-            cases[t.name] = ([(1 << 20, t)], {}, thin)
     one = [(1 << 20, arch.one_of(arch.plain.rt, "T", "T", 3))]
     for winner in arch.moves:
         options = ("--step", 5 if arch.is_native else 15, "--other-step", 31)

@@ -4,13 +4,28 @@ clear lines as well."""
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
-from architectures import build_with_routines, each, render_every_kind
+from architectures import Architecture, build_with_routines, each, needs_of
 from copy_programs import failures, render, run, with_instruction
+from routine_examples import RARE
 
 # Of each thread with each routine: with 18 of them 2 s on two CPUs.
 ROUNDS = {True: 400_000, False: 20_000}  # by whether it is native
+
+
+def render_every_kind(arch: Architecture, folder: Path, cpu: str) -> dict[Path, tuple[int]]:
+    """Each kind of pipeline that the CPU can run, each above another small copy."""
+    has = arch.features_of(cpu)
+    winners = [arch.one_of(*kind, n) for n, kind in enumerate(arch.kinds)]
+    winners += [t for _, t in RARE[arch.name].get("cleared lines", [])[-1:]]
+    smalls = [small for small in arch.small.values() if needs_of(small) <= has]
+    return {
+        render([(1 << 20, t)], folder, smalls[n * 11 % len(smalls)], f"kind{n}"): (1 << 20,)
+        for n, t in enumerate(winners)
+        if needs_of(t) <= has
+    }
 
 
 @each(lambda arch: arch.cpus[:2])

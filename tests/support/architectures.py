@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from copy_programs import CHECKERS, STRICT_C, need_way, output_of, render
+from copy_programs import CHECKERS, STRICT_C, need_way, output_of
 from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
@@ -222,26 +222,6 @@ WITH_SVE, WITHOUT_SVE = "max", "cortex-a57"
 SHORT_VECTORS, LONG_VECTORS = (f"max,sve-default-vector-length={n}" for n in (16, 256))
 AARCH64 = Architecture("aarch64", WITH_SVE, WITHOUT_SVE, SHORT_VECTORS, LONG_VECTORS)
 ARCHITECTURES = {arch.name: arch for arch in (X86_64, AARCH64)}
-
-
-def render_every_kind(
-    arch: Architecture, folder: Path, cpu: str = ""
-) -> dict[Path, tuple[int, ...]]:
-    """Each kind of pipeline, each above another small copy, that the CPU can run, with the sizes at
-    which its code changes: `kind0_memcpy.c` and so on."""
-    has = arch.features_of(cpu or arch.cpus[0])
-    winners = [arch.one_of(*kind, n) for n, kind in enumerate(arch.kinds)]
-    if arch is AARCH64:
-        winners.append(arch.pipelines.Tuple("Q", "T", "T", "none", 0, 0, tb=1, clear="zva"))
-    winners = [t for t in winners if needs_of(t) <= has]
-    smalls = [s for s in arch.small.values() if needs_of(s) <= has]
-    routines = {}
-    for number, t in enumerate(winners):
-        small = smalls[number * len(smalls) // len(winners)]
-        plain = arch.pipelines.Tuple(t.rt, t.lt, t.st, "none", 0, 0)
-        path = render([(900, t), (1 << 20, plain)], folder, small, f"kind{number}")
-        routines[path] = (*(32, 64, 128, 256, 512), small.bound, 900)
-    return routines
 
 
 # What a test that renders many routines makes of each: its prefix, and the sizes at which its code
