@@ -122,6 +122,11 @@ def render_profiles(folder: Path, paths: Sequence[Path]) -> Path:
     return folder / "asterope_memcpy.c"
 
 
+def render_machines(arch: Architecture, folder: Path) -> Path:
+    """The file of all MACHINES."""
+    return render_profiles(folder, write_profiles(folder, MACHINES[arch.name], arch))
+
+
 def symbol(name: str) -> str:
     return re.sub(r"\W", "_", name)
 

@@ -15,16 +15,12 @@ from architectures import ARCHITECTURES, X86_64, Architecture, each
 from asterope.render import render_candidates
 from copy_programs import CHECKERS, REPOSITORY, STRICT_C, failures, output_of, run
 
-# All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each of the 233 variants of
-# x86-64 with non-temporal stores, whose result has to come back from memory, and 0.2 s for the
-# others of the paper and the small copies. The 2,577 variants beyond the paper meet the offsets
-# with 29 sizes each, spread from 128 bytes to two blocks more than 1024, every size up to there
-# between guard pages, and whole groups of pages with their neighbours: 0.04 s each. Where the CPU
-# lacks movdir64b, those made of it run on an emulation (movdir64b.h) that takes 10 us a line: some
-# sizes. An emulated copy takes some ten times as long, so of the grid of sizes and offsets each
-# pair of offsets meets one size in 31, which all the same lets each size meet every offset and
-# every difference of two. So each run checks a sample of the candidates, one in so many, on each
-# CPU; --slow checks each on one of the CPUs that have what it needs.
+# All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each variant with
+# non-temporal stores, whose result has to come back from memory, and 0.2 s for the others of the
+# paper and the small copies; those beyond the paper meet fewer sizes (candidates_check.c). An
+# emulated copy takes some ten times as long: there each pair of offsets meets one size in 31, which
+# lets each size meet every offset. So each run checks one candidate in so many on each CPU; --slow
+# checks each on one of the CPUs that have what it needs.
 SAMPLE = {True: (17, ("--step", "5")), False: (251, ())}  # by whether it is native
 THIN = {True: (), False: ("--step", "31", "--other-step", "31")}
 PROCESSES = 2

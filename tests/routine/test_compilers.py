@@ -20,7 +20,7 @@ from copy_programs import (
     render,
 )
 from disassembly import disassemble, jump_of
-from dispatch_machines import MACHINES, render_profiles, write_profiles
+from dispatch_machines import render_machines
 from profile_samples import good_profile, plain_profile
 from routine_examples import GATED, every_kind, every_set
 from test_memcpy_mt import SHARES, tuned
@@ -224,19 +224,15 @@ def render_full(arch: Architecture, folder: Path) -> Path:
     return render(folder / "profile.json", folder)
 
 
-def render_several(arch: Architecture, folder: Path) -> Path:
-    return render_profiles(folder, write_profiles(folder, MACHINES[arch.name], arch))
-
-
 # Files, and further flags of theirs.
 FILES: dict[str, tuple[Callable[[Architecture, Path], Path], str]] = {
     "gated": (render_all, ""),
     "plain": (lambda arch, folder: render([(4096, arch.plain)], folder), ""),
     "full": (render_full, ""),
-    "several profiles": (render_several, ""),
-    "without indirect functions": (render_several, "-DASTEROPE_NO_IFUNC -ffreestanding"),
+    "several profiles": (render_machines, ""),
+    "without indirect functions": (render_machines, "-DASTEROPE_NO_IFUNC -ffreestanding"),
     "threads": (lambda arch, folder: render(tuned(arch), folder, shares=SHARES), THREADS),
-    "threads of several": (render_several, THREADS),
+    "threads of several": (render_machines, THREADS),
 }
 
 
@@ -257,7 +253,7 @@ def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
         output_of(*command, *standard, *flags.split(), *more.split(), "-c", routine, "-o", target)
         wanted = arch.wanted(target) - {"_GLOBAL_OFFSET_TABLE_"}
         if flags == THREADS:
-            assert make is render_several or "pthread_create" in wanted
+            assert make is render_machines or "pthread_create" in wanted
             assert not [name for name in wanted if re.search("mem(cpy|pcpy|move|set)", name)]
         else:
             assert wanted <= ({"getauxval"} if arch is AARCH64 else set()), more

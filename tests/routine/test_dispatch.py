@@ -26,6 +26,7 @@ from dispatch_machines import (
     build_which,
     cpu_line,
     nearest,
+    render_machines,
     render_profiles,
     symbol,
     taken_from,
@@ -44,8 +45,7 @@ def routine(tmp_path_factory) -> Built:
 
     @functools.cache
     def of(arch: Architecture) -> Path:
-        folder = tmp_path_factory.mktemp("several")
-        return render_profiles(folder, write_profiles(folder, MACHINES[arch.name], arch))
+        return render_machines(arch, tmp_path_factory.mktemp("several"))
 
     return of
 

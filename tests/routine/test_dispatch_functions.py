@@ -8,12 +8,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from architectures import X86_64
+from architectures import X86_64, build_dispatch_check
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
-    build_dispatch_check,
     copies_taken,
     failures,
     output_of,
@@ -151,7 +150,7 @@ def test_sensing_copies_wait_for_the_counter_in_every_profile(tmp_path, avx2, mo
         raw = profile_json([(4096, XMM), (65536, YMM)], sensing={65536: sensing})
         (tmp_path / f"{name}.json").write_text(raw, encoding="utf-8")
     routine = render_profiles(tmp_path, [tmp_path / "one.json", tmp_path / "two.json"])
-    program = build_dispatch_check(routine)
+    program = build_dispatch_check(X86_64, routine)
     for number, name in ((1, "one"), (2, "two")):
         monkeypatch.setenv("ASTEROPE_PROFILE", name)
         taken = copies_taken(program, "asterope_memcpy", 2**40, [4096, 5000])

@@ -30,12 +30,11 @@ from dispatch_machines import (
     FLAVOURS,
     MACHINES,
     build_which,
-    render_profiles,
+    render_machines,
     symbol,
     taken_from,
     which,
     with_profile,
-    write_profiles,
 )
 
 
@@ -47,47 +46,42 @@ def need_asked(arch: Architecture) -> None:
 # --- However it is compiled, linked and loaded ----------------------------------------------------
 
 
-# The compiler and its flags.
-WAYS: dict[str, dict[str, tuple[str, ...]]] = {
+# Flags of gcc, then what else there is, with the compiler.
+FLAGS = {
+    **{"gcc -O0": "-O0", "gcc -O3": "-O3", "gcc LTO": "-O3 -flto"},
+    "no position independence": "-O2 -no-pie -fno-pie",
+    "static PIE": "-O2 -static-pie -fPIE -fstack-protector-all",
+    "no indirect functions": "-O2 -DASTEROPE_NO_IFUNC",
+}
+OTHER_WAYS = {
     "x86_64": {
-        "gcc -O0": ("gcc", "-O0"),
-        "gcc -O3": ("gcc", "-O3"),
-        "clang -O0": ("clang", "-O0"),
-        "clang -O3": ("clang", "-O3"),
-        "no position independence": ("gcc", "-O2", "-no-pie", "-fno-pie"),
-        "bound at the start": ("gcc", "-O2", "-Wl,-z,now"),
-        "static": ("gcc", "-O2", "-static"),
-        "static PIE": ("gcc", "-O2", "-static-pie", "-fPIE", "-fstack-protector-all"),
-        "no indirect functions": ("gcc", "-O2", "-DASTEROPE_NO_IFUNC"),
-        "gcc LTO": ("gcc", "-O3", "-flto"),
-        "clang LTO": ("clang", "-O3", "-flto", "-fuse-ld=lld"),
-        "gcc sanitizers": ("gcc", "-O1", "-fsanitize=address,undefined"),
-        "clang sanitizer": ("clang", "-O1", "-fsanitize=address"),
-        "thread sanitizer": ("gcc", "-O1", "-fsanitize=thread"),
-        "coverage": ("gcc", "-O0", "--coverage"),
-        "profile": ("clang", "-O2", "-fprofile-instr-generate"),
-        "gprof": ("gcc", "-O0", "-pg"),
-        "branches protected": ("gcc", "-O2", "-fcf-protection=full"),
-        "calls traced": ("gcc", "-O0", "-finstrument-functions", "-fstack-protector-all"),
-        "far code": ("gcc", "-O2", "-mcmodel=large"),
-        "musl": ("musl-gcc", "-O2"),
-        "musl, static": ("musl-gcc", "-O2", "-static"),
-        "gold": ("gcc", "-O2", "-fuse-ld=gold"),
+        **{"clang -O0": "clang -O0", "clang -O3": "clang -O3"},
+        "bound at the start": "gcc -O2 -Wl,-z,now",
+        "static": "gcc -O2 -static",
+        "clang LTO": "clang -O3 -flto -fuse-ld=lld",
+        "gcc sanitizers": "gcc -O1 -fsanitize=address,undefined",
+        "clang sanitizer": "clang -O1 -fsanitize=address",
+        "thread sanitizer": "gcc -O1 -fsanitize=thread",
+        "coverage": "gcc -O0 --coverage",
+        "profile": "clang -O2 -fprofile-instr-generate",
+        "gprof": "gcc -O0 -pg",
+        "branches protected": "gcc -O2 -fcf-protection=full",
+        "calls traced": "gcc -O0 -finstrument-functions -fstack-protector-all",
+        "far code": "gcc -O2 -mcmodel=large",
+        **{"musl": "musl-gcc -O2", "musl, static": "musl-gcc -O2 -static"},
+        "gold": "gcc -O2 -fuse-ld=gold",
     },
     "aarch64": {
-        name: (*AARCH64.gcc, *flags.split())
-        for name, flags in {
-            "gcc -O0": "-O0",
-            "gcc -O3": "-O3",
-            "no position independence": "-O2 -no-pie -fno-pie",
-            "static PIE": "-O2 -static-pie -fPIE -fstack-protector-all",
-            "no indirect functions": "-O2 -DASTEROPE_NO_IFUNC",
-            "gcc LTO": "-O3 -flto",
-            "branches protected": "-O2 -mbranch-protection=standard",
-            "gcc sanitizers": "-O1 -fsanitize=undefined",
-        }.items()
+        "branches protected": f"{AARCH64.gcc[0]} -O2 -mbranch-protection=standard",
+        "gcc sanitizers": f"{AARCH64.gcc[0]} -O1 -fsanitize=undefined",
     },
 }
+
+
+def ways_of(arch: Architecture) -> dict[str, tuple[str, ...]]:
+    """Commands and flags."""
+    ways = {name: f"{arch.gcc[0]} {flags}" for name, flags in FLAGS.items()}
+    return {name: tuple(way.split()) for name, way in {**ways, **OTHER_WAYS[arch.name]}.items()}
 
 
 def build_chosen(folder: Path, routine: Path, *compiler: object) -> Path:
@@ -99,16 +93,11 @@ def build_chosen(folder: Path, routine: Path, *compiler: object) -> Path:
     return program
 
 
-def several(folder: Path, arch: Architecture) -> Path:
-    """The file of all MACHINES."""
-    return render_profiles(folder, write_profiles(folder, MACHINES[arch.name], arch))
-
-
-@each(WAYS, one_in=4)
+@each(ways_of, one_in=4)
 def test_it_chooses_before_the_first_constructor_however_linked(tmp_path, arch, case):
     need_asked(arch)
     arch.need_way(tmp_path, *case)
-    program = build_chosen(tmp_path, several(tmp_path / "several", arch), *case)
+    program = build_chosen(tmp_path, render_machines(arch, tmp_path / "several"), *case)
     for ask in ASKED[arch.name]:
         out = output_of(*arch.on(), program, cwd=tmp_path, env=with_profile(ask))
         assert out == f"{ask} {ask}\n"
@@ -116,14 +105,14 @@ def test_it_chooses_before_the_first_constructor_however_linked(tmp_path, arch, 
 
 def some_ways(arch: Architecture) -> dict[str, tuple[str, ...]]:
     names = ("clang -O3", "no indirect functions", "static PIE", "musl", "gcc LTO")
-    return {name: way for name, way in WAYS[arch.name].items() if name in names}
+    return {name: way for name, way in ways_of(arch).items() if name in names}
 
 
 @each(some_ways)
 def test_what_is_named_is_what_is_called(tmp_path, arch, case):
     need_asked(arch)
     arch.need_way(tmp_path, *case)
-    program = build_which(tmp_path, several(tmp_path / "several", arch), compiler=case)
+    program = build_which(tmp_path, render_machines(arch, tmp_path / "several"), compiler=case)
     for ask in (ASKED[arch.name][0], "fallback"):
         for function in ALL:
             found = which(program, *arch.on(), ask=ask, function=function)
@@ -145,7 +134,7 @@ COPYING = {
 def test_it_copies_right_with_each_of_them(tmp_path, objects, arch, case):
     cpu, ask = case
     need_asked(arch)
-    program = arch.routine_check(several(tmp_path, arch), objects)
+    program = arch.routine_check(render_machines(arch, tmp_path), objects)
     options = ("--step", 31, "--other-step", 31, "--largest", 65536)
     assert_right(*arch.on(cpu), program, *options, sets=True, env=with_profile(ask))
 
@@ -155,7 +144,7 @@ def test_it_copies_right_with_each_of_them(tmp_path, objects, arch, case):
 
 @pytest.fixture(scope="module")
 def routine(tmp_path_factory) -> Path:
-    return several(tmp_path_factory.mktemp("several"), X86_64)
+    return render_machines(X86_64, tmp_path_factory.mktemp("several"))
 
 
 @pytest.fixture(scope="module")

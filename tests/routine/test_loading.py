@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from architectures import X86_64
+from architectures import X86_64, build_preload
 from asterope.spaces.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN
@@ -18,7 +18,6 @@ from copy_programs import (
     REPOSITORY,
     Aliased,
     Intervals,
-    build_preload,
     cpu_features,
     output_of,
     render,
@@ -176,7 +175,7 @@ def test_copies_of_the_preload_library_are_right_while_it_is_loaded(tmp_path, ro
     stepper = build(tmp_path, names="{}", flags=("-DSTEPPER", "-fPIC", "-shared"))
     stepper = stepper.rename(tmp_path / "stepper.so")
     program = build(tmp_path, stepper, names="{}", flags=("-DSTEPPED",))
-    preloaded = f"{build_preload(path, tmp_path / 'preload.so')}:{stepper}"
+    preloaded = f"{build_preload(X86_64, path, tmp_path / 'preload.so')}:{stepper}"
     assert_right_at_each_step(program, LD_PRELOAD=preloaded, **environment)
 
 
@@ -193,7 +192,7 @@ def test_a_thread_copies_right_while_the_preload_library_is_loaded(tmp_path, rou
     empty = tmp_path / "empty.c"
     empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
     output_of("gcc", empty, "-o", program)
-    preload = build_preload(path, tmp_path / "preload.so")
+    preload = build_preload(X86_64, path, tmp_path / "preload.so")
     runs = [
         run(program, env={**environment, "LD_PRELOAD": f"{preload}:{racer}"}) for _ in range(RUNS)
     ]

@@ -9,13 +9,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from architectures import AARCH64, WITH_SVE, WITHOUT_SVE, X86_64, Architecture, each
+from architectures import (
+    AARCH64,
+    WITH_SVE,
+    WITHOUT_SVE,
+    X86_64,
+    Architecture,
+    build_dispatch_check,
+    each,
+)
 from copy_programs import (
     CPUID_BITS,
     FUNCTIONS,
     Memset,
     assert_right,
-    build_dispatch_check,
     copies_taken,
     need,
     render,
@@ -101,7 +108,7 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, a
     (name,) = (name for name, parts in NEED[arch.name].items() if parts is case)
     routine = needed(arch, name, tmp_path)
     (gcc,) = arch.gcc
-    dispatch_check = build_dispatch_check(routine, flags=["-static"], compiler=gcc)
+    dispatch_check = build_dispatch_check(arch, routine)
     routine_check = arch.routine_check(routine, objects, gcc, "-O2", "-static")
     sizes = [513, 2**20]  # above all bounds
     for cpu, has in CPUS[arch.name].items():
@@ -153,7 +160,7 @@ def test_the_portable_path_copies_and_sets_right_at_all_sizes(tmp_path, objects,
     # one that has looked at the CPU and found it unfit
     text = text.replace(look, "if (asterope_cpu_fits() < 2) return;")
     routine.write_text(text, encoding="ascii")
-    dispatch_check = build_dispatch_check(routine)
+    dispatch_check = build_dispatch_check(X86_64, routine)
     for function in (*FUNCTIONS, "memset"):
         moves = small.shape == "rep" and function in ("mempcpy", "memmove")
         untuned = "asterope_set_untuned" if function == "memset" else "asterope_untuned"
@@ -238,7 +245,7 @@ def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
         registers[register] |= 1 << bit
     flags = [f"-D{register}={bits}u" for register, bits in registers.items()]
     flags.append(f"-Dhas_leaf_7={int('leaf 7' in has)}")
-    return build_dispatch_check(folder / routine.name, flags=flags)
+    return build_dispatch_check(X86_64, folder / routine.name, flags=flags)
 
 
 @pytest.mark.slow

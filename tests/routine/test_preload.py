@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from architectures import AARCH64, X86_64, Architecture, each
+from architectures import AARCH64, X86_64, Architecture, build_preload, each
 from asterope.place_map import MappedPlace, as_c
 from copy_programs import CHECKERS, REPOSITORY, Memset, output_of, profile_json, render, run
-from dispatch_machines import MACHINES, render_profiles, write_profiles
+from dispatch_machines import render_machines
 from generate_command import command as generate
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
@@ -42,17 +42,6 @@ def tuned_profile(arch: Architecture, folder: Path) -> Path:
     return folder / "profile.json"
 
 
-def preload(arch: Architecture, routine: Path, target: Path, *compiler: str) -> Path:
-    """The library for LD_PRELOAD; what clang has compiled gcc links."""
-    own = ("-fPIC", "-fno-builtin", f'-DASTEROPE_ROUTINE="{routine}"')
-    source, compiled = REPOSITORY / "templates" / "preload.c", target.with_suffix(".o")
-    command = compiler or (*arch.gcc, "-O2")
-    output_of(*command, *own, "-Wall", "-Wextra", "-Werror", "-c", source, "-o", compiled)
-    lto = [flag for flag in command if "-flto" in flag]
-    output_of(*arch.gcc, *lto, "-O2", "-shared", compiled, "-o", target)
-    return target
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory) -> Callable[[Architecture, str], Path]:
     """One as scripts/tune has it made, without memset, one with it, the same with a map, which
@@ -69,15 +58,14 @@ def library(tmp_path_factory) -> Callable[[Architecture, str], Path]:
             return made
         made.parent.mkdir()
         if name == "several":
-            profiles = write_profiles(folder, MACHINES[arch.name], arch)
-            return preload(arch, render_profiles(folder, profiles), made)
+            return build_preload(arch, render_machines(arch, folder), made)
         routine = render(tuned_profile(arch, folder), folder)
         if name == "tuned":
-            return preload(arch, routine, made)
+            return build_preload(arch, routine, made)
         places = [MappedPlace("a file", "00", 4096, "", "memcpy", 1024, "libc")]
         (folder / "places.h").write_text(as_c(places))
         mapped = f'-DASTEROPE_PLACES="{folder / "places.h"}"'
-        return preload(arch, routine, made, *arch.gcc, "-O2", mapped)
+        return build_preload(arch, routine, made, *arch.gcc, "-O2", mapped)
 
     return of
 
@@ -171,7 +159,7 @@ def hardened(arch: Architecture) -> dict[str, tuple[str, ...]]:
 @each(hardened, one_in=3)
 def test_other_compilers_and_flags_leave_it_whole(tmp_path, library, check, arch, case):
     routine = library(arch, "tuned").parents[1] / "asterope_memcpy.c"
-    made = preload(arch, routine, tmp_path / "library.so", *case)
+    made = build_preload(arch, routine, tmp_path / "library.so", *case)
     assert arch.exported(made) == NAMES["tuned"]
     output_of(*under(arch, made), check(arch), "copies")
 

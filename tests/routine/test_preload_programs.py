@@ -7,18 +7,16 @@ import hashlib
 import os
 import random
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from architectures import ARCHITECTURES
-from copy_programs import build_preload, need, output_of, render, run
+from architectures import ARCHITECTURES, build_preload
+from copy_programs import need, output_of, render, run
 from routine_examples import EXTENDED, GATED, every_set
 
 pytestmark = pytest.mark.slow
 
-MIB = 1 << 20
 HERE = next(arch for arch in ARCHITECTURES.values() if arch.is_native)
 
 
@@ -31,7 +29,7 @@ def best(tmp_path_factory) -> Path:
     small = GATED[HERE.name] if HERE.cpu_with(GATED[HERE.name]) else None
     memset = every_set(HERE) if HERE.cpu_with(*(t for _, t in every_set(HERE).intervals)) else None
     routine = render(intervals, folder, small, memset=memset)
-    return build_preload(routine, folder / "libasterope_preload.so")
+    return build_preload(HERE, routine, folder / "libasterope_preload.so")
 
 
 def under(library: Path | None) -> dict[str, str]:
@@ -115,62 +113,3 @@ def test_git_commits_clones_and_checks(best: Path, tmp_path: Path) -> None:
     plain = results(None)
     assert len(plain[0].splitlines()) > 50
     assert results(best) == plain
-
-
-SQLITE = """
-import hashlib, random, sqlite3, sys
-database = sqlite3.connect(sys.argv[1])
-database.execute("PRAGMA cache_size = 500")
-database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, size INTEGER, content BLOB)")
-database.execute("CREATE INDEX by_size ON t (size, content)")
-numbers = random.Random(3)
-total = 0
-while total < int(sys.argv[2]):
-    with database:
-        for _ in range(50):
-            content = numbers.randbytes(int(2 ** (numbers.random() * 16)))
-            database.execute("INSERT INTO t (size, content) VALUES (?, ?)", (len(content), content))
-            total += len(content)
-with database:
-    database.execute("DELETE FROM t WHERE id % 7 = 0")
-    database.execute("UPDATE t SET content = CAST(content || content AS BLOB) WHERE id % 11 = 0")
-print(database.execute("PRAGMA integrity_check").fetchall())
-digest = hashlib.sha256()
-for row in database.execute("SELECT id, size, content FROM t ORDER BY size, content"):
-    digest.update(repr(row).encode())
-print(digest.hexdigest())
-"""
-
-
-def test_sqlite_writes_and_checks(best: Path, tmp_path: Path) -> None:
-    pytest.importorskip("sqlite3")
-
-    def results(library: Path | None) -> tuple[str, str]:
-        path = tmp_path / ("with" if library else "without")
-        command = [sys.executable, "-c", SQLITE, path, 16 * MIB]
-        text = output_of(*command, env=under(library))
-        return text, hashlib.sha256(path.read_bytes()).hexdigest()
-
-    plain = results(None)
-    assert plain[0].startswith("[('ok',)]\n")
-    assert results(best) == plain
-
-
-@pytest.mark.parametrize("command", [("xz", "-1", "-T1"), ("zstd", "-q", "-3")], ids=lambda c: c[0])
-def test_compressors_go_there_and_back(best: Path, tmp_path: Path, command: tuple[str]) -> None:
-    need(command[0])
-    content = compressible(16 * MIB)
-
-    def through(arguments: tuple[str, ...], data: bytes, library: Path | None) -> bytes:
-        done = subprocess.run(
-            [*arguments, "-c"], input=data, capture_output=True, check=True, timeout=120,
-            env=under(library),
-        )  # fmt: skip
-        assert done.stderr == b""
-        return done.stdout
-
-    packed = through(command, content, best)
-    assert len(packed) < len(content) / 2
-    assert through(command, content, None) == packed
-    assert through((command[0], "-d"), packed, best) == content
-    assert through((command[0], "-d"), packed, None) == content

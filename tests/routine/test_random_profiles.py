@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import Architecture, build_with_routines, each, needs_of
+from architectures import Architecture, build_dispatch_check, build_with_routines, each, needs_of
 from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, SensingCopy
 from copy_programs import (
     Aliased,
@@ -17,7 +17,6 @@ from copy_programs import (
     Memset,
     assert_dispatched,
     assert_sets_dispatched,
-    build_dispatch_check,
     copies_taken,
     failures,
     profile_json,
@@ -197,8 +196,7 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path, arch, case):
         del more["intervals"]
         routine = render(intervals, tmp_path, prefix=f"p{number}", **more)
         routines[routine] = sorted(size for size in p.changes if size < LARGEST)
-    (gcc,) = arch.gcc
-    dispatch_check = build_dispatch_check(*routines, flags=["-static"], compiler=gcc)
+    dispatch_check = build_dispatch_check(arch, *routines)
     for number, p in enumerate(profiles):
         try:
             assert_all_dispatched(arch, dispatch_check, f"p{number}", p)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import Architecture, build_with_routines, each
+from architectures import Architecture, build_dispatch_check, build_with_routines, each
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
@@ -20,7 +20,6 @@ from copy_programs import (
     assert_dispatched,
     assert_right,
     assert_sets_dispatched,
-    build_dispatch_check,
     copies_taken,
     failures,
     output_of,
@@ -50,11 +49,6 @@ def copies_of(intervals: Intervals, memset: Memset | None = None, **more: Any) -
     sets = [memset.small, *(t for _, t in memset.intervals)] if memset else []
     others = [copy.tuple if isinstance(copy, Aliased) else copy for copy in more.values()]
     return [*(t for _, t in intervals), *others, *sets]
-
-
-def dispatching(arch: Architecture, *routines: Path) -> Path:
-    """dispatch_check with the routines, which an emulator needs no libraries for."""
-    return build_dispatch_check(*routines, flags=["-static"], compiler=arch.gcc[0])
 
 
 # --- Profiles -------------------------------------------------------------------------------------
@@ -147,7 +141,7 @@ def test_it_sets_right(tmp_path, objects, arch, case):
 @each(sets_of)
 def test_each_size_takes_its_intervals_set(tmp_path, arch, case):
     emulator = arch.on(arch.cpu_for(*copies_of([], case)))
-    program = dispatching(arch, render([(4096, arch.plain)], tmp_path, memset=case))
+    program = build_dispatch_check(arch, render([(4096, arch.plain)], tmp_path, memset=case))
     ends = {case.small_set.bound, *(end for end, _ in case.intervals)}
     sizes = {end + n for end in ends for n in (-1, 0, 1)} | {0, 1, 64, 129, 2 * max(ends), 2**46}
     assert_sets_dispatched(program, "asterope", case, sizes, emulator)
@@ -171,7 +165,7 @@ def masked_sizes(small: Any) -> range:
 def test_a_masked_store_reaches_into_no_other_page(tmp_path, arch, case):
     memset = Memset([(4096, arch.set_pipelines.PLAIN)], case)
     emulator = arch.on(arch.cpu_for(case))
-    program = dispatching(arch, render([(4096, arch.plain)], tmp_path, memset=memset))
+    program = build_dispatch_check(arch, render([(4096, arch.plain)], tmp_path, memset=memset))
     span, sizes = case.masked_bytes, masked_sizes(case)
     for destination in (0, 4096 - span, 4096 - span + 1, 4095):
         where = ("asterope_memset", 8192 + destination, sizes)
@@ -211,7 +205,7 @@ def test_each_intent_takes_its_own_intervals_winner(tmp_path, arch):
     copies = [t for intervals in intents.values() for _, t in intervals]
     emulator = arch.on(arch.cpu_for(*copies, aliased.tuple))
     routine = render(winners, tmp_path, small, aliased=aliased, intents=intents)
-    program = dispatching(arch, routine)
+    program = build_dispatch_check(arch, routine)
     sizes = {e + n for i in intents.values() for e, _ in i for n in (-1, 0, 1)}
     sizes |= {0, 100, 255, 256, 257, 600, 601, 4096, 4097, 2**40}
     assert_dispatched(program, "asterope", winners, small, sizes, aliased, emulator=emulator)
@@ -305,7 +299,7 @@ def test_more_than_4_gib_are_right_to_the_last_byte(tmp_path, objects, arch, cas
 def test_each_size_takes_its_intervals_winner(tmp_path, arch, case):
     intervals = intervals_of(case)
     emulator = arch.on(arch.cpu_for(*copies_of(intervals)))
-    program = dispatching(arch, render(case, tmp_path))
+    program = build_dispatch_check(arch, render(case, tmp_path))
     ends = [end for end, _ in intervals]
     sizes = {e + n for e in ends for n in (-1, 0, 1)} | {0, 1, 64, 129, 200, 2 * ends[-1], 2**46}
     plain = arch.small_copies.PLAIN
@@ -318,7 +312,7 @@ def test_small_copies_are_done_in_line_up_to_their_bound(tmp_path, arch, case):
     intervals = [(200, arch.plain), (1000, word)]
     of_cpu = [s for s in list(arch.small.values())[case::8] if arch.cpu_with(s)]
     routines = [render(intervals, tmp_path, small, small.symbol) for small in of_cpu]
-    program = dispatching(arch, *routines)
+    program = build_dispatch_check(arch, *routines)
     for small in of_cpu:
         sizes, emulator = range(small.bound + 130), arch.on(arch.cpu_with(small))
         assert_dispatched(program, small.symbol, intervals, small, sizes, emulator=emulator)
@@ -327,7 +321,7 @@ def test_small_copies_are_done_in_line_up_to_their_bound(tmp_path, arch, case):
 @each(masked("small"))
 def test_a_masked_move_reaches_into_no_other_page(tmp_path, arch, case):
     emulator = arch.on(arch.cpu_for(case))
-    program = dispatching(arch, render([(4096, arch.plain)], tmp_path, case))
+    program = build_dispatch_check(arch, render([(4096, arch.plain)], tmp_path, case))
     sizes = masked_sizes(case)
     last = 4096 - case.masked_bytes  # the last place in a page where the register stays in it
     for function, source, destination in itertools.product(
@@ -350,7 +344,7 @@ def longest_small_copies(arch: Architecture) -> dict[str, Any]:
 def test_aliased_buffers_take_their_copy_from_512_bytes_on(tmp_path, arch, case):
     intervals, aliased = [(1 << 20, arch.plain)], Aliased(511, 4096, arch.moves[0])
     emulator = arch.on(arch.cpu_for(case, aliased.tuple))
-    program = dispatching(arch, render(intervals, tmp_path, case, aliased=aliased))
+    program = build_dispatch_check(arch, render(intervals, tmp_path, case, aliased=aliased))
     sizes = range(100, 5000, 3 if arch.is_native else 111)
     assert_dispatched(program, "asterope", intervals, case, sizes, aliased, emulator=emulator)
 
@@ -369,7 +363,7 @@ def test_a_buffer_that_is_moved_onto_itself_is_not_written(tmp_path, arch, case)
 def test_overlapping_buffers_take_the_copy_of_their_direction(tmp_path, arch, case):
     emulator = arch.on(arch.cpu_for(case))
     word = INTENTS[arch.name]["consume"][0][1]
-    program = dispatching(arch, render([(4096, word)], tmp_path, overlapping=case))
+    program = build_dispatch_check(arch, render([(4096, word)], tmp_path, overlapping=case))
     symbol = (case or arch.overlapping_copies.PLAIN).symbol
     for function, size in itertools.product(("memmove", "mempcpy"), (129, 1000, 2**20, 2**33)):
         expected = {

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import AARCH64, X86_64, Architecture, each
+from architectures import AARCH64, X86_64, Architecture, build_dispatch_check, each
 from asterope.profile import load_profile
 from asterope.render import render_candidates, render_routine
 from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, Probe, SensingCopy
@@ -25,7 +25,6 @@ from copy_programs import (
     STRICT_C,
     assert_dispatched,
     assert_right,
-    build_dispatch_check,
     copies_taken,
     cpu_features,
     need,
@@ -294,10 +293,6 @@ def with_counter(
     return routine
 
 
-def dispatching(arch: Architecture, routine: Path, *flags: str) -> Path:
-    return build_dispatch_check(routine, flags=["-static", *flags], compiler=arch.gcc[0])
-
-
 def pipelines_taken(
     arch: Architecture, program: Path, sizes: Sequence[int] = (4000, 4097, 16384, 16385, 65536)
 ) -> list[str]:
@@ -351,7 +346,8 @@ def test_each_side_s_ticks_choose_the_pipeline(
     values = {"START": "0xFFFFFF80u", "SOURCE": f"{source}u", "DESTINATION": f"{destination}u"}
     looks_at_destination = case.kind == "each" and source > threshold
     values["SECOND"] = "2" if looks_at_destination else "0"
-    program = dispatching(arch, routine, *(f"-D{key}={value}" for key, value in values.items()))
+    flags = [f"-D{key}={value}" for key, value in values.items()]
+    program = build_dispatch_check(arch, routine, flags=flags)
     taken = WAYS[arch.name][COLD_WAY if way == FETCH_WAY and case.kind == "source" else way]
     expected = [WAYS[arch.name][0].symbol, *[taken.symbol] * 4]
     assert pipelines_taken(arch, program) == expected
@@ -369,13 +365,13 @@ def test_intervals_that_sense_alike_share_one_probe(tmp_path, arch, case):
     assert len(re.findall(r"^void asterope_sense_", text, re.M)) == 3
     assert text.count("loads from the source, at one place") == 2
     sizes = [4096, 4097, 8193, 16385, 32769, 65536]
-    program, small = dispatching(arch, routine), arch.small_copies.PLAIN
+    program, small = build_dispatch_check(arch, routine), arch.small_copies.PLAIN
     assert_dispatched(program, "asterope", winners, small, sizes, sensing=sensing)
     expected = [t.symbol for t in (WINNER, COLD, COLD, COLD, COLD, COLD)]
     assert pipelines_taken(arch, program, sizes) == expected
     routine.write_text(text.replace("_sensing_from = 0;", "_sensing_from = (size_t)-1;"))
     expected = [t.symbol for t in (WINNER, WINNER, COLD, HOT, WINNER, WINNER)]
-    assert pipelines_taken(arch, dispatching(arch, routine), sizes) == expected
+    assert pipelines_taken(arch, build_dispatch_check(arch, routine), sizes) == expected
 
 
 def test_neighbours_are_one_only_where_winner_and_sensing_are_equal(tmp_path):
@@ -444,7 +440,7 @@ def test_a_process_that_may_not_read_the_counter_does_not(tmp_path, arch, case):
     assert text.count(LOOK) == 1
     for result, mode, expected in ((0, 2, unsensed), (0, 1, sensed), (-22, 2, sensed)):
         routine.write_text(text.replace(LOOK, f"result = {result}; mode = {mode}; {LOOK}"))
-        taken = pipelines_taken(arch, dispatching(arch, routine))
+        taken = pipelines_taken(arch, build_dispatch_check(arch, routine))
         assert taken == expected(arch), (result, mode)
 
 
@@ -493,7 +489,7 @@ def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, arch, case
         flags = [*(f"-D{name}={value}u" for name, value in values), f"-I{tmp_path}"]
     else:
         routine = with_counter(arch, routine, STEADY, *says, ticks)
-    assert pipelines_taken(arch, dispatching(arch, routine, *flags)) == expected(arch)
+    assert pipelines_taken(arch, build_dispatch_check(arch, routine, flags=flags)) == expected(arch)
 
 
 # --- Other CPUs, and everything at once -----------------------------------------------------------
@@ -503,7 +499,7 @@ def test_a_cpu_that_lacks_what_a_sensing_copy_goes_on_with_takes_the_portable_pa
     """Else it would die of the first cold copy: also of a pipeline that no interval's winner is."""
     need("qemu-x86_64")
     sensing = {16384: SensingCopy(PROBES[0], 0, HOT, X("ZMM", "T", "NT", "T0", 4, 8))}
-    program = dispatching(X86_64, render(INTERVALS, tmp_path, sensing=sensing))
+    program = build_dispatch_check(X86_64, render(INTERVALS, tmp_path, sensing=sensing))
     emulator = ("qemu-x86_64", "-cpu", "Haswell")
     taken = copies_taken(program, "asterope_memcpy", 2**40, [4000, 5000], *emulator)
     assert taken == ["asterope_untuned"] * 2

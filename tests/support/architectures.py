@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import itertools
 import platform
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from copy_programs import CHECKERS, STRICT_C, need_way, output_of
+from copy_programs import CHECKERS, REPOSITORY, STRICT_C, build_listed, need_way, output_of
 from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
@@ -222,6 +223,38 @@ WITH_SVE, WITHOUT_SVE = "max", "cortex-a57"
 SHORT_VECTORS, LONG_VECTORS = (f"max,sve-default-vector-length={n}" for n in (16, 256))
 AARCH64 = Architecture("aarch64", WITH_SVE, WITHOUT_SVE, SHORT_VECTORS, LONG_VECTORS)
 ARCHITECTURES = {arch.name: arch for arch in (X86_64, AARCH64)}
+
+
+def build_dispatch_check(arch: Architecture, *routines: Path, flags: Sequence[str] = ()) -> Path:
+    """dispatch_check with routines of one folder and a list of their copies; static, so that an
+    emulator needs no libraries for it."""
+    names: dict[str, list[str]] = {"COPY": [], "SENSE": [], "FUNCTION": []}
+    for routine in routines:
+        prefix = routine.stem[: -len("_memcpy")]
+        text = routine.read_text(encoding="ascii")
+        for kind, pattern in (
+            ("COPY", rf"{prefix}_(?:(?:copy|move|set)_\w+|untuned)"),
+            ("SENSE", rf"{prefix}_sense_\d+"),
+            ("FUNCTION", rf"{prefix}_mem(?!cpy_mt)\w+"),
+        ):
+            # a naked function of C, or one that is assembly as a whole
+            begin = r"void \*" if kind == "FUNCTION" else "^void "
+            names[kind] += re.findall(rf"{begin}({pattern})\((?:void\))?$", text, re.M)
+            names[kind] += re.findall(rf'_BEGIN\("({pattern})",', text)
+    assert names["COPY"]
+    flags = (*STRICT_C, "-static", *flags)
+    return build_listed(routines[0].parent, names, *routines, compiler=arch.gcc[0], flags=flags)
+
+
+def build_preload(arch: Architecture, routine: Path, target: Path, *compiler: str) -> Path:
+    """The library for LD_PRELOAD; what clang has compiled gcc links."""
+    own = ("-fPIC", "-fno-builtin", f'-DASTEROPE_ROUTINE="{routine}"')
+    source, compiled = REPOSITORY / "templates" / "preload.c", target.with_suffix(".o")
+    command = compiler or (*arch.gcc, "-O2")
+    output_of(*command, *own, "-Wall", "-Wextra", "-Werror", "-c", source, "-o", compiled)
+    lto = [flag for flag in command if "-flto" in flag]
+    output_of(*arch.gcc, *lto, "-O2", "-shared", compiled, "-o", target)
+    return target
 
 
 # What a test that renders many routines makes of each: its prefix, and the sizes at which its code

@@ -263,26 +263,6 @@ def build_listed(
     return program
 
 
-def build_dispatch_check(*routines: Path, flags: Sequence[str] = (), compiler: str = "gcc") -> Path:
-    """dispatch_check with routines of one folder and a list of their copies."""
-    names: dict[str, list[str]] = {"COPY": [], "SENSE": [], "FUNCTION": []}
-    for routine in routines:
-        prefix = routine.stem[: -len("_memcpy")]
-        text = routine.read_text(encoding="ascii")
-        for kind, pattern in (
-            ("COPY", rf"{prefix}_(?:(?:copy|move|set)_\w+|untuned)"),
-            ("SENSE", rf"{prefix}_sense_\d+"),
-            ("FUNCTION", rf"{prefix}_mem(?!cpy_mt)\w+"),
-        ):
-            # a naked function of C, or one that is assembly as a whole
-            begin = r"void \*" if kind == "FUNCTION" else "^void "
-            names[kind] += re.findall(rf"{begin}({pattern})\((?:void\))?$", text, re.M)
-            names[kind] += re.findall(rf'_BEGIN\("({pattern})",', text)
-    assert names["COPY"]
-    flags = (*STRICT_C, *flags)
-    return build_listed(routines[0].parent, names, *routines, compiler=compiler, flags=flags)
-
-
 def copies_taken(
     program: Path,
     function: str,
@@ -370,13 +350,6 @@ def assert_sets_dispatched(
         expected[size] = "none" if size <= small.bound else f"{prefix}_set_{winner.symbol}"
     taken = copies_taken(program, f"{prefix}_memset", 0, expected, *emulator)
     assert dict(zip(expected, taken)) == expected
-
-
-def build_preload(routine: Path, target: Path, *flags: str, compiler: str = "gcc") -> Path:
-    """The library for LD_PRELOAD, of a routine."""
-    flags = ("-O2", "-fPIC", "-shared", "-fno-builtin", f'-DASTEROPE_ROUTINE="{routine}"', *flags)
-    output_of(compiler, *flags, REPOSITORY / "templates" / "preload.c", "-o", target)
-    return target
 
 
 def with_instruction(routine: Path, instruction: str) -> None:
