@@ -235,61 +235,28 @@ def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path, arch):
 # --- Much memory ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@each(emulated=False)
-def test_it_copies_more_than_2_gib(tmp_path, objects, arch):
-    program = arch.routine_check(render(HUGE[arch.name], tmp_path), objects)
-    sizes = (2**31 - 1, 2**31, 2**31 + 1)
-    assert_right(program, *SHORT, "--huge", ",".join(str(size) for size in sizes))
-
-
-def whole_copies(arch: Architecture) -> dict[str, tuple[str, Any, Memset | None]]:
-    """The option, the winner that copies, and what sets."""
+def huge_copies(arch: Architecture) -> dict[str, tuple[Intervals, Memset | None]]:
+    """Winners of copies, and what sets."""
     near = arch.pipelines.VALUES["pt"][1]
     copies = [arch.pipelines.Tuple(arch.plain.rt, "T", st, near, 4, 8) for st in ("T", "NT")]
     sets = {t.rt: t for t in arch.set_kinds if "zva64" not in t.needs and "clzero" not in t.needs}
+    plain = [(4096, arch.plain)]
     return {
-        **{f"memcpy {t.name}": ("--whole", t, None) for t in copies},
-        **{
-            f"memset {t.name}": ("--whole-set", arch.plain, Memset([(4096, t)]))
-            for t in sets.values()
-        },
+        "every interval": (HUGE[arch.name], None),
+        **{f"memcpy {t.name}": ([(4096, t)], None) for t in copies},
+        **{f"memset {t.name}": (plain, Memset([(4096, t)])) for t in sets.values()},
     }
 
 
-def memory_left() -> int:
-    """Bytes that this process may still use: of the machine and of each cgroup around it."""
-    meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
-    left = [int(re.search(r"^MemAvailable: +(\d+) kB", meminfo, re.M)[1]) << 10]
-    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers not in ("", "memory"):
-            continue
-        root = Path("/sys/fs/cgroup") / controllers
-        limit, usage = ("memory.max", "memory.current")
-        if controllers:
-            limit, usage = ("memory.limit_in_bytes", "memory.usage_in_bytes")
-        for group in (root / path.lstrip("/"), *(root / path.lstrip("/")).parents):
-            try:
-                texts = [(group / name).read_text(encoding="ascii") for name in (limit, usage)]
-                left.append(int(texts[0]) - int(texts[1]))
-            except (OSError, ValueError):  # no limit: no such file, or "max"
-                continue
-    return min(left)
-
-
 @pytest.mark.slow
-@each(whole_copies, emulated=False)
-def test_more_than_4_gib_are_right_to_the_last_byte(tmp_path, objects, arch, case):
-    option, winner, memset = case
-    left = memory_left()
-    if left < 6 << 30:
-        pytest.skip(f"needs 6 GiB of memory, and {left / 2**30:.1f} GiB are left")
-    arch.cpu_for(*copies_of([(0, winner)], memset))
-    program = arch.routine_check(render([(4096, winner)], tmp_path, memset=memset), objects)
-    size = 2**32 + 12345
-    function = "memset" if memset else "memcpy"
-    assert output_of(program, option, size) == f"ok {function} of {size} bytes\n"
+@each(huge_copies, emulated=False)
+def test_it_copies_and_sets_more_than_4_gib(tmp_path, objects, arch, case):
+    intervals, memset = case
+    arch.cpu_for(*copies_of(intervals, memset))
+    program = arch.routine_check(render(intervals, tmp_path, memset=memset), objects)
+    sizes = (2**31 - 1, 2**31, 2**31 + 1, 2**32 + 12345)
+    options = (*SHORT, "--huge", ",".join(map(str, sizes)))
+    assert_right(program, *options, sets=bool(memset))
 
 
 # --- Which copy a size takes ----------------------------------------------------------------------
