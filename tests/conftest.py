@@ -50,12 +50,6 @@ def repository() -> Path:
 
 
 @pytest.fixture(scope="session")
-def aarch64_objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the check programs are compiled for AArch64, once in each process."""
-    return tmp_path_factory.mktemp("aarch64_objects")
-
-
-@pytest.fixture(scope="session")
 def build_dir() -> Path:
     """The CMake build; another one is named by the environment variable ASTEROPE_BUILD_DIR."""
     if not (BUILD / "asterope-tune").exists():
