@@ -19,7 +19,7 @@ import pytest
 from architectures import AARCH64, X86_64, Architecture, each
 from asterope.profile import Profile, load_profile
 from asterope.render import render_candidates, render_routine
-from copy_programs import REPOSITORY, Memset, need, output_of, profile_json
+from copy_programs import REPOSITORY, Memset, output_of, profile_json
 from disassembly import LANDING, Function, differences_of, disassemble, jump_of, taken_apart
 
 LONGEST_PROFILE = 256  # intervals
@@ -34,15 +34,6 @@ MEMPCPY = {
     "aarch64": ["bti c", "add x3, x0, x2", "b <memmove>"],
 }
 LOOPS_ON = {"x86_64": 64, "aarch64": 32}  # bytes
-
-
-def compilers_of(arch: Architecture) -> list[str]:
-    return [f"{' '.join(cc)} {level}" for cc in (arch.gcc, arch.clang) for level in ("-O2", "-O0")]
-
-
-by_each_compiler = each(
-    compilers_of, slow=False, daily=lambda name: "gcc" in name and name.endswith("-O2")
-)
 
 
 # --- Routines and candidates ----------------------------------------------------------------------
@@ -62,33 +53,31 @@ def profile_of(
     return replace(loaded, choices=(*with_tuples, *others))
 
 
-def object_of(arch: Architecture, source: Path, *compiler: str) -> dict[str, Function]:
-    """Linked, where only so symbols can be told from each other."""
-    need(compiler[0])
+def object_of(arch: Architecture, source: Path) -> dict[str, Function]:
+    """Linked, where only so symbols can be told from each other. By one compiler: test_compilers
+    proves that all make the same instructions."""
     linked = ("-shared", "-fPIC") if arch is X86_64 else ("-c",)
     target = source.with_suffix(".o")
     # Not -pedantic: clang finds the ladder of so many intervals longer than ISO C's strings.
-    output_of(*compiler, f"-I{REPOSITORY / 'tuner'}", *linked, "-o", target, source)
+    output_of(*arch.gcc, "-O2", f"-I{REPOSITORY / 'tuner'}", *linked, "-o", target, source)
     return disassemble(target, arch)
 
 
-def built(
-    arch: Architecture, folder: Path, profiles: Mapping[str, Profile], *compiler: str
-) -> dict[str, Function]:
+def built(arch: Architecture, folder: Path, profiles: Mapping[str, Profile]) -> dict[str, Function]:
     """The functions of the profiles' routines, by prefix."""
     for prefix, profile in profiles.items():
         for name, text in render_routine(profile, prefix).items():
             (folder / name).write_text(text)
     together = folder / "routines.c"
     together.write_text("".join(f'#include "{prefix}_memcpy.c"\n' for prefix in profiles))
-    return object_of(arch, together, *(compiler or (*arch.gcc, "-O2")))
+    return object_of(arch, together)
 
 
-def all_tuples(arch: Architecture, shift: int) -> list:
+def all_tuples(arch: Architecture) -> list:
     """Every variant at one distance; over the variants, all the distances."""
     pds, pws = (arch.pipelines.VALUES[axis] for axis in ("pd", "pw"))
     return [
-        arch.with_distances(v, pds[(5 * i + shift) % 16], pws[1 + (i + shift) % 5])
+        arch.with_distances(v, pds[5 * i % 16], pws[1 + i % 5])
         for i, v in enumerate(arch.pipelines.variants())
     ]
 
@@ -113,28 +102,19 @@ def candidates(request, tmp_path_factory) -> Callable[[Architecture], dict[str, 
             return disassemble(request.getfixturevalue("build_dir") / "asterope-tune")
         source = tmp_path_factory.mktemp("candidates") / "candidates.c"
         source.write_text(render_candidates(arch.name))
-        return object_of(arch, source, *arch.gcc, "-O2")
+        return object_of(arch, source)
 
     return of
 
 
-@pytest.fixture(scope="module")
-def shipped(tmp_path_factory) -> Callable[[Architecture, str], dict[object, Function]]:
-    """The pipelines of every variant as one compiler makes them, at distances of that one."""
-
-    @functools.cache
-    def of(arch: Architecture, compiler: str) -> dict[object, Function]:
-        found = {}
-        tuples = all_tuples(arch, 7 * compilers_of(arch).index(compiler))
-        for begin in range(0, len(tuples), LONGEST_PROFILE):
-            part = tuples[begin : begin + LONGEST_PROFILE]
-            folder = tmp_path_factory.mktemp("loops")
-            profile = profile_of(arch, folder, part)
-            functions = built(arch, folder, {"asterope": profile}, *compiler.split())
-            found.update({t: functions[f"asterope_copy_{t.symbol}"] for t in part})
-        return found
-
-    return of
+def shipped(arch: Architecture, folder: Path) -> dict[object, Function]:
+    """The pipelines of every variant."""
+    found, tuples = {}, all_tuples(arch)
+    for begin in range(0, len(tuples), LONGEST_PROFILE):
+        part = tuples[begin : begin + LONGEST_PROFILE]
+        functions = built(arch, folder, {"asterope": profile_of(arch, folder, part)})
+        found.update({t: functions[f"asterope_copy_{t.symbol}"] for t in part})
+    return found
 
 
 # --- Pipelines ------------------------------------------------------------------------------------
@@ -178,9 +158,9 @@ def assert_aligned(arch: Architecture, function: Function, has_loop: bool, name:
     assert bool(begins) == has_loop, name
 
 
-@by_each_compiler
-def test_every_pipeline_is_what_was_timed(candidates, shipped, arch, case):
-    pipelines, functions = shipped(arch, case), candidates(arch)
+@each(slow=False)
+def test_every_pipeline_is_what_was_timed(candidates, tmp_path, arch):
+    pipelines, functions = shipped(arch, tmp_path), candidates(arch)
     assert {t.variant for t in pipelines} == set(arch.pipelines.variants())
     for axis in ("pd", "pw"):
         assert {getattr(t, axis) for t in pipelines} == set(arch.pipelines.VALUES[axis])
@@ -216,7 +196,7 @@ def test_no_two_candidates_are_the_same(candidates, arch):
 @each(slow=False)
 def test_above_a_small_copy_of_256_bytes_only_the_way_for_so_few_is_left_out(tmp_path, arch):
     """No call reaches that way: the test for it comes first, and its copy last."""
-    tuples = all_tuples(arch, 0)[::40]
+    tuples = all_tuples(arch)[::40]
     wide = next(small for small in arch.small.values() if small.bound == 256 and not small.needs)
     with_way, without = (
         built(arch, tmp_path, {"asterope": profile_of(arch, tmp_path, tuples, small)})
@@ -234,11 +214,11 @@ def test_above_a_small_copy_of_256_bytes_only_the_way_for_so_few_is_left_out(tmp
         assert [*longer[:at], *longer[at + 2 : way]] == shorter, t.name
 
 
-@by_each_compiler
-def test_moves_and_copies_of_aliasing_buffers_are_what_was_timed(candidates, tmp_path, arch, case):
+@each(slow=False)
+def test_moves_and_copies_of_aliasing_buffers_are_what_was_timed(candidates, tmp_path, arch):
     for o in arch.moves:
         profile = profile_of(arch, tmp_path, [arch.plain], overlapping=o)
-        routine = built(arch, tmp_path, {"asterope": profile}, *case.split())
+        routine = built(arch, tmp_path, {"asterope": profile})
         for name in (f"move_upwards_{o.symbol}", f"move_downwards_{o.symbol}"):
             timed, ships = (
                 candidates(arch)[f"asterope_candidate_{name}"],
@@ -249,12 +229,12 @@ def test_moves_and_copies_of_aliasing_buffers_are_what_was_timed(candidates, tmp
                 assert_aligned(arch, function, True, name)
 
 
-@by_each_compiler
-def test_every_set_is_what_was_timed(candidates, tmp_path, arch, case):
+@each(slow=False)
+def test_every_set_is_what_was_timed(candidates, tmp_path, arch):
     sets = all_sets(arch)
     memset = Memset([(256 * (i + 1), t) for i, t in enumerate(sets)])
     profile = profile_of(arch, tmp_path, [arch.plain], memset=memset)
-    functions = built(arch, tmp_path, {"asterope": profile}, *case.split())
+    functions = built(arch, tmp_path, {"asterope": profile})
     assert {t.pw for t in sets} == set(arch.set_pipelines.AXES[-1].values)
     for t in sets:
         timed = candidates(arch)[f"asterope_set_candidate_{t.variant.symbol}"]
@@ -280,8 +260,8 @@ def assert_begins_alike(arch: Architecture, timed: Function, ships: Function, na
     assert bodies[1][: len(bodies[0]) - away] == bodies[0][:-away], name
 
 
-@by_each_compiler
-def test_every_small_copy_and_small_set_is_what_was_timed(candidates, tmp_path, arch, case):
+@each(slow=False)
+def test_every_small_copy_and_small_set_is_what_was_timed(candidates, tmp_path, arch):
     plain = Memset([(2048, arch.set_pipelines.PLAIN)])
     profiles = {
         f"small{i}": profile_of(
@@ -290,7 +270,7 @@ def test_every_small_copy_and_small_set_is_what_was_timed(candidates, tmp_path, 
         for i, (small, set_) in enumerate(zip(arch.small.values(), arch.small_set.values()))
     }
     assert len(profiles) == len(arch.small) == len(arch.small_set)
-    routines = built(arch, tmp_path, profiles, *case.split())
+    routines = built(arch, tmp_path, profiles)
     for i, (small, set_) in enumerate(zip(arch.small.values(), arch.small_set.values())):
         timed = candidates(arch)[f"asterope_small_{small.symbol}"]
         # but for `rep movsb`, which copies upwards only, moves have the small copy as well
@@ -325,7 +305,7 @@ def test_the_numbers_of_mops_are_the_instructions_that_they_should_be(candidates
 
 @each(slow=False)
 def test_a_change_in_a_real_pipeline_is_noticed(candidates, tmp_path, arch):
-    some = all_tuples(arch, 0)[::97]
+    some = all_tuples(arch)[::97]
     for axis in ("dir", "tb", "pi"):
         assert {getattr(t, axis) for t in some} == set(arch.pipelines.VALUES[axis])
     assert any(t.pw for t in some)
