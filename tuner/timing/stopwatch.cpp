@@ -30,7 +30,7 @@ Workload calibrated_as(Workload workload) {
 
 std::size_t fixed_calls(Workload workload) {
     const WorkloadTimer& timer = timer_of(workload);
-    return timer.calls ? timer.calls() : 0;
+    return timer.calls ? timer.calls(facts_of(workload)) : 0;
 }
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,

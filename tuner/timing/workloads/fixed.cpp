@@ -1,10 +1,10 @@
 // The workloads fixed and fixed_read: one small size again and again, for each of several sizes;
-// the geometric mean of their times.
-#include <cmath>
+// fixed_walk and fixed_walk_read: one copy right behind the other through memory that is in no
+// cache, where a copy that touches more than its own bytes meets lines that nobody has asked for
+// yet. Of all sizes, the geometric mean of their times.
+#include <algorithm>
 
-#include "machine/cpu.hpp"
-#include "timing/buffer_access.hpp"
-#include "timing/clock.hpp"
+#include "base/statistics.hpp"
 #include "timing/placement.hpp"
 #include "timing/workloads/workload_timer.hpp"
 
@@ -12,40 +12,68 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kCallsOfEach = 400; ///< in one trial
+constexpr std::size_t kCallsOfEach = 400; ///< in one trial, at least
 
-double time_fixed_size(const Buffers& buffers, const TimedCopy& copy, std::size_t size, bool read,
-                       std::uint64_t round) {
-    clean_vector_state();
-    const std::size_t place = roam(round);
-    const char* source = buffers.small.arena->source() + place;
-    char* destination = buffers.small.arena->destination() + place + kPhase;
-    const auto function = small_function(copy);
-    const SecondArgument second(copy);
-    std::uint64_t sum = 0;
-    const auto run = [&](std::size_t count) {
+constexpr std::size_t kLargestWalked = 64; ///< larger ones are a line each, and more
+/// What one trial walks through of each size: as many lines that where it begins does not count.
+constexpr std::size_t kWalkedBytes = 8192;
+
+std::size_t calls_of(const WorkloadFacts& facts, std::size_t size) {
+    return facts.walks ? std::max(kCallsOfEach, kWalkedBytes / size) : kCallsOfEach;
+}
+
+double time_fixed_size(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
+                       std::size_t size) {
+    const Arena& arena = *buffers.small.arena;
+    const std::size_t place = roam(task.round);
+    const char* source = arena.source() + place;
+    char* destination = arena.destination() + kPhase + place;
+    SmallCaller call(task.copy, facts.reads);
+    return call.time(calls_of(facts, size) / 8, calls_of(facts, size), [&](std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
-            const Misalignment past = misalignment(round + i);
-            char* to_here = destination + past.destination;
-            function(to_here, second(source + past.source), size, copy.distance, copy.large);
-            if (read) sum += read_copy(to_here, size);
+            const Misalignment past = misalignment(task.round + i);
+            call(destination + past.destination, source + past.source, size);
         }
-    };
-    run(kCallsOfEach / 8);
-    const std::uint64_t begin = ticks();
-    run(kCallsOfEach);
-    const double seconds = seconds_between(begin, ticks());
-    keep(sum);
-    return seconds / static_cast<double>(kCallsOfEach);
+    });
+}
+
+double time_walked_size(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
+                        std::size_t size) {
+    const Arena& arena = *buffers.small.arena;
+    const Misalignment past = misalignment(task.round);
+    const char* source = arena.source() + past.source;
+    char* destination = arena.destination() + kPhase + past.destination;
+    WalkPair walk = buffers.walk(arena, size);
+    SmallCaller call(task.copy, facts.reads);
+    const std::size_t calls = calls_of(facts, size);
+    const double seconds = call.time(calls / 8, calls, [&](std::size_t count) {
+        WalkPair next = walk; // a copy of its own may stay in registers
+        for (std::size_t i = 0; i < count; ++i) {
+            char* to = destination + next.destination.take();
+            call(to, source + next.source.take(), size);
+        }
+        walk = next;
+    });
+    buffers.took(arena, walk);
+    return seconds;
+}
+
+const std::vector<std::size_t>& sizes_of(const WorkloadFacts& facts) {
+    return facts.walks ? walked_sizes() : fixed_sizes();
 }
 
 double time_fixed(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
-    if (task.size) return time_fixed_size(buffers, task.copy, task.size, facts.reads, task.round);
-    double logs = 0;
-    for (const std::size_t size : fixed_sizes()) {
-        logs += std::log(time_fixed_size(buffers, task.copy, size, facts.reads, task.round));
-    }
-    return std::exp(logs / static_cast<double>(fixed_sizes().size()));
+    const auto time_size = facts.walks ? time_walked_size : time_fixed_size;
+    if (task.size) return time_size(buffers, facts, task, task.size);
+    GeometricMean mean;
+    for (const std::size_t size : sizes_of(facts)) mean.add(time_size(buffers, facts, task, size));
+    return mean.mean();
+}
+
+std::size_t calls_of_a_trial(const WorkloadFacts& facts) {
+    std::size_t calls = 0;
+    for (const std::size_t size : sizes_of(facts)) calls += calls_of(facts, size);
+    return calls;
 }
 
 } // namespace
@@ -56,7 +84,15 @@ const std::vector<std::size_t>& fixed_sizes() {
     return sizes;
 }
 
-const WorkloadTimer workloads::fixed = {time_fixed,
-                                        [] { return kCallsOfEach * fixed_sizes().size(); }};
+const std::vector<std::size_t>& walked_sizes() {
+    static const std::vector<std::size_t> sizes = [] {
+        std::vector<std::size_t> all = fixed_sizes();
+        std::erase_if(all, [](std::size_t size) { return size > kLargestWalked; });
+        return all;
+    }();
+    return sizes;
+}
+
+const WorkloadTimer workloads::fixed = {time_fixed, calls_of_a_trial};
 
 } // namespace asterope

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace asterope {
 
@@ -13,7 +14,18 @@ inline constexpr std::size_t kLookUpLines = 4;
 
 /// Looks `key` up in a table of so many lines (below 2^32), of whatever content but one value all
 /// over. Returns what the last line says, mixed with what came before.
-std::uint64_t look_up(const char* table, std::size_t lines, std::uint64_t key);
+inline std::uint64_t look_up(const char* table, std::size_t lines, std::uint64_t key) {
+    constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15u; // a multiple of the golden ratio
+    std::uint64_t state = key * kOdd;
+    for (std::size_t i = 0; i < kLookUpLines; ++i) {
+        const std::uint64_t line = (state >> 32) * lines >> 32;
+        std::uint64_t word;
+        std::memcpy(&word, table + line * 64, sizeof word);
+        state = (state ^ word) * kOdd;
+        state ^= state >> 32;
+    }
+    return state;
+}
 
 /// 0, but not before the value is known, and without a compiler's knowing it.
 inline std::size_t nothing_of(std::uint64_t value) {

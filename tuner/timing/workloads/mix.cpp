@@ -91,45 +91,32 @@ CallSequence draw(const SmallCalls& small, int level) {
     return sequence;
 }
 
-double time_mix(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
-    return time_sequence(mix_sequence(buffers, facts.level), task.copy, buffers.small.weighting,
-                         facts.reads);
-}
-
-} // namespace
-
-CallSequence& mix_sequence(Buffers& buffers, int level) {
-    const auto [found, added] = buffers.sequences.try_emplace(level);
-    if (added) found->second = draw(buffers.small, level);
-    return found->second;
-}
-
-namespace {
-
-CallSequence& spread_sequence(Buffers& buffers) {
-    const auto [found, added] = buffers.sequences.try_emplace(kSpreadPlace);
+/// The calls of a mix, or of spread; drawn at their first use.
+CallSequence& sequence_of(Buffers& buffers, const WorkloadFacts& facts) {
+    const bool mixes = facts.level > 0; // spread is of no level of the caches
+    const auto [found, added] = buffers.sequences.try_emplace(mixes ? facts.level : kSpreadPlace);
     if (added) {
         SmallCalls small = buffers.small;
-        small.statistics.sizes = all_alike(1, std::min(kLargestSpread, small.largest));
-        found->second = draw(small, 1);
+        if (!mixes) small.statistics.sizes = all_alike(1, std::min(kLargestSpread, small.largest));
+        found->second = draw(small, mixes ? facts.level : 1);
     }
     return found->second;
 }
 
-double time_spread(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
-    return time_sequence(spread_sequence(buffers), task.copy, Weighting::calls, false);
+double time_mix(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+    return time_sequence(sequence_of(buffers, facts), task.copy, buffers.small.weighting,
+                         facts.reads);
+}
+
+bool has_calls(Buffers& buffers, const WorkloadFacts& facts) {
+    // all sizes alike are no program's, so their bytes say nothing
+    if (facts.level == 0 && buffers.small.weighting == Weighting::bytes) return false;
+    return !sequence_of(buffers, facts).calls.empty();
 }
 
 } // namespace
 
-const WorkloadTimer workloads::spread = {time_spread, [] { return kCalls - kUntimed; },
-                                         [](Buffers& buffers, const WorkloadFacts&) {
-                                             return buffers.small.weighting == Weighting::calls;
-                                         }};
-
-const WorkloadTimer workloads::mix = {time_mix, [] { return kCalls - kUntimed; },
-                                      [](Buffers& buffers, const WorkloadFacts& facts) {
-                                          return !mix_sequence(buffers, facts.level).calls.empty();
-                                      }};
+const WorkloadTimer workloads::mix = {
+    time_mix, [](const WorkloadFacts&) { return kCalls - kUntimed; }, has_calls};
 
 } // namespace asterope

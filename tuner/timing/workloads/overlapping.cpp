@@ -2,11 +2,9 @@
 // shifts; the geometric mean of their times.
 #include "timing/workloads/overlapping.hpp"
 
-#include <cmath>
-
-#include "machine/cpu.hpp"
-#include "timing/clock.hpp"
+#include "base/statistics.hpp"
 #include "timing/placement.hpp"
+#include "timing/repeated_copy.hpp"
 #include "timing/workloads/workload_timer.hpp"
 
 namespace asterope {
@@ -15,14 +13,6 @@ namespace {
 
 std::size_t calls_of(const Overlap& overlap) {
     return kOverlapTrialBytes / overlap.size + 1;
-}
-
-void run(CopyFunction move, char* source, const Overlap& overlap, std::uint64_t first,
-         std::size_t calls) {
-    for (std::uint64_t i = first; i != first + calls; ++i) {
-        char* from = source + misalignment(i).source;
-        move(from + overlap.shift, from, overlap.size, 0);
-    }
 }
 
 } // namespace
@@ -41,29 +31,31 @@ std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes) {
 
 double time_overlap(const Arena& arena, CopyFunction move, const Overlap& overlap,
                     std::uint64_t round) {
-    clean_vector_state();
-    const std::size_t calls = calls_of(overlap), shift = std::abs(overlap.shift);
+    const std::size_t shift = std::abs(overlap.shift);
     const std::size_t room = (overlap.size + shift + kRoaming + 64 + 4095) / 4096 * 4096;
     char* source = arena.destination() + arena.bytes() - room + roam(round);
     if (overlap.shift < 0) source += shift;
-    run(move, source, overlap, round, calls / 8 + 1);
-    const std::uint64_t begin = ticks();
-    run(move, source, overlap, round, calls);
-    return seconds_between(begin, ticks()) / static_cast<double>(calls);
+    return time_calls(
+        [&](std::size_t calls) {
+            for (std::uint64_t i = round; i != round + calls; ++i) {
+                char* from = source + misalignment(i).source;
+                move(from + overlap.shift, from, overlap.size, 0);
+            }
+        },
+        calls_of(overlap));
 }
 
 namespace {
 
 double time_overlapping(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
-    const std::vector<Overlap> overlaps = overlaps_of(kOverlapSizes);
-    double logs = 0;
-    for (const Overlap& overlap : overlaps) {
-        logs += std::log(time_overlap(buffers.arena, task.copy.function, overlap, task.round));
+    GeometricMean mean;
+    for (const Overlap& overlap : overlaps_of(kOverlapSizes)) {
+        mean.add(time_overlap(buffers.arena, task.copy.function, overlap, task.round));
     }
-    return std::exp(logs / static_cast<double>(overlaps.size()));
+    return mean.mean();
 }
 
-std::size_t calls_of_all() {
+std::size_t calls_of_all(const WorkloadFacts&) {
     std::size_t calls = 0;
     for (const Overlap& overlap : overlaps_of(kOverlapSizes)) calls += calls_of(overlap);
     return calls;

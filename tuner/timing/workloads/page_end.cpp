@@ -39,13 +39,8 @@ CallSequence draw(const PageEnds& ends, const SmallCalls& small, std::mt19937_64
     return sequence;
 }
 
-double time_page_end(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
-    return time_sequence(page_end_sequence(buffers), task.copy, Weighting::calls, facts.reads);
-}
-
-} // namespace
-
-CallSequence& page_end_sequence(Buffers& buffers) {
+/// Drawn at their first use.
+CallSequence& sequence_of(Buffers& buffers) {
     CallSequence& sequence = buffers.sequences[kPlace];
     if (sequence.calls.empty()) {
         const PageEnds& ends = buffers.page_ends.emplace(kInside + buffers.small.largest + kLine);
@@ -55,12 +50,18 @@ CallSequence& page_end_sequence(Buffers& buffers) {
     return sequence;
 }
 
-const WorkloadTimer workloads::page_end = {time_page_end, [] { return kEndCalls - kUntimedEnds; },
-                                           [](Buffers& buffers, const WorkloadFacts&) {
-                                               // The ends of few large copies say nothing.
-                                               if (buffers.small.weighting == Weighting::bytes)
-                                                   return false;
-                                               return !page_end_sequence(buffers).calls.empty();
-                                           }};
+double time_page_end(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+    return time_sequence(sequence_of(buffers), task.copy, Weighting::calls, facts.reads);
+}
+
+bool has_page_ends(Buffers& buffers, const WorkloadFacts&) {
+    // the ends of few large copies say nothing
+    return buffers.small.weighting == Weighting::calls && !sequence_of(buffers).calls.empty();
+}
+
+} // namespace
+
+const WorkloadTimer workloads::page_end = {
+    time_page_end, [](const WorkloadFacts&) { return kEndCalls - kUntimedEnds; }, has_page_ends};
 
 } // namespace asterope

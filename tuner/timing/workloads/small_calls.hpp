@@ -4,15 +4,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
+#include "timing/buffer_access.hpp"
+#include "timing/clock.hpp"
 #include "timing/distribution.hpp"
 #include "timing/timed_copy.hpp"
 #include "timing/workloads/page_ends.hpp"
 
 namespace asterope {
-
-struct Buffers;
 
 /// Sizes above this, in bytes, are not drawn: twice the largest bound of the small copies.
 inline constexpr std::size_t kLargestMixed = 1024;
@@ -67,6 +68,39 @@ struct CallSequence {
     }
 };
 
+/// Calls a small copy; with `read`, each copy is read right after it was made.
+class SmallCaller {
+  public:
+    SmallCaller(const TimedCopy& copy, bool read)
+        : function_(small_function(copy)), second_(copy), distance_(copy.distance),
+          large_(copy.large), read_(read) {}
+    ~SmallCaller() { keep(sum_); }
+    SmallCaller(const SmallCaller&) = delete;
+    SmallCaller& operator=(const SmallCaller&) = delete;
+
+    void operator()(char* to, const char* from, std::size_t bytes) {
+        function_(to, second_(from), bytes, distance_, large_);
+        if (read_) sum_ += read_copy(to, bytes);
+    }
+
+    /// Seconds a call of `timed` calls, after so many untimed ones; `run(calls)` makes them.
+    template <class Run> double time(std::size_t untimed, std::size_t timed, const Run& run) {
+        clean_vector_state();
+        run(untimed);
+        const std::uint64_t begin = ticks();
+        run(timed);
+        return seconds_between(begin, ticks()) / static_cast<double>(timed);
+    }
+
+  private:
+    asterope_small_candidate function_;
+    SecondArgument second_;
+    std::size_t distance_;
+    asterope_candidate large_;
+    bool read_;
+    std::uint64_t sum_ = 0;
+};
+
 /// Seconds a call of one trial; `read`: each copy is read right after it was made.
 double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting weighting, bool read);
 
@@ -75,11 +109,5 @@ const std::vector<std::size_t>& fixed_sizes();
 
 /// The sizes that fixed_walk and fixed_walk_read go through: those of them that fit in a line.
 const std::vector<std::size_t>& walked_sizes();
-
-/// The calls of the workload mix of that level (4 is memory); drawn at their first use.
-CallSequence& mix_sequence(Buffers& buffers, int level);
-
-/// The calls of the workload page_end; drawn at their first use.
-CallSequence& page_end_sequence(Buffers& buffers);
 
 } // namespace asterope

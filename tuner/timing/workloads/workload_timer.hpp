@@ -23,16 +23,16 @@ struct WorkloadTimer {
     /// Seconds a call of one trial. The vector registers are clean.
     double (*time)(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task);
     /// Calls in one trial where that does not depend on the machine; none: it is calibrated.
-    std::size_t (*calls)() = nullptr;
+    std::size_t (*calls)(const WorkloadFacts& facts) = nullptr;
     /// Prepares what the first trial would otherwise; false: there is nothing to time. May be none.
     bool (*prepare)(Buffers& buffers, const WorkloadFacts& facts) = nullptr;
 };
 
 /// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp,
-/// `lookup` in fetch.cpp, `spread` in mix.cpp.
+/// `lookup` in fetch.cpp.
 namespace workloads {
 extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, half_cached, fresh, mix,
-    spread, page_end, fixed, fixed_walk, overlapping;
+    page_end, fixed, overlapping;
 }
 
 } // namespace asterope
