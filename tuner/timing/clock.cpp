@@ -2,6 +2,7 @@
 #include "timing/clock.hpp"
 
 #include <ctime>
+#include <tuple>
 
 #include "machine/cpu.hpp"
 
@@ -12,11 +13,10 @@ namespace {
 bool use_counter = false;
 double rate = 1e9;
 
-std::uint64_t system_nanoseconds() {
+std::int64_t system_nanoseconds() {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-           static_cast<std::uint64_t>(now.tv_nsec);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 } // namespace
@@ -25,32 +25,32 @@ void start_clock(bool invariant_counter, double seconds) {
     use_counter = invariant_counter;
     rate = 1e9;
     if (!use_counter) return;
-    // The system clock is read between two readings of the counter; of several such pairs the
-    // tightest is taken at each end, as an interruption only ever widens them.
-    const auto sample = [](std::uint64_t& counter, std::uint64_t& nanoseconds) {
-        std::uint64_t tightest = ~std::uint64_t{0};
-        for (int i = 0; i < 20; ++i) {
-            const std::uint64_t before = counter_now();
-            const std::uint64_t now = system_nanoseconds();
-            const std::uint64_t after = counter_now();
-            if (after - before < tightest) {
-                tightest = after - before;
-                counter = before + (after - before) / 2;
-                nanoseconds = now;
-            }
-        }
-    };
-    std::uint64_t counter[2] = {}, nanoseconds[2] = {};
-    sample(counter[0], nanoseconds[0]);
+    const auto [first_ticks, first] = read_clocks(20);
+    std::uint64_t last_ticks = 0;
+    std::int64_t last = 0;
     do {
-        sample(counter[1], nanoseconds[1]);
-    } while (static_cast<double>(nanoseconds[1] - nanoseconds[0]) < seconds * 1e9);
-    rate = 1e9 * static_cast<double>(counter[1] - counter[0]) /
-           static_cast<double>(nanoseconds[1] - nanoseconds[0]);
+        std::tie(last_ticks, last) = read_clocks(20);
+    } while (static_cast<double>(last - first) < seconds * 1e9);
+    rate = 1e9 * static_cast<double>(last_ticks - first_ticks) / static_cast<double>(last - first);
+}
+
+std::pair<std::uint64_t, std::int64_t> read_clocks(int tries) {
+    std::pair<std::uint64_t, std::int64_t> reading;
+    std::uint64_t tightest = ~std::uint64_t{0};
+    for (int i = 0; i < tries; ++i) {
+        const std::uint64_t before = ticks();
+        const std::int64_t now = system_nanoseconds();
+        const std::uint64_t took = ticks() - before;
+        if (took < tightest) {
+            tightest = took;
+            reading = {before + took / 2, now};
+        }
+    }
+    return reading;
 }
 
 std::uint64_t ticks() {
-    return use_counter ? counter_now() : system_nanoseconds();
+    return use_counter ? counter_now() : static_cast<std::uint64_t>(system_nanoseconds());
 }
 
 double seconds_between(std::uint64_t begin, std::uint64_t end) {

@@ -2,18 +2,22 @@
 #include "timing/disturbance_monitor.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <memory>
 #include <sched.h>
 #include <string>
 #include <sys/resource.h>
+#include <tuple>
 #include <unistd.h>
 
 #include "base/descriptor.hpp"
 #include "base/statistics.hpp"
+#include "timing/clock.hpp"
 
 namespace asterope {
 
@@ -69,22 +73,16 @@ class StealTime {
     static constexpr std::size_t kLine = 256; ///< ten numbers
 
     std::optional<std::uint64_t> read() {
-        const ssize_t bytes = pread(file_.get(), text_.data(), text_.size(), 0);
+        const ssize_t bytes = pread(file_.get(), text_.data(), text_.size() - 1, 0);
         if (bytes <= 0) return std::nullopt;
-        const std::string_view text(text_.data(), static_cast<std::size_t>(bytes));
-        std::size_t at = text.find(line_);
-        if (at == text.npos) return std::nullopt;
-        at += line_.size();
-        // user nice system idle iowait irq softirq steal: proc(5)
-        for (int field = 0; field < 7; ++field) {
-            at = text.find(' ', at);
-            if (at == text.npos) return std::nullopt;
-            ++at;
-        }
+        text_[static_cast<std::size_t>(bytes)] = '\0';
+        const char* const found = std::strstr(text_.c_str(), line_.c_str());
         std::uint64_t steal = 0;
-        const char* end = text.data() + text.size();
-        if (std::from_chars(text.data() + at, end, steal).ec != std::errc{}) return std::nullopt;
-        return steal;
+        // user nice system idle iowait irq softirq steal: proc(5)
+        const bool there =
+            found &&
+            std::sscanf(found + line_.size(), "%*u %*u %*u %*u %*u %*u %*u %" SCNu64, &steal) == 1;
+        return there ? std::optional(steal) : std::nullopt;
     }
 
     const Descriptor file_;
@@ -128,22 +126,6 @@ bool counts_busy_time() {
     return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID).value_or(*busy) > *busy;
 }
 
-/// Both clocks at one moment: of several readings the tightest, as an interruption between the two
-/// would look like a jump of one of them.
-void read_clocks(MachineCounters& glance) {
-    std::uint64_t tightest = ~std::uint64_t{0};
-    for (int i = 0; i < 3; ++i) {
-        const std::uint64_t before = ticks();
-        const std::int64_t now = nanoseconds_of(CLOCK_MONOTONIC).value_or(0);
-        const std::uint64_t took = ticks() - before;
-        if (took < tightest) {
-            tightest = took;
-            glance.ticks = before + took / 2;
-            glance.nanoseconds = now;
-        }
-    }
-}
-
 template <typename T> bool grew(const std::optional<T>& begin, const std::optional<T>& end) {
     return begin && end && *end > *begin;
 }
@@ -171,7 +153,7 @@ std::function<MachineCounters()> counters_of_machine(int cpu) {
         glance.steal = steal->at(nanoseconds_of(CLOCK_MONOTONIC).value_or(0));
         glance.switches = involuntary_switches();
         if (const int here = sched_getcpu(); here >= 0) glance.cpu = here;
-        read_clocks(glance);
+        std::tie(glance.ticks, glance.nanoseconds) = read_clocks(3);
         if (counts_busy) glance.busy = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
         return glance;
     };
