@@ -11,12 +11,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string_view>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/child_process.hpp"
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
@@ -138,42 +135,18 @@ LibcThresholds parse_thresholds(std::string_view text) {
     return thresholds;
 }
 
-/// This environment with the tunables added.
-std::vector<std::string> environment_with(const LibcThresholds& thresholds) {
-    const std::string ours = kVariable + std::string("=");
-    std::vector<std::string> environment;
-    for (char** variable = environ; *variable; ++variable) {
-        if (std::string_view(*variable).substr(0, ours.size()) != ours) {
-            environment.push_back(*variable);
-        }
-    }
+/// In the child process: starts this program again with the other end of a socket.
+[[noreturn]] void start_again(int socket, const LibcThresholds& thresholds) {
     const std::string tunables = tunables_variable(thresholds);
-    if (!tunables.empty()) environment.push_back(ours + tunables);
-    return environment;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    for (std::string& text : texts) pointers.push_back(text.data());
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
-/// Starts this program again with the other end of a socket.
-pid_t start(int socket, const LibcThresholds& thresholds) {
-    std::vector<std::string> arguments = {program_invocation_short_name, kServe,
-                                          std::to_string(socket)};
-    std::vector<std::string> environment = environment_with(thresholds);
-    const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(environment);
-    const pid_t parent = getpid();
-    // vfork: fork would leave every page of the buffers to fault once more in a timed copy.
-    // posix_spawn cannot ask for the parent-death signal.
-    const pid_t child = vfork();
-    if (child != 0) return child;
+    if (tunables.empty()) {
+        unsetenv(kVariable);
+    } else {
+        setenv(kVariable, tunables.c_str(), 1);
+    }
     fcntl(socket, F_SETFD, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == parent) execve("/proc/self/exe", argv.data(), envp.data());
-    _exit(127);
+    execl("/proc/self/exe", program_invocation_short_name, kServe, std::to_string(socket).c_str(),
+          nullptr);
+    throw Failure("cannot be started again");
 }
 
 } // namespace
@@ -206,9 +179,9 @@ std::string tunables_variable(const LibcThresholds& thresholds) {
 template <class Message>
 RemoteCopy::Answer RemoteCopy::ask(const Message& message, const std::string& gone) {
     Answer answer;
-    const bool sent = send_message(other_.socket.get(), message);
-    if (sent) await_answer(other_.socket.get(), patience_);
-    if (!sent || !receive_message(other_.socket.get(), answer)) {
+    const bool sent = send_message(socket_.get(), message);
+    if (sent) await_answer(socket_.get(), patience_);
+    if (!sent || !receive_message(socket_.get(), answer)) {
         throw_if_interrupted(); // what ended us may have ended it too
         throw Failure("the process " + gone);
     }
@@ -226,13 +199,9 @@ RemoteCopy::RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setu
         throw Failure(std::string("no socket to time glibc's tunables through: ") +
                       std::strerror(errno));
     }
-    other_.socket = Descriptor(ends[0]);
+    socket_ = Descriptor(ends[0]);
     Descriptor its_end(ends[1]);
-    other_.pid = start(its_end.get(), thresholds);
-    if (other_.pid < 0) {
-        throw Failure(std::string("cannot start a process to time glibc's tunables in: ") +
-                      std::strerror(errno));
-    }
+    process_.emplace([&](int) { start_again(its_end.get(), thresholds); });
     its_end = Descriptor(); // or its death would not be seen
     const Answer answer = ask(setup, "to time glibc's tunables in does not come up");
     thresholds_ = parse_thresholds(answer.text);
@@ -243,13 +212,6 @@ RemoteCopy::RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setu
                            ": 'ld.so --list-tunables' shows what it knows, and the limits");
         }
     }
-}
-
-RemoteCopy::Process::~Process() {
-    if (pid < 0) return;
-    socket = Descriptor(); // it would leave by itself, but not before a trial is done
-    kill(pid, SIGKILL);
-    wait_for_end(pid);
 }
 
 double RemoteCopy::time(std::size_t size, Workload workload, std::uint64_t round,
@@ -303,8 +265,9 @@ void RemoteCopy::serve(int socket) {
 
 std::optional<int> serve_trials(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != kServe) return std::nullopt;
-    // Interrupts are for the process that started this one, which ends it.
-    for (const int interrupt : {SIGINT, SIGTERM, SIGHUP}) std::signal(interrupt, SIG_IGN);
+    // Interrupts are for the process that started this one, which ends it. SIGINT is ignored
+    // already.
+    for (const int interrupt : {SIGTERM, SIGHUP}) std::signal(interrupt, SIG_IGN);
     return run_command(program_invocation_short_name, [&]() -> int {
         int socket = -1, type = 0;
         socklen_t length = sizeof type;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/descriptor.hpp"
 #include "timing/disturbance_monitor.hpp"
 #include "timing/stopwatch.hpp"
@@ -56,7 +57,7 @@ class RemoteCopy {
     /// among them where it is known, also of a glibc that has no tunable of it.
     const LibcThresholds& thresholds() const { return thresholds_; }
 
-    pid_t process() const { return other_.pid; }
+    pid_t process() const { return process_->pid(); }
 
     /// What the other process does: answers until nobody asks any more.
     static void serve(int socket);
@@ -64,18 +65,13 @@ class RemoteCopy {
   private:
     struct Request;
     struct Answer;
-    /// Ends with this.
-    struct Process {
-        pid_t pid = -1;
-        Descriptor socket = Descriptor();
-        ~Process();
-    };
     /// Throws Failure, "the process" and `gone`, where it is no more.
     template <class Message>
     Answer ask(const Message& message,
                const std::string& gone = "that timed glibc's tunables has died");
 
-    Process other_;
+    Descriptor socket_;
+    std::optional<ChildProcess> process_;
     int patience_;
     LibcThresholds thresholds_;
     unsigned disturbances_ = 0; ///< a bit each
