@@ -11,7 +11,6 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "check/contests.hpp"
-#include "check/measure.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "machine/profile_places.hpp"

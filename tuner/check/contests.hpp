@@ -1,4 +1,5 @@
-// What `check --measure` times again: the winners of a profile, each beside its runner-up.
+// What `check --measure` times again, the winners of a profile, each beside its runner-up; and that
+// it does.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "check/rule.hpp"
+#include "machine/machine.hpp"
 #include "profile/profile.hpp"
 #include "search/objective.hpp"
 #include "space/candidates.h"
@@ -63,5 +65,10 @@ class CheckContests {
     Contests contests_;
     std::string small_left_out_;
 };
+
+/// Pins this process to `cpu` (negative: the last one allowed), times as many of the contests as
+/// fit in some 15 seconds, and prints a row for each and the rule. The verdict is closing_of()'s.
+/// Throws BadInput for a CPU that is not allowed, Failure, Interrupted.
+Retimed time_winners_again(const CheckContests& contests, const Machine& machine, int cpu);
 
 } // namespace asterope

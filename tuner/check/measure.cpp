@@ -1,6 +1,4 @@
 // Times a profile's copies again, says of each size whether it holds, and ends in time.
-#include "check/measure.hpp"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +9,7 @@
 #include "base/interrupt.hpp"
 #include "base/modes.hpp"
 #include "base/text.hpp"
+#include "check/contests.hpp"
 #include "machine/affinity.hpp"
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
