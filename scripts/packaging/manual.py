@@ -29,10 +29,10 @@ from asterope.commands import COMMANDS  # noqa: E402
 WORDS = {
     "--rigor": "quick standard exhaustive",
     "--workload": " ".join([*workloads.names("tunable"), "balanced"]),
-    "asterope-bench --workload": " ".join([*workloads.names("name"), "balanced"]),
     "--space": "paper extended",
-    "--suite": "workloads sizes aliased misalignment mix fixed states overlap threads all",
-    "--peers": "all none list",
+    "--suite": "workloads sizes misalignment mix fixed states overlap threads all balanced "
+    + " ".join(workloads.names("name")),
+    "--peer": "all list",
     "--operation": "memcpy memset",
     "--only": "working_set critical_stride misalignment aliasing store_forwarding huge_pages "
     "placement contents single_timings identical",

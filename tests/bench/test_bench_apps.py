@@ -131,12 +131,8 @@ def test_reads_are_shown_alone_and_with_their_use(bench, library: Path) -> None:
     assert lines[-1].startswith("read and used: ")
 
 
-NAMED = ("--systemSize", "8K", "--elemsPerSubsys", "4", "--elemSize=128", "--repCount", "2")
-
-
-@pytest.mark.parametrize("arguments", [SYSTEM, NAMED])
-def test_locality_takes_its_parameters_by_place_and_by_name(bench, library, arguments) -> None:
-    lines = lines_of(bench(*LOCALITY, "--routine", library, *arguments))
+def test_locality_shows_both_steps_of_libcs_copy_the_routine_and_move(bench, library) -> None:
+    lines = lines_of(bench(*LOCALITY, "--routine", library, *SYSTEM))
     assert lines[0].startswith("asterope_memcpy and move against the copy of ")
     assert "3 paired rounds" in lines[0]
     assert "elemSize 128, churnCount 1, accessCount 4" in lines[1]
@@ -149,7 +145,7 @@ def test_locality_takes_its_parameters_by_place_and_by_name(bench, library, argu
 
 
 def test_a_preset_has_the_papers_rows(bench, library: Path) -> None:
-    system = ("--preset", "2", "--systemSize", "8K", "--repCount", "1")
+    system = ("--preset", "2", "8K", *".....", "1")
     lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
     assert "P2329, test 2," in lines[0]
     rows = [line.split() for line in lines if line.startswith("     8 KiB ")]
@@ -163,7 +159,7 @@ def test_a_preset_has_the_papers_rows(bench, library: Path) -> None:
 
 
 def test_test_3_is_scaled_to_the_memory_and_says_how(bench, library: Path) -> None:
-    system = ("--preset", "3", "--memory", "1M", "--elemsPerSubsys", "4", "--repCount", "1")
+    system = ("--preset", "3", "--memory", "1M", *"..", "4", *"...", "1")
     lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
     assert "elemSize 64, churnCount 1, accessCount 8" in lines[1]
     assert lines[3].strip() == "asterope-bench locality 65536 . 4 64 1 8 1"
@@ -193,7 +189,7 @@ BAD = {
     "locality": [
         ([], "none of systemSize"),
         (["1048576G", ".", "4", "128"], "may be taken"),
-        (["--repCount=-1", *SYSTEM[:4]], "repCount '-1'"),
+        ([*SYSTEM[:6], "0"], "repCount '0'"),
         (["--memory", "4K", *SYSTEM], "more than the 4 KiB that may be taken"),
         (["--preset", "1", "--memory", "4K"], "more than the 4 KiB that may be taken"),
         (["--preset", "3", "--memory", "1x"], "1x"),

@@ -7,13 +7,14 @@
 
 using namespace asterope;
 
-TEST(ParsePeerNames, keeps_the_order_of_those_that_are_known) {
-    const std::vector<std::string> known = {"one", "two", "three"};
-    EXPECT_EQ(parse_peer_names("all", known), known);
-    EXPECT_TRUE(parse_peer_names("none", known).empty());
-    EXPECT_EQ(parse_peer_names("three,one", known), (std::vector<std::string>{"one", "three"}));
-    EXPECT_EQ(parse_peer_names("two,two", known), std::vector<std::string>{"two"});
+TEST(BuiltInNames, keep_the_order_of_those_that_are_known_and_leave_others_alone) {
+    using Names = std::vector<std::string>;
+    const Names known = {"one", "two", "three"};
+    EXPECT_EQ(built_in_names({"all"}, known), known);
+    EXPECT_EQ(built_in_names({}, known), Names());
+    EXPECT_EQ(built_in_names({"x=four.so:one", "three", "one,three"}, known),
+              (Names{"one", "three"}));
     for (const char* text : {"", "four", "one,", ",one", "one, two", "all,one"}) {
-        EXPECT_THROW(parse_peer_names(text, known), BadInput) << text;
+        EXPECT_THROW(built_in_names({text}, known), BadInput) << text;
     }
 }

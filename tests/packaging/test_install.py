@@ -117,7 +117,7 @@ def test_asterope_tune_finds_asterope_generate_beside_itself(run, prefix, tmp_pa
 
 
 def test_asterope_bench_builds_the_routine_that_it_times(run, repository):
-    few = ("--suite", "sizes", "--workload", "hot", "--sizes", "4K", "--rounds", "3")
+    few = ("--suite", "hot", "--sizes", "4K", "--rounds", "3")
     done = run("asterope-bench", *few, "--profile", repository / REFERENCE)
     assert done.returncode == 0, done
     assert f"the routine is built from {repository / REFERENCE}" in done.stderr

@@ -152,7 +152,7 @@ def test_completion_offers_the_options_of_help_and_no_others(share, build_dir, p
         (["tune", "--seed", ""], []),
         (["tune", "-o", ""], ["compopt -o default"]),
         (["bench", "--suite", "sizes,mi"], ["sizes,misalignment", "sizes,mix"]),
-        (["bench", "--workload", "hot_"], ["hot_read"]),
+        (["bench", "--suite", "hot_"], ["hot_read"]),
         (["generate", "-o", ""], ["compopt -o dirnames"]),
         (["generate", ""], ["compopt -o default"]),
     ],

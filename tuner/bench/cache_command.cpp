@@ -11,8 +11,8 @@
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
-#include "bench/app_run.hpp"
 #include "bench/apps/cached_file.hpp"
+#include "bench/bench_run.hpp"
 
 namespace asterope {
 
@@ -51,17 +51,17 @@ void run_cache(const CacheOptions& options) {
     const std::vector<std::size_t> blocks = parse_size_list(options.blocks);
     const std::size_t file_bytes = parse_size(options.file);
     check_cache(sizes, blocks, file_bytes);
-    AppRun app(options.routine);
-    app.require_memory(file_bytes, "--file " + format_size(file_bytes) + " is");
-    const int cpu = app.start(options.routine.cpu);
+    BenchRun run(options.routine);
+    run.require_memory(file_bytes, "--file " + format_size(file_bytes) + " is");
+    const int cpu = run.start(options.routine.cpu);
 
     std::printf("Sequential reads of a cached file of %s, %u %% of its blocks missing, %s against "
                 "%s:\n%d paired rounds, CPU %d. x libc above 1: the routine is faster; floor: libc "
                 "against itself.\n",
                 format_size(file_bytes).c_str(), options.misses, options.routine.symbol().c_str(),
-                app.machine().libc.c_str(), options.routine.rounds, cpu);
-    app.begin(plain_table("block    read", 27, TimeUnit::microseconds),
-              static_cast<double>(blocks.size() * sizes.size()) * 2 * 3);
+                run.machine().libc.c_str(), options.routine.rounds, cpu);
+    run.plan(static_cast<double>(blocks.size() * sizes.size()) * 2 * 3);
+    run.begin(plain_table("block    read", 27, TimeUnit::microseconds));
     GeometricMean ratios[2];
     for (const std::size_t block : blocks) {
         CachedFile file(file_bytes, block);
@@ -74,17 +74,17 @@ void run_cache(const CacheOptions& options) {
                 Job job{"cache", "cache", {label}, size};
                 job.trial_seconds = 1;
                 job.time = [&](const Contender& contender, std::uint64_t, int) {
-                    reader.run(contender.copy, times_for(settling_bytes_of(app.machine()), size),
+                    reader.run(contender.copy, times_for(settling_bytes_of(run.machine()), size),
                                consume, true);
                     return reader.run(contender.copy, times_for(kTimedBytes, size), consume, false);
                 };
-                ratios[consume].add(app.measure(job).front().routine().ratio.median);
+                ratios[consume].add(run.measure(job).front().routine().ratio.median);
             }
         }
     }
     std::printf("%s\n%s\n", mean_text("read", ratios[false]).c_str(),
                 mean_text("read and used", ratios[true]).c_str());
-    app.warn();
+    run.warn();
 }
 
 } // namespace

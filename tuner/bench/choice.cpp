@@ -20,7 +20,7 @@ namespace {
 /// An entry point of the routine's library besides the one that is compared.
 struct EntryPoint {
     std::string suffix;                 ///< of the routine's names, here and in its library
-    std::string what;                   ///< for --peers list and legends
+    std::string what;                   ///< for --peer list and legends
     std::vector<std::string> workloads; ///< that it is meant for; none: all
     bool threaded = false;
 };
@@ -98,14 +98,12 @@ Contender routine_contender(const RoutineOptions& routine) {
 }
 
 void add_options(CLI::App& app, PeerOptions& options) {
-    add_option(app, "--peers", &options.built_in,
-               "built-in copies to time side by side with the routine and libc: "
-               "comma-separated names, all, none, or list to see them",
-               "NAMES", {.shows_default = true});
-    add_option(app, "--peer", &options.loaded,
-               "one more copy (or set), from a shared object; may be repeated. A peer "
-               "that is missing, copies wrongly, crashes or hangs is named and left out",
-               kExternalCopyForm, {.may_be_repeated = true});
+    add_option(app, "--peer", &options.peers,
+               "a copy (or set) to time side by side with the routine and libc: built-in ones by "
+               "comma-separated names, all, or list to see them, or one more from a shared object; "
+               "may be repeated. A peer that is missing, copies wrongly, crashes or hangs is named "
+               "and left out",
+               std::string("NAMES|") + kExternalCopyForm, {.may_be_repeated = true});
     add_option(app, "--reference", &options.references,
                "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
                "shared object: in sums and under --check, what counts is the better of libc and "
@@ -113,20 +111,23 @@ void add_options(CLI::App& app, PeerOptions& options) {
                kExternalCopyForm, {.may_be_repeated = true});
 }
 
-std::vector<std::string> parse_peer_names(std::string_view text,
-                                          const std::vector<std::string>& known) {
-    if (text == "none") return {};
-    if (text == "all") return known;
+std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
+                                        const std::vector<std::string>& known) {
     std::vector<std::string> asked;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        asked.emplace_back(text.substr(begin, end - begin));
-        begin = end + 1;
+    for (const std::string& text : peers) {
+        if (contains(text, '=')) continue;
+        for (std::size_t begin = 0; begin <= text.size();) {
+            const std::size_t end = std::min(text.find(',', begin), text.size());
+            asked.emplace_back(text.substr(begin, end - begin));
+            begin = end + 1;
+        }
     }
+    if (asked == std::vector<std::string>{"all"}) return known;
     for (const std::string& name : asked) {
         if (contains(known, name)) continue;
-        throw BadInput("--peers names '" + name.substr(0, 40) +
-                       "', which is no built-in copy: '--peers list' shows them");
+        throw BadInput("--peer '" + name.substr(0, 40) +
+                       "' is no built-in copy ('--peer list' shows them), nor " +
+                       kExternalCopyForm);
     }
     std::vector<std::string> chosen;
     for (const std::string& name : known) {
@@ -154,17 +155,19 @@ std::string list_peers() {
 Selection choose(const PeerOptions& options, const RoutineOptions& routine,
                  const std::string& libc) {
     const std::vector<Peer> peers = built_in_peers();
-    const std::vector<std::string> built_in =
-        parse_peer_names(options.built_in, known_names(peers));
+    const std::vector<std::string> built_in = built_in_names(options.peers, known_names(peers));
     const Operation operation = routine.operation;
     if (operation == Operation::set && !built_in.empty()) {
-        throw BadInput("--peers names copies, and " + name_of(operation) +
-                       " is timed: name functions like it by --peer " + kExternalCopyForm);
+        throw BadInput("--peer " + built_in.front() + " is a copy, and " + name_of(operation) +
+                       " is timed: name functions like it by " + kExternalCopyForm);
     }
     const Contender libcs = libc_contender(libc, operation);
     std::vector<std::string> names = {libcs.name, kRoutineName};
     names.insert(names.end(), built_in.begin(), built_in.end());
-    const auto loaded = parse_external_copies(options.loaded, "--peer", names, operation);
+    std::vector<std::string> others;
+    std::ranges::copy_if(options.peers, std::back_inserter(others),
+                         [](const std::string& text) { return contains(text, '='); });
+    const auto loaded = parse_external_copies(others, "--peer", names, operation);
     for (const ExternalCopy& peer : loaded) names.push_back(peer.name);
     constexpr const char* kReferences = "--reference"; // of whichever operation
     const auto references =

@@ -16,17 +16,16 @@ class App;
 namespace asterope {
 
 struct PeerOptions {
-    std::string built_in = "none";               ///< --peers
-    std::vector<std::string> loaded, references; ///< each --peer, each --reference
+    std::vector<std::string> peers, references; ///< each --peer, each --reference
 };
 
-/// --peers, --peer and --reference.
+/// --peer and --reference.
 void add_options(CLI::App& app, PeerOptions& options);
 
-/// What --peers names: "all", "none", or names of built-in copies separated by commas, in the order
-/// of `known`. Throws BadInput for a name that is none of them.
-std::vector<std::string> parse_peer_names(std::string_view text,
-                                          const std::vector<std::string>& known);
+/// The built-in copies that some --peer names: "all", or names separated by commas, in the order of
+/// `known`. Those with a '=' are others. Throws BadInput for a name that is none of them.
+std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
+                                        const std::vector<std::string>& known);
 
 /// A line for each built-in copy: its name, and what it is or why it is left out.
 std::string list_peers();

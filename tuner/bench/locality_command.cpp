@@ -12,8 +12,8 @@
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
-#include "bench/app_run.hpp"
 #include "bench/apps/locality.hpp"
+#include "bench/bench_run.hpp"
 
 namespace asterope {
 
@@ -51,7 +51,7 @@ LocalityRequest read_parameters(const std::array<std::string, 7>& texts) {
 
 /// The rows that the memory has room for. Throws BadInput where that is none.
 std::vector<Locality> that_fit(std::vector<Locality> rows, std::size_t memory) {
-    AppRun::require_memory(
+    BenchRun::require_memory(
         memory_of(rows[0]),
         "systemSize " + format_size(rows[0].systemSize) + " and what manages it need", memory);
     std::erase_if(rows, [&](const Locality& row) { return memory_of(row) > memory; });
@@ -103,17 +103,17 @@ class LocalityTable : public Table {
 };
 
 /// What is compared.
-void print_head(const RoutineOptions& routine, const AppRun& app, int test, int cpu,
+void print_head(const RoutineOptions& routine, const BenchRun& run, int test, int cpu,
                 const Locality& row, bool default_reps, std::size_t left_out) {
     std::printf("%s and move against the copy of %s: %s%d paired rounds, CPU %d.\n"
                 "elemSize %s%zu, churnCount %zu, accessCount %zu. Below 100 %%: faster than "
                 "libc's copy; floor: libc's copy against itself.\n",
-                routine.symbol().c_str(), app.machine().libc.c_str(),
+                routine.symbol().c_str(), run.machine().libc.c_str(),
                 test ? ("P2329, test " + std::to_string(test) + ", ").c_str() : "", routine.rounds,
                 cpu, row.uneven ? "1 to " : "", row.elemSize, row.churnCount, row.accessCount);
     if (default_reps) {
-        std::printf("repCount is that of the paper's tests divided by 64, at least 2; "
-                    "--repCount sets another.\n");
+        std::printf("repCount is that of the paper's tests divided by 64, at least 2; the "
+                    "last parameter sets another.\n");
     }
     if (test == 3) {
         std::printf("The paper's systems of 4 to 32 GiB are scaled to what may be taken. The first "
@@ -164,25 +164,25 @@ void run_locality(const LocalityOptions& options) {
     request.uneven = options.uneven;
     const std::size_t given = options.memory.empty() ? 0 : parse_size(options.memory);
     if (!options.preset) solve(request); // refuses it before the routine is looked at
-    AppRun app(options.routine);
-    const std::size_t memory = given ? given : app.bytes_that_may_be_taken();
+    BenchRun run(options.routine);
+    const std::size_t memory = given ? given : run.bytes_that_may_be_taken();
     const std::vector<Locality> wanted = options.preset ? preset(options.preset, request, memory)
                                                         : std::vector<Locality>{solve(request)};
     const std::vector<Locality> rows = that_fit(wanted, memory);
-    const int cpu = app.start(options.routine.cpu);
-    print_head(options.routine, app, options.preset, cpu, rows[0],
+    const int cpu = run.start(options.routine.cpu);
+    print_head(options.routine, run, options.preset, cpu, rows[0],
                !request.repCount && options.preset != 3, wanted.size() - rows.size());
-    Contenders contenders = app.contenders();
-    contenders.push_back({kMove, "hands on the data", libc_move()});
+    run.add({kMove, "hands on the data", libc_move()});
     double work = 0;
     for (const Locality& row : rows) work += 4 * work_of(row);
-    app.begin(std::make_unique<LocalityTable>(options.routine.symbol()), work);
+    run.plan(work);
+    run.begin(std::make_unique<LocalityTable>(options.routine.symbol()));
     std::vector<Cell> totals;
     for (const Locality& row : rows) {
-        totals.push_back(app.measure(locality_job(row), contenders).front());
+        totals.push_back(run.measure(locality_job(row)).front());
     }
     if (rows.size() > 1) print_losses(options.routine.symbol(), rows, totals);
-    app.warn();
+    run.warn();
 }
 
 } // namespace
@@ -204,13 +204,12 @@ Subcommand add_locality_command(CLI::App& app) {
                                              "times that all are accessed in a cycle (default 4)",
                                              "cycles (default: as many as go over 32 MiB)"};
     for (std::size_t i = 0; i < kNames.size(); ++i) {
-        const std::string name = kNames[i];
-        add_option(command, "--" + name + ',' + name, &options->parameters[i], help[i], "N");
+        add_option(command, kNames[i], &options->parameters[i], help[i]);
     }
     add_option(command, "--preset", &options->preset,
                "the paper's test 1 (elements of 128 bytes) or 2 (of 96), system sizes of 8K "
                "to 32M, or 3 (of 64, its 4 to 32 GiB scaled to the memory); parameters that are "
-               "named as well hold in all rows",
+               "given as well hold in all rows",
                "1|2|3", {.within = {{1, 3}}});
     add_option(command, "--uneven", &options->uneven,
                "elements of 1 to elemSize bytes instead, each in a place of elemSize");

@@ -6,21 +6,20 @@
 
 #include "base/atomic_file.hpp"
 #include "base/command_line.hpp"
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/progress.hpp"
 #include "base/watched_run.hpp"
 #include "bench/app_commands.hpp"
+#include "bench/bench_run.hpp"
 #include "bench/files.hpp"
 #include "bench/request.hpp"
-#include "bench/suite.hpp"
 #include "bench/summary.hpp"
 #include "bench/threads.hpp"
 #include "machine/affinity.hpp"
 #include "machine/machine.hpp"
 #include "machine/profile_places.hpp"
 #include "timing/arena.hpp"
-#include "timing/clock.hpp"
 #include "timing/distribution.hpp"
 #include "version/version_text.hpp"
 
@@ -32,66 +31,27 @@ void say_left_out(const LeftOutCopy& one) {
                  Error::one_line(one.reason).c_str());
 }
 
-/// All that was measured; the report is written from it, whatever ended the run.
-class BenchRun {
-  public:
-    BenchRun(const Options& options, const Setting& setting,
-             const std::vector<LeftOutCopy>& left_out, int cpu)
-        : options_(options), setting_(setting), left_out_(left_out), watched_(cpu) {}
+/// Every cell that was measured, in the order of the tables.
+using Cells = std::vector<Cell>;
 
-    void measure_all(std::vector<Suite>& suites, Progress& progress) {
-        for (Suite& suite : suites) {
-            print(progress, suite.table->begin());
-            for (const Job& job : suite.jobs) {
-                progress.label(job.suite + " " + job.workload + " " + job.labels.front());
-                const double seconds =
-                    expected_seconds(job, setting_.contenders, options_.routine.rounds);
-                for (Cell& cell :
-                     measure(job, setting_.contenders, options_.routine.rounds, watched_,
-                             [&](double share) { progress.advance(share * seconds); })) {
-                    cells_.push_back(std::move(cell));
-                    print(progress, suite.table->row(cells_.back()));
-                }
-            }
-            print(progress, suite.table->end());
+void measure_all(BenchRun& run, std::vector<Suite>& suites, bool brief, Cells& cells) {
+    for (Suite& suite : suites) {
+        run.begin(brief ? nullptr : std::move(suite.table));
+        for (const Job& job : suite.jobs) {
+            for (Cell& cell : run.measure(job)) cells.push_back(std::move(cell));
         }
+        run.end();
     }
+}
 
-    void write_report(bool complete) const {
-        if (cells_.empty()) return; // better that of an earlier run than an empty one
-        if (options_.json.empty()) return;
-        const RunFacts facts{setting_.machine,         options_.routine.rounds, setting_.operation,
-                             setting_.statistics.name, setting_.contenders,     left_out_,
-                             watched_.facts()};
-        write_atomically(options_.json, results_json(facts, cells_, complete).dump(2) + '\n');
-    }
-
-    const std::vector<Cell>& cells() const { return cells_; }
-
-    void warn_of_noise() const { watched_.warn("these figures are"); }
-
-  private:
-    void print(Progress& progress, const std::string& text) const {
-        if (text.empty() || options_.brief) return;
-        progress.clear();
-        std::fputs(text.c_str(), stdout);
-        std::fflush(stdout);
-    }
-
-    const Options& options_;
-    const Setting& setting_;
-    const std::vector<LeftOutCopy>& left_out_;
-    MonitoredRounds watched_;
-    std::vector<Cell> cells_;
-};
-
-double expected_seconds(const std::vector<Suite>& suites, const Contenders& contenders,
-                        int rounds) {
-    double seconds = 0;
-    for (const Suite& suite : suites) {
-        for (const Job& job : suite.jobs) seconds += expected_seconds(job, contenders, rounds);
-    }
-    return seconds;
+void write_report(const Options& options, const Setting& setting, const BenchRun& run,
+                  const std::vector<LeftOutCopy>& left_out, const Cells& cells, bool complete) {
+    // better that of an earlier run than an empty one
+    if (cells.empty() || options.json.empty()) return;
+    const RunFacts facts{
+        setting.machine,    run.rounds(), setting.operation, setting.statistics.name,
+        setting.contenders, left_out,     run.noise()};
+    write_atomically(options.json, results_json(facts, cells, complete).dump(2) + '\n');
 }
 
 /// Those to use, beginning with the one that the process is pinned to.
@@ -102,7 +62,8 @@ std::vector<int> beginning_with(int cpu, std::vector<int> cpus) {
 
 /// Consumes the arena.
 void measure_suites(const Options& options, const Request& request, const Setting& setting,
-                    std::optional<Arena>& arena, const std::vector<int>& cpus, BenchRun& run) {
+                    std::optional<Arena>& arena, const std::vector<int>& cpus, BenchRun& run,
+                    Cells& cells) {
     std::vector<Suite> suites, on_threads;
     using Sizes = std::vector<std::size_t>;
     const auto add = [&](const std::string& name, const auto& make) {
@@ -131,14 +92,17 @@ void measure_suites(const Options& options, const Request& request, const Settin
         on_threads = thread_suites(setting, cpus, request.sizes.at("threads"));
     }
 
-    const int rounds = options.routine.rounds;
-    Progress progress(expected_seconds(suites, setting.contenders, rounds) +
-                          expected_seconds(on_threads, setting.contenders, rounds),
-                      false);
-    run.measure_all(suites, progress);
+    double seconds = 0;
+    for (const std::vector<Suite>* all : {&suites, &on_threads}) {
+        for (const Suite& suite : *all) {
+            for (const Job& job : suite.jobs) seconds += run.expected_seconds(job);
+        }
+    }
+    run.plan(seconds);
+    measure_all(run, suites, options.brief, cells);
     suites.clear();
     arena.reset(); // its memory is the threads' now
-    run.measure_all(on_threads, progress);
+    measure_all(run, on_threads, options.brief, cells);
 }
 
 void print_legend(const Contenders& contenders) {
@@ -180,8 +144,8 @@ int measure(const Options& options, const Request& request, const CallStatistics
     const std::vector<int> cpus = allowed_cpus();
     catch_interrupts();
     const Selection choice = choose(options.peers, options.routine, machine.libc);
-    const int cpu = pin_to_cpu(options.routine.cpu);
-    start_clock(machine.cpu.invariant_tsc);
+    BenchRun run(machine, choice.contenders, options.routine.rounds);
+    const int cpu = run.start(options.routine.cpu);
     const std::size_t largest = request.largest_size();
     std::optional<Arena> arena;
     if (largest) arena.emplace(arena_bytes(largest, machine));
@@ -199,23 +163,26 @@ int measure(const Options& options, const Request& request, const CallStatistics
     const Setting setting{machine, choice.contenders, statistics, operation};
     if (setting.with_peers() && !options.brief) print_legend(choice.contenders);
     std::fflush(stdout);
-    BenchRun run(options, setting, choice.left_out, cpu);
+    Cells cells;
+    const auto report = [&](bool complete) {
+        write_report(options, setting, run, choice.left_out, cells, complete);
+    };
     try {
-        measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run);
+        measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run, cells);
         require_still_right(choice.contenders, operation);
     } catch (const Error&) {
-        run.write_report(false);
+        report(false);
         throw;
     }
-    run.write_report(true);
+    report(true);
     if (options.brief) {
-        std::printf("%s", brief_text(run.cells(), operation).c_str());
+        std::printf("%s", brief_text(cells, operation).c_str());
     } else if (setting.with_peers()) {
-        std::printf("\n%s", summary_text(run.cells(), choice.contenders, operation).c_str());
+        std::printf("\n%s", summary_text(cells, choice.contenders, operation).c_str());
     }
     std::fflush(stdout);
-    run.warn_of_noise();
-    return options.check ? check(*options.check, run.cells()) : kDone;
+    run.warn();
+    return options.check ? check(*options.check, cells) : kDone;
 }
 
 /// Returns the exit code.
@@ -255,7 +222,7 @@ int run(int argc, char** argv) {
         return command.run();
     }
     resolve_operation(options);
-    if (options.peers.built_in == "list") {
+    if (contains(options.peers.peers, "list")) {
         std::fputs(list_peers().c_str(), stdout);
         return kDone;
     }

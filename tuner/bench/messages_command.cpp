@@ -12,8 +12,8 @@
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
-#include "bench/app_run.hpp"
 #include "bench/apps/message_pair.hpp"
+#include "bench/bench_run.hpp"
 #include "machine/affinity.hpp"
 
 namespace asterope {
@@ -73,21 +73,21 @@ void run_messages(const MessagesOptions& options) {
     const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
     const std::vector<std::size_t> rings = parse_size_list(options.rings);
     check_messages(sizes, rings);
-    AppRun app(options.routine);
-    app.require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is");
+    BenchRun run(options.routine);
+    run.require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is");
     const auto [publisher_cpu, subscriber_cpu] = choose_cpus(options);
-    app.start(std::nullopt);
+    run.start(std::nullopt);
     std::vector<Copier> copiers;
-    for (const Contender& one : app.contenders()) copiers.push_back({one.name, one.copy});
+    for (const Contender& one : run.contenders()) copiers.push_back({one.name, one.copy});
 
     std::printf("Messages over shared memory, %s against %s: %d paired rounds, publisher on CPU "
                 "%d,\nsubscriber on CPU %d%s. x libc above 1: the routine is faster; floor: libc "
                 "against itself.\n",
-                options.routine.symbol().c_str(), app.machine().libc.c_str(),
+                options.routine.symbol().c_str(), run.machine().libc.c_str(),
                 options.routine.rounds, publisher_cpu, subscriber_cpu,
                 subscriber_cpu == publisher_cpu ? " as well: each waits for the other to run" : "");
-    app.begin(plain_table("ring     message  step      ", 29, TimeUnit::microseconds),
-              static_cast<double>(rings.size() * sizes.size()) * 3);
+    run.plan(static_cast<double>(rings.size() * sizes.size()) * 3);
+    run.begin(plain_table("ring     message  step      ", 29, TimeUnit::microseconds));
     GeometricMean ratios;
     for (const std::size_t ring : rings) {
         for (const std::size_t size : sizes) {
@@ -97,11 +97,11 @@ void run_messages(const MessagesOptions& options) {
             job.trial_seconds = 1;
             job.time_parts = [&](const Contender& contender, std::uint64_t) {
                 const MessageTimes times =
-                    pair.run(contender.name, times_for(settling_bytes_of(app.machine()), size),
+                    pair.run(contender.name, times_for(settling_bytes_of(run.machine()), size),
                              times_for(kTimedBytes, size));
                 return std::vector<double>{times.total, times.publish, times.take, times.read};
             };
-            ratios.add(app.measure(job).front().routine().ratio.median);
+            ratios.add(run.measure(job).front().routine().ratio.median);
         }
     }
     std::printf("%s\n", mean_text("end to end", ratios).c_str());

@@ -3,6 +3,7 @@
 #include "bench/request.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/command_line.hpp"
 #include "base/contains.hpp"
@@ -38,80 +39,69 @@ const struct SuiteSizes {
     {"threads", "1K,8K,64K,512K,4M,32M", false, false},
 };
 
-/// What the suite `sizes` measures: of tuning's workloads and those for measuring only. "": nothing
-/// was asked for. What a routine was tuned for by weights is measured as balanced.
-std::vector<Workload> workloads_of(const std::string& text) {
-    if (text.empty()) {
-        return {Workload::hot,       Workload::hot_read, Workload::cold,
-                Workload::cold_walk, Workload::consume,  Workload::consume_walk};
-    }
-    const std::optional<Workload> single = find_workload(text);
-    if (single && facts_of(*single).family == WorkloadFamily::one_size) return {*single};
+std::vector<Workload> workloads_of(const Objective& objective) {
     std::vector<Workload> workloads;
-    const std::string mix = text == "weights" ? "balanced" : text;
-    for (const auto& [workload, weight] : parse_objective(mix).weights) {
-        workloads.push_back(workload);
+    for (const auto& [workload, weight] : objective.weights) workloads.push_back(workload);
+    return workloads;
+}
+
+/// What the suite `sizes` measures where it is asked for under this name, if it is one: under a
+/// workload, or under those of balanced.
+std::vector<Workload> workloads_named(const std::string& name, Operation operation) {
+    const std::vector<Workload> of_sets(kSets.begin(), kSets.end());
+    if (name == "balanced" && operation == Operation::set) return of_sets;
+    if (name == "balanced") return workloads_of(parse_objective(name));
+    const std::optional<Workload> single = find_workload(name);
+    if (!single) return {};
+    const bool timed = operation == Operation::set
+                           ? contains(of_sets, *single)
+                           : facts_of(*single).family == WorkloadFamily::one_size;
+    return timed ? std::vector{*single} : std::vector<Workload>{};
+}
+
+/// What a routine was tuned for. Where copies were tuned by weights, they are measured as balanced.
+std::vector<Workload> workloads_of(const Profile& profile, Operation operation) {
+    const std::string& name = profile.search.workload;
+    std::vector<Workload> workloads;
+    if (operation == Operation::copy && !name.empty()) {
+        workloads = workloads_named(name, operation);
+        if (workloads.empty()) {
+            workloads = workloads_of(parse_objective(name == "weights" ? "balanced" : name));
+        }
+        return workloads;
+    }
+    const auto weights = profile.search.weights.find(operation);
+    if (operation == Operation::copy || weights == profile.search.weights.end()) return workloads;
+    for (const auto& [workload, weight] : weights->second) {
+        if (weight > 0) workloads.push_back(workload);
     }
     return workloads;
 }
 
-/// The same of sets: of a workload by its name those that sets are timed under.
-std::vector<Workload> workloads_of_sets(const std::string& text) {
-    const std::vector<Workload> all(kSets.begin(), kSets.end());
-    if (text.empty() || text == "balanced") return all;
-    const std::optional<Workload> single = find_workload(text);
-    if (single && contains(all, *single)) return {*single};
-    std::string choices;
-    for (const Workload workload : all) choices += name_of(workload) + ", ";
-    throw BadInput("workload '" + text.substr(0, 40) +
-                   "' is none that memset is timed under: choose " + choices + "or balanced");
-}
-
-/// What memset was tuned by.
-std::vector<Workload> workloads_of_sets(const Profile& profile) {
-    std::vector<Workload> workloads;
-    const auto weights = profile.search.weights.find(Operation::set);
-    if (weights != profile.search.weights.end()) {
-        for (const auto& [workload, weight] : weights->second) {
-            if (weight > 0) workloads.push_back(workload);
-        }
-    }
-    return workloads.empty() ? workloads_of_sets("") : workloads;
-}
-
 /// Throws BadInput where a workload is named that none of the sizes is timed under.
-void refuse_untimed(const std::string& name, const std::vector<std::size_t>& sizes) {
-    const std::optional<Workload> workload = find_workload(name);
-    if (!workload || std::ranges::any_of(
-                         sizes, [&](std::size_t size) { return is_timed_at(size, *workload); })) {
-        return;
-    }
-    const WorkloadFacts& facts = facts_of(*workload);
-    throw BadInput("workload " + name + " is timed" +
+void refuse_untimed(Workload workload, const std::vector<std::size_t>& sizes) {
+    const auto timed = [&](std::size_t size) { return is_timed_at(size, workload); };
+    if (std::ranges::any_of(sizes, timed)) return;
+    const WorkloadFacts& facts = facts_of(workload);
+    throw BadInput("workload " + name_of(workload) + " is timed" +
                    (facts.from_bytes ? " from " + format_size(facts.from_bytes) + " up" : "") +
                    (facts.to_bytes ? " to " + format_size(facts.to_bytes) : "") +
                    ": name other --sizes");
 }
 
-void require_known(const std::vector<std::string>& suites, Operation operation) {
-    const auto is_there = [&](const auto& suite) {
-        return operation == Operation::copy || suite.of_sets;
-    };
+[[noreturn]] void refuse_suite(const std::string& name, Operation operation) {
+    const bool sets = operation == Operation::set;
     std::string known;
     for (const auto& suite : kSuites) {
-        if (is_there(suite)) known += suite.name + ", ";
+        if (!sets || suite.of_sets) known += suite.name + ", ";
     }
-    for (const std::string& name : suites) {
-        if (name == "all") continue;
-        const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
-        if (!suite) {
-            throw BadInput("suite '" + name.substr(0, 40) + "' is unknown: choose " + known +
-                           "or all");
-        }
-        if (is_there(*suite)) continue;
-        throw BadInput("suite " + name + " is none of " + name_of(operation) + ": choose " + known +
-                       "or all");
+    if (sets) {
+        for (const Workload workload : kSets) known += name_of(workload) + ", ";
+    } else {
+        known += names_of(WorkloadFamily::one_size) + ", ";
     }
+    throw BadInput("suite '" + name.substr(0, 40) + "' is none of " + name_of(operation) +
+                   ": choose " + known + "balanced or all");
 }
 
 } // namespace
@@ -129,10 +119,6 @@ void add_options(CLI::App& app, Options& options) {
                "where no library is found (without FILE: from your own, "
                "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
                "FILE", {.value_may_be_missing = true});
-    add_option(app, "--workload", &options.workload,
-               "of the sizes suite: " + names_of(WorkloadFamily::one_size) +
-                   ", or balanced; without it, hot, hot_read, cold, consume and their walks",
-               "NAME");
     add_option(
         app, "--suite", &options.suites,
         "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
@@ -143,7 +129,10 @@ void add_options(CLI::App& app, Options& options) {
         "page's end, sizes that are all as likely; overlap: memmove within cached buffers, shifted "
         "by 1, "
         "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
-        "there are workloads, sizes, misalignment, mix, fixed and states",
+        "there are workloads, sizes, misalignment, mix, fixed and states. Or a workload: the suite "
+        "sizes under that alone, which is under hot, hot_read, cold, consume and their walks, or "
+        "under what the profile was tuned for: " +
+            names_of(WorkloadFamily::one_size) + ", or balanced, under all that count for it",
         "NAMES", {.shows_default = true, .separated_by_commas = true});
     add_option(app, "--recording", &options.recording,
                "sizes of the mix as a program has them: what asterope-record wrote", "FILE");
@@ -176,40 +165,50 @@ std::size_t Request::largest_size() const {
 }
 
 Request read_request(const Options& options) {
-    const bool sets = options.routine.operation == Operation::set;
-    require_known(options.suites, options.routine.operation);
+    const Operation operation = options.routine.operation;
+    Request request;
+    std::set<std::string> suites;
+    for (const std::string& name : options.suites) {
+        const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
+        if (name == "all") {
+            for (const auto& one : kSuites) suites.insert(one.name);
+        } else if (suite && (operation == Operation::copy || suite->of_sets)) {
+            suites.insert(name);
+        } else {
+            const std::vector<Workload> named = workloads_named(name, operation);
+            if (suite || named.empty()) refuse_suite(name, operation);
+            request.workloads.insert(request.workloads.end(), named.begin(), named.end());
+            suites.insert("sizes");
+        }
+    }
+    const std::vector<Workload> named_workloads = request.workloads;
     std::vector<std::size_t> named, of_profile;
     if (!options.sizes.empty()) named = parse_size_list(options.sizes);
-    std::string workload = options.workload;
-    Request request;
     if (!options.profile.empty()) {
         const Profile profile = read_profile(options.profile);
-        if (sets) {
-            request.workloads = workloads_of_sets(profile);
-        } else if (workload.empty()) {
-            workload = profile.search.workload;
-        }
-        of_profile = profile.sizes(options.routine.operation);
+        if (request.workloads.empty()) request.workloads = workloads_of(profile, operation);
+        of_profile = profile.sizes(operation);
         if (of_profile.empty()) {
             throw BadInput("profile " + options.profile +
                            " says nothing of memset: tune again, or name --sizes and no "
                            "--profile");
         }
     }
-    if (!sets) {
-        request.workloads = workloads_of(workload);
-    } else if (!workload.empty() || request.workloads.empty()) {
-        request.workloads = workloads_of_sets(workload);
+    if (request.workloads.empty() && operation == Operation::set) {
+        request.workloads.assign(kSets.begin(), kSets.end());
+    } else if (request.workloads.empty()) {
+        request.workloads = {Workload::hot,       Workload::hot_read, Workload::cold,
+                             Workload::cold_walk, Workload::consume,  Workload::consume_walk};
     }
     for (const auto& suite : kSuites) {
-        if (sets && !suite.of_sets) continue;
-        if (!contains(options.suites, suite.name) && !contains(options.suites, "all")) continue;
+        if (operation == Operation::set && !suite.of_sets) continue;
+        if (!contains(suites, suite.name)) continue;
         request.sizes[suite.name] = !named.empty() ? named
                                     : suite.takes_profiles && !of_profile.empty()
                                         ? of_profile
                                         : parse_size_list(suite.sizes);
     }
-    if (request.has("sizes")) refuse_untimed(workload, request.sizes.at("sizes"));
+    for (const Workload one : named_workloads) refuse_untimed(one, request.sizes.at("sizes"));
     return request;
 }
 

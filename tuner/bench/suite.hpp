@@ -14,7 +14,8 @@
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
 #include "timing/distribution.hpp"
-#include "timing/monitored_rounds.hpp"
+#include "timing/fresh_memory.hpp"
+#include "timing/stopwatch.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
@@ -56,6 +57,20 @@ struct Setting {
     TimedCopy timed(const Contender& contender, int cache_effect = 0) const;
 };
 
+/// The job with its trials: those of the stopwatch under a workload, which take so many seconds.
+Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,
+                  Workload workload, double seconds);
+
+/// Where the calls of one trial go, again and again.
+struct RepeatedCall {
+    char* destination;
+    const char* source;
+    std::shared_ptr<FreshMemory> memory = nullptr; ///< where the destination is, if it is fresh
+};
+/// The job with trials of as many such calls as libc makes in about so many seconds.
+Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t least_calls,
+                 std::function<RepeatedCall(std::uint64_t round)> place);
+
 /// A table for these jobs: of libc and the routine, or with a column for each that takes part in
 /// some job.
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs);
@@ -90,19 +105,8 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
 std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
                                 const std::vector<std::size_t>& sizes);
 
-/// How many seconds `job` takes in `rounds` rounds, about.
-double expected_seconds(const Job& job, const Contenders& contenders, int rounds);
-
 /// Whether the contender takes part: threaded copies only where one thread copies, and copies that
 /// are no memmove only where buffers do not overlap.
 bool takes_part(const Contender& contender, const Job& job);
-
-/// Times all that take part in paired rounds, libc under two names, each copy its own
-/// cache effect. Disturbed rounds are timed again, as in a search; not so where other threads copy,
-/// as `watched` sees but this thread, which waits for them. `advance` is called after each trial,
-/// with its share of all of them. Returns a cell a label.
-std::vector<Cell> measure(const Job& job, const Contenders& contenders, int rounds,
-                          MonitoredRounds& watched,
-                          const std::function<void(double share)>& advance);
 
 } // namespace asterope

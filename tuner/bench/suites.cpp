@@ -31,12 +31,9 @@ double estimate(std::size_t size, Workload workload, const Machine& machine) {
 
 Job size_job(const std::string& suite, const Setting& setting,
              const std::shared_ptr<Stopwatch>& stopwatch, std::size_t size, Workload workload) {
-    Job job{suite, name_of(workload), {format_size(size)}, size};
-    job.trial_seconds = estimate(size, workload, setting.machine);
+    Job job = stopwatch_job({suite, name_of(workload), {format_size(size)}, size}, setting,
+                            stopwatch, workload, estimate(size, workload, setting.machine));
     job.prepare = [=] { stopwatch->calibrate(size, workload, trial_seconds(workload)); };
-    job.time = [=, &setting](const Contender& contender, std::uint64_t round, int cache_effect) {
-        return stopwatch->time(setting.timed(contender, cache_effect), workload, size, round);
-    };
     return job;
 }
 
@@ -53,6 +50,41 @@ TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
     copy.operation = operation;
     copy.chooses = true;
     return copy;
+}
+
+Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,
+                  Workload workload, double seconds) {
+    job.trial_seconds = seconds;
+    job.time = [=, &setting, size = job.size](const Contender& contender, std::uint64_t round,
+                                              int cache_effect) {
+        return stopwatch->time(setting.timed(contender, cache_effect), workload, size, round);
+    };
+    return job;
+}
+
+Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t least_calls,
+                 std::function<RepeatedCall(std::uint64_t round)> place) {
+    const auto calls = std::make_shared<std::size_t>(0); // in one trial
+    const auto time = [=, size = job.size](const TimedCopy& copy, std::uint64_t round,
+                                           std::size_t times) {
+        const RepeatedCall call = place(round);
+        return time_calls(
+            [function = copy.function, to = call.destination,
+             second = SecondArgument(copy)(call.source), size](std::size_t left) {
+                for (; left; --left) function(to, second, size, 0);
+            },
+            times);
+    };
+    job.trial_seconds = seconds * 1.2 + 6 * static_cast<double>(job.size) / kBytesPerSecond;
+    job.prepare = [=, &setting] {
+        const TimedCopy libc = setting.timed(setting.contenders.front());
+        *calls = calls_that_take(seconds, [&](std::size_t some) { return time(libc, 0, some); });
+        *calls = std::max(least_calls, *calls);
+    };
+    job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
+        return time(setting.timed(contender), round, *calls);
+    };
+    return job;
 }
 
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs) {
@@ -123,19 +155,16 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
             for (const Workload workload : workloads) {
                 if (!stopwatch->prepare(workload)) continue;
                 const std::string name = name_of(workload);
-                Job job{"mix", name, {name}};
-                job.weighting = by_bytes ? "bytes" : "calls";
-                job.trial_seconds = 0.5e-3;
+                double seconds = 0.5e-3;
                 const bool memory =
                     workload == Workload::mix_memory || workload == Workload::mix_memory_read;
                 if (memory && by_bytes) {
-                    job.trial_seconds +=
+                    seconds +=
                         static_cast<double>(last_cache_bytes(setting.machine)) / kBytesPerSecond;
                 }
-                job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
-                    return stopwatch->time(setting.timed(contender), workload, 0, round);
-                };
-                jobs.push_back(std::move(job));
+                jobs.push_back(
+                    stopwatch_job({"mix", name, {name}}, setting, stopwatch, workload, seconds));
+                jobs.back().weighting = by_bytes ? "bytes" : "calls";
             }
             if (jobs.empty()) return;
             suites.push_back(suite_of(setting.statistics.name + title, setting, std::move(jobs)));
@@ -159,12 +188,8 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
         const std::string name = name_of(workload);
         std::vector<Job> jobs;
         for (const std::size_t size : facts_of(workload).walks ? walked_sizes() : fixed_sizes()) {
-            Job job{"fixed", name, {format_size(size)}, size};
-            job.trial_seconds = 10e-6;
-            job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
-                return stopwatch->time(setting.timed(contender), workload, size, round);
-            };
-            jobs.push_back(std::move(job));
+            jobs.push_back(stopwatch_job({"fixed", name, {format_size(size)}, size}, setting,
+                                         stopwatch, workload, 10e-6));
         }
         suites.push_back(suite_of(name, setting, std::move(jobs)));
     }
@@ -196,50 +221,29 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
                                        const std::vector<std::size_t>& sizes) {
     // at a line, at none, at what registers and halves of lines are aligned to, just before a line
     static const std::vector<std::size_t> kPast = {0, 1, 8, 16, 31, 32, 63};
-    constexpr double kTrialSeconds = 20e-6;
     const bool sets = setting.operation == Operation::set;
     const std::vector<std::size_t> sources = sets ? std::vector<std::size_t>{0} : kPast;
     std::vector<Suite> suites;
     for (const std::size_t size : sizes) {
         std::vector<Job> jobs;
-        const auto calls = std::make_shared<std::size_t>(0); // in one trial
         for (const std::size_t source : sources) {
             for (const std::size_t destination : kPast) {
-                char* const to = arena.destination() + kPhase + destination;
-                const char* const from = arena.source() + source;
-                const auto time = [=](const TimedCopy& copy, std::uint64_t round,
-                                      std::size_t times) {
-                    const std::size_t place = roam(round);
-                    return time_calls(
-                        [function = copy.function, to = to + place,
-                         second = SecondArgument(copy)(from + place), size](std::size_t left) {
-                            for (; left; --left) function(to, second, size, 0);
-                        },
-                        times);
-                };
-                Job job{"misalignment",
-                        "hot",
-                        {format_size(size) + (sets ? "" : " +" + std::to_string(source)) + " +" +
-                         std::to_string(destination)},
-                        size};
-                job.trial_seconds =
-                    kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / kBytesPerSecond;
-                job.prepare = [=, &setting] {
-                    if (*calls) return; // the whole grid has the calls of its first cell
-                    const TimedCopy libc = setting.timed(setting.contenders.front());
-                    *calls = calls_that_take(kTrialSeconds,
-                                             [&](std::size_t some) { return time(libc, 0, some); });
-                };
-                job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
-                    return time(setting.timed(contender), round, *calls);
-                };
-                jobs.push_back(std::move(job));
+                const std::string label = format_size(size) +
+                                          (sets ? "" : " +" + std::to_string(source)) + " +" +
+                                          std::to_string(destination);
+                jobs.push_back(repeated_job({"misalignment", "hot", {label}, size}, setting, 20e-6,
+                                            1, [=, &arena](std::uint64_t round) -> RepeatedCall {
+                                                const std::size_t place = roam(round);
+                                                return {arena.destination() + kPhase + destination +
+                                                            place,
+                                                        arena.source() + source + place};
+                                            }));
             }
         }
         const std::string title = format_size(size) + " misaligned";
-        suites.push_back(
-            sets ? suite_of(title, setting, std::move(jobs))
-                 : Suite{grid_table(title, kPast, setting.contenders), std::move(jobs)});
+        suites.push_back(sets || setting.with_peers()
+                             ? suite_of(title, setting, std::move(jobs))
+                             : Suite{grid_table(title, kPast), std::move(jobs)});
     }
     return suites;
 }

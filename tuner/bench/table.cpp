@@ -110,42 +110,39 @@ std::vector<std::string> words_of(const std::string& name) {
     return words;
 }
 
-class WorkloadsTable : public Table {
+/// A row for as many cells as there are columns: the ratio of the routine, and the floor where the
+/// columns are `wide`.
+class WideTable : public Table {
   public:
-    explicit WorkloadsTable(const std::vector<Workload>& workloads)
-        : workloads_(workloads), columns_(workloads.size()) {}
+    WideTable(std::string head, std::string corner, std::vector<std::string> names,
+              std::vector<Workload> workloads = {})
+        : head_(std::move(head)), corner_(std::move(corner)), names_(std::move(names)),
+          workloads_(std::move(workloads)), wide_(!workloads_.empty()), columns_(names_.size()) {}
 
-    std::string begin() override {
-        // what each is, in two lines: those that find the data cached, and those that do not
-        std::string cached, uncached;
-        std::vector<std::string> names;
-        for (const Workload workload : workloads_) {
-            const bool hot = workload == Workload::hot || workload == Workload::hot_read;
-            std::string& line = hot ? cached : uncached;
-            if (!line.empty()) line += "; ";
-            line += name_of(workload) + ": " + std::string(facts_of(workload).text);
-            names.emplace_back(name_of(workload));
-        }
-        return '\n' + cached + ";\n" + uncached + ".\n" + line_of("x libc", names);
-    }
+    std::string begin() override { return '\n' + head_ + line_of(corner_, names_); }
 
     std::string row(const Cell& cell) override {
         skip_what_is_not_timed_at(cell.size);
-        columns_[cells_.size()].add(cell.routine().ratio.median);
-        cells_.push_back(factor(cell.routine().ratio.median) + " " + range_text(cell.floor));
+        const Estimate& ratio = cell.routine().ratio;
+        columns_[cells_.size()].add(ratio.median);
+        cells_.push_back(factor(ratio.median) + (wide_ ? " " + range_text(cell.floor) : ""));
         skip_what_is_not_timed_at(cell.size);
         if (cells_.size() < columns_.size()) return "";
-        return line_of(cell.label, std::exchange(cells_, {}));
+        // "4 KiB +1 +63" -> "+1"
+        const std::size_t column = cell.label.rfind(" +"), row = cell.label.find('+');
+        const bool grid = column != std::string::npos && row < column;
+        return line_of(grid ? cell.label.substr(row, column - row) : cell.label,
+                       std::exchange(cells_, {}));
     }
 
     std::string end() override {
-        std::vector<std::string> cells;
+        std::vector<std::string> means, least;
         for (const GeometricMean& column : columns_) {
-            cells.push_back(column.count() == 0
-                                ? "-"
-                                : factor(column.mean()) + ", least " + factor(column.least()));
+            means.push_back(column.count() ? factor(column.mean()) : "-");
+            least.push_back(column.count() ? factor(column.least()) : "-");
+            if (wide_ && column.count()) means.back() += ", least " + least.back();
         }
-        return line_of("all", cells);
+        return line_of("all", means) + (wide_ ? "" : line_of("least", least));
     }
 
   private:
@@ -154,70 +151,18 @@ class WorkloadsTable : public Table {
             cells_.push_back("-");
         }
     }
-    static std::string line_of(const std::string& label, const std::vector<std::string>& cells) {
+    std::string line_of(const std::string& label, const std::vector<std::string>& cells) const {
         std::string out = formatted("%-9s", label.c_str());
-        for (const std::string& cell : cells) out += formatted("  %18s", cell.c_str());
+        for (const std::string& cell : cells)
+            out += formatted("  %*s", wide_ ? 18 : 5, cell.c_str());
         return out + '\n';
     }
-    std::vector<Workload> workloads_;
+    std::string head_, corner_;
+    std::vector<std::string> names_;
+    std::vector<Workload> workloads_; ///< of the columns, where they are those
+    bool wide_;
     std::vector<GeometricMean> columns_;
     std::vector<std::string> cells_; ///< of the row that is not full yet
-};
-
-class GridTable : public Table {
-  public:
-    GridTable(const std::string& title, const std::vector<std::size_t>& columns,
-              const Contenders& contenders)
-        : title_(title), columns_(columns) {
-        for (std::size_t i = 1; i < contenders.size(); ++i) {
-            copies_.emplace_back(contenders[i].name, GeometricMean{});
-        }
-    }
-
-    std::string begin() override {
-        std::string out = "\n" + title_ + ", x libc of " + copies_.front().first +
-                          " (source downwards, destination across: bytes past a line)\n";
-        out += formatted("%-8s", "");
-        for (const std::size_t past : columns_) {
-            out += formatted("%7s", ('+' + std::to_string(past)).c_str());
-        }
-        return out + '\n';
-    }
-
-    std::string row(const Cell& cell) override {
-        for (auto& [name, ratios] : copies_) {
-            if (const CopyResult* copy = cell.find(name)) ratios.add(copy->ratio.median);
-        }
-        floor_.add(cell.floor.median);
-        // "4 KiB +1 +63" -> "+1"
-        const std::size_t destination = cell.label.rfind(' ');
-        const std::size_t source = cell.label.rfind(' ', destination - 1) + 1;
-        if (line_.empty()) {
-            line_ += formatted("%-8s", cell.label.substr(source, destination - source).c_str());
-        }
-        line_ += formatted("%7.2f", cell.routine().ratio.median);
-        if (++in_line_ < columns_.size()) return "";
-        in_line_ = 0;
-        return std::exchange(line_, "") + '\n';
-    }
-
-    std::string end() override {
-        std::string out;
-        const auto sum_up = [&](const std::string& name, const GeometricMean& ratios) {
-            if (ratios.count()) out += mean_text(name, ratios) + '\n';
-        };
-        for (const auto& [name, ratios] : copies_) sum_up(name, ratios);
-        sum_up("libc against itself", floor_);
-        return out;
-    }
-
-  private:
-    std::string title_;
-    std::vector<std::size_t> columns_;
-    std::vector<std::pair<std::string, GeometricMean>> copies_; ///< the routine first
-    std::string line_;
-    std::size_t in_line_ = 0;
-    GeometricMean floor_;
 };
 
 } // namespace
@@ -277,12 +222,26 @@ std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& c
 }
 
 std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads) {
-    return std::make_unique<WorkloadsTable>(workloads);
+    // what each is, in two lines: those that find the data cached, and those that do not
+    std::string cached, uncached;
+    std::vector<std::string> names;
+    for (const Workload workload : workloads) {
+        const bool hot = workload == Workload::hot || workload == Workload::hot_read;
+        std::string& line = hot ? cached : uncached;
+        if (!line.empty()) line += "; ";
+        line += name_of(workload) + ": " + std::string(facts_of(workload).text);
+        names.emplace_back(name_of(workload));
+    }
+    return std::make_unique<WideTable>(cached + ";\n" + uncached + ".\n", "x libc", names,
+                                       workloads);
 }
 
-std::unique_ptr<Table> grid_table(const std::string& title, const std::vector<std::size_t>& columns,
-                                  const Contenders& contenders) {
-    return std::make_unique<GridTable>(title, columns, contenders);
+std::unique_ptr<Table> grid_table(const std::string& title,
+                                  const std::vector<std::size_t>& columns) {
+    std::vector<std::string> names;
+    for (const std::size_t past : columns) names.push_back('+' + std::to_string(past));
+    return std::make_unique<WideTable>(
+        title + ", x libc (source downwards, destination across: bytes past a line)\n", "", names);
 }
 
 } // namespace asterope

@@ -43,9 +43,8 @@ std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& c
 std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads);
 
 /// Cells of a grid, `columns` to a row, row by row: the routine's ratio to libc in each, then the
-/// least and the mean; with others, their least and mean too. Labels are "4 KiB +1 +63": source,
-/// destination.
-std::unique_ptr<Table> grid_table(const std::string& title, const std::vector<std::size_t>& columns,
-                                  const Contenders& contenders);
+/// means and the least of each column. Labels are "4 KiB +1 +63": source, destination.
+std::unique_ptr<Table> grid_table(const std::string& title,
+                                  const std::vector<std::size_t>& columns);
 
 } // namespace asterope

@@ -1,5 +1,5 @@
-// What the applications of asterope-bench have in common: libc's copy and the verified routine take
-// turns in them, and each has a table.
+// What times jobs for a whole command and prints their tables: the suites', or an application's, in
+// which libc's copy and the verified routine take turns.
 #pragma once
 
 #include <memory>
@@ -8,24 +8,24 @@
 #include <vector>
 
 #include "base/progress.hpp"
-#include "bench/contender.hpp"
 #include "bench/routine.hpp"
 #include "bench/suite.hpp"
-#include "bench/table.hpp"
 #include "machine/machine.hpp"
 #include "timing/monitored_rounds.hpp"
 
 namespace asterope {
 
-/// One of these for a whole command.
-class AppRun {
+class BenchRun {
   public:
-    /// Loads the routine and proves that it copies right: throws as routine_contender().
-    explicit AppRun(const RoutineOptions& options);
+    BenchRun(const Machine& machine, Contenders contenders, int rounds)
+        : rounds_(rounds), machine_(machine), contenders_(std::move(contenders)) {}
+    /// Of libc's copy and the routine, which it loads and proves: throws as routine_contender().
+    explicit BenchRun(const RoutineOptions& options);
 
     const Machine& machine() const { return machine_; }
-    const Contenders& contenders() const { return contenders_; } ///< libc and the routine
+    const Contenders& contenders() const { return contenders_; } ///< libc and the routine first
     int rounds() const { return rounds_; }
+    void add(const Contender& contender) { contenders_.push_back(contender); }
 
     /// Throws BadInput where `needs` ("--file 1 TiB is"), which is so many bytes, is more than may
     /// be taken; `bytes_that_may_be_taken()`: half of all where the system does not say.
@@ -39,16 +39,26 @@ class AppRun {
     /// the CPU.
     int start(std::optional<int> cpu);
 
-    /// Prints the table's header; `trials`: in all, of one copy each, or what each of them counts
-    /// in Job::trial_seconds.
-    void begin(std::unique_ptr<Table> table, double trials);
-    /// Times libc's copy, the routine and libc's copy again, prints the rows and returns them.
+    /// How many seconds all jobs take in a round, about, or what each counts in Job::trial_seconds.
+    void plan(double seconds) { progress_.emplace(seconds * rounds_, false); }
+    /// Of a round: see plan().
+    double expected_seconds(const Job& job) const;
+    /// Prints the table's header; none: nothing is printed.
+    void begin(std::unique_ptr<Table> table);
+    /// Times all that take part in paired rounds, libc under two names, each copy its own cache
+    /// effect, and prints the rows. Disturbed rounds are timed again, as in a search; not so where
+    /// other threads copy, as what watches sees but this thread, which waits for them. Returns a
+    /// cell a label.
     std::vector<Cell> measure(const Job& job);
-    std::vector<Cell> measure(const Job& job, const Contenders& contenders);
+    void end(); ///< of the table
+
+    DisturbanceCounts noise() const { return watched_->facts(); }
     /// What disturbed all that; to be called when the rest has been printed.
     void warn() const;
 
   private:
+    void print(const std::string& text);
+
     int rounds_;
     Machine machine_;
     Contenders contenders_;

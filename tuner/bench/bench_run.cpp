@@ -1,0 +1,147 @@
+// What times jobs for a whole command and prints their tables.
+#include "bench/bench_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/contains.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "base/size_text.hpp"
+#include "base/watched_run.hpp"
+#include "bench/choice.hpp"
+#include "machine/affinity.hpp"
+#include "timing/clock.hpp"
+#include "timing/paired.hpp"
+
+namespace asterope {
+
+bool takes_part(const Contender& contender, const Job& job) {
+    if (job.moves) return contender.move != nullptr;
+    if (contender.threaded && job.threads > 1) return false;
+    return contender.workloads.empty() || contains(contender.workloads, job.workload);
+}
+
+BenchRun::BenchRun(const RoutineOptions& options)
+    : BenchRun(read_machine("/", options.cpu), {}, options.rounds) {
+    contenders_ = {libc_contender(machine_.libc, Operation::copy), routine_contender(options)};
+}
+
+std::size_t BenchRun::bytes_that_may_be_taken() const {
+    return machine_.usable_bytes ? machine_.usable_bytes : machine_.memory_bytes / 2;
+}
+
+void BenchRun::require_memory(std::size_t bytes, const std::string& needs) const {
+    require_memory(bytes, needs, bytes_that_may_be_taken());
+}
+
+void BenchRun::require_memory(std::size_t bytes, const std::string& needs, std::size_t most) {
+    if (bytes <= most) return;
+    const std::size_t mebibytes = most >> 20;
+    throw BadInput(needs + " more than the " +
+                   (mebibytes ? std::to_string(mebibytes) + " MiB" : format_size(most)) +
+                   " that may be taken: make it smaller");
+}
+
+int BenchRun::start(std::optional<int> cpu) {
+    const int pinned = cpu ? pin_to_cpu(*cpu) : -1;
+    start_clock(cpu && machine_.cpu.invariant_tsc);
+    catch_interrupts();
+    watched_.emplace(pinned);
+    return pinned;
+}
+
+double BenchRun::expected_seconds(const Job& job) const {
+    const auto part = [&](const Contender& one) { return takes_part(one, job); };
+    // libc a second time
+    const auto entrants = std::ranges::count_if(contenders_, part) + 1;
+    return job.trial_seconds * static_cast<double>(entrants);
+}
+
+void BenchRun::print(const std::string& text) {
+    progress_->clear();
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+
+void BenchRun::begin(std::unique_ptr<Table> table) {
+    table_ = std::move(table);
+    if (table_) print(table_->begin());
+}
+
+void BenchRun::end() {
+    if (table_) print(table_->end());
+}
+
+std::vector<Cell> BenchRun::measure(const Job& job) {
+    progress_->label(job.suite + (job.workload == job.suite ? " " : ' ' + job.workload + ' ') +
+                     job.labels.front());
+    const int libc = 0, routine = 1, libc_again = static_cast<int>(contenders_.size());
+    const auto contender = [&](int who) -> const Contender& {
+        return contenders_[who == libc_again ? 0 : static_cast<std::size_t>(who)];
+    };
+    std::vector<int> ran;
+    for (int i = 0; i < libc_again; ++i) {
+        if (takes_part(contender(i), job)) ran.push_back(i);
+    }
+    std::vector<int> entrants = ran;
+    entrants.push_back(libc_again);
+    const bool alone = job.threads == 1 &&
+                       std::ranges::none_of(ran, [&](int who) { return contender(who).threaded; });
+    const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
+    if (job.prepare) job.prepare();
+    const Paired paired(
+        entrants, rounds_,
+        [&](int entrant, std::uint64_t round) {
+            throw_if_interrupted();
+            const Contender& one = contender(entrant);
+            const Calling calling(one.name);
+            std::vector<double> seconds =
+                job.time_parts ? job.time_parts(one, round)
+                               : std::vector{job.time(one, round, cache_effect(entrant))};
+            progress_->advance(job.trial_seconds);
+            return seconds;
+        },
+        alone ? &*watched_ : nullptr, cache_effect);
+
+    const auto told = std::ranges::find_if(
+        ran, [&](int who) { return contender(who).ours && !contender(who).workloads.empty(); });
+    std::vector<Cell> cells;
+    for (std::size_t part = 0; part < job.labels.size(); ++part) {
+        Cell cell{job.suite,
+                  job.workload,
+                  job.labels[part],
+                  job.size,
+                  job.threads,
+                  job.weighting,
+                  paired.ratio(libc, libc_again, part),
+                  {}};
+        for (const int who : ran) {
+            cell.copies.push_back({contender(who).name, paired.seconds(who, part),
+                                   paired.ratio(libc, who, part),
+                                   paired.ratio(routine, who, part)});
+            if (told != ran.end()) cell.copies.back().versus_told = paired.ratio(*told, who, part);
+            cell.copies.back().reference = contender(who).reference;
+        }
+        cells.push_back(std::move(cell));
+    }
+    for (const Cell& cell : cells) {
+        if (table_) print(table_->row(cell));
+    }
+    return cells;
+}
+
+void BenchRun::warn() const {
+    std::fflush(stdout);
+    watched_->warn("these figures are");
+}
+
+unsigned times_for(std::size_t bytes, std::size_t each) {
+    return static_cast<unsigned>(std::max<std::size_t>(4, bytes / each));
+}
+
+std::size_t settling_bytes_of(const Machine& machine) {
+    return std::min<std::size_t>(last_cache_bytes(machine), std::size_t{64} << 20);
+}
+
+} // namespace asterope
