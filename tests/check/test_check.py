@@ -107,10 +107,8 @@ def test_another_machines_profile_is_stale_and_told_why(check, profile: dict, re
 def test_what_does_not_matter_is_told_apart(check, profile: dict) -> None:
     done = check(changed(profile, "machine.kernel", "Linux 2.6"))
     assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
-    assert lines[0] == "profile.json fits this machine"
-    place = lines.index("Changed, which does not matter by itself:")
-    assert lines[place + 1].startswith("  kernel: ")
+    assert done.stdout.startswith("profile.json fits this machine\n")
+    assert "\nChanged, which does not matter by itself:\n  kernel: " in done.stdout
 
 
 @pytest.mark.parametrize("options", [(), ("--settled",), ("--measure",)], ids=" ".join)
@@ -170,11 +168,8 @@ def test_a_part_of_the_wrong_kind_is_damage_and_does_not_fit(
     assert name in error and "damaged" in error
 
 
-@pytest.mark.parametrize("content", ["", "\x00\xff[[ MemTotal: -1 kB\n"])
-def test_where_the_machine_cannot_be_read_it_does_not_guess(
-    check_with, profile: dict, content: str
-) -> None:
-    done = check_with(profile, "/proc/meminfo", content)
+def test_where_the_machine_cannot_be_read_it_does_not_guess(check_with, profile: dict) -> None:
+    done = check_with(profile, "/proc/meminfo", "\x00\xff[[ MemTotal: -1 kB\n")
     assert "/proc/meminfo" in only_error(done, 2)
 
 
@@ -274,19 +269,17 @@ def test_sets_are_timed_again_as_copies_are(check, profile: dict) -> None:
     assert rows(done)["memset 1 KiB"].endswith("  XMM T")
 
 
-def test_measuring_absolves_of_another_libc(check, profile: dict) -> None:
-    profile["machine"]["libc"] = "glibc 2.1"
-    done = check(always_holds(profile), "--measure")
-    assert done.stdout.startswith("profile.json describes another machine:\n  libc: ")
-    assert verdict(done) == (0, "The profile still holds")
-
-
-def test_measuring_does_not_absolve_of_another_processor(check, profile: dict) -> None:
-    profile["machine"]["cpu"]["model"] = 4096
-    done = check(always_holds(profile), "--measure")
+def test_measuring_absolves_of_another_libc_and_not_of_another_processor(
+    check, text: str, profile: dict
+) -> None:
+    done = check(always_holds(changed(profile, "machine.cpu.model", 4096)), "--measure")
     assert (done.returncode, done.stderr) == (3, "")
     assert done.stdout.splitlines()[-1].startswith("The profile is stale: not timed, ")
     assert rows(done) == {}
+    profile = json.loads(text)
+    done = check(always_holds(changed(profile, "machine.libc", "glibc 2.1")), "--measure")
+    assert done.stdout.startswith("profile.json describes another machine:\n  libc: ")
+    assert verdict(done) == (0, "The profile still holds")
 
 
 def test_what_cannot_be_timed_again_is_refused(check, profile: dict) -> None:

@@ -26,12 +26,6 @@ const std::vector<Workload> kMix = {Workload::mix_l1,      Workload::mix_l2,
 const std::vector<Workload> kFixed = {Workload::fixed, Workload::fixed_read};
 const std::vector<Workload> kFixedWalk = {Workload::fixed_walk, Workload::fixed_walk_read};
 const std::vector<Workload> kPageEnd = {Workload::page_end, Workload::page_end_read};
-const std::vector<Workload> kRead = {Workload::mix_l1_read,     Workload::mix_l2_read,
-                                     Workload::mix_l3_read,     Workload::fixed_read,
-                                     Workload::fixed_walk_read, Workload::page_end_read};
-const std::vector<Workload> kAlone = {Workload::mix_l1, Workload::mix_l2,     Workload::mix_l3,
-                                      Workload::fixed,  Workload::fixed_walk, Workload::page_end};
-
 const TimedCopy kRemember = small_copy(remember_small);
 
 Machine machine_with(std::size_t l1, std::size_t l2, std::size_t l3) {
@@ -68,19 +62,19 @@ class Mix : public ::testing::Test {
         stopwatch.time(kRemember, workload, 0, round);
         return calls;
     }
-    Stopwatch make(const std::string& statistics, std::size_t largest = kLargestMixed,
-                   std::uint64_t seed = 1) {
+    Stopwatch make(CallStatistics statistics, std::size_t largest = kLargestMixed,
+                   std::uint64_t seed = 1, Weighting weighting = Weighting::calls) {
         return Stopwatch(arena, kLargestMixed, 0,
-                         {machine.caches, parse_statistics(statistics, "test"), largest, seed});
+                         {machine.caches, std::move(statistics), largest, seed, weighting});
+    }
+    Stopwatch make(const char* statistics, std::size_t largest = kLargestMixed) {
+        return make(parse_statistics(statistics, "test"), largest);
     }
     Stopwatch of_the_fleet(std::uint64_t seed = 1) {
-        return Stopwatch(arena, kLargestMixed, 0,
-                         {machine.caches, fleet_statistics(), kLargestMixed, seed});
+        return make(fleet_statistics(), kLargestMixed, seed);
     }
-    Stopwatch by_bytes(const std::string& statistics) {
-        return Stopwatch(
-            arena, kLargestMixed, 0,
-            {machine.caches, parse_statistics(statistics, "test"), kMiB, 1, Weighting::bytes});
+    Stopwatch by_bytes(const char* statistics) {
+        return make(parse_statistics(statistics, "test"), kMiB, 1, Weighting::bytes);
     }
     static std::size_t source_offset(const Call& call, const Arena& arena) {
         return static_cast<std::size_t>(call.source - arena.source());
@@ -456,11 +450,14 @@ TEST_F(Mix, reads_the_copies_where_it_says_so) {
         stopwatch.time(kRemember, workload, 0, 0);
         std::_Exit(0);
     };
-    for (const Workload workload : kRead) {
-        EXPECT_EXIT(run(workload), ::testing::KilledBySignal(SIGSEGV), "") << name_of(workload);
-    }
-    for (const Workload workload : kAlone) {
-        EXPECT_EXIT(run(workload), ::testing::ExitedWithCode(0), "") << name_of(workload);
+    for (const WorkloadFacts& facts : kWorkloads) {
+        if (facts.family != WorkloadFamily::small_copies) continue;
+        const Workload workload = *find_workload(facts.name);
+        if (facts.reads) {
+            EXPECT_EXIT(run(workload), ::testing::KilledBySignal(SIGSEGV), "") << facts.name;
+        } else {
+            EXPECT_EXIT(run(workload), ::testing::ExitedWithCode(0), "") << facts.name;
+        }
     }
 }
 

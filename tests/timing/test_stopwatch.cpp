@@ -22,11 +22,6 @@ using namespace asterope;
 
 namespace {
 
-const std::vector<Workload> kAll = [] {
-    std::vector<Workload> workloads;
-    for (const WorkloadFacts& facts : kWorkloads) workloads.push_back(*find_workload(facts.name));
-    return workloads;
-}();
 const std::vector<Workload> kOfOneSize = [] {
     std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
     workloads.push_back(Workload::fresh);
@@ -511,40 +506,34 @@ void* look_and_touch(void* destination, const void*, std::size_t bytes, std::siz
 } // namespace
 
 TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
-    calibrate(Workload::fresh);
-    fresh_calls = pages_touched = 0;
-    for (std::uint64_t round = 0; round < 5; ++round) {
-        stopwatch.time({look_and_touch, 0}, Workload::fresh, GetParam(), round);
+    for (const Workload workload : {Workload::fresh, Workload::fresh_hot}) {
+        calibrate(workload);
+        trial(workload, 0); // some calls settle the caches
+        fresh_calls = pages_touched = 0;
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            stopwatch.time({look_and_touch, 0}, workload, GetParam(), round);
+        }
+        EXPECT_EQ(fresh_calls, 5 * stopwatch.calls(GetParam(), workload));
+        EXPECT_EQ(pages_touched, 0u);
     }
-    EXPECT_EQ(fresh_calls, 5 * stopwatch.calls(GetParam(), Workload::fresh));
-    EXPECT_EQ(pages_touched, 0u);
-}
-
-TEST_P(TrialBuffers, of_fresh_copies_from_a_cached_source_come_from_one_place) {
     stopwatch.set_calibration(GetParam(), Workload::fresh_hot, {5, 0});
-    const std::vector<Call> fresh = trial(Workload::fresh_hot, 3);
-    ASSERT_GE(fresh.size(), 5u); // before the timed ones some settle the caches
-    for (std::size_t i = fresh.size() - 5; i < fresh.size(); ++i) {
-        EXPECT_LE(std::abs(fresh[i].source - fresh.back().source), 64)
-            << "but for the misalignment";
+    for (const Call& call : trial(Workload::fresh_hot, 3)) {
+        EXPECT_LE(std::abs(call.source - calls.back().source), 64) << "but for the misalignment";
     }
-    calibrate(Workload::fresh_hot);
-    fresh_calls = pages_touched = 0;
-    stopwatch.time({look_and_touch, 0}, Workload::fresh_hot, GetParam(), 0);
-    EXPECT_EQ(pages_touched, 0u);
 }
 
 TEST(IsTimedAt, leaves_out_sizes_beyond_the_bounds_of_the_table) {
-    EXPECT_FALSE(is_timed_at(kPage - 1, Workload::fresh));
-    EXPECT_TRUE(is_timed_at(kPage, Workload::fresh));
-    EXPECT_TRUE(is_timed_at(1, Workload::cold_walk));
-    EXPECT_TRUE(is_timed_at(2 * kMiB, Workload::cold_walk));
-    EXPECT_FALSE(is_timed_at(2 * kMiB + 1, Workload::cold_walk));
-    EXPECT_FALSE(is_timed_at(1023, Workload::lookup));
-    EXPECT_TRUE(is_timed_at(1024, Workload::lookup));
-    EXPECT_FALSE(is_timed_at((64 << 10) + 1, Workload::lookup));
-    for (const std::size_t size : {std::size_t{1}, std::size_t{1} << 40}) {
-        EXPECT_TRUE(is_timed_at(size, Workload::hot));
+    const struct {
+        Workload workload;
+        std::size_t least, most;
+    } rows[] = {{Workload::fresh, kPage, std::size_t{1} << 40},
+                {Workload::cold_walk, 1, 2 * kMiB},
+                {Workload::lookup, 1024, 64 << 10},
+                {Workload::hot, 1, std::size_t{1} << 40}};
+    for (const auto& [workload, least, most] : rows) {
+        EXPECT_TRUE(is_timed_at(least, workload) && is_timed_at(most, workload));
+        EXPECT_EQ(is_timed_at(least - 1, workload), least == 1) << name_of(workload);
+        EXPECT_EQ(is_timed_at(most + 1, workload), most > kMiB * kMiB - 1) << name_of(workload);
     }
 }
 
@@ -628,22 +617,16 @@ TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes)
     }
 }
 
-TEST_F(Settling, is_done_once_for_all_trials_of_one_company) {
-    untimed(Workload::cold, kLargest, 1);
-    for (const std::size_t size : kSizes) {
-        for (const Workload workload : kOnSlots) {
-            EXPECT_EQ(untimed(workload, size, 1), 0u) << name_of(workload) << ' ' << size;
-        }
-    }
-}
-
-TEST_F(Settling, is_done_again_after_a_cached_workload) {
+TEST_F(Settling, is_done_once_for_all_trials_of_one_company_and_again_after_a_cached_workload) {
     for (const Workload cached : {Workload::hot, Workload::hot_read, Workload::aliased}) {
-        for (const Workload workload : kOnSlots) {
-            untimed(workload, kLargest, 1);
+        for (const Workload first : kOnSlots) {
             untimed(cached, kLargest, 1);
-            EXPECT_GE(untimed(workload, kLargest, 1) * kLargest, kCache) << name_of(workload);
-            EXPECT_EQ(untimed(workload, kLargest, 1), 0u) << name_of(workload);
+            EXPECT_GE(untimed(first, kLargest, 1) * kLargest, kCache) << name_of(first);
+            for (const std::size_t size : kSizes) {
+                for (const Workload workload : kOnSlots) {
+                    EXPECT_EQ(untimed(workload, size, 1), 0u) << name_of(workload) << ' ' << size;
+                }
+            }
         }
     }
 }

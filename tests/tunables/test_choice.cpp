@@ -32,78 +32,68 @@ bool is_past_caches(Way way) {
 
 } // namespace
 
-TEST(ChooseThresholds, keeps_what_nothing_beats) {
-    const auto worthless = sizes_with([](std::size_t, Way) { return 0.0; });
-    EXPECT_EQ(choose_thresholds(zen(), worthless), zen().now);
-    const auto worse = sizes_with(
-        [](std::size_t size, Way way) { return way == way_of(zen().now, size) ? 0.0 : -0.1; });
-    EXPECT_EQ(choose_thresholds(zen(), worse), zen().now);
-}
-
-TEST(ChooseThresholds, changes_nothing_for_less_than_that_is_worth) {
-    const auto with = [](double worth) {
-        return choose_thresholds(zen(), sizes_with([=](std::size_t size, Way way) {
-                                     return size == 4 * kKiB && way == Way::vector ? worth : 0.0;
-                                 }));
+TEST(ChooseThresholds, are_worth_most_over_all_sizes) {
+    struct Range {
+        std::size_t from, below;
+        bool holds(std::size_t value) const { return from <= value && value < below; }
     };
-    EXPECT_EQ(with(0.9 * kLeastWorth), zen().now);
-    const CopyThresholds moved = with(1.1 * kLeastWorth);
-    EXPECT_GE(moved.rep_movsb, 4 * kKiB);
-    EXPECT_LT(moved.rep_movsb, 8 * kKiB);
-}
-
-TEST(ChooseThresholds, leaves_rep_movsb_out_where_the_vector_loop_is_better_up_to_the_stop) {
-    const CopyThresholds chosen =
-        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
-                              return size > 2112 && size < kMiB && way == Way::vector ? 0.3 : 0.0;
-                          }));
-    for (std::size_t size = 128; size <= 32 * kMiB; size *= 2) {
-        EXPECT_EQ(way_of(chosen, size), Way::vector) << size;
+    static constexpr auto only_at_4_kib = [](std::size_t size, Way way, double worth) {
+        return size == 4 * kKiB && way == Way::vector ? worth : 0.0;
+    };
+    const Range rep_now{2112, 2113}, past_now{288 * kMiB, 288 * kMiB + 1};
+    const struct {
+        const char* what;
+        double (*worth)(std::size_t size, Way way);
+        Range rep_movsb, non_temporal;
+    } rows[] = {
+        {"nothing is worth anything", [](std::size_t, Way) { return 0.0; }, rep_now, past_now},
+        {"all is worse",
+         [](std::size_t size, Way way) { return way == way_of(zen().now, size) ? 0.0 : -0.1; },
+         rep_now, past_now},
+        {"less than a change is worth",
+         [](std::size_t size, Way way) { return only_at_4_kib(size, way, 0.9 * kLeastWorth); },
+         rep_now, past_now},
+        {"just more",
+         [](std::size_t size, Way way) { return only_at_4_kib(size, way, 1.1 * kLeastWorth); },
+         {4 * kKiB, 8 * kKiB},
+         past_now},
+        {"the vector loop is better up to the stop",
+         [](std::size_t size, Way way) {
+             return size > 2112 && size < kMiB && way == Way::vector ? 0.3 : 0.0;
+         },
+         {512 * kKiB, kAny},
+         past_now},
+        {"rep movsb wins from 64 KiB on",
+         [](std::size_t size, Way way) {
+             return (size >= 64 * kKiB) == (way == Way::rep_movsb) ? 0.1 : -0.1;
+         },
+         {32 * kKiB, 64 * kKiB},
+         {0, kAny}},
+        {"past the caches it is faster from 4 MiB on",
+         [](std::size_t size, Way way) {
+             return !is_past_caches(way) ? 0.0 : size >= 4 * kMiB ? 0.4 : -0.8;
+         },
+         rep_now,
+         {2 * kMiB, 4 * kMiB}},
+        {"it is at one size alone: 0.3 there, -0.1 at the four above it",
+         [](std::size_t size, Way way) {
+             return !is_past_caches(way) ? 0.0 : size == 2 * kMiB ? 0.3 : -0.1;
+         },
+         rep_now, past_now},
+        // and four pages follow two at sixteen times the threshold
+        {"four pages at a time are faster from 4 MiB on, two are slower",
+         [](std::size_t size, Way way) {
+             const double worth = size >= 4 * kMiB ? 0.5 : 0.0;
+             return way == Way::non_temporal_4 ? worth : is_past_caches(way) ? -worth : 0.0;
+         },
+         {0, kAny},
+         {0, 256 * kKiB + 1}},
+    };
+    for (const auto& [what, worth, rep_movsb, non_temporal] : rows) {
+        const CopyThresholds chosen = choose_thresholds(zen(), sizes_with(worth));
+        EXPECT_TRUE(rep_movsb.holds(chosen.rep_movsb)) << what << ": " << chosen.rep_movsb;
+        EXPECT_TRUE(non_temporal.holds(chosen.non_temporal)) << what << ": " << chosen.non_temporal;
     }
-    EXPECT_EQ(chosen.non_temporal, zen().now.non_temporal);
-}
-
-TEST(ChooseThresholds, begins_rep_movsb_where_it_begins_to_win) {
-    const CopyThresholds chosen =
-        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
-                              const bool rep = way == Way::rep_movsb;
-                              return (size >= 64 * kKiB) == rep ? 0.1 : -0.1;
-                          }));
-    EXPECT_GE(chosen.rep_movsb, 32 * kKiB);
-    EXPECT_LT(chosen.rep_movsb, 64 * kKiB);
-}
-
-TEST(ChooseThresholds, goes_past_the_caches_from_where_that_wins) {
-    const CopyThresholds chosen =
-        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
-                              if (!is_past_caches(way)) return 0.0;
-                              return size >= 4 * kMiB ? 0.4 : -0.8;
-                          }));
-    EXPECT_GE(chosen.non_temporal, 2 * kMiB);
-    EXPECT_LT(chosen.non_temporal, 4 * kMiB);
-    EXPECT_EQ(chosen.rep_movsb, zen().now.rep_movsb);
-}
-
-TEST(ChooseThresholds, weighs_what_a_threshold_does_to_all_sizes_against_each_other) {
-    // Non-temporal stores win at 256 KiB, but one threshold cannot have them there alone.
-    const CopyThresholds chosen =
-        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
-                              if (!is_past_caches(way)) return 0.0;
-                              return size == 2 * kMiB ? 0.3 : -0.1;
-                          }));
-    EXPECT_EQ(chosen, zen().now); // 0.3 at one size, -0.1 at the four above it
-}
-
-TEST(ChooseThresholds, knows_that_four_pages_follow_two_at_sixteen_times_the_threshold) {
-    // Two pages at a time lose from 1 MiB on, four win from 4 MiB on: only a threshold below 256
-    // KiB has four of them there.
-    const CopyThresholds chosen =
-        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
-                              if (way == Way::non_temporal_4) return size >= 4 * kMiB ? 0.5 : 0.0;
-                              return way == Way::non_temporal_2 && size >= 4 * kMiB ? -0.5 : 0.0;
-                          }));
-    EXPECT_EQ(way_of(chosen, 4 * kMiB), Way::non_temporal_4);
-    EXPECT_LE(chosen.non_temporal, 256 * kKiB);
 }
 
 TEST(ChooseThresholds, moves_the_stop_where_there_is_a_tunable_of_it) {
