@@ -10,6 +10,10 @@ namespace {
 using Hits = std::vector<Disturbance>;
 const Hits kQuiet, kPreempted = {Disturbance::preempted};
 
+std::size_t counted_of(const DisturbedRounds& noise) {
+    return noise.facts().rounds - noise.facts().repeated;
+}
+
 /// Ends a round until it need not be timed again. Returns how often it was timed.
 int time_round(DisturbedRounds& noise, const Hits& hits) {
     int times = 1;
@@ -30,8 +34,8 @@ DisturbedRounds run(std::size_t rounds, std::size_t period) {
 /// `kept` disturbed rounds among `counted`, and none repeated but the first few.
 DisturbedRounds noisy(std::size_t counted, std::size_t kept) {
     DisturbedRounds noise;
-    while (noise.kept() < kept) noise.round_ended(kPreempted);
-    while (noise.counted() < counted) noise.round_ended(kQuiet);
+    while (noise.facts().kept < kept) noise.round_ended(kPreempted);
+    while (counted_of(noise) < counted) noise.round_ended(kQuiet);
     return noise;
 }
 
@@ -42,8 +46,8 @@ TEST(DisturbedRounds, repeats_a_round_three_times_and_keeps_it_then) {
     for (int i = 0; i < 1000; ++i) noise.round_ended(kQuiet); // earns more than enough
     for (std::size_t round = 1; round <= 10; ++round) {
         EXPECT_EQ(time_round(noise, kPreempted), 4);
-        EXPECT_EQ(noise.repeated(), 3 * round);
-        EXPECT_EQ(noise.kept(), round);
+        EXPECT_EQ(noise.facts().repeated, 3 * round);
+        EXPECT_EQ(noise.facts().kept, round);
     }
 }
 
@@ -57,12 +61,12 @@ TEST(DisturbedRounds, repeats_eight_rounds_for_nothing_and_then_one_for_four) {
 TEST(DisturbedRounds, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
     for (const std::size_t period : {1, 2, 3, 4}) {
         const DisturbedRounds noise = run(12'000, period);
-        EXPECT_EQ(noise.counted(), 12'000u);
-        EXPECT_LE(noise.repeated(), 3'000u + 8);
-        EXPECT_GE(noise.repeated(), 3'000u);
-        EXPECT_EQ(noise.repeated() + noise.kept(), 12'000u / period);
+        EXPECT_EQ(counted_of(noise), 12'000u);
+        EXPECT_LE(noise.facts().repeated, 3'000u + 8);
+        EXPECT_GE(noise.facts().repeated, 3'000u);
+        EXPECT_EQ(noise.facts().repeated + noise.facts().kept, 12'000u / period);
     }
-    EXPECT_EQ(run(12'000, 4).kept(), 0u);
+    EXPECT_EQ(run(12'000, 4).facts().kept, 0u);
 }
 
 TEST(DisturbedRounds, spends_no_more_than_a_quarter_of_the_time_on_long_rounds) {
@@ -82,13 +86,13 @@ TEST(DisturbedRounds, spends_no_more_than_a_quarter_of_the_time_on_long_rounds) 
 
 TEST(DisturbedRounds, counts_each_kind_in_repeated_and_kept_rounds) {
     DisturbedRounds noise;
-    while (noise.kept() < 1) noise.round_ended({Disturbance::steal, Disturbance::stalled});
-    const std::size_t rounds = noise.rounds();
+    while (noise.facts().kept < 1) noise.round_ended({Disturbance::steal, Disturbance::stalled});
+    const std::size_t rounds = noise.facts().rounds;
     noise.round_ended({Disturbance::stalled});
     noise.round_ended(kQuiet);
-    EXPECT_GT(noise.repeated(), 1u);
-    EXPECT_EQ(noise.seen(), (std::map<Disturbance, std::size_t>{
-                                {Disturbance::steal, rounds}, {Disturbance::stalled, rounds + 1}}));
+    EXPECT_GT(noise.facts().repeated, 1u);
+    EXPECT_EQ(noise.facts().disturbed,
+              (std::map<std::string, std::size_t>{{"steal", rounds}, {"stalled", rounds + 1}}));
 }
 
 // A step that was done early is one of many when its run is resumed.
@@ -101,7 +105,7 @@ TEST(DisturbedRounds, decides_in_a_step_alike_whatever_came_before_it) {
         return again;
     };
     DisturbedRounds spent, in_a_round;
-    while (!spent.kept()) spent.round_ended(kPreempted);
+    while (!spent.facts().kept) spent.round_ended(kPreempted);
     for (int i = 0; i < 1000; ++i) spent.round_ended(kPreempted);
     in_a_round.round_ended(kPreempted); // the time was up before it was timed again
     EXPECT_EQ(decisions(spent), decisions(DisturbedRounds()));
@@ -110,23 +114,90 @@ TEST(DisturbedRounds, decides_in_a_step_alike_whatever_came_before_it) {
 }
 
 TEST(DisturbedRounds, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) {
-    EXPECT_FALSE(noisy(1000, 50).provisional());
-    EXPECT_TRUE(noisy(1000, 51).provisional());
+    EXPECT_FALSE(noisy(1000, 50).facts().provisional);
+    EXPECT_TRUE(noisy(1000, 51).facts().provisional);
     EXPECT_EQ(noisy(1000, 50).warning("it is"), "");
     EXPECT_NE(noisy(1000, 51).warning("it is"), "");
     // However many were repeated: their samples do not count.
-    EXPECT_FALSE(run(10'000, 5).provisional());
+    EXPECT_FALSE(run(10'000, 5).facts().provisional);
 }
 
 TEST(DisturbedRounds, says_in_one_line_how_much_was_seen_and_what_to_do) {
     DisturbedRounds noise;
-    while (noise.kept() < 12) noise.round_ended({Disturbance::preempted, Disturbance::steal});
-    const std::string rounds = std::to_string(noise.rounds());
-    while (noise.counted() < 100) noise.round_ended(kQuiet);
+    while (noise.facts().kept < 12) noise.round_ended({Disturbance::preempted, Disturbance::steal});
+    const std::string rounds = std::to_string(noise.facts().rounds);
+    while (counted_of(noise) < 100) noise.round_ended(kQuiet);
     EXPECT_EQ(noise.warning(kTheseWinners),
               "warning: 12 % of the rounds stayed disturbed, however often they were repeated "
               "(seen: steal " +
                   rounds + ", preempted " + rounds +
                   "): these winners are provisional; run again in a quieter hour, or on "
                   "another CPU (--cpu N)");
+}
+
+// --- Under watch ---------------------------------------------------------------------------------
+
+namespace {
+
+/// A machine that preempts the thread in every round of `disturbed`, or in none.
+struct PreemptingMachine {
+    bool disturbs = false;
+    std::int64_t switches = 0;
+
+    DisturbanceMonitor watch() {
+        return DisturbanceMonitor(
+            0,
+            [this] {
+                MachineCounters glance;
+                glance.switches = disturbs ? switches++ : switches;
+                return glance;
+            },
+            1e9);
+    }
+};
+
+/// One round of two trials, until it counts. Returns how often it was timed.
+int time_round(MonitoredRounds& rounds) {
+    int times = 0;
+    do {
+        ++times;
+        EXPECT_EQ(rounds.time([] { return 7; }), 7);
+        EXPECT_EQ(rounds.time([] { return 8.5; }), 8.5);
+    } while (rounds.disturbed());
+    return times;
+}
+
+} // namespace
+
+TEST(MonitoredRounds, repeats_what_was_disturbed_and_counts_all) {
+    PreemptingMachine machine;
+    MonitoredRounds rounds(machine.watch());
+    EXPECT_EQ(time_round(rounds), 1);
+    machine.disturbs = true;
+    EXPECT_EQ(time_round(rounds), 4);
+    machine.disturbs = false;
+    EXPECT_EQ(time_round(rounds), 1);
+    const DisturbanceCounts facts = rounds.facts();
+    EXPECT_EQ(facts.rounds, 6u);
+    EXPECT_EQ(facts.repeated, 3u);
+    EXPECT_EQ(facts.kept, 1u);
+    EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
+}
+
+TEST(MonitoredRounds, counts_no_round_in_which_nothing_was_timed_under_watch) {
+    PreemptingMachine machine;
+    machine.disturbs = true;
+    MonitoredRounds rounds(machine.watch());
+    EXPECT_FALSE(rounds.disturbed());
+    EXPECT_EQ(rounds.facts().rounds, 0u);
+}
+
+TEST(MonitoredRounds, has_free_repetitions_in_each_step) {
+    PreemptingMachine machine;
+    machine.disturbs = true;
+    MonitoredRounds rounds(machine.watch());
+    for (int i = 0; i < 3; ++i) time_round(rounds); // which takes what is free
+    EXPECT_EQ(time_round(rounds), 1);
+    rounds.enter_step();
+    EXPECT_EQ(time_round(rounds), 4);
 }

@@ -14,7 +14,7 @@
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
 #include "timing/distribution.hpp"
-#include "timing/monitored_rounds.hpp"
+#include "timing/disturbed_rounds.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {

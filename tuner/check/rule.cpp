@@ -14,32 +14,22 @@ bool is_behind(const Estimate& now, double tuned, const Estimate& floor) {
     return now.high < least;
 }
 
+namespace {
+
 Verdict verdict_on(const TunedResult& tuned, const PresentResult& now) {
     if (is_behind(now.ratio, tuned.ratio, now.floor)) return Verdict::behind_libc;
     if (now.lead && is_behind(*now.lead, tuned.lead, now.floor)) return Verdict::behind_rival;
     return Verdict::holds;
 }
 
+/// Times everybody in kHoldRounds further rounds of a race, libc under two names.
 PresentResult time_again(Race& race, bool with_rival) {
     race.run_off(all_entrants(with_rival ? 2 : 1), kHoldRounds, kHolder);
     PresentResult now{race.libc_over(kHolder), std::nullopt, race.libc_over(kLibcAgain)};
-    if (with_rival) now.lead = race.lead(kHolder, kRival);
+    if (with_rival) now.lead = race.lead(kHolder, kHolder + 1);
     now.rounds = race.libc_over_by_round(kHolder);
     return now;
 }
-
-Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
-                     const TunedResult& tuned, const TimedCopies& timings) {
-    std::mt19937_64 random; // nothing is sampled, so nothing is drawn
-    Race race(size, weights, random, timings);
-    const PresentResult first = time_again(race, with_rival);
-    const Verdict seems = verdict_on(tuned, first);
-    if (seems == Verdict::holds) return {first, seems};
-    const PresentResult again = time_again(race, with_rival);
-    return {again, verdict_on(tuned, again) == seems ? seems : Verdict::holds};
-}
-
-namespace {
 
 /// Why what was timed is no verdict; empty where it is one.
 std::string why_untold(const Retimed& retimed) {
@@ -52,6 +42,17 @@ std::string why_untold(const Retimed& retimed) {
 }
 
 } // namespace
+
+Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
+                     const TunedResult& tuned, const TimedCopies& timings) {
+    std::mt19937_64 random; // nothing is sampled, so nothing is drawn
+    Race race(size, weights, random, timings);
+    const PresentResult first = time_again(race, with_rival);
+    const Verdict seems = verdict_on(tuned, first);
+    if (seems == Verdict::holds) return {first, seems};
+    const PresentResult again = time_again(race, with_rival);
+    return {again, verdict_on(tuned, again) == seems ? seems : Verdict::holds};
+}
 
 Closing closing_of(const Retimed& retimed, bool differs) {
     if (const std::string why = why_untold(retimed); !why.empty()) {

@@ -20,8 +20,8 @@ inline constexpr double kHoldBand = 0.03;
 /// Rounds of one contest. Its interval (sign test, 95 %) leaves out five at each end.
 inline constexpr int kHoldRounds = 21;
 
-/// In a contest, entrant 0 is what the routine copies with, 1 its runner-up, if there is one.
-inline constexpr Entrant kHolder = 0, kRival = 1;
+/// In a contest, this is what the routine copies with; its runner-up, if there is one, is the next.
+inline constexpr Entrant kHolder = 0;
 
 /// What was found when the winner was chosen; 1 where the profile does not say.
 struct TunedResult {
@@ -44,11 +44,6 @@ struct PresentResult {
 bool is_behind(const Estimate& now, double tuned, const Estimate& floor);
 
 enum class Verdict { holds, behind_libc, behind_rival };
-
-Verdict verdict_on(const TunedResult& tuned, const PresentResult& now);
-
-/// Times everybody in kHoldRounds further rounds of a race, libc under two names.
-PresentResult time_again(Race& race, bool with_rival);
 
 struct Outcome {
     PresentResult now;

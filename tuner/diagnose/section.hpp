@@ -9,7 +9,7 @@
 #include "diagnose/copies.hpp"
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
-#include "timing/monitored_rounds.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 namespace asterope::diagnosis {
 

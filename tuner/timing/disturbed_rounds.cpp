@@ -1,8 +1,9 @@
-// The account of disturbed rounds, and which of them are timed again.
+// The account of disturbed rounds, which of them are timed again, and rounds under watch.
 #include "timing/disturbed_rounds.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace asterope {
 
@@ -33,41 +34,38 @@ void DisturbedRounds::enter_step() {
 }
 
 bool DisturbedRounds::round_ended(const std::vector<Disturbance>& hits, double seconds) {
-    for (const Disturbance hit : hits) ++seen_[hit];
+    for (const Disturbance hit : hits) ++counts_.disturbed[name_of(hit)];
+    ++counts_.rounds;
     const bool affordable =
         step_.repeated < kFree + step_.counted / kEarnedBy &&
         step_.repeated_seconds + seconds <=
             kFreeSeconds + step_.counted_seconds / static_cast<double>(kEarnedBy);
     if (!hits.empty() && in_a_row_ < kInARow && affordable) {
         ++in_a_row_;
-        ++repeated_;
+        ++counts_.repeated;
         ++step_.repeated;
         step_.repeated_seconds += seconds;
         return true;
     }
     in_a_row_ = 0;
-    ++counted_;
     ++step_.counted;
     step_.counted_seconds += seconds;
-    if (!hits.empty()) ++kept_;
+    if (!hits.empty()) ++counts_.kept;
     return false;
 }
 
 DisturbanceCounts DisturbedRounds::facts() const {
-    DisturbanceCounts facts{rounds(), repeated_, kept_};
-    for (const auto& [disturbance, rounds] : seen_) {
-        facts.disturbed[name_of(disturbance)] = rounds;
-    }
+    DisturbanceCounts facts = counts_;
     facts.reason = too_many_kept(facts);
     facts.provisional = !facts.reason.empty();
     return facts;
 }
 
 void DisturbedRounds::add(const DisturbedRounds& other) {
-    counted_ += other.counted_;
-    repeated_ += other.repeated_;
-    kept_ += other.kept_;
-    for (const auto& [disturbance, rounds] : other.seen_) seen_[disturbance] += rounds;
+    counts_.rounds += other.counts_.rounds;
+    counts_.repeated += other.counts_.repeated;
+    counts_.kept += other.counts_.kept;
+    for (const auto& [name, rounds] : other.counts_.disturbed) counts_.disturbed[name] += rounds;
 }
 
 std::string too_many_kept(const DisturbanceCounts& noise) {
@@ -90,6 +88,34 @@ std::string too_many_kept(const DisturbanceCounts& noise) {
 std::string noise_warning(const std::string& reason, const std::string& result) {
     if (reason.empty()) return "";
     return "warning: " + reason + ": " + result + " provisional; " + kQuieter;
+}
+
+void MonitoredRounds::enter_step() {
+    in_round_ = false;
+    round_seconds_ = 0;
+    disturbed_rounds_.enter_step();
+}
+
+void MonitoredRounds::begin_trial() {
+    if (!in_round_) monitor_.begin_round();
+    in_round_ = true;
+    trial_began_ = std::chrono::steady_clock::now();
+}
+
+void MonitoredRounds::end_trial() {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - trial_began_;
+    round_seconds_ += took.count();
+}
+
+bool MonitoredRounds::disturbed() {
+    if (!in_round_) return false;
+    in_round_ = false;
+    return disturbed_rounds_.round_ended(monitor_.end_round(), std::exchange(round_seconds_, 0));
+}
+
+void MonitoredRounds::warn(const std::string& result) const {
+    const std::string warning = disturbed_rounds_.warning(result);
+    if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
 }
 
 } // namespace asterope

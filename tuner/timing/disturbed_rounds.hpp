@@ -1,9 +1,11 @@
-// The account of disturbed rounds, and which of them are timed again.
+// The account of disturbed rounds, which of them are timed again, and rounds under watch.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "timing/disturbance_monitor.hpp"
@@ -52,18 +54,7 @@ class DisturbedRounds {
     /// What another search of the same run counted, which has ended.
     void add(const DisturbedRounds& other);
 
-    std::size_t rounds() const { return counted_ + repeated_; } ///< all, those in vain included
-    std::size_t counted() const { return counted_; }            ///< whose samples count
-    std::size_t repeated() const { return repeated_; }          ///< in vain: disturbed, timed again
-    std::size_t kept() const { return kept_; } ///< disturbed, and count all the same
-    /// Of all rounds() how many were hit by each; only those that were seen. A round may be hit by
-    /// several.
-    const std::map<Disturbance, std::size_t>& seen() const { return seen_; }
-
     DisturbanceCounts facts() const;
-
-    /// So many of the samples are disturbed that the result may be due to that.
-    bool provisional() const { return facts().provisional; }
 
     /// See noise_warning(); empty where there is nothing provisional.
     std::string warning(const std::string& result) const {
@@ -71,14 +62,52 @@ class DisturbedRounds {
     }
 
   private:
-    std::size_t counted_ = 0, repeated_ = 0, kept_ = 0;
+    DisturbanceCounts counts_; ///< without what follows from them
     /// Of this step.
     struct Account {
         std::size_t counted = 0, repeated = 0;
         double counted_seconds = 0, repeated_seconds = 0;
     } step_;
     int in_a_row_ = 0; ///< repetitions of the present round
-    std::map<Disturbance, std::size_t> seen_;
+};
+
+/// For all that times copies and keeps no log. One for a whole command, so that it accounts for
+/// everything that was timed.
+class MonitoredRounds {
+  public:
+    explicit MonitoredRounds(DisturbanceMonitor watch) : monitor_(std::move(watch)) {}
+    /// Of this machine and the CPU that the thread is pinned to. start_clock() comes first.
+    explicit MonitoredRounds(int cpu) : MonitoredRounds(DisturbanceMonitor(cpu)) {}
+
+    /// Another comparison begins: see DisturbedRounds::enter_step. Forgets a round that was not
+    /// ended.
+    void enter_step();
+
+    /// Calls `timed`, a trial of the present round, and returns what it returns.
+    template <class Timed> auto time(const Timed& timed) {
+        begin_trial();
+        auto result = timed();
+        end_trial();
+        return result;
+    }
+
+    /// Ends the round. True: it is to be timed again, and its trials do not count.
+    bool disturbed();
+
+    DisturbanceCounts facts() const { return disturbed_rounds_.facts(); }
+
+    /// Prints the warning of noise_warning() on stderr, where there is one.
+    void warn(const std::string& result) const;
+
+  private:
+    void begin_trial();
+    void end_trial();
+
+    DisturbanceMonitor monitor_;
+    DisturbedRounds disturbed_rounds_;
+    bool in_round_ = false;
+    double round_seconds_ = 0;
+    std::chrono::steady_clock::time_point trial_began_ = {};
 };
 
 } // namespace asterope

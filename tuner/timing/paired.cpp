@@ -5,7 +5,7 @@
 
 #include "base/random.hpp"
 #include "timing/cache_effect.hpp"
-#include "timing/monitored_rounds.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
