@@ -37,22 +37,26 @@ only_error = partial(only_error_of, "asterope-bench")
 Measured = tuple[subprocess.CompletedProcess, dict]
 
 
+def routine_of(profile: Path, folder: Path) -> Path:
+    """Its routine, compiled."""
+    files = render_routine(load_profile(profile))
+    (folder / "asterope_memcpy.h").write_text(files["asterope_memcpy.h"])
+    return shared_library(folder / "libroutine.so", files["asterope_memcpy.c"])
+
+
 @pytest.fixture(scope="module")
 def library(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reference routine, compiled."""
-    folder = tmp_path_factory.mktemp("routine")
-    profile = load_profile(repository / "generated" / "reference" / "xeon-gold-5218.json")
-    files = render_routine(profile)
-    (folder / "asterope_memcpy.h").write_text(files["asterope_memcpy.h"])
-    return shared_library(folder / "libroutine.so", files["asterope_memcpy.c"])
+    profile = repository / "generated" / "reference" / "xeon-gold-5218.json"
+    return routine_of(profile, tmp_path_factory.mktemp("routine"))
 
 
 @pytest.fixture
 def measured(bench, library: Path, tmp_path: Path) -> Callable[..., Measured]:
     """Compares the routine, without a word on stderr; what was printed, and the report."""
 
-    def run(*arguments: object) -> Measured:
-        done = bench("--routine", library, *arguments, "--json", "report.json")
+    def run(*arguments: object, routine: Path = library) -> Measured:
+        done = bench("--routine", routine, *arguments, "--json", "report.json")
         assert (done.returncode, done.stderr) == (0, "")
         return done, json.loads((tmp_path / "report.json").read_text())
 
@@ -379,6 +383,8 @@ def test_an_entry_point_takes_part_under_its_own_workloads_alone(
     }
     assert "entry points that are told the workload, in " in done.stdout
     assert "of 8 (" in done.stdout, "two sizes under each of four workloads"
+    done = bench("--routine", peers, "--rounds", "3", "--suite", "balanced", "--sizes", "128")
+    assert "\nhot " in done.stdout and "\nlookup " not in done.stdout
 
 
 def test_overlaps_need_a_memmove_that_is_right(bench, peers: Path, tmp_path: Path) -> None:
@@ -441,26 +447,13 @@ def memset_profile(profile_for, tmp_path: Path) -> Path:
 @pytest.fixture
 def memset_library(memset_profile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its routine, compiled."""
-    files = render_routine(load_profile(memset_profile))
-    folder = tmp_path_factory.mktemp("routine")
-    (folder / "asterope_memcpy.h").write_text(files["asterope_memcpy.h"])
-    return shared_library(folder / "libroutine.so", files["asterope_memcpy.c"])
+    return routine_of(memset_profile, tmp_path_factory.mktemp("routine"))
 
 
-@pytest.fixture
-def measured_sets(bench, memset_library: Path, tmp_path: Path) -> Callable[..., Measured]:
-    """As `measured`, of the routine's memset."""
-
-    def run(*arguments: object) -> Measured:
-        done = bench("--routine", memset_library, *SETS, *arguments, "--json", "report.json")
-        assert (done.returncode, done.stderr) == (0, "")
-        return done, json.loads((tmp_path / "report.json").read_text())
-
-    return run
-
-
-def test_sets_are_timed_beside_libcs_memset_and_every_output_says_so(measured_sets) -> None:
-    done, report = measured_sets(*HOT)
+def test_sets_are_timed_beside_libcs_memset_and_every_output_says_so(
+    measured, memset_library: Path
+) -> None:
+    done, report = measured(*SETS, *HOT, routine=memset_library)
     title = done.stdout.splitlines()[0]
     assert title.startswith("asterope_memset against ") and ": 3 paired" in title
     assert (report["operation"], report["version"]) == ("memset", 2)
@@ -473,8 +466,10 @@ def test_sets_are_timed_beside_libcs_memset_and_every_output_says_so(measured_se
     build_bench(report, "report.json")  # the report's reader takes it
 
 
-def test_sets_have_the_suites_and_workloads_that_need_no_source(measured_sets) -> None:
-    done, report = measured_sets(*FEW, "--suite", "all")
+def test_sets_have_the_suites_and_workloads_that_need_no_source(
+    measured, memset_library: Path
+) -> None:
+    done, report = measured(*SETS, *FEW, "--suite", "all", routine=memset_library)
     found = {(row["suite"], row["workload"]) for row in report["results"]}
     of_one_size = {"hot", "hot_read", "cold", "consume"}
     assert found == {
@@ -601,11 +596,9 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path: Path, kind: str) 
     assert str(path) in message and ("is no regular file" in message) == (kind == "pipe")
 
 
-@pytest.mark.parametrize("size", ["4K", "6148914691236517206"])
-def test_without_memory_for_the_buffers_it_fails(bench, library: Path, size: str) -> None:
-    limit = 200 << 20 if size == "4K" else resource.RLIM_INFINITY
-    little = partial(resource.setrlimit, resource.RLIMIT_AS, (limit, limit))
-    done = bench("--routine", library, "--sizes", size, preexec_fn=little)
+def test_without_memory_for_the_buffers_it_fails(bench, library: Path) -> None:
+    little = partial(resource.setrlimit, resource.RLIMIT_AS, (200 << 20, 200 << 20))
+    done = bench("--routine", library, "--sizes", "4K", preexec_fn=little)
     assert "no memory" in only_error(done, 1)
 
 

@@ -129,10 +129,12 @@ void add_options(CLI::App& app, Options& options) {
         "page's end, sizes that are all as likely; overlap: memmove within cached buffers, shifted "
         "by 1, "
         "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
-        "there are workloads, sizes, misalignment, mix, fixed and states. Or a workload: the suite "
-        "sizes under that alone, which is under hot, hot_read, cold, consume and their walks, or "
-        "under what the profile was tuned for: " +
-            names_of(WorkloadFamily::one_size) + ", or balanced, under all that count for it",
+        "there are workloads, sizes, misalignment, mix, fixed and states. Or workloads, under "
+        "which "
+        "sizes runs then: " +
+            names_of(WorkloadFamily::one_size) +
+            ", or balanced, all that count for it; else it runs under what the profile was tuned "
+            "for, or hot, hot_read, cold, consume and their walks",
         "NAMES", {.shows_default = true, .separated_by_commas = true});
     add_option(app, "--recording", &options.recording,
                "sizes of the mix as a program has them: what asterope-record wrote", "FILE");
@@ -144,7 +146,7 @@ void add_options(CLI::App& app, Options& options) {
                "nobody",
                "MIN", {.within = {{0.001, 1000.0}}});
     add_option(app, "--brief", &options.brief, "print a few lines instead of the tables");
-    mark_as_expert(app, {"--rounds", "--cpu", "--peer", "--reference", "--recording", "--check"});
+    mark_as_expert(app, {"--rounds", "--cpu", "--reference", "--recording", "--check"});
 }
 
 void resolve_operation(Options& options) {
@@ -168,6 +170,7 @@ Request read_request(const Options& options) {
     const Operation operation = options.routine.operation;
     Request request;
     std::set<std::string> suites;
+    std::vector<Workload> alone; // named each by itself
     for (const std::string& name : options.suites) {
         const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
         if (name == "all") {
@@ -178,10 +181,10 @@ Request read_request(const Options& options) {
             const std::vector<Workload> named = workloads_named(name, operation);
             if (suite || named.empty()) refuse_suite(name, operation);
             request.workloads.insert(request.workloads.end(), named.begin(), named.end());
+            if (named.size() == 1) alone.push_back(named.front());
             suites.insert("sizes");
         }
     }
-    const std::vector<Workload> named_workloads = request.workloads;
     std::vector<std::size_t> named, of_profile;
     if (!options.sizes.empty()) named = parse_size_list(options.sizes);
     if (!options.profile.empty()) {
@@ -208,7 +211,10 @@ Request read_request(const Options& options) {
                                         ? of_profile
                                         : parse_size_list(suite.sizes);
     }
-    for (const Workload one : named_workloads) refuse_untimed(one, request.sizes.at("sizes"));
+    if (request.workloads.size() == 1) alone = request.workloads; // the profile's as well
+    for (const Workload one : alone) {
+        if (request.has("sizes")) refuse_untimed(one, request.sizes.at("sizes"));
+    }
     return request;
 }
 
