@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "base/command_line.hpp"
 #include "base/progress.hpp"
 #include "bench/routine.hpp"
 #include "bench/suite.hpp"
 #include "machine/machine.hpp"
-#include "timing/monitored_rounds.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
@@ -77,5 +78,10 @@ std::size_t settling_bytes_of(const Machine& machine);
 
 /// Bytes of an application's copies that are timed in one turn of one of them.
 inline constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
+
+/// The subcommands that time copies inside applications.
+Subcommand add_cache_command(CLI::App& app);
+Subcommand add_locality_command(CLI::App& app);
+Subcommand add_messages_command(CLI::App& app);
 
 } // namespace asterope

@@ -1,6 +1,4 @@
 // asterope-bench cache: reads of a cached file through a file system client's buffer cache.
-#include "bench/app_commands.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>

@@ -1,6 +1,4 @@
 // asterope-bench locality: what copy and move cost once the data they leave behind is used.
-#include "bench/app_commands.hpp"
-
 #include <array>
 #include <cstdio>
 #include <memory>

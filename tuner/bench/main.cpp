@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/watched_run.hpp"
-#include "bench/app_commands.hpp"
 #include "bench/bench_run.hpp"
 #include "bench/files.hpp"
 #include "bench/request.hpp"

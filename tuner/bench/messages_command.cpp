@@ -1,6 +1,4 @@
 // asterope-bench messages: publish and subscribe over shared memory, between two processes.
-#include "bench/app_commands.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>

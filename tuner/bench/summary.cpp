@@ -39,15 +39,15 @@ class Counts {
   public:
     void add(const std::string& suite, bool best) {
         if (suites_.empty() || suites_.back().suite != suite) suites_.push_back({suite});
-        ++suites_.back().all;
-        suites_.back().best += best;
-        ++all_;
-        best_ += best;
+        for (Count* count : {&all_, &suites_.back()}) {
+            ++count->all;
+            count->best += best;
+        }
     }
-    std::size_t all() const { return all_; }
+    std::size_t all() const { return all_.all; }
     /// "38 of 40 (95.0 %) cells:", then a line for each suite.
     std::string text() const {
-        std::string out = share(best_, all_) + " cells:\n";
+        std::string out = share(all_.best, all_.all) + " cells:\n";
         for (const Count& count : suites_) {
             out += formatted("  %-14s %s\n", count.suite.c_str(),
                              share(count.best, count.all).c_str());
@@ -61,7 +61,7 @@ class Counts {
         std::size_t all = 0, best = 0;
     };
     std::vector<Count> suites_;
-    std::size_t all_ = 0, best_ = 0;
+    Count all_;
 };
 
 /// What a cell counts for in the few lines.

@@ -67,9 +67,7 @@ CachedFile::CachedFile(std::size_t bytes, std::size_t block_bytes)
 void CachedFile::read(char* buffer, std::size_t offset, std::size_t bytes, CopyFunction copy) {
     for_blocks(offset, bytes, [&](std::uint64_t block, std::size_t within, std::size_t part) {
         char* data = cache_.find(block);
-        if (data) {
-            ++hits_;
-        } else {
+        if (!data) {
             ++misses_;
             data = cache_.insert(block);
             data_of(block).write(data, cache_.block_bytes());

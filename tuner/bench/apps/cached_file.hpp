@@ -84,8 +84,7 @@ class CachedFile {
     std::uint64_t expected_sum(std::size_t offset, std::size_t bytes) const;
     bool is_right(const char* buffer, std::size_t offset, std::size_t bytes) const;
 
-    std::uint64_t hits() const { return hits_; } ///< blocks that reads found, so far
-    std::uint64_t misses() const { return misses_; }
+    std::uint64_t misses() const { return misses_; } ///< blocks that reads did not find, so far
 
   private:
     /// The data of a block as the server now has it.
@@ -98,7 +97,7 @@ class CachedFile {
 
     BufferCache cache_;
     std::vector<std::uint32_t> versions_; ///< by block: how often others have written it
-    std::uint64_t hits_ = 0, misses_ = 0;
+    std::uint64_t misses_ = 0;
 };
 
 /// An application that reads such a file from one end to the other, again and again, into one

@@ -28,21 +28,17 @@ inline void store(char* to, __m128i value) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), value);
 }
 
-/// Both need `to` aligned to a vector.
+/// All of it is loaded before anything is stored, to a place that is aligned to a vector.
 template <bool large> inline void move_line(char* to, const char* from) {
-    const __m128i a = load(from), b = load(from + kVector), c = load(from + 2 * kVector),
-                  d = load(from + 3 * kVector);
-    auto* line = reinterpret_cast<__m128i*>(to);
-    if constexpr (large) {
-        _mm_stream_si128(line, a);
-        _mm_stream_si128(line + 1, b);
-        _mm_stream_si128(line + 2, c);
-        _mm_stream_si128(line + 3, d);
-    } else {
-        _mm_store_si128(line, a);
-        _mm_store_si128(line + 1, b);
-        _mm_store_si128(line + 2, c);
-        _mm_store_si128(line + 3, d);
+    __m128i loaded[kLine / kVector];
+    for (std::size_t i = 0; i < kLine; i += kVector) loaded[i / kVector] = load(from + i);
+    for (std::size_t i = 0; i < kLine; i += kVector) {
+        auto* const at = reinterpret_cast<__m128i*>(to + i);
+        if constexpr (large) {
+            _mm_stream_si128(at, loaded[i / kVector]);
+        } else {
+            _mm_store_si128(at, loaded[i / kVector]);
+        }
     }
 }
 
