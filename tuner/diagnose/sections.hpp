@@ -51,9 +51,6 @@ struct CriticalStride {
 /// Of each cache of known ways; of caches with the same stride the outermost.
 std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches);
 
-/// How far destinations stand from their sources modulo 4096: 0..64, 2048, 4032..4095.
-std::vector<std::size_t> aliasing_offsets();
-
 /// Single calls of one copy: their median and 99.9th percentile in seconds.
 struct Spread {
     std::size_t size;

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <optional>
 #include <string>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -83,10 +82,6 @@ std::string failure_of(const Copier& copier, int patience_ms = 60'000) {
         "no failure");
 }
 
-bool is_there(pid_t process) {
-    return kill(process, 0) == 0;
-}
-
 } // namespace
 
 TEST(MessagePair, messages_arrive_with_each_copier_and_take_time) {
@@ -130,39 +125,4 @@ TEST(MessagePair, a_subscriber_or_publisher_that_was_killed_is_noticed) {
         EXPECT_TRUE(mentions(refusal_of<Failure>([&] { pair.run("the right one", 2, 1000000); }),
                              "the " + role + " was ended by signal 9"));
     }
-}
-
-TEST(MessagePair, leaves_no_process_behind) {
-    pid_t publisher, subscriber;
-    {
-        MessagePair& pair = pair_of(right());
-        publisher = pair.publisher();
-        subscriber = pair.subscriber();
-        EXPECT_TRUE(is_there(publisher) && is_there(subscriber));
-        EXPECT_NE(publisher, subscriber);
-    }
-    pair.reset();
-    EXPECT_FALSE(is_there(publisher));
-    EXPECT_FALSE(is_there(subscriber));
-    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1); // no child is left, not even a dead one
-}
-
-TEST(MessagePair, its_processes_die_with_the_one_that_started_them) {
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    const pid_t middle = fork();
-    if (middle == 0) {
-        MessagePair& pair = pair_of(right());
-        const pid_t children[] = {pair.publisher(), pair.subscriber()};
-        if (write(ends[1], children, sizeof children) < 0) _exit(1);
-        raise(SIGKILL);
-    }
-    close(ends[1]);
-    pid_t children[2];
-    ASSERT_EQ(read(ends[0], children, sizeof children), static_cast<ssize_t>(sizeof children));
-    waitpid(middle, nullptr, 0);
-    // they hold the pipe's other end open as long as they live
-    char byte;
-    EXPECT_EQ(read(ends[0], &byte, 1), 0);
-    close(ends[0]);
 }

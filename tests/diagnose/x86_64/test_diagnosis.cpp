@@ -86,7 +86,7 @@ TEST(Copies, leave_out_what_this_cpu_cannot_run_and_say_so) {
     EXPECT_TRUE(mentions(copies.left_out()[0], "ZMM"));
 }
 
-// --- Working set, strides, offsets ---------------------------------------------------------------
+// --- Working set, strides ------------------------------------------------------------------------
 
 TEST(FitsIn, counts_both_sides_of_a_copy) {
     EXPECT_EQ(fits_in(16 * kKiB, kCaches), "L1");
@@ -119,17 +119,6 @@ TEST(CriticalStrides, leave_out_what_is_unknown_and_what_is_the_same) {
         critical_strides({{1, "data", 32 * kKiB, 64, 8, 1}, {2, "unified", 64 * kKiB, 64, 16, 1}});
     ASSERT_EQ(same.size(), 1u);
     EXPECT_EQ(same[0].level, 2);
-}
-
-TEST(AliasingOffsets, are_a_line_and_one_either_way_and_half_a_page) {
-    const auto offsets = aliasing_offsets();
-    EXPECT_EQ(offsets.size(), 65u + 1 + 64);
-    const std::set<std::size_t> each(offsets.begin(), offsets.end());
-    EXPECT_EQ(each.size(), offsets.size());
-    for (const std::size_t there : {0, 1, 64, 2048, 4032, 4095}) EXPECT_TRUE(each.count(there));
-    for (const std::size_t not_there : {65, 2047, 2049, 4031, 4096}) {
-        EXPECT_FALSE(each.count(not_there));
-    }
 }
 
 // --- Verdicts ------------------------------------------------------------------------------------
