@@ -49,7 +49,7 @@ def test_a_man_page_has_the_options_of_help_and_no_others(share, build_dir, prog
         ("asterope-tune", "--rigor", "--seed"),
         ("asterope-bench", "--suite", "--rounds"),
         ("asterope-generate", "--output", "--prefix"),
-        ("asterope-placement", "--plot", "--rounds"),
+        ("asterope-placement", "--version", "--rounds"),
         ("asterope-prove", "--until", "--seed"),
     ],
 )

@@ -6,6 +6,7 @@
  * Usage: segments. Writes a line a loop: its name and nanoseconds for all of its array. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { COUNT = 2000, SIDE = 32, TRIALS = 9, TRIAL_NS = 200000 };
@@ -55,6 +56,13 @@ static void product(void) {
     }
 }
 
+void *asterope_memcpy(void *to, const void *from, size_t bytes);
+static volatile size_t byte_count = COUNT; /* unknown to the compiler, which would copy in line */
+
+static void call_memcpy(void) { memcpy(ARRAY(byte_copy), ARRAY(bytes), byte_count); }
+
+static void call_routine(void) { asterope_memcpy(ARRAY(byte_copy), ARRAY(bytes), byte_count); }
+
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -81,13 +89,15 @@ int main(void) {
                  {"copy_bytes", copy_bytes},
                  {"fill", fill},
                  {"fill_bytes", fill_bytes},
-                 {"product", product}};
+                 {"product", product},
+                 {"memcpy", call_memcpy},
+                 {"routine", call_routine}};
     size_t i, trial;
 #ifdef HEAP
     heap_arrays = aligned_alloc(4096, (sizeof *heap_arrays + 4095) / 4096 * 4096);
     if (!heap_arrays) return 1;
 #endif
-    for (i = 0; i < COUNT; ++i) ARRAY(source)[i] = (int)i;
+    for (i = 0; i < COUNT; ++i) ARRAY(source)[i] = ARRAY(bytes)[i] = (char)i;
     for (i = 0; i < SIDE * SIDE; ++i)
         ARRAY(left)[i / SIDE][i % SIDE] = ARRAY(right)[i / SIDE][i % SIDE] = (int)i % 7;
     for (i = 0; i < sizeof loops / sizeof *loops; ++i) {
@@ -99,5 +109,9 @@ int main(void) {
         qsort(ns, TRIALS, sizeof *ns, ascending);
         printf("%s %.3f\n", loops[i].name, ns[TRIALS / 2]);
     }
-    return ARRAY(target)[COUNT - 1] != COUNT - 1;
+    memset(ARRAY(byte_copy), -1, COUNT);
+    call_routine();
+    if (memcmp(ARRAY(byte_copy), ARRAY(bytes), COUNT) == 0) return 0;
+    fprintf(stderr, "the routine copies %d bytes wrongly\n", COUNT);
+    return 1;
 }

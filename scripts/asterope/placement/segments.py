@@ -1,10 +1,11 @@
-"""Data segment, heap and optimization: what it costs a program's own loops to get at their arrays.
+"""Data segment, heap and optimization: what it costs a program to get at its arrays.
 
-The other experiment hands pointers to a copy, and a pointer is the same wherever it points. Here
-the loops are compiled with their arrays (segments.c): static ones have an address that the linker
-knows, those of the heap are reached through a pointer variable. Each compiler and level makes one
-program of either kind. All run again and again in shuffled order, each a process of its own, as a
-place cannot change within one; the static one runs twice a round, which is the noise.
+The loops are compiled with their arrays (segments.c): static ones have an address that the linker
+knows, those of the heap are reached through a pointer variable. Among the loops are a call of
+libc's memcpy and one of the routine, which is compiled with them: both are handed pointers, and a
+pointer is the same wherever it points. Each compiler and level makes one program of either kind.
+All run again and again in shuffled order, each a process of its own, as a place cannot change
+within one; the static one runs twice a round, which is the noise.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from ..faults import Failure
+from ..faults import BadInput, Failure
 from ..profile import Ratio
 from ..robust import ratio_interval
-from .experiment import LEVELS, SOURCES, compile_c
 
-LOOPS = ("copy", "copy_bytes", "fill", "fill_bytes", "product")
+COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
+LOOPS = ("copy", "copy_bytes", "fill", "fill_bytes", "product", "memcpy", "routine")
 # Of each build; the second again runs the program of the first.
 STATIC, AGAIN, HEAP = "static", "again", "heap"
 PROGRAMS = (STATIC, AGAIN, HEAP)
@@ -52,21 +53,29 @@ class Cell:
 Round = Mapping[tuple[str, str, str], float]
 
 
-def build_all(compilers: Sequence[str], folder: Path) -> dict[tuple[str, str], Path]:
+def build_all(routine: Path, compilers: Sequence[str], folder: Path) -> dict[tuple[str, str], Path]:
     """By build and program. Raises BadInput."""
     programs = {}
+    sources = [str(Path(__file__).with_suffix(".c")), str(routine)]
     for compiler in compilers:
         for level in LEVELS:
             build = f"{compiler} {level}"
             for kind in (STATIC, HEAP):
                 program = folder / f"{compiler}{level}-{kind}"
                 options = [*FIXED, *(["-DHEAP"] if kind == HEAP else [])]
-                source = str(SOURCES / "segments.c")
-                compile_c([compiler, level, "-std=gnu11", *options, source, "-o", str(program)])
+                _compile([compiler, level, "-std=gnu11", *options, *sources, "-o", str(program)])
                 programs[build, kind] = program
             programs[build, AGAIN] = folder / f"{compiler}{level}-{AGAIN}"
             shutil.copy(programs[build, STATIC], programs[build, AGAIN])
     return programs
+
+
+def _compile(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        lines = [one for one in done.stderr.splitlines() if "error: " in one or "undefined" in one]
+        lines = lines or [done.stderr]
+        raise BadInput(f"{command[0]} {command[1]}: {lines[0].strip()[:300]}")
 
 
 def time_all(
@@ -81,7 +90,8 @@ def time_all(
                 [programs[build, kind]], capture_output=True, text=True, timeout=MOST_SECONDS
             )
             if done.returncode != 0:
-                raise Failure(f"the loops of {build} ended with {done.returncode}")
+                why = done.stderr.strip() or f"end with {done.returncode}"
+                raise Failure(f"the loops of {build}: {why}")
             for line in done.stdout.splitlines():
                 loop, ns = line.split()
                 own[build, kind, loop] = float(ns)
