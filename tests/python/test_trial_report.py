@@ -18,8 +18,8 @@ from command_errors import exit_code_of, only_line_of
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from asterope.report import command
+from asterope.report.program import trial_pictures
 from asterope.report.style import set_up
-from asterope.report.trial_picture import trial_pictures
 
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
 
@@ -39,10 +39,11 @@ def trial() -> dict[str, Any]:
     return json.loads(document(tried, found, names, ["<program>", "a b"], 3.0, None))
 
 
-def test_places_are_bars_with_intervals() -> None:
+def test_places_are_dots_with_intervals() -> None:
     set_up()
     (picture,) = trial_pictures(trial())
-    assert [bar.get_width() for bar in picture.figure.axes[0].patches] == pytest.approx([20, -10])
+    dots = [bars.lines[0].get_xdata()[0] for bars in picture.figure.axes[0].containers]
+    assert dots == pytest.approx([20, -10])
     assert "<program> main, memcpy, 4,096 B: +20.0 % (+19.0 to +22.0)" in picture.alt
     assert picture.png()[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]

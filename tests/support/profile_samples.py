@@ -492,7 +492,7 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "truncated": (_TEXT[:-40], ("line 1, column", "cut short")),
     "raw newline in a string": (_literal("a test", "a\ntest"), ("line 1, column", "not JSON")),
     "array": ("[]", ("an array where a JSON object",)),
-    "other JSON": ('{"name": "x"}', ("format", "not an Asterope profile")),
+    "other JSON": ('{"name": "x"}', ("format", "not a profile")),
     "larger than 16 MiB": (_TEXT + " " * (16 << 20), ("larger than 16 MiB",)),
     "nested deeply": ("[" * 100_000, ("nested too deeply",)),
     "nested deeply but closed": (

@@ -23,26 +23,26 @@ class Kind:
     """A kind of JSON file, in the words of the messages about it."""
 
     noun: str  # "profile"
-    named: str  # what to name instead: "a profile"
-    described: str  # "an Asterope profile"
     program: str  # what writes it
     format: str
     version: int
     remedy: str
+    named: str = "one"  # what to name instead: "a profile"
     remake: str = "make it anew"  # of one of an older version
     holds_names: bool = True  # of files and programs, which are any text; False: all is ASCII
+    most_values: int = 5_000_000
 
 
 PROFILE = Kind(
     noun="profile",
     named="a profile",
-    described="an Asterope profile",
     program="asterope-tune",
     format="asterope-profile",
     version=2,
     remedy=REMEDY,
     remake="tune again with asterope-tune",
     holds_names=False,
+    most_values=MAXIMUM_VALUES,
 )
 
 
@@ -119,7 +119,7 @@ def _refuse_other_formats(raw: Any, kind: Kind) -> None:
         raise Fault(f"{shown(raw)} where a JSON object is expected: {kind.remedy}")
     if raw.get("format") != kind.format:
         raise Fault(
-            f'not {kind.described} ("format" must be "{kind.format}"): '
+            f'not a {kind.noun} ("format" must be "{kind.format}"): '
             f"name a file that {kind.program} wrote",
             ("format",),
         )
@@ -152,8 +152,10 @@ def _refuse_unsound(raw: Any, kind: Kind) -> None:
             _refuse_odd_text(value, place, kind)
         if isinstance(value, (Object, list)):
             values += len(value)
-            if values > MAXIMUM_VALUES:
-                raise Fault(f"more than {MAXIMUM_VALUES} values, so no {kind.noun}: {kind.remedy}")
+            if values > kind.most_values:
+                raise Fault(
+                    f"more than {kind.most_values} values, so no {kind.noun}: {kind.remedy}"
+                )
         if isinstance(value, Object):
             if value.repeated is not None:
                 raise Fault(f"given twice: {kind.remedy}", (*place, value.repeated))

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import jsonschema
-from jsonschema.exceptions import best_match
-
-from ..faults import BadInput
 from ..profile import Ratio
 
-FORMAT, VERSION = "asterope-bench", 2
-SCHEMA_FILE = Path(__file__).parents[1] / "bench.schema.json"
 LIBC, ROUTINE = "glibc", "asterope"
 
 
@@ -64,15 +55,8 @@ class Bench:
     operation: str = "memcpy"
 
 
-def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
-    """From JSON values that say they are such results. Raises BadInput."""
-    version = raw.get("version")
-    if type(version) is not int or version != VERSION:
-        raise BadInput(
-            f"{where}: version: results of version {json.dumps(version)[:40]}, this program reads "
-            f"version {VERSION}: run this version's asterope-bench --json again"
-        )
-    refuse_what_breaks(SCHEMA_FILE, raw, where, "run asterope-bench --json again")
+def build_bench(raw: Mapping[str, Any]) -> Bench:
+    """From checked JSON values."""
     return Bench(
         machine=raw["machine"],
         rounds=raw.get("rounds"),
@@ -85,36 +69,6 @@ def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
         cells=[_cell(result) for result in raw["results"]],
         operation=raw.get("operation", "memcpy"),
     )
-
-
-def refuse_what_breaks(schema_file: Path, raw: Any, where: str, remedy: str) -> None:
-    """Raises BadInput for what is not as the schema says, for a number that is none, and for an
-    interval whose end lies before its start."""
-    schema = json.loads(schema_file.read_text(encoding="utf-8"))
-    error = best_match(jsonschema.Draft202012Validator(schema).iter_errors(raw))
-    if error is not None:
-        place = error.json_path.removeprefix("$.") if hasattr(error, "json_path") else "?"
-        shown: str | None = f"{place}: breaks the schema's rule {error.validator}"
-    else:
-        shown = next(_unsound(raw, ""), None)
-    if shown is not None:
-        shown = shown if shown.isprintable() else ascii(shown)
-        raise BadInput(f"{where}: {shown[:300]}: {remedy}")
-
-
-def _unsound(value: Any, place: str) -> Iterator[str]:
-    """What a schema cannot say, in the order of the file."""
-    if isinstance(value, float) and not math.isfinite(value):
-        yield f"{place}: {value} is no finite number"
-    elif isinstance(value, list):
-        for i, one in enumerate(value):
-            yield from _unsound(one, f"{place}[{i}]")
-    elif isinstance(value, dict):
-        for name, one in value.items():
-            yield from _unsound(one, f"{place}.{name}" if place else name)
-        low, high = value.get("low"), value.get("high")
-        if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low > high:
-            yield f"{place}: {low} to {high} is no interval"
 
 
 def _cell(raw: Mapping[str, Any]) -> Cell:

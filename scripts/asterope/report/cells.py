@@ -8,9 +8,18 @@ from statistics import geometric_mean
 from matplotlib.axes import Axes
 
 from .bench import LIBC, ROUTINE, Cell
-from .copies import file_name, look, ratio_text, ratio_ticks
+from .copies import file_name, look, ratio_ticks
 from .style import LIBC as LIBC_COLOUR
-from .style import Picture, Table, bars_of, legend_outside, new_figure, plain_log_axis, row_axis
+from .style import (
+    Picture,
+    Table,
+    bars_of,
+    interval_text,
+    legend_outside,
+    new_figure,
+    plain_log_axis,
+    row_axis,
+)
 
 # Ratios below this are drawn there, at the left end.
 LEFT_END = 0.2
@@ -56,8 +65,8 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
                 [
                     label,
                     f"{cell.copies[LIBC].ns:.4g}" if LIBC in cell.copies else "-",
-                    *(ratio_text(t.ratio) if (t := cell.copies.get(n)) else "-" for n in names),
-                    ratio_text(cell.noise_floor),
+                    *(interval_text(t.ratio) if (t := cell.copies.get(n)) else "-" for n in names),
+                    interval_text(cell.noise_floor),
                 ]
                 for label, cell in rows
             ],

@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import workloads
-from ..profile import Ratio
 from ..render import human_size
 from .bench import LIBC, ROUTINE
 from .series import USUAL_SUITES, Chart
@@ -23,7 +22,7 @@ from .style import (
     Table,
     bars_of,
     headline,
-    label_ends,
+    interval_text,
     legend_outside,
     mark_caches,
     new_figure,
@@ -106,16 +105,13 @@ def throughput_picture(
     """Every copy's throughput over the transfer sizes, both logarithmic. `peers`: of all charts."""
     figure = new_figure(10, 6)
     axes = figure.add_subplot()
-    ends = []
     sizes = chart.sizes
     for name, points in chart.copies.items():
         drawn = [(size, point.gb_per_s) for size, point in points.items() if point.gb_per_s]
         if not drawn:
             continue
         drawn.sort()
-        style = look(name, peers)
-        axes.plot(*zip(*drawn), label=name, **style)
-        ends.append((name, *drawn[-1], style["color"], name in FIRST))
+        axes.plot(*zip(*drawn), label=name, **look(name, peers))
     axes.set_yscale("log")
     plain_log_axis(axes.yaxis)
     axes.set_ylabel("throughput (GB/s, 10⁹ bytes copied a second)")
@@ -124,7 +120,7 @@ def throughput_picture(
     headroom(axes)
     mark_caches(axes, machine)
     axes.set_title(f"{in_words(chart)}\n{_throughput_finding(chart)}")
-    label_ends(axes, ends)
+    legend_outside(figure, "right", fontsize=9)
     words = workloads.TEXTS.get(chart.workload)
     shown = [name for name in chart.copies if any(p.gb_per_s for p in chart.copies[name].values())]
     return Picture(
@@ -174,11 +170,6 @@ def _throughput_finding(chart: Chart) -> str:
 def _number(point: Any, field: str) -> str:
     value = getattr(point, field, None)
     return "-" if value is None else f"{value:.3g}"
-
-
-def ratio_text(ratio: Ratio | None) -> str:
-    """`1.31 (1.29..1.33)`."""
-    return f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})" if ratio else "-"
 
 
 # --- Ratios to libc -------------------------------------------------------------------------------
@@ -331,7 +322,7 @@ def _ratio_table(charts: Sequence[Chart]) -> Table:
         floor = chart.floor.get(size)
         if point is None or point.ratio is None:
             return "-"
-        return ratio_text(point.ratio) + (
+        return interval_text(point.ratio) + (
             f", noise {floor.low:.2f}..{floor.high:.2f}" if floor else ""
         )
 

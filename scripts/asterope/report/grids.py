@@ -11,8 +11,8 @@ from matplotlib.colors import LogNorm
 from matplotlib.patches import Rectangle
 
 from .bench import ROUTINE, Cell
-from .copies import file_name, ratio_text
-from .style import INK, Picture, Table, headline, heat_map, panels
+from .copies import file_name
+from .style import INK, Picture, Table, headline, heat_map, interval_text, panels
 
 # `4 KiB +1 +63`: the size, bytes past a line of the source and of the destination.
 _LABEL = re.compile(r"(?P<panel>.+) \+(?P<source>\d{1,6}) \+(?P<destination>\d{1,6})")
@@ -34,7 +34,7 @@ def grid_picture(suite: str, cells: Sequence[Cell], source: str) -> Picture:
             continue
         place = int(match["source"]), int(match["destination"])
         by_size.setdefault(match["panel"], {})[place] = timing.ratio.median
-        rows.append([cell.label, ratio_text(timing.ratio), ratio_text(cell.noise_floor)])
+        rows.append([cell.label, interval_text(timing.ratio), interval_text(cell.noise_floor)])
     figure, _, all_axes = panels(
         len(by_size), 3, lambda columns, rows: (max(8, 0.6 + 3.9 * columns), 0.9 + 3.3 * rows)
     )

@@ -8,15 +8,20 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import IO, Any
 
 from ..faults import BadInput
 from ..json_depth import nests_too_deeply
 from ..one_line import one_line
 from ..profile import Profile, load_profile
+from ..profile.faults import Fault, Place
+from ..profile.schema import read_checked
+from ..profile.text import Kind
 from ..provisional import doubt_of, warning, why_provisional
 from ..text_file import open_to_read
-from . import bench, proof, trial, trial_log
+from . import bench, trial_log
 
 # Longer than any line of a log, and than any bench results.
 MAXIMUM_LINE = 64 << 20
@@ -60,8 +65,9 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     for path in paths:
         kind, content = _read(path)
         if kind in kinds:
+            noun = _KINDS[kind].noun if kind in _KINDS else kind
             raise BadInput(
-                f"{one_line(path)}: a second {_WORDS[kind]} beside {one_line(names[kind])}: "
+                f"{one_line(path)}: a second {noun} beside {one_line(names[kind])}: "
                 "name one of each kind"
             )
         kinds[kind], names[kind] = content, path
@@ -69,12 +75,20 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     return Inputs(**kinds)
 
 
-_WORDS = {
-    "profile": "profile",
-    "log": "trial log",
-    "bench": "file of bench results",
-    "proof": "file of asterope-prove --runs",
-    "trial": "trial of asterope-prove",
+_AGAIN = "run asterope-prove --json again"
+_KINDS = {
+    "bench": Kind(
+        *("file of bench results", "asterope-bench --json", "asterope-bench", 2),
+        remedy="run asterope-bench --json again",
+    ),
+    "proof": Kind(
+        *("file of asterope-prove --runs", "asterope-prove --json", "asterope-prove", 2),
+        remedy=_AGAIN,
+    ),
+    "trial": Kind(
+        *("trial of asterope-prove", "asterope-prove --json", "asterope-trial", 1),
+        remedy=_AGAIN,
+    ),
 }
 
 
@@ -104,18 +118,30 @@ def _read(path: str) -> tuple[str, Any]:
         raise BadInput(f"{where}: gzipped, but no trial log: name one that asterope-tune wrote")
     whole = _json(content)
     given = whole.get("format") if isinstance(whole, dict) else None
-    if given == bench.FORMAT:
-        return "bench", bench.build_bench(whole, where)
-    if given == proof.FORMAT:
-        return "proof", proof.build_proof(whole, where)
-    if given == trial.FORMAT:
-        return "trial", trial.build_trial(whole, where)
+    for name, kind in _KINDS.items():
+        if given == kind.format:
+            schema = Path(__file__).parents[1] / f"{given.removeprefix('asterope-')}.schema.json"
+            check = partial(_refuse_false_intervals, kind.remedy)
+            raw = read_checked(path, kind, schema, check, content)
+            return name, bench.build_bench(raw) if name == "bench" else raw
     if not isinstance(whole, dict) or given == "asterope-profile":
         return "profile", load_profile(path, content)
     raise BadInput(
         f"{where}: no profile, trial log, bench results or trial of Asterope: name files that "
         "asterope-tune, asterope-bench --json or asterope-prove --json wrote"
     )
+
+
+def _refuse_false_intervals(remedy: str, value: Any, place: Place = ()) -> None:
+    """What a schema cannot say: that no interval ends before it starts."""
+    inner = enumerate(value) if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        inner = value.items()
+        low, high = value.get("low"), value.get("high")
+        if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low > high:
+            raise Fault(f"{low} to {high} is no interval: {remedy}", place)
+    for key, one in inner:
+        _refuse_false_intervals(remedy, one, (*place, key))
 
 
 def _json(text: bytes) -> Any:

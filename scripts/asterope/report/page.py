@@ -16,11 +16,10 @@ from .copies import ratio_picture, throughput_picture
 from .grids import grid_picture, is_grid
 from .inputs import Inputs
 from .intervals import intervals_picture
-from .proof_picture import proof_pictures
+from .program import proof_pictures, trial_pictures
 from .search_maps import families_picture, planes_picture, scored_sizes
 from .series import USUAL_SUITES, Chart, Series, find_series
 from .style import Picture, set_up
-from .trial_picture import trial_pictures
 
 AGAINST = (
     "Each figure is libc's time over the copy's in the same rounds: 1.2 means that the copy does "

@@ -155,6 +155,11 @@ def bars_of(ratios: Iterable[Ratio]) -> list[list[float]]:
     return [[max(0, low) for low, _ in both], [max(0, high) for _, high in both]]
 
 
+def interval_text(ratio: Ratio | None) -> str:
+    """`1.31 (1.29..1.33)`."""
+    return f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})" if ratio else "-"
+
+
 def legend_outside(figure: Figure, side: str, **options: Any) -> None:
     """A legend `below` all axes or to their `right`, for which a figure of `new_figure` makes room.
 
@@ -228,52 +233,3 @@ def cache_sizes(machine: Mapping[str, Any]) -> list[tuple[str, int]]:
         ):
             found.setdefault(f"L{level}", size)
     return sorted(found.items())
-
-
-def label_ends(
-    axes: Axes, ends: Sequence[tuple[str, float, float, str, bool]], gap: float = 12
-) -> None:
-    """Writes each line's name right of the axes, at the height where the line ends.
-
-    `ends`: name, last x, last y, colour, whether in bold. Names keep `gap` points of distance, and
-    thin lines lead to those that had to move.
-    """
-    figure = axes.get_figure()
-    figure.draw_without_rendering()  # the layout is settled only then
-    to_points = 72 / figure.dpi
-    box = axes.get_window_extent()
-    bottom, top = box.y0 * to_points, box.y1 * to_points
-    wanted = [
-        (axes.transData.transform((x, y))[1] * to_points, name, x, y, colour, bold)
-        for name, x, y, colour, bold in ends
-    ]
-    wanted.sort(key=lambda end: end[:2])
-    heights = [end[0] for end in wanted]
-    for i in range(1, len(heights)):
-        heights[i] = max(heights[i], heights[i - 1] + gap)
-    limit = max(top - gap / 2, bottom + gap * (len(heights) - 1))
-    for i in reversed(range(len(heights))):
-        heights[i] = min(heights[i], limit)
-        limit = heights[i] - gap
-    for height, (_, name, x, y, colour, bold) in zip(heights, wanted):
-        axes.annotate(
-            name,
-            (x, y),
-            xycoords="data",
-            xytext=(1.035, (height - bottom) / (top - bottom)),
-            textcoords="axes fraction",
-            color=colour,
-            fontsize=9,
-            fontweight="bold" if bold else "normal",
-            va="center",
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "relpos": (0, 0.5),
-                "color": colour,
-                "linewidth": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 2,
-                "alpha": 0.7,
-            },
-        )

@@ -7,10 +7,9 @@ from typing import Any
 
 from ..profile import Profile
 from ..render import human_size, what_is_missing
-from . import trial
 from .bench import ROUTINE, Bench, Cell, Timing
 from .inputs import Inputs
-from .proof import finding
+from .program import proof_finding, trial_finding
 from .style import cache_sizes
 from .trial_log import TrialLog
 
@@ -76,11 +75,11 @@ def findings(inputs: Inputs) -> list[str]:
     """What comes first: one sentence each."""
     sentences = [f"Warning: {doubt}." for doubt in inputs.doubts]
     if inputs.trial is not None:
-        sentences.append(f"{trial.finding(inputs.trial)}.")
+        sentences.append(f"{trial_finding(inputs.trial)}.")
     if inputs.bench is not None:
         sentences += _bench_findings(inputs.bench)
     if inputs.proof is not None:
-        sentences.append(f"{finding(inputs.proof)}.")
+        sentences.append(f"{proof_finding(inputs.proof)}.")
     if inputs.bench is not None and inputs.profile is None and inputs.log is None:
         sentences.append("Only bench results were given: nothing of the search is shown.")
     if inputs.log is not None and not inputs.log.finished:

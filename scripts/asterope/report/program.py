@@ -1,0 +1,177 @@
+"""What asterope-prove --json wrote of a program: its words and pictures."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from ..modes import BINS, two_modes
+from ..one_line import one_line
+from .bench import ratio_of
+from .style import LIBC, Picture, Table, bars_of, interval_text, new_figure, row_axis
+
+COLOURS = {"faster": "#1b7837", "slower": "#b2182b"}
+_MOST_ROWS = 15
+
+Json = Mapping[str, Any]
+
+
+def proof_finding(proof: Json) -> str:
+    """What whole runs found, in one sentence without its end."""
+    found = [
+        f"{one_line(copy['name'])} is {copy['verdict']}: {copy['ratio']['median']:.3f} x libc "
+        f"({copy['ratio']['low']:.3f} to {copy['ratio']['high']:.3f})"
+        for copy in proof["copies"]
+        if copy.get("verdict") in COLOURS
+    ]
+    told = "; ".join(found) or "no copy differs from libc beyond the noise"
+    return f"{_name(proof)}, {proof['rounds']} rounds: {told}"
+
+
+def trial_finding(trial: Json) -> str:
+    """What a trial found, in one sentence without its end."""
+    told = [
+        f"{words} {_percents(trial[field])} faster"
+        for field, words in (("gain", "with the routine"), ("map_gain", "with its map of places"))
+        if trial[field]
+    ]
+    return f"{_name(trial)}: {', '.join(told) or 'too little was seen to say'}"
+
+
+def _name(found: Json) -> str:
+    return one_line(shlex.join(found["command"]))[:80]
+
+
+def _percents(one: Json) -> str:
+    value, low, high = (100 * one[end] for end in ("value", "low", "high"))
+    return f"{value:+.1f} % ({low:+.1f} to {high:+.1f})"
+
+
+def trial_pictures(trial: Json) -> list[Picture]:
+    """A row for each place of which it is known what the routine saves there."""
+    places = [place for place in trial["places"] if place["gained"]][:_MOST_ROWS]
+    rows = [(_place(place), place["gained"]) for place in places]
+    if not rows:
+        return []
+    axes = _new_axes("What each place brings", [name for name, _ in rows], 0)
+    for y, (_, one) in enumerate(rows):
+        ends = [[100 * (one["value"] - one["low"])], [100 * (one["high"] - one["value"])]]
+        _dot(axes, y, 100 * one["value"], ends, "faster" if one["value"] >= 0 else "slower")
+    axes.set_xlabel("% of the program's CPU time that the routine saves")
+    return [
+        Picture(
+            name="trial",
+            title="Inside one run",
+            alt="Dots: " + "; ".join(f"{name}: {_percents(one)}" for name, one in rows) + ".",
+            caption=f"{trial_finding(trial)}. Lines: 95 % intervals, from a call to the next of a "
+            "place.",
+            figure=axes.get_figure(),
+            table=Table(
+                "Libc's time over that of each way (95 % interval)",
+                ["place", "calls", "saves", "ways", "best"],
+                [
+                    [
+                        *(name, f"{place['calls']:,}", _percents(place["gained"])),
+                        *(_ways(place["ratios"]), place["best"] or "-"),
+                    ]
+                    for place, (name, _) in zip(places, rows)
+                ],
+            ),
+        )
+    ]
+
+
+def _place(place: Json) -> str:
+    if not place["least"]:
+        return place["function"]
+    module = PurePosixPath(one_line(place["module"])).name[:24] or "code in no file"
+    where = one_line(place["caller"])[:24] or hex(place["offset"])
+    return f"{module} {where}, {place['function']}, {place['least']:,} B"
+
+
+def _ways(ratios: Mapping[str, Json]) -> str:
+    return ", ".join(
+        f"{one_line(name)} {one['value']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+        for name, one in ratios.items()
+    )
+
+
+def proof_pictures(proof: Json) -> list[Picture]:
+    """A row for each copy that has a ratio; nothing where no round ran."""
+    rows = [(one_line(copy["name"]), copy) for copy in proof["copies"] if copy.get("ratio")]
+    if not rows:
+        return []
+    axes = _new_axes("Whole runs against libc", [name[:40] for name, _ in rows], 1)
+    if floor := ratio_of(proof["noise_floor"]):
+        axes.axvspan(floor.low, floor.high, color="#dddddd", zorder=0)
+    for y, (_, copy) in enumerate(rows):
+        ratio = ratio_of(copy["ratio"])
+        _dot(axes, y, ratio.median, bars_of([ratio]), copy.get("verdict"))
+    axes.set_xlabel("libc's figure over the copy's: right of 1 is better than libc")
+    table = [
+        [
+            *(name, f"{copy['figure']:.5g}", interval_text(ratio_of(copy["ratio"]))),
+            copy.get("verdict") or "the noise floor",
+        ]
+        for name, copy in rows
+    ]
+    picture = Picture(
+        name="proof",
+        title="Whole runs",
+        alt="Dot chart: " + "; ".join(f"{row[0]}: {row[-1]}" for row in table) + ".",
+        caption=f"{proof_finding(proof)}. Lines: 95 % intervals. Grey: libc against libc.",
+        figure=axes.get_figure(),
+        table=Table(
+            "x libc: median (95 % interval)", ["copy", "median", "ratio", "verdict"], table
+        ),
+    )
+    return [picture, *_two_modes(proof)]
+
+
+def _new_axes(title: str, names: Sequence[str], libc: float) -> Axes:
+    axes = new_figure(10, 1.5 + 0.42 * len(names)).add_subplot()
+    axes.axvline(libc, color=LIBC, linewidth=1.2)
+    row_axis(axes, names)
+    axes.grid(True, axis="x")
+    axes.set_title(title)
+    return axes
+
+
+def _dot(axes: Axes, y: int, x: float, ends: Sequence, verdict: str | None) -> None:
+    colour = COLOURS.get(verdict or "", "#555555")
+    axes.errorbar(x, y, xerr=ends, color=colour, marker="o", elinewidth=2.2, linestyle="none")
+
+
+def _two_modes(proof: Json) -> list[Picture]:
+    """A histogram for each copy whose runs have two modes, which its median hides."""
+    figures: dict[str, list[float]] = {}
+    for block in proof["blocks"]:
+        for one in block:
+            figures.setdefault(one["copy"], []).append(one["figure"])
+    found = {name: modes for name, own in figures.items() if (modes := two_modes(own))}
+    pictures = []
+    for number, (name, modes) in enumerate(found.items()):
+        axes = new_figure(10, 3).add_subplot()
+        counts, edges, _ = axes.hist(figures[name], bins=BINS, color="#555555")
+        told = f"{modes.low:.4g} and {modes.high:.4g} ({100 * modes.share:.0f} %)"
+        axes.set_xlabel("figure of a run")
+        axes.set_ylabel("runs")
+        axes.set_title(f"{one_line(name)[:40]}: two modes")
+        bins = zip(edges, edges[1:], counts)
+        rows = [[f"{low:.4g}", f"{high:.4g}", f"{count:.0f}"] for low, high, count in bins]
+        pictures.append(
+            Picture(
+                name=f"modes-{number}",
+                title=f"Two modes: {one_line(name)}",
+                alt=f"Histogram with two humps, at {told}.",
+                caption=f"The runs under {one_line(name)} have two modes, {told}: its median is "
+                "of neither.",
+                figure=axes.get_figure(),
+                table=Table("Runs by their figure", ["from", "to", "runs"], rows),
+            )
+        )
+    return pictures
