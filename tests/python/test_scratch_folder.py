@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 from pathlib import Path
 
-from asterope.prove.scratch_folder import scratch_folder
+from asterope.scratch_folder import scratch_folder
 
 
 def test_what_a_killed_run_left_goes_and_nothing_else(tmp_path: Path) -> None:

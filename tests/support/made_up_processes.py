@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from asterope.record.calls import CALL_WORK
-from asterope.record.facts import Facts, Machine
+from asterope.record.facts import Facts
 from asterope.record.raw import Flags, Module, RawProcess, Sample
 from recorded_programs import size_class
 
@@ -87,7 +87,7 @@ def facts(**fields: object) -> Facts:
     given = {
         "command": ["made-up", "--fast"],
         "executable": "/usr/bin/made-up",
-        "machine": Machine("A processor", 4, "glibc 2.36"),
+        "machine": {"cpu": "A processor", "cpus": 4, "libc": "glibc 2.36"},
         "started": 1.7e9,
         "seconds": 12.0,
         "cpu_seconds": 10.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
-from asterope.record.reading import read_recording
+from asterope.record import __file__ as RECORD
 from copy_programs import need_way, output_of
 
 COPIES = 20_000
@@ -104,6 +106,14 @@ def start(settings: dict[str, Any], tmp_path: Path) -> Iterator[Callable[..., su
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+def read_recording(path: Path) -> dict[str, Any]:
+    """As its schema says."""
+    recording = json.loads(path.read_text())
+    schema = Path(RECORD).parents[1] / "recording.schema.json"
+    jsonschema.validate(recording, json.loads(schema.read_text()))
+    return recording
 
 
 def finish(process: subprocess.Popen) -> tuple[int, str]:

@@ -17,8 +17,8 @@ from pathlib import Path
 from ..ending import signal_name
 from ..faults import Failure
 from ..interrupt import SIGNALS
+from ..scratch_folder import scratch_folder
 from .processes import adopt_orphans, end_children, send_at_parents_end
-from .scratch_folder import scratch_folder
 
 _PREFIX = "asterope-prove-"
 

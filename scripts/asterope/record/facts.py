@@ -8,13 +8,6 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Machine:
-    cpu: str
-    cpus: int
-    libc: str
-
-
-@dataclass(frozen=True)
 class Facts:
     """`seconds`, `cpu_seconds`: of all processes, what is known so far; `recorded_seconds`: CPU
     time of those that were recorded; `complete`: the command had ended by then; `outlived_by`: how
@@ -22,7 +15,7 @@ class Facts:
 
     command: list[str]
     executable: str
-    machine: Machine
+    machine: dict[str, str | int]
     started: float  # seconds since 1970
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -31,7 +24,7 @@ class Facts:
     outlived_by: int = 0
 
 
-def this_machine() -> Machine:
+def this_machine() -> dict[str, str | int]:
     brand = "unknown"
     try:
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
@@ -45,4 +38,4 @@ def this_machine() -> Machine:
         libc = os.confstr("CS_GNU_LIBC_VERSION") or "unknown"
     except (ValueError, OSError):
         libc = "unknown"
-    return Machine(brand, os.cpu_count() or 1, libc)
+    return {"cpu": brand, "cpus": os.cpu_count() or 1, "libc": libc}

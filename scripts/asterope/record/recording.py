@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,9 @@ from .. import __version__
 from ..command_line import to_install
 from .facts import Facts
 from .raw import RawProcess
-from .reading import RECORDING
 from .totals import BANDS, Total, totals_of
+
+FORMAT, VERSION = "asterope-recording", 2
 
 # What of a command line is kept: it may hold a whole program (python -c).
 MOST_WORDS, LONGEST_WORD = 256, 1000
@@ -41,15 +41,15 @@ def make_recording(
             f"functions are not named: that needs pyelftools, {to_install('pyelftools')}"
         )
     return {
-        "format": RECORDING.format,
-        "version": RECORDING.version,
+        "format": FORMAT,
+        "version": VERSION,
         "tool_version": __version__,
         "program": {
             "command": [_text(word) for word in facts.command[:MOST_WORDS]],
             "executable": _text(facts.executable),
             "name": _text(Path(facts.command[0]).name),
         },
-        "machine": asdict(facts.machine),
+        "machine": facts.machine,
         "started": datetime.fromtimestamp(int(facts.started), timezone.utc).strftime(
             "%Y-%m-%dT%H:%M:%SZ"
         ),
@@ -143,33 +143,22 @@ def _figure(value: float) -> float:
     return float(f"{value:.6g}")
 
 
+# What a reader must know to trust the figures, a sentence for each flag that some process has.
+_DOUBTS = {
+    "full": "the disk was full: {} recorded only until then",
+    "cut_short": "raw files of {} are cut short: a part of them is missing",
+    "shared_slots": "{} had more threads at once than are counted apart, or children that could "
+    "make no file of their own: their counts may be a little too low, and the places of such "
+    "children are not known",
+    "quiet": "system calls were restricted in {}: copies there were only counted from then on",
+    "modules_full": "more code was loaded than could be listed: some places have no file",
+}
+
+
 def _doubts(processes: Sequence[RawProcess]) -> list[str]:
-    """What a reader must know to trust the figures, a sentence each."""
-    found = []
-    flags = [process.flags for process in processes]
-    full = sum(flag.full for flag in flags)
-    if full:
-        found.append(f"the disk was full: {_processes(full)} recorded only until then")
-    cut = sum(flag.cut_short for flag in flags)
-    if cut:
-        found.append(f"raw files of {_processes(cut)} are cut short: a part of them is missing")
-    shared = sum(flag.shared_slots for flag in flags)
-    if shared:
-        found.append(
-            f"{_processes(shared)} had more threads at once than are counted apart, or children "
-            "that could make no file of their own: their counts may be a little too low, and the "
-            "places of such children are not known"
-        )
-    quiet = sum(flag.quiet for flag in flags)
-    if quiet:
-        found.append(
-            f"system calls were restricted in {_processes(quiet)}: copies there were only counted "
-            "from then on"
-        )
-    if any(flag.modules_full for flag in flags):
-        found.append("more code was loaded than could be listed: some places have no file")
-    return found
-
-
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
+    counts = {name: sum(getattr(process.flags, name) for process in processes) for name in _DOUBTS}
+    return [
+        _DOUBTS[name].format("1 process" if count == 1 else f"{count} processes")
+        for name, count in counts.items()
+        if count
+    ]

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import fcntl
 import os
-import shutil
 import tempfile
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from ..scratch_folder import scratch_folder
 from .descendants import Descendants
 from .facts import Facts
 from .launching import Running
 from .raw import read_folder
 from .recorder import place_for_files, request_stop
 from .recording import make_recording, recorded_cpu_seconds
-
-_PREFIX, _MARK = "asterope-record-", "session"
 
 
 class Session:
@@ -28,10 +25,8 @@ class Session:
     def __init__(self, facts: Facts) -> None:
         """Raises OSError where there is no place for the folder."""
         place = Path(place_for_files() or tempfile.gettempdir())
-        _remove_stale(place)
-        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-        self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)  # until this process ends
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._stack = ExitStack()
+        self.folder = self._stack.enter_context(scratch_folder("asterope-record-", place))
         if os.geteuid() == 0:
             # Servers give up root's rights and fork: such children may make their files, too, but
             # not see the others'.
@@ -39,7 +34,6 @@ class Session:
         self.descendants = Descendants(self.folder)
         self._facts = facts
         self._began = time.monotonic()
-        (self.folder / _MARK).touch()
 
     def recording(self, running: Running) -> dict[str, Any]:
         """Of what was recorded so far. Raises OSError."""
@@ -68,35 +62,10 @@ class Session:
     def stop(self) -> None:
         """Nothing is recorded from now on, while the command goes on; processes that begin now find
         no folder."""
-        _stop(self.folder)
+        with suppress(OSError):
+            request_stop(self.folder)
 
     def remove(self) -> None:
         """What still runs goes on without being counted."""
-        _remove(self.folder)
-        if self._lock >= 0:
-            os.close(self._lock)
-        self._lock = -1
-
-
-def _stop(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        request_stop(folder)
-
-
-def _remove(folder: Path) -> None:
-    _stop(folder)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove_stale(place: Path) -> None:
-    """What sessions of this user left there whose process was killed: nobody holds their lock."""
-    for folder in place.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                # without a mark it may be one that begins just now
-                if os.fstat(lock).st_uid == os.geteuid() and (folder / _MARK).exists():
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    _remove(folder)
-            finally:
-                os.close(lock)
+        self.stop()
+        self._stack.close()

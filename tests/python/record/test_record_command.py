@@ -17,10 +17,9 @@ from typing import Any
 
 import pytest
 from asterope.record.descendants import Descendants
-from asterope.record.reading import read_recording
 from command_errors import only_error_of
 from copy_programs import need, need_way, output_of
-from record_command import COMMAND, COPIES, finish, wait_for
+from record_command import COMMAND, COPIES, finish, read_recording, wait_for
 
 only_error = partial(only_error_of, "asterope-record")
 

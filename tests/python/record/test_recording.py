@@ -1,20 +1,16 @@
-"""The recording: what it holds, that it fits its schema, and which files are refused."""
+"""The recording: what it holds, and that it fits its schema."""
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from asterope.faults import BadInput
-from asterope.profile import MAXIMUM_BYTES
-from asterope.record.reading import read_recording
 from asterope.record.recording import make_recording, recording_text
 from made_up_processes import NO_FLAGS, Kind, facts, made_up_process
+from record_command import read_recording
 
 KINDS = [
     Kind(16, 4_000_000, 1e-8, site=0x200),
@@ -30,31 +26,6 @@ def a_process(**settings: Any):
 @pytest.fixture(scope="module")
 def recording() -> dict[str, Any]:
     return make_recording([a_process()], facts(), ["a warning"])
-
-
-@pytest.fixture
-def changed(recording: dict[str, Any], tmp_path: Path) -> Callable[..., Path]:
-    """The recording as a file, after a change of it."""
-
-    def write(change: Callable[[dict], object]) -> Path:
-        raw = copy.deepcopy(recording)
-        change(raw)
-        path = tmp_path / "recording.json"
-        path.write_text(json.dumps(raw))
-        return path
-
-    return write
-
-
-def refusal(path: Path) -> str:
-    with pytest.raises(BadInput) as refused:
-        read_recording(path)
-    text = str(refused.value)
-    assert text.startswith(f"{path}: ") and text.isprintable() and len(text) < 500
-    return text
-
-
-# --- What it holds --------------------------------------------------------------------------------
 
 
 def test_what_is_written_is_read_again(recording: dict[str, Any], tmp_path: Path) -> None:
@@ -112,61 +83,6 @@ def test_what_limits_the_figures_is_said(flags: dict[str, bool], says: str) -> N
     process = a_process(flags=dataclasses.replace(NO_FLAGS, **flags))
     (warning,) = make_recording([process], facts())["warnings"]
     assert says in warning
-
-
-# --- Which files are refused ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"", "empty"),
-        (b"\xff\xfe", "UTF-8"),
-        (b"{", "cut short"),
-        (b'{"format": "asterope-profile"}', "not a recording"),
-        (b'{"format": "asterope-recording", "version": 3}', "newer"),
-        (b'{"format": "asterope-recording", "version": 1}', "make it anew"),
-        (b'{"format": "asterope-recording", "version": NaN}', "not a finite"),
-        (b"[" * 100_000, "deeply"),
-        (b" " * (MAXIMUM_BYTES + 1), "larger"),
-    ],
-    ids=lambda value: None if isinstance(value, str) else repr(value[:24]),
-)
-def test_what_is_no_recording_gets_one_line(content: bytes, says: str, tmp_path: Path) -> None:
-    path = tmp_path / "recording.json"
-    path.write_bytes(content)
-    assert says in refusal(path)
-
-
-def test_a_recording_that_is_cut_short_is_damaged(
-    recording: dict[str, Any], tmp_path: Path
-) -> None:
-    path = tmp_path / "recording.json"
-    text = recording_text(recording)
-    for length in (1, len(text) // 2, len(text) - 3):
-        path.write_text(text[:length])
-        assert "damaged or cut short" in refusal(path)
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda r: r.update(seconds=-1), "seconds"),
-        (lambda r: r.update(seconds="1"), "a number is expected"),
-        (lambda r: r.update(unknown=1), "unknown field"),
-        (lambda r: r.pop("sizes"), "missing"),
-        (lambda r: r["calls"][0].update({"from": 16, "to": 16}), "calls[0]"),
-        (lambda r: r["calls"][0].update(function="strcpy"), "strcpy"),
-        (lambda r: r["bands"][0].update(share=2), "bands[0].share"),
-        (lambda r: r["copies"].update(share="most"), "number or null"),
-        (lambda r: r["sizes"].append([1]), "sizes"),
-        (lambda r: r["places"][0].update(calls_function="rm -rf /"), "calls_function"),
-    ],
-)
-def test_a_value_that_does_not_belong_is_named(
-    changed: Callable[..., Path], change: Callable[[dict], object], says: str
-) -> None:
-    assert says in refusal(changed(change))
 
 
 def test_the_most_extreme_facts_make_a_recording_that_can_be_read(tmp_path: Path) -> None:

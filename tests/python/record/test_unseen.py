@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asterope.record.reading import read_recording
 from copy_programs import need_way, output_of
+from record_command import read_recording
 
 # Works for a while, in itself or in a child, without its environment or with it. HOW
 LAUNCHER = r"""

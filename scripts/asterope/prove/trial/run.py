@@ -16,10 +16,10 @@ from ...preload_link import preloadable
 from ...program import Program
 from ...record.raw import RawError, read_process
 from ...record.recorder import place_for_files
+from ...scratch_folder import scratch_folder
 from ..places import Place as Folder
 from ..places import placeholders_in
 from ..processes import Process
-from ..scratch_folder import scratch_folder
 from .blocks import LIMITS, NO_COUNTER, NO_WAY, UNSEEN, Observed
 from .file import TrialError, read_trial
 from .findings import Found, findings
