@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import __version__
 from .command_line import Parser
 from .commands import COMMANDS, run_command
 
@@ -15,7 +14,7 @@ PROGRAM = "python -m asterope"
 
 def _parser() -> argparse.ArgumentParser:
     width = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:{width}}  {it.summary}" for name, it in COMMANDS.items())
+    commands = "\n".join(f"  {name:{width}}  {what}" for name, (what, _) in COMMANDS.items())
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} COMMAND [ARGUMENTS]",
@@ -23,10 +22,8 @@ def _parser() -> argparse.ArgumentParser:
         f"commands, each also to be called as asterope-COMMAND:\n{commands}",
         epilog=f"{PROGRAM} COMMAND --help tells more.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("command", nargs="?", choices=COMMANDS, help=argparse.SUPPRESS)
-    parser.add_argument("--version", action="version", version=f"asterope {__version__}")
     return parser
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, TextIO
 
+from . import __version__
 from .faults import BadInput, Failure
 from .interrupt import interrupts_caught
 from .one_line import one_line
@@ -30,11 +31,13 @@ class _HelpJson(argparse.Action):
 class Parser(argparse.ArgumentParser):
     """argparse with errors of one line; its own print the usage as well.
 
-    The hidden --help-json is for the build, which makes man pages and completion of it.
+    Options are written in full, and each command has --version. The hidden --help-json is for the
+    build, which makes man pages and completion of it.
     """
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
+    def __init__(self, prog: str, **settings: Any) -> None:
+        super().__init__(prog=prog, allow_abbrev=False, **settings)
+        self.add_argument("--version", action="version", version=f"{prog} {__version__}")
         self.add_argument("--help-json", action=_HelpJson, nargs=0, help=argparse.SUPPRESS)
         # Most users need none of these.
         self.expert = self.add_argument_group("expert options")

@@ -8,36 +8,25 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from .command_line import FAILED, fail, run
 
-
-@dataclass(frozen=True)
-class Command:
-    """`module`: where its main() is; None for a program that CMake builds."""
-
-    summary: str
-    module: str | None
-
-
+# What each does, and the module where its main() is; None for a program that CMake builds.
 COMMANDS = {
-    "tune": Command("finds the fastest memory copies of this machine", None),
-    "generate": Command("renders the memcpy of a profile as C", "asterope.generate"),
-    "bench": Command("times copies side by side with libc's", None),
-    "record": Command(
-        "records what the copies of a program are like, and what they cost",
-        "asterope.record.command",
+    "tune": ("finds the fastest memory copies of this machine", None),
+    "generate": ("renders the memcpy of a profile as C", "generate"),
+    "bench": ("times copies side by side with libc's", None),
+    "record": (
+        "records which copies a program makes, and what they cost",
+        "record.command",
     ),
-    "report": Command("shows what was measured, with pictures", "asterope.report.command"),
-    "prove": Command(
+    "report": ("shows what was measured, with pictures", "report.command"),
+    "prove": (
         "tells whether the routine makes a program faster, where, and how sure that is",
-        "asterope.prove.command",
+        "prove.command",
     ),
-    "placement": Command(
-        "tells whether the place of buffers or -O matters", "asterope.placement.command"
-    ),
+    "placement": ("tells whether the place of arrays or -O matters", "placement.command"),
 }
 
 
@@ -48,7 +37,7 @@ def run_command(name: str, arguments: Sequence[str] | None = None) -> int:
     """
     program = f"asterope-{name}"
     arguments = sys.argv[1:] if arguments is None else arguments
-    module = COMMANDS[name].module
+    _, module = COMMANDS[name]
     if module is None:
         path = _find(program)
         if path is None:
@@ -58,7 +47,7 @@ def run_command(name: str, arguments: Sequence[str] | None = None) -> int:
                 FAILED,
             )
         os.execv(path, [path, *arguments])
-    return run(program, lambda: importlib.import_module(module).main(arguments))
+    return run(program, lambda: importlib.import_module(f".{module}", __package__).main(arguments))
 
 
 def _find(program: str) -> str | None:

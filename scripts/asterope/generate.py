@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from . import __version__
 from .atomic_file import write_files
 from .command_line import DONE, FAILED, Parser, fail, run, tell
 from .dispatch import load_profiles, render_dispatch
@@ -66,7 +65,6 @@ def _parser() -> argparse.ArgumentParser:
         "routines of several machines' profiles, one of which is chosen when it is loaded.",
         epilog="Exit codes: 0 done; 1 failed while writing; 2 bad arguments or a bad profile; "
         "130 interrupted.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "profile",
@@ -108,7 +106,6 @@ def _parser() -> argparse.ArgumentParser:
         help="begins the names of the functions and files (default: asterope)",
     )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
 

@@ -42,7 +42,7 @@ FILES = re.compile(r"FILE|PROFILE|LOG|ROUTINE|MAP|OUT")
 
 def describe(name: str, programs: Path, emulator: Sequence[str] = ()) -> dict[str, Any]:
     """What the command says of itself: see tuner/base/command_line.cpp."""
-    if COMMANDS[name].module is None:
+    if COMMANDS[name][1] is None:
         command = [*emulator, str(programs.resolve() / f"asterope-{name}")]
     else:
         command = [sys.executable, "-B", "-m", "asterope", name]
@@ -125,7 +125,7 @@ def render(name: str, command: dict[str, Any], output: Path) -> None:
     more = HERE / "man" / f"{program}.roff"
     context = {
         "command": command,
-        "summary": COMMANDS[name].summary,
+        "summary": COMMANDS[name][0],
         "others": [f"asterope-{other}" for other in COMMANDS if other != name],
         "more": more.read_text() if more.is_file() else "",
         "version": __version__,

@@ -55,7 +55,7 @@ def command(repository: Path, libraries: Path, tmp_path: Path) -> Callable[..., 
         (tmp_path / "tmp").mkdir(exist_ok=True)
         named = ",".join(f"{libraries}/{name}.so" for name in copies.split(",") if name)
         return {
-            "args": [sys.executable, "-m", "asterope.prove"]
+            "args": [sys.executable, "-m", "asterope", "prove"]
             + (["--copies", named] if named else ["--runs"])
             + [str(part) for part in arguments],
             "env": {

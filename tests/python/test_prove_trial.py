@@ -81,7 +81,7 @@ def settings(
     def of(*arguments: object, routine: str = "slow") -> dict:
         named = [f"--routine={things / routine}.so"] if routine else []
         return {
-            "args": [sys.executable, "-m", "asterope.prove", *named, *map(str, arguments)],
+            "args": [sys.executable, "-m", "asterope", "prove", *named, *map(str, arguments)],
             "env": {
                 **os.environ,
                 "PYTHONPATH": str(repository / "scripts"),

@@ -343,7 +343,7 @@ def test_without_matplotlib_the_command_says_so(
         "raise ModuleNotFoundError('no', name='matplotlib')"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "asterope.report", profile, "-o", tmp_path / "r.html"],
+        [sys.executable, "-m", "asterope", "report", profile, "-o", tmp_path / "r.html"],
         env={"PYTHONPATH": f"{tmp_path}:{repository / 'scripts'}"},
         capture_output=True,
         text=True,

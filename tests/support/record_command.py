@@ -64,7 +64,7 @@ def settings(repository: Path, build_dir: Path, tmp_path: Path) -> dict[str, Any
     }
 
 
-COMMAND = [sys.executable, "-m", "asterope.record"]
+COMMAND = [sys.executable, "-m", "asterope", "record"]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .. import __version__
 from ..command_line import DONE, Parser, run, show, tell
 from ..faults import BadInput, Failure
 from ..one_line import one_line
@@ -40,7 +39,6 @@ def _parser() -> argparse.ArgumentParser:
         "by gcc and clang at -O0 to -O3. The verdict is a finding, no exit code.",
         epilog="Exit codes: 0 done; 1 failed while building or timing; 2 bad arguments or "
         "a routine that does not compile; 130 interrupted.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "routine",
@@ -57,7 +55,6 @@ def _parser() -> argparse.ArgumentParser:
         help="rounds, each with every program once (default: %(default)s)",
     )
     parser.expert.add_argument("--cpu", metavar="N", type=_whole(0, 65535), help="CPU to run on")
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
 

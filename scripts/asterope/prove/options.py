@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Sequence
 
-from .. import __version__
 from ..command_line import Parser
 from ..duration import duration
 from .rounds import LEAST_ROUNDS
@@ -87,7 +86,6 @@ def _parser() -> argparse.ArgumentParser:
         "too little was seen to say; 2 bad arguments, or a command that takes no preloaded "
         "library; 3 the program is slower with the routine, or with a copy: leave it, or tune "
         "again; 130 interrupted, after what is known until then.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "command",
@@ -195,7 +193,6 @@ def _parser() -> argparse.ArgumentParser:
         type=_seed,
         help="of the order within each block (default: 1)",
     )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
 
@@ -205,7 +202,7 @@ def parse_kept(argv: Sequence[str]) -> argparse.Namespace | None:
     if not argv or argv[0] not in (MERGE, LIST, REMOVE):
         return None
     what = argv[0]
-    parser = Parser(prog=f"{PROGRAM} {what}", description=_OF_KEPT[what], allow_abbrev=False)
+    parser = Parser(prog=f"{PROGRAM} {what}", description=_OF_KEPT[what])
     if what != LIST:
         parser.add_argument("names", metavar="NAME", nargs="+" if what == MERGE else 1)
     if what == MERGE:

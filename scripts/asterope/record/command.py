@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..command_line import DONE, FAILED, Parser, run, show, tell
 from ..duration import duration
 from ..faults import BadInput, Failure
@@ -40,7 +39,6 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 the recording is written and the command succeeded; 1 it is written "
         "and the command failed, or it could not be written; 2 bad arguments or a command that "
         "cannot be recorded; 130 interrupted.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "command",
@@ -62,7 +60,6 @@ def _parser() -> argparse.ArgumentParser:
         help="record this long, as in 60s or 10m; the command then goes on without (default: until "
         "it ends)",
     )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
 

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import __version__
 from ..atomic_file import write_files
 from ..command_line import DONE, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure
@@ -25,7 +24,6 @@ def _parser() -> argparse.ArgumentParser:
         "chosen intervals, what a program gains, the machine and its noise.",
         epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
         "arguments or bad input; 130 interrupted.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "inputs",
@@ -45,7 +43,6 @@ def _parser() -> argparse.ArgumentParser:
         help="the page to write (default: %(default)s)",
     )
     parser.add_argument("--png", metavar="DIR", help="write the pictures there as PNG, too")
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
 

@@ -27,11 +27,8 @@ from .style import (
     size_axis,
 )
 
-# Of register types: where one instruction does it all, of vectors, of what comes before these, and
-# of what comes behind them.
-WHOLE = ("#c9c9c9", "#9c9c9c")
-VECTORS = ("#8fd0a8", "#8ec1ec", "#c3a6e0")
-BEFORE, BEHIND = ("#e8c4a0", "#f0d860"), ("#f2a3b3",)
+# Of register types, in the order of the axes.
+COLOURS = ("#c9c9c9", "#9c9c9c", "#e8c4a0", "#f0d860", "#8fd0a8", "#8ec1ec", "#c3a6e0", "#f2a3b3")
 SMALL, ALIASED = "#f4f4f4", "#ffd9b3"
 STREAM_HATCH = "////"
 
@@ -96,21 +93,8 @@ def intervals_picture(profile: Profile) -> Picture:
 def _colours(architecture: str) -> dict[str, str]:
     """By register type, in the order of the axes: first those of copies."""
     here = spaces.of(architecture)
-    colours: dict[str, str] = {}
-    for space in (here.pipelines, here.set_pipelines):
-        make, rest = space.Tuple, (BEFORE, BEHIND)
-        left = {palette: itertools.cycle(palette) for palette in (WHOLE, VECTORS, *rest)}
-        seen_vectors = False
-        for rt in next(axis.values for axis in space.AXES if axis.field == "rt"):
-            seen_vectors |= rt in make.VECTORS
-            if rt in make.WHOLE:
-                palette = WHOLE
-            elif rt in make.VECTORS:
-                palette = VECTORS
-            else:
-                palette = rest[seen_vectors]
-            colours.setdefault(rt, next(left[palette]))
-    return colours
+    values = [space.AXES[0].values for space in (here.pipelines, here.set_pipelines)]
+    return dict(zip(dict.fromkeys(itertools.chain(*values)), itertools.cycle(COLOURS)))
 
 
 def _draw_strips(
@@ -126,19 +110,19 @@ def _draw_strips(
             s = strip.small.copy
             below = s.bound
             words = f"small {'sets' if strip.small.operation == MEMSET else 'copies'}"
-            _bar(axes, y, first, below, SMALL, False, [f"{words}:\n{s.shape} {s.rt}"])
+            _bar(axes, y, first, below, SMALL, False, f"{words}:\n{s.shape} {s.rt}")
         for above, up_to, t in strip.bars:
-            _bar(axes, y, max(above, below), up_to, colours[t.rt], t.st == "NT", _words(t))
+            _bar(axes, y, max(above, below), up_to, colours[t.rt], t.st == "NT", t.rt)
     labels = [strip.label for strip in strips]
     if alias := profile.the("aliased"):
         labels.append("buffers that alias\n(modulo 4096)")
         words = f"{alias.copy.rt}, {alias.copy.block} bytes"
-        _bar(axes, len(strips), max(alias.above, bound), alias.up_to, ALIASED, False, [words])
+        _bar(axes, len(strips), max(alias.above, bound), alias.up_to, ALIASED, False, words)
     if overlapping := profile.the("overlapping"):
         o = overlapping.copy
         y, colour = len(labels), colours[o.rt]
         labels.append("buffers that overlap")
-        _bar(axes, y, max(bound, first), last, colour, False, [f"{o.rt}, {o.block} bytes a turn"])
+        _bar(axes, y, max(bound, first), last, colour, False, f"{o.rt}, {o.block} bytes a turn")
     return labels
 
 
@@ -179,19 +163,8 @@ def _joined(choices: Sequence[Choice], sensed: str | None) -> list[tuple[int, in
     return bars
 
 
-def _words(t: Any) -> list[str]:
-    """What a strip may have room for, the longest first: the register, and the prefetch."""
-    if t.pt == "none":
-        return [t.rt]
-    return [
-        f"{t.rt}\nprefetch {t.pt}: {t.ps} lines, {t.pd} ahead",
-        f"{t.rt}\nprefetch {t.pt}\n{t.ps} lines, {t.pd} ahead",
-        t.rt,
-    ]
-
-
 def _bar(
-    axes: Axes, y: float, above: int, up_to: int, colour: str, streams: bool, words: Sequence[str]
+    axes: Axes, y: float, above: int, up_to: int, colour: str, streams: bool, words: str
 ) -> None:
     if up_to <= above:
         return
@@ -205,13 +178,12 @@ def _bar(
         linewidth=0.7,
         hatch=STREAM_HATCH if streams else None,
     )
-    doublings = math.log2(up_to / above)
-    fitting = [text for text in words if doublings >= 0.22 * max(map(len, text.split("\n")))]
-    if fitting:  # the legend names the others by their colour
+    # what has no room the legend names by its colour
+    if math.log2(up_to / above) >= 0.22 * max(map(len, words.split("\n"))):
         axes.text(
             (above * up_to) ** 0.5,
             y,
-            fitting[0],
+            words,
             ha="center",
             va="center",
             fontsize=8,

@@ -60,7 +60,6 @@ def _parser() -> argparse.ArgumentParser:
         "limit: what one core reads and copies of so much memory without Ceph.",
         epilog="Exit codes: those of asterope-prove, the highest of all calls; 1 also where Ceph "
         f"or a compiler is missing (apt-get install {PACKAGES}).",
-        allow_abbrev=False,
     )
     parser.add_argument("--mib", metavar="N", type=_mib, default=512, help="of the file")
     parser.add_argument(
