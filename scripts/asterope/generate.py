@@ -25,20 +25,6 @@ PROGRAM = "asterope-generate"
 # The texts of all files by their names; see render_routine() for the number.
 _Render = Callable[[int], dict[str, str]]
 
-# C++23's words hold C23's but for restrict and those that begin with an underscore, which no
-# prefix does.
-_KEYWORDS = """
-alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
-char32_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
-constinit continue decltype default delete do double dynamic_cast else enum explicit export
-extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
-nullptr operator or or_eq private protected public register reinterpret_cast requires restrict
-return short signed sizeof static static_assert static_cast struct switch template this
-thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using
-virtual void volatile wchar_t while xor xor_eq
-"""
-
-
 # What C (7.31 of C11) and POSIX (2.2.2) keep for names of their own headers. No libc has a
 # mem_memcpy or a strict_memcpy today, but who reads memcpy_memcpy takes it for libc's.
 _LIBRARYS = re.compile(
@@ -52,8 +38,6 @@ def _prefix(text: str) -> str:
         raise argparse.ArgumentTypeError(
             "a prefix is a letter and up to 62 more letters, digits and underscores"
         )
-    if text in _KEYWORDS.split():
-        raise argparse.ArgumentTypeError(f"{text} is a keyword of C or C++: choose another prefix")
     return text
 
 

@@ -50,7 +50,7 @@ def test_a_man_page_has_the_options_of_help_and_no_others(share, build_dir, prog
         ("asterope-bench", "--suite", "--rounds"),
         ("asterope-generate", "--output", "--prefix"),
         ("asterope-placement", "--version", "--rounds"),
-        ("asterope-prove", "--until", "--seed"),
+        ("asterope-prove", "--until", "--cpu"),
     ],
 )
 def test_help_and_man_page_list_expert_options_apart(share, build_dir, program, everyday, expert):

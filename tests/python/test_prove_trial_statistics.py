@@ -298,7 +298,7 @@ def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
         return (1.2 if way == LIBC_AGAIN else 1.0) * steady(1.3)(way, when, dice)
 
     found = found_of({PLACE: seconds}, 1)
-    assert (found.places[0].is_steady, found.places[0].best, found.slower) == (False, None, [])
+    assert (found.places[0].steady, found.places[0].best, found.slower) == (False, None, [])
 
 
 def test_of_many_places_luck_makes_none_slower() -> None:

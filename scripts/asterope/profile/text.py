@@ -8,7 +8,6 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from ..json_depth import MAXIMUM_DEPTH
 from ..text_file import open_to_read
 from .faults import REMEDY, Fault, Place, shown
 
@@ -16,6 +15,9 @@ from .faults import REMEDY, Fault, Place, shown
 MAXIMUM_BYTES = 16 << 20
 
 MAXIMUM_VALUES = 200_000
+
+# Arrays and objects that lie in one another, the same for C++: no file of ours has so many.
+MAXIMUM_DEPTH = 16
 
 
 @dataclass(frozen=True)

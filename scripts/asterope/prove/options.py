@@ -22,9 +22,7 @@ _OF_KEPT = {
     REMOVE: "Removes all that is kept under a name.",
 }
 # Those of whole runs; any of them asks for these.
-_OF_RUNS = (
-    *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client", "seed"),
-)
+_OF_RUNS = (*("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client"),)
 # Those of the trial.
 _OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
 
@@ -61,12 +59,6 @@ def _cpus(text: str) -> frozenset[int]:
 def _part(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,5}", text) or not 2 <= int(text) <= 65536:
         raise argparse.ArgumentTypeError(f"'{text[:40]}' is no whole number from 2 to 65536")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no whole number from 0 on")
     return int(text)
 
 
@@ -187,12 +179,6 @@ def _parser() -> argparse.ArgumentParser:
         help="run the command on these CPUs, such as 1 or 0-3,6; a client runs on the others, "
         "where there are some",
     )
-    parser.expert.add_argument(
-        "--seed",
-        metavar="N",
-        type=_seed,
-        help="of the order within each block (default: 1)",
-    )
     return parser
 
 
@@ -231,5 +217,4 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     if arguments.name is not None and arguments.routine is not None and not arguments.explore:
         parser.error("--name is for the routine that scripts/tune built: leave out --routine")
     arguments.metric = arguments.metric or "wall"
-    arguments.seed = 1 if arguments.seed is None else arguments.seed
     return arguments

@@ -102,7 +102,7 @@ _SLOT_BYTES = _CELLS.size + _FOLDED.size
 RAW_BYTES = _SLOTS_AT + _SLOTS * _SLOT_BYTES  # behind them a trial has its own
 _LARGEST = RAW_BYTES + (64 << 20)
 
-_FULL, _SHARED, _MODULES_FULL, _QUIET = 1, 2, 4, 8
+_FLAGS = _FULL, _SHARED, _MODULES_FULL, _QUIET = 1, 2, 4, 8
 _READY = 1
 
 _LONGEST_PERIOD = 1 << 32
@@ -169,13 +169,7 @@ class _Reader:
             period=header["period"],
             threads=header["threads"],
             drawn=header["drawn"],
-            flags=Flags(
-                full=bool(flags & _FULL),
-                shared_slots=bool(flags & _SHARED),
-                modules_full=bool(flags & _MODULES_FULL),
-                quiet=bool(flags & _QUIET),
-                cut_short=self.cut_short,
-            ),
+            flags=Flags(*(bool(flags & bit) for bit in _FLAGS), cut_short=self.cut_short),
             **recorded,
         )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Mapping
 from typing import Any
 
 from ..ending import FAILS, OF_SANDBOXES
+from ..figures import bytes_text, count_text, place_text
 from ..one_line import one_line
 from ..render import human_size
 
@@ -40,7 +40,7 @@ def _run_line(recording: Mapping[str, Any]) -> str:
         f"{recording['cpu_seconds']:.3g} s of CPU time",
         _many(recording["processes"], "process", "processes"),
         _many(recording["threads"], "thread", "threads"),
-        f"{_count(recording['copies']['calls'])} copies",
+        f"{count_text(recording['copies']['calls'])} copies",
     ]
     return ", ".join(parts)
 
@@ -72,10 +72,9 @@ def _band_lines(recording: Mapping[str, Any]) -> list[str]:
     lines = ["size                calls    bytes   of CPU time at most"]
     for band in recording["bands"]:
         if band["calls"]:
-            lines.append(
-                f"{band_name(band):17} {_count(band['calls']):>7} {bytes_text(band['bytes']):>8}   "
-                f"{percent(band['share']):>8}"
-            )
+            calls, copied = count_text(band["calls"]), bytes_text(band["bytes"])
+            share = percent(band["share"])
+            lines.append(f"{band_name(band):17} {calls:>7} {copied:>8}   {share:>8}")
     return lines
 
 
@@ -88,24 +87,11 @@ def _place_lines(recording: Mapping[str, Any]) -> list[str]:
     lines = ["  at most    calls    bytes  median size   where"]
     for place in recording["places"]:
         lines.append(
-            f"{percent(place['share']):>9}  {_count(place['calls']):>7} "
+            f"{percent(place['share']):>9}  {count_text(place['calls']):>7} "
             f"{bytes_text(place['bytes']):>8}  {bytes_text(place['median_size']):>11}   "
-            f"{place_name(place, 45)}"
+            f"{place_text(place['module'], place['function'], place['offset'], 45)}"
         )
     return lines
-
-
-def place_name(place: Mapping[str, Any], width: int) -> str:
-    """As in "libpng16.so.16 png_read_row", cut to the width in the middle of what is long."""
-    module = PurePosixPath(one_line(place["module"])).name or "code in no file"
-    function = one_line(place["function"])
-    text = f"{module} {function or hex(place['offset'])}"
-    if len(text) <= width:
-        return text
-    module = module if len(module) <= 18 else f"{module[:15]}..."
-    rest = width - len(module) - 1
-    shown = function or hex(place["offset"])
-    return f"{module} {shown if len(shown) <= rest else shown[: rest - 3] + '...'}"
 
 
 def _warnings(recording: Mapping[str, Any]) -> list[str]:
@@ -155,20 +141,3 @@ def percent(share: float | None) -> str:
     if share is None:
         return "-"
     return f"{100 * max(share, 0.0001):.2g} %" if share < 0.995 else "100 %"
-
-
-def _scaled(value: float, units: Sequence[str], step: int) -> str:
-    for unit in units[:-1]:
-        if value < step:
-            return f"{value:.3g}{unit}" if value < 99.95 else f"{value:.0f}{unit}"
-        value /= step
-    return f"{value:.3g}{units[-1]}" if value < 99.95 else f"{value:.0f}{units[-1]}"
-
-
-def _count(value: float) -> str:
-    """Three digits: 1230 -> 1.23k."""
-    return _scaled(value, ("", "k", "M", "G", "T"), 1000)
-
-
-def bytes_text(value: float) -> str:
-    return _scaled(value, (" B", " KiB", " MiB", " GiB", " TiB", " PiB"), 1024)

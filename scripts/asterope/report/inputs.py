@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..faults import BadInput
-from ..json_depth import nests_too_deeply
 from ..one_line import one_line
 from ..profile import Profile, load_profile
 from ..profile.faults import Fault, Place
@@ -145,12 +144,11 @@ def _refuse_false_intervals(remedy: str, value: Any, place: Place = ()) -> None:
 
 
 def _json(text: bytes) -> Any:
-    """None where it is no JSON, or too deep to be of ours."""
+    """None where it is no JSON."""
     try:
-        value = json.loads(text.decode())
+        return json.loads(text.decode())
     except (ValueError, RecursionError):
         return None
-    return None if nests_too_deeply(value) else value
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from matplotlib.axes import Axes
 
+from ..figures import place_text
 from ..modes import BINS, two_modes
 from ..one_line import one_line
 from .bench import ratio_of
@@ -88,9 +88,8 @@ def trial_pictures(trial: Json) -> list[Picture]:
 def _place(place: Json) -> str:
     if not place["least"]:
         return place["function"]
-    module = PurePosixPath(one_line(place["module"])).name[:24] or "code in no file"
-    where = one_line(place["caller"])[:24] or hex(place["offset"])
-    return f"{module} {where}, {place['function']}, {place['least']:,} B"
+    where = place_text(place["module"], place["caller"], place["offset"], 49)
+    return f"{where}, {place['function']}, {place['least']:,} B"
 
 
 def _ways(ratios: Mapping[str, Json]) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from asterope.ending import FAILS, OF_SANDBOXES
+from asterope.figures import place_text
 from asterope.record.recording import make_recording
-from asterope.record.table import WIDTH, advice, answer, band_name, place_name
+from asterope.record.table import WIDTH, advice, answer, band_name
 from made_up_processes import Kind, facts, made_up_process
 
 
@@ -114,7 +115,10 @@ def test_bands_and_places_have_names() -> None:
     assert band_name({"from": 0, "to": 64}) == "below 64 B"
     assert band_name({"from": 1024, "to": 4096}) == "from 1 KiB"
     assert band_name({"from": 4 << 20, "to": None}) == "from 4 MiB"
-    place = {"module": "/usr/lib/libz.so.1", "function": "inflate", "offset": 16}
-    assert place_name(place, 40) == "libz.so.1 inflate"
-    assert place_name({**place, "function": ""}, 40) == "libz.so.1 0x10"
-    assert place_name({**place, "module": ""}, 40) == "code in no file inflate"
+    for module, function, words in (
+        ("/usr/lib/libz.so.1", "inflate", "libz.so.1 inflate"),
+        ("/usr/lib/libz.so.1", "", "libz.so.1 0x10"),
+        ("", "inflate", "code in no file inflate"),
+        ("/usr/lib/" + "l" * 30, "f" * 30, "l" * 15 + "... " + "f" * 18 + "..."),
+    ):
+        assert place_text(module, function, 16, 40) == words

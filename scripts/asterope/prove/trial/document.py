@@ -53,21 +53,8 @@ def _estimate(one: Estimate | None) -> dict[str, float] | None:
 
 
 def _place(one: PlaceFound, function: str) -> dict[str, Any]:
-    return {
-        "module": one.place.module,
-        "offset": one.place.offset,
-        "caller": function,
-        "function": one.place.function,
-        "least": one.place.least,
-        "calls": one.calls,
-        "cycles": one.cycles,
-        "share": one.share,
-        "gained": _estimate(one.gained),
-        "ratios": {way: asdict(estimate) for way, estimate in one.ratios.items()},
-        "best": one.best,
-        "left_out": one.left_out,
-        "steady": one.is_steady,
-        "trimmed": one.is_trimmed,
-        "left_early": list(one.left_early),
-        "drifts": list(one.drifts),
-    }
+    """The fields of a place and of what was found there, by their names."""
+    found = asdict(one)
+    for left_out in ("saves", "surely"):
+        del found[left_out]
+    return {**found.pop("place"), "caller": function, **found}

@@ -47,8 +47,8 @@ class PlaceFound:
     best: str | None = None
     saves: float = 0.0  # seconds of a call that the best way surely saves, beside the routine
     left_out: float = 0.0  # of its time, in the longest intervals
-    is_steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
-    is_trimmed: bool = True  # False: some way had more of the longest intervals than its share
+    steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
+    trimmed: bool = True  # False: some way had more of the longest intervals than its share
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
     surely: int = 0  # 1: faster under the routine than under libc, among all places; -1: slower
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
@@ -94,7 +94,7 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        return [one for one in self.places if one.is_steady and one.surely < 0]
+        return [one for one in self.places if one.steady and one.surely < 0]
 
 
 def _is_settled(one: PlaceFound) -> bool:
@@ -221,8 +221,8 @@ def _of_place(
         if found is not None:
             ratios[way] = found
     floor = ratio(cells, LIBC, LIBC_AGAIN, 1 - by_luck)
-    is_steady = floor is None or floor.low <= 1 <= floor.high
-    best, better = _best(cells, ratios, stayed, by_luck) if is_steady else (None, 1.0)
+    steady = floor is None or floor.low <= 1 <= floor.high
+    best, better = _best(cells, ratios, stayed, by_luck) if steady else (None, 1.0)
     sure = ratio(cells, LIBC, ROUTINE, 1 - by_luck)
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
@@ -241,7 +241,7 @@ def _of_place(
         best,
         (of_routine or 0.0) * (1 - 1 / better),
         trim.time_share,
-        is_steady,
+        steady,
         trim.is_fair,
         [way for way in ratios if way not in stayed],
         (sure.low > 1) - (sure.high < 1) if sure else 0,

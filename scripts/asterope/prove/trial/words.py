@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from ...figures import count_text, place_text
 from ...one_line import one_line
 from ...place_map import WAYS
 from ...preload_link import preload_line
@@ -24,11 +25,8 @@ def sentence(found: Found) -> str:
     gain, where = found.gain, _slower_places(found)
     if gain is None:
         return "How fast this program is with the routine cannot be told: it copies too little."
-    if gain.low > 0:
-        start = f"{_WITH} runs {_percents(gain.value)} % faster ({_interval(gain)})"
-    elif gain.high < 0:
-        loss = _negative(gain)
-        start = f"{_WITH} runs {_percents(loss.value)} % slower ({_interval(loss)})"
+    if gain.low > 0 or gain.high < 0:
+        start = f"{_WITH} runs {_by(gain)}"
     elif _reach(gain) <= _SAME:
         start = f"{_WITH} is as fast as with libc, within {_percents(_reach(gain))} %"
     else:
@@ -51,9 +49,9 @@ def sentence_of_map(found: Found) -> str:
     return f"{text}, and {known} {'than' if beside.low > 0 else 'as'} with the routine alone."
 
 
-def _by(gain: Estimate) -> str:
+def _by(gain: Estimate, how: str = "") -> str:
     word, by = ("slower", _negative(gain)) if gain.value < 0 else ("faster", gain)
-    return f"{_percents(by.value)} % {word} ({_interval(by)})"
+    return f"{_percents(by.value)} % {word}{how} ({_interval(by)})"
 
 
 def _reach(gain: Estimate) -> float:
@@ -83,15 +81,10 @@ def clock_line(found: Found, observed: Observed) -> str:
     """Of the CPU time; and by the clock, where the program did not run all the time."""
     text = f"By CPU time: {observed.cpu_seconds:.2f} s in {observed.wall_seconds:.2f} s"
     if found.wall_gain is not None and observed.cpu_seconds < 0.9 * observed.wall_seconds:
-        text += f"; where it waited for the rest, that is {_by_clock(found.wall_gain)}"
+        text += f"; where it waited for the rest, that is {_by(found.wall_gain, ' by the clock')}"
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
     return f"{text}. {runs}, {many}."
-
-
-def _by_clock(gain: Estimate) -> str:
-    word, by = ("slower", _negative(gain)) if gain.value < 0 else ("faster", gain)
-    return f"{_percents(by.value)} % {word} by the clock ({_interval(by)})"
 
 
 def table(found: Found, names: Mapping[Place, str]) -> str:
@@ -105,7 +98,7 @@ def table(found: Found, names: Mapping[Place, str]) -> str:
     lines = [head]
     for one in shown:
         own, *rest = _ways(one)
-        start = f"{_brings(one):>15}  {_size(one.place):>9}  {_count(one.calls):>7}"
+        start = f"{_brings(one):>15}  {_size(one.place):>9}  {count_text(one.calls):>7}"
         lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
         lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
         lines += [f"{'':17}{note}" for note in _notes(one)]
@@ -116,7 +109,7 @@ def table(found: Found, names: Mapping[Place, str]) -> str:
 
 def _is_worth_a_line(one: PlaceFound) -> bool:
     """A place of few calls is known to nothing, and brings nothing."""
-    sure = one.is_steady and one.surely != 0
+    sure = one.steady and one.surely != 0
     return sure or (one.share >= MATTERS and one.cycles >= FEW)
 
 
@@ -140,9 +133,9 @@ def _ways(one: PlaceFound) -> list[str]:
 
 def _notes(one: PlaceFound) -> list[str]:
     notes = []
-    if not one.is_steady:
+    if not one.steady:
         notes.append("libc differs from itself here: what this place brings is not sure")
-    if not one.is_trimmed:
+    if not one.trimmed:
         notes.append("some way has more of the longest intervals than its share: they count here")
     if one.drifts:
         notes.append(
@@ -154,23 +147,13 @@ def _notes(one: PlaceFound) -> list[str]:
 def place_name(place: Place, names: Mapping[Place, str]) -> str:
     if not place.is_own:
         return place.function
-    module = PurePosixPath(one_line(place.module)).name or "code in no file"
-    text = f"{module} {names.get(place) or hex(place.offset)} ({place.function})"
-    if len(text) <= _WIDTH:
-        return text
-    return f"{text[: _WIDTH - 12]}...{text[-9:]}"
+    of = f" ({place.function})"
+    caller = names.get(place, "")
+    return place_text(place.module, caller, place.offset, _WIDTH - len(of)) + of
 
 
 def _size(place: Place) -> str:
     return human_size(place.least).replace(" ", "") + ".." if place.is_own else "small"
-
-
-def _count(calls: float) -> str:
-    for unit in ("", "k", "M", "G"):
-        if calls < 1000:
-            return f"{calls:.3g}{unit}"
-        calls /= 1000
-    return f"{calls:.3g}T"
 
 
 def other_ways(found: Found) -> list[str]:

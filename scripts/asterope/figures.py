@@ -1,0 +1,36 @@
+"""Counts, bytes and places in code as tables show them: three digits, names cut to a width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from .one_line import one_line
+
+
+def _scaled(value: float, units: Sequence[str], step: int) -> str:
+    for unit in units:
+        if value < step or unit == units[-1]:
+            return f"{value:.3g}{unit}" if value < 99.95 else f"{value:.0f}{unit}"
+        value /= step
+    raise AssertionError
+
+
+def count_text(value: float) -> str:
+    """1230 -> 1.23k."""
+    return _scaled(value, ("", "k", "M", "G", "T"), 1000)
+
+
+def bytes_text(value: float) -> str:
+    return _scaled(value, (" B", " KiB", " MiB", " GiB", " TiB", " PiB"), 1024)
+
+
+def place_text(module: str, function: str, offset: int, width: int) -> str:
+    """As in "libpng16.so.16 png_read_row", cut to the width in the middle of what is long."""
+    module = PurePosixPath(one_line(module)).name or "code in no file"
+    shown = one_line(function) or hex(offset)
+    if len(module) + 1 + len(shown) > width:
+        module = module if len(module) <= 18 else f"{module[:15]}..."
+        rest = width - len(module) - 1
+        shown = shown if len(shown) <= rest else shown[: rest - 3] + "..."
+    return f"{module} {shown}"
