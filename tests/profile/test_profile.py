@@ -16,8 +16,13 @@ from asterope.faults import BadInput
 from asterope.profile import LeftOut, Proof, Ratio, load_profile
 from asterope.spaces import probes
 from asterope.spaces.threads import Share
-from asterope.spaces.x86_64 import pipelines, set_pipelines, small_copies, small_sets
-from asterope.spaces.x86_64.overlapping_copies import Tuple as OverlappingTuple
+from asterope.spaces.x86_64 import (
+    overlapping_copies,
+    pipelines,
+    set_pipelines,
+    small_copies,
+    small_sets,
+)
 from profile_samples import (
     HOSTILE,
     choice,
@@ -114,7 +119,7 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert (small.copy, small.ratio) == (small_copies.Tuple("masked", "ZMM", "up", 256), 1.21)
     assert small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
     overlapping = profile.the("overlapping")
-    assert (overlapping.copy, overlapping.ratio) == (OverlappingTuple("YMM", 128), 1.1)
+    assert (overlapping.copy, overlapping.ratio) == (overlapping_copies.Tuple("YMM", 128), 1.1)
     sets = profile.of("pipelines", "memset")
     assert [(one.above, one.up_to, one.size) for one in sets] == [
         *((0, 4096, 1024), (4096, 1048576, 1048576))

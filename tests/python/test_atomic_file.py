@@ -17,16 +17,12 @@ from command_errors import make_device
 from conftest import REPOSITORY
 
 
-@pytest.fixture
-def device(tmp_path: Path) -> Path:
-    return make_device(tmp_path / "device")
-
-
-def test_a_link_to_a_device_is_followed(device: Path) -> None:
-    (device.parent / "link").symlink_to("device")
-    write_files(device.parent, {"link": "text"})
+def test_a_link_to_a_device_is_followed(tmp_path: Path) -> None:
+    device = make_device(tmp_path / "device")
+    (tmp_path / "link").symlink_to("device")
+    write_files(tmp_path, {"link": "text"})
     assert stat.S_ISCHR(device.stat().st_mode)
-    assert (device.parent / "link").is_symlink()
+    assert (tmp_path / "link").is_symlink()
 
 
 def test_a_pipe_gets_the_text(tmp_path: Path) -> None:

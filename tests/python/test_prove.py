@@ -3,11 +3,11 @@ depends on the clock."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -77,9 +77,9 @@ def command(repository: Path, libraries: Path, tmp_path: Path) -> Callable[..., 
 def prove(command, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
     """Runs it to its end; it leaves nothing behind."""
 
-    def run(*arguments: object, left: int = 0, **settings: str) -> subprocess.CompletedProcess:
+    def run(*arguments: object, **settings: str) -> subprocess.CompletedProcess:
         done = subprocess.run(**command(*arguments, **settings), timeout=300)
-        assert len(list((tmp_path / "tmp").iterdir())) == left
+        assert list((tmp_path / "tmp").iterdir()) == []
         return done
 
     return run
@@ -119,12 +119,6 @@ def test_a_library_may_lie_where_paths_have_blanks(prove, libraries: Path, tmp_p
     done = prove(*asked, "--", "sh", "-c", SAY, copies="")
     assert (done.returncode, done.stderr) == (0, "")
     assert "faster: 100.0 %" in rows_of(done)["ours"]
-
-
-@pytest.mark.parametrize(("copies", "code"), [("fast", 0), ("like", 0), ("slow", 3)])
-def test_the_exit_code_tells_a_copy_that_is_slower(prove, copies: str, code: int) -> None:
-    done = prove("--metric", REGEX, "--", "sh", "-c", SAY, copies=copies)
-    assert (done.returncode, done.stderr) == (code, "")
 
 
 def test_of_a_speed_more_is_better(prove) -> None:
@@ -448,22 +442,6 @@ def test_what_left_the_group_of_a_run_ends_with_the_run(prove, tmp_path: Path) -
     assert not lives(int((tmp_path / "pid").read_text()))
 
 
-def test_files_of_a_run_that_was_killed_whole_go_with_the_next_one(prove, tmp_path: Path) -> None:
-    base = tmp_path / "tmp"
-    for name in ("asterope-prove-left", "asterope-prove-lives"):
-        (base / name / "in").mkdir(parents=True)
-        (base / name / ".in-use").touch()
-    (base / "asterope-prove-results").mkdir()  # somebody's own
-    with (base / "asterope-prove-lives" / ".in-use").open("w") as mark:
-        fcntl.flock(mark, fcntl.LOCK_EX)
-        done = prove("--metric", REGEX, "--", "sh", "-c", SAY, left=2)
-        assert done.returncode == 0, done
-    assert {path.name for path in base.iterdir()} == {
-        "asterope-prove-lives",
-        "asterope-prove-results",
-    }
-
-
 def test_progress_is_shown_on_a_terminal_only(command) -> None:
     ours, its_own = pty.openpty()
     settings = command("--rounds", "8", "--metric", REGEX, "--", "sh", "-c", SAY)
@@ -545,22 +523,31 @@ def test_one_server_of_each_copy_stays_and_is_asked_in_turn(
     assert len((tmp_path / "said").read_text().splitlines()) == 3 * 7
 
 
-def test_a_server_that_ends_is_named(prove, parties) -> None:
-    message = only_error(prove("--metric", REGEX, *parties("{port}", "fast")), 1)
-    assert "under fast: " in message and "ended with exit code 1: cannot go on" in message
+# Of server and client, how one goes wrong; "" stands for a good one.
+WRONG = {
+    "a server that ends": ("", "fast", "under fast: ", "exit code 1: cannot go on"),
+    "a server that never starts": (
+        *("sh -c 'echo no room >&2; exit 3' sh {port}", "", "under libc: sh "),
+        "exit code 3: no room",
+    ),
+    "a server without the library": (
+        *("env -i {python} server.py {port}", "", "under fast: env "),
+        "runs without fast.so: its environment was cleared",
+    ),
+    "a client": ("", "sh -c 'echo cannot ask >&2; exit 2'", "under libc: sh ", "2: cannot ask"),
+}
 
 
-def test_a_server_that_never_starts_is_named(prove) -> None:
-    server = ("sh", "-c", "echo no room >&2; exit 3", "sh", "{port}")
-    message = only_error(prove("--client", "true", "--", *server), 1)
-    assert "under libc: sh ended with exit code 3: no room" in message
-
-
-def test_a_client_that_fails_is_named(prove, parties) -> None:
-    _, _, *server = parties("{port}")
-    client = "sh -c 'echo cannot ask >&2; exit 2'"
-    message = only_error(prove("--client", client, *server), 1)
-    assert "under libc: sh ended with exit code 2: cannot ask" in message
+@pytest.mark.parametrize(("server", "client", "who", "said"), WRONG.values(), ids=WRONG)
+def test_a_party_that_goes_wrong_is_named(
+    prove, parties, server: str, client: str, who: str, said: str
+) -> None:
+    dies = client if client == "fast" else "nothing"
+    _, good_client, _, *good_server = parties("{port}", dies)
+    asked = shlex.split(server.replace("{python}", sys.executable)) or good_server
+    client = good_client if client in ("", "fast") else client
+    message = only_error(prove("--metric", REGEX, "--client", client, "--", *asked), 1)
+    assert who in message and said in message
 
 
 def test_a_client_may_be_static(prove, tmp_path: Path) -> None:
@@ -570,13 +557,6 @@ def test_a_client_may_be_static(prove, tmp_path: Path) -> None:
     server = (sys.executable, "-c", "import time; time.sleep(1000)")
     done = prove("--metric", REGEX, "--client", tmp_path / "client", "--", *server)
     assert (done.returncode, rows_of(done)[LIBC]) == (0, "3"), done
-
-
-def test_a_server_without_the_library_is_noticed(prove, parties) -> None:
-    *client, _, python, server, where = parties("{port}")
-    cleared = ("env", "-i", python, server, where)
-    message = only_error(prove(*client, "--", *cleared), 1)
-    assert "under fast: env runs without fast.so: its environment was cleared" in message
 
 
 def test_an_interrupt_ends_the_servers(command, parties, tmp_path: Path) -> None:

@@ -436,16 +436,7 @@ def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(put: P
     assert max(lines["best other copy"].get_ydata()) < 9
 
 
-def test_misalignments_are_drawn_as_grids(bench: Path) -> None:
-    sections = page.make_sections(read(bench))
-    picture = next(p for s in sections for p in s.pictures if p.name == "grid-misalignment")
-    counts = {title: len(axes.texts) for title, axes in panels_of(picture).items()}
-    assert counts == {"4 KiB": 12, "64 KiB": 12}
-
-
-def test_results_of_memset_are_called_that_and_its_misalignments_are_drawn_by_label(
-    put: Put,
-) -> None:
+def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(put: Put) -> None:
     raw = {**bench_results(), "operation": "memset"}
     kept = [cell for cell in raw["results"] if cell["label"].startswith("4 KiB +0 ")]
     others = [cell for cell in raw["results"] if cell["suite"] == "sizes"]
@@ -458,8 +449,8 @@ def test_results_of_memset_are_called_that_and_its_misalignments_are_drawn_by_la
     assert [cell.label for cell in series.labelled["misalignment"]] == [
         cell["label"] for cell in kept
     ]
-    pictures = {p.name for section in page.make_sections(inputs) for p in section.pictures}
-    assert "grid-misalignment" not in pictures
+    pictures = {p.name: p for section in page.make_sections(inputs) for p in section.pictures}
+    assert len(pictures["cells-misalignment"].table.rows) == len(kept)
     best = "asterope's memset is the best of "
     assert any(sentence.startswith(best) for sentence in findings(inputs))
     without = find_series(read(put(bench_results(), "copies.json"))).source

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from architectures import X86_64, build_preload
 from asterope.spaces.probes import PROBES, SensingCopy
+from asterope.spaces.x86_64 import small_copies
 from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.small_copies import PLAIN
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
@@ -33,6 +33,7 @@ AVX2 = [(900, Tuple("YMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("YMM", "T",
 AVX512 = [(900, Tuple("ZMM", "T", "T", "none", 0, 0)), *AVX2[1:]]
 MASKED = X86_64.small["masked ZMM up 256"]
 
+PLAIN = small_copies.PLAIN
 # The small copies that ask whether the CPU fits, in every shape and order of their tests.
 GATED = [s for s in X86_64.small.values() if s.needs and (s.bound == 512 or s == MASKED)]
 UNGATED = [PLAIN, X86_64.small["grouped XMM middle 256"], X86_64.small["rep XMM up 256"]]

@@ -240,7 +240,7 @@ def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> Non
         assert set(choice["copies"]["taken"]) >= {"rt", "st"}
         assert "lt" not in choice["copies"]["taken"]
         assert_ranked_by(choice, search["weights"]["memset"], set(workloads.names("sets")))
-    assert tuned.checked.the("small", "memset").copy.bound in small_copies.BOUNDS
+    assert tuned.checked.the("small", "memset").copy.bound in small_copies.AXES[-1].values
     assert search["candidates"]["memset"] > 10 and tuned.profile["exam"]["memset"]["cells"] > 10
     steps = {figure["step"] for figure in tuned.log() if "step" in figure}
     assert {"memset calibration", "memset pipelines 1024", "memset small copies"} <= steps

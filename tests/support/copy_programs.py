@@ -315,7 +315,7 @@ def assert_dispatched(
     emulator: Sequence[object] = (),
 ) -> None:
     """Each of the sizes takes the copy that the profile says, in each function."""
-    in_line = {n for n in sizes if n <= max(small_copies.BOUNDS)}
+    in_line = {n for n in sizes if n <= max(small_copies.AXES[-1].values)}
     beyond = set(sizes) - in_line
     # What is copied in line really is; what is larger must not overlap, however large. How far the
     # destination is ahead, less whole pages, and whether that aliases.

@@ -13,7 +13,6 @@ from .. import __version__
 from . import words
 from .cells import cells_picture
 from .copies import ratio_picture, throughput_picture
-from .grids import grid_picture, is_grid
 from .inputs import Inputs
 from .intervals import intervals_picture
 from .program import proof_pictures, trial_pictures
@@ -128,11 +127,10 @@ def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
         ratio_picture(charts, inputs.machine, series.source, libc_name)
         for charts in suites.values()
     ]
-    for suite, cells in series.labelled.items():
-        if is_grid(cells):
-            pictures.append(grid_picture(suite, cells, series.source))
-        else:
-            pictures.append(cells_picture(suite, cells, peers, series.source))
+    pictures += [
+        cells_picture(suite, cells, peers, series.source)
+        for suite, cells in series.labelled.items()
+    ]
     return [picture for picture in pictures if picture is not None]
 
 

@@ -15,7 +15,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ..profile import Profile
 from ..render import human_size
-from .grids import draw_ratios
 from .style import (
     INK,
     MUTED,
@@ -248,7 +247,7 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
         f"{rt.replace('_', chr(10))}\n{'non-temp.' if st == 'NT' else 'plain'}" for rt, st in kinds
     ]
     framed = [columns.index((w.rt, w.st)) for w in winners]
-    image = draw_ratios(axes, values, names, [human_size(s.size) for s in sizes], framed)
+    image = _draw_ratios(axes, values, names, [human_size(s.size) for s in sizes], framed)
     axes.set_ylabel("transfer size")
     axes.xaxis.tick_top()
     axes.tick_params(axis="x", length=0, labelsize=8.5)
@@ -287,3 +286,37 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
             ],
         ),
     )
+
+
+def _draw_ratios(
+    axes: Axes,
+    values: Sequence[Sequence[float]],
+    columns: Sequence[object],
+    rows: Sequence[object],
+    framed: Sequence[int | None] = (),
+) -> object:
+    """A cell for each ratio, with its number: blue above 1, red below. `framed`: a column of each
+    row that is to stand out. Returns what a colour bar needs."""
+    image = heat_map(axes, values, columns, rows, cmap="RdBu", norm=LogNorm(0.5, 2), linewidth=1)
+    for y, row in enumerate(values):
+        for x, value in enumerate(row):
+            if math.isnan(value):
+                continue
+            stands_out = y < len(framed) and framed[y] == x
+            axes.text(
+                x + 0.5,
+                y + 0.5,
+                f"{value:.2f}",
+                ha="center",
+                va="center",
+                fontsize=9,
+                fontweight="bold" if stands_out else "normal",
+                color="white" if abs(math.log2(value)) > 0.6 else INK,
+            )
+            if stands_out:
+                for colour, width in (("white", 5), (INK, 2.4)):  # seen on dark and on light
+                    axes.add_patch(
+                        Rectangle((x, y), 1, 1, fill=False, edgecolor=colour, linewidth=width)
+                    )
+    axes.set_ylim(len(values), 0)  # the first row on top
+    return image

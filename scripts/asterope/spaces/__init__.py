@@ -1,7 +1,7 @@
-"""Which copies and sets exist: a file for each kind, in a folder for each architecture.
+"""Which copies and sets exist, in a folder for each architecture.
 
 What all architectures share lies beside these folders. `of` hands out one of them: TITLE is what
-texts call it, and its modules have the same names as all others', each with the copies of a kind:
+texts call it, and its spaces have the same names as all others', each with the copies of a kind:
 AXES, what they are made of; Tuple, one of them; PLAIN, the one that any CPU runs; why_not(), why
 there is none with such values. Its templates and its part of the tuner have a folder of the same
 name.
@@ -20,14 +20,10 @@ ARCHITECTURES = ("x86_64", "aarch64")
 # Trial logs that name no architecture are from before there was a second one.
 OLDEST = ARCHITECTURES[0]
 
-_MODULES = ("pipelines", "small_copies", "overlapping_copies", "set_pipelines", "small_sets")
-
 
 @functools.cache
 def of(architecture: str) -> Any:
     """The spaces of an architecture; KeyError where there is none of that name."""
     if architecture not in ARCHITECTURES:
         raise KeyError(architecture)
-    for module in _MODULES:
-        importlib.import_module(f".{architecture}.{module}", __name__)
     return importlib.import_module(f".{architecture}", __name__)

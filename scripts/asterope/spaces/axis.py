@@ -149,15 +149,32 @@ def why_outside(axes: Iterable[Axis], values: Mapping[str, Value]) -> str | None
     return next((reason for reason in reasons if reason), None)
 
 
-def points(
-    make: Any, nesting: tuple[str, ...], why_not: Callable[..., str | None]
-) -> Iterator[Any]:
-    """All copies of the class `make`, in the order of `nesting`, whose last axis runs fastest."""
-    table = {one.field: one.values for one in make.AXES}
-    for values in itertools.product(*(table[field] for field in nesting)):
-        fields = dict(zip(nesting, values))
-        if why_not(**fields) is None:
-            yield make(**fields)
+@dataclass(frozen=True)
+class Space:
+    """The copies of a kind: all of the class `Tuple` but those of which `rule` says, by their
+    values, why they do not exist. `nesting`: the axes in the order in which ties are broken, the
+    last one fastest. `PLAIN`: what any CPU runs, and a profile without such a copy gets."""
+
+    Tuple: Any
+    PLAIN: Any
+    nesting: tuple[str, ...]
+    rule: Callable[..., str | None]
+
+    @property
+    def AXES(self) -> tuple[Axis, ...]:
+        return self.Tuple.AXES
+
+    def why_not(self, **values: Value) -> str | None:
+        """Why the copy does not exist, or None where it does."""
+        return why_outside(self.AXES, values) or self.rule(**values)
+
+    def points(self) -> Iterator[Any]:
+        """All of them, simplest first."""
+        table = {one.field: one.values for one in self.AXES}
+        for values in itertools.product(*(table[field] for field in self.nesting)):
+            fields = dict(zip(self.nesting, values))
+            if self.why_not(**fields) is None:
+                yield self.Tuple(**fields)
 
 
 def of_sets(of_copies: Iterable[Axis], field: str, meaning: str) -> Axis:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
-from .axis import Copy
+from .axis import Axis, Copy
 
 # The least that an overlapping copy takes of buffers that alias modulo 4096, in bytes: up to there
 # aliasing costs little.
@@ -36,3 +37,10 @@ class Small(Copy):
     rt: str
     order: str
     bound: int
+
+    NESTING = ("bound", "shape", "rt", "order")
+
+
+def of_sets(of_copies: Iterable[Axis], meanings: Mapping[str, str]) -> tuple[Axis, ...]:
+    """The axes of small sets: those of small copies with other words."""
+    return tuple(replace(one, meaning=meanings.get(one.field, one.meaning)) for one in of_copies)

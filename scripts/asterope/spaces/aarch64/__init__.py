@@ -1,5 +1,10 @@
 """The copies of AArch64: registers, instructions, the CPU features that they need."""
 
+from . import pipelines, set_pipelines
+from .members import overlapping_copies, small_copies, small_sets
+
+__all__ = ["overlapping_copies", "pipelines", "set_pipelines", "small_copies", "small_sets"]
+
 TITLE = "AArch64"
 
 # A stepping is variant << 4 | revision: a number of so many bits.

@@ -1,5 +1,10 @@
 """The copies of x86-64: registers, instructions, the CPU features that they need."""
 
+from . import pipelines, set_pipelines
+from .members import overlapping_copies, small_copies, small_sets
+
+__all__ = ["overlapping_copies", "pipelines", "set_pipelines", "small_copies", "small_sets"]
+
 # What texts call it.
 TITLE = "x86-64"
 

@@ -1,0 +1,110 @@
+"""The copies of x86-64 beside its pipelines: small copies and sets, overlapping copies."""
+
+from __future__ import annotations
+
+from .. import axes, members
+from ..axis import Axis, Space
+from .registers import VECTORS, needs
+
+# Bytes that the registers of a type hold at once; ZMM has registers 16 to 31 alone (stages.j2). A
+# set needs one of them only, but with more stores than these a loop is shorter.
+_MOST_BYTES = {"XMM": 256, "YMM": 512, "ZMM": 1024}
+
+
+class _SmallCopy(members.Small):
+    """One small copy."""
+
+    AXES = (
+        Axis(
+            "shape",
+            ("stepped", "grouped", "clamped", "masked", "masked32", "masked16", "rep"),
+            "How up to 64 bytes are copied: stepped (a class for every power of two), grouped (few "
+            "classes, no branch in each), clamped (16 bytes or more as grouped, fewer as stepped), "
+            "masked (one AVX-512 masked move; masked32, masked16: only up to that many bytes), rep "
+            "(rep movsb up to 127 bytes).",
+        ),
+        Axis("rt", VECTORS, "The widest register."),
+        axes.ORDER,
+        Axis("bound", (128, 256, 512, 1024), "In bytes: larger copies take a pipeline."),
+    )
+
+    @property
+    def masked_bytes(self) -> int:
+        """How many bytes one masked move takes; 0 in the other shapes."""
+        return {"masked": 64, "masked32": 32, "masked16": 16}.get(self.shape, 0)
+
+    @property
+    def copies_upwards_only(self) -> bool:
+        """Whether it is wrong where the destination begins within the source: rep movsb is."""
+        return self.shape == "rep"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
+        if self.masked_bytes:
+            return ("avx512bw", "avx512f", "avx512vl", "bmi2")
+        if self.rt == "ZMM":
+            return ("avx512f", "avx512vl")
+        return ("avx2",) if self.rt == "YMM" else ()
+
+
+class _SmallSet(_SmallCopy):
+    """One small set: how it takes up to 64 bytes, what carries more, up to which bound."""
+
+    AXES = members.of_sets(
+        _SmallCopy.AXES,
+        {
+            "shape": "How up to 64 bytes are set: stepped (a class for every power of two), "
+            "grouped (few classes, no branch in each), clamped (16 bytes or more as grouped, fewer "
+            "as stepped), masked (one AVX-512 masked store; masked32, masked16: only up to that "
+            "many bytes), rep (rep stosb up to 127 bytes).",
+            "bound": "In bytes: larger sets take a pipeline.",
+        },
+    )
+    loads = False
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
+        if self.rt == "ZMM":  # vpbroadcastb from a general register
+            return tuple(sorted({"avx512bw", *super().needs}))
+        return super().needs
+
+
+def _why_no_small(shape: str, rt: str, order: str, bound: int) -> str | None:
+    if shape.startswith("masked") and (rt != "ZMM" or order == "middle"):
+        return "the masked shapes have only rt ZMM, orders up and down"
+    if shape == "rep" and (rt, order) != ("XMM", "up"):
+        return "the rep shape has only rt XMM, order up"
+    if shape == "clamped" and order != "up":
+        return "the clamped shape has only order up"
+    if bound > _MOST_BYTES[rt]:
+        return f"{rt} has bounds up to {_MOST_BYTES[rt]} bytes only"
+    return None
+
+
+# The plain ones do as libc does.
+small_copies, small_sets = (
+    Space(make, make("stepped", "XMM", "middle", 128), members.Small.NESTING, _why_no_small)
+    for make in (_SmallCopy, _SmallSet)
+)
+
+
+class _Overlapping(members.Overlapping):
+    """A copy for buffers that overlap or alias."""
+
+    AXES = (
+        Axis("rt", VECTORS, "Register type.", needs=needs),
+        Axis("block", (128, 256), "Bytes that a turn of the loop moves."),
+    )
+
+
+def _why_no_overlapping(rt: str, block: int) -> str | None:
+    if (rt, block) == ("XMM", 256):
+        return "16 XMM registers hold a block of 256 bytes, and nothing beside it"
+    return None
+
+
+overlapping_copies = Space(
+    _Overlapping, _Overlapping("XMM", 128), ("block", "rt"), _why_no_overlapping
+)
