@@ -305,7 +305,7 @@ BAD = {
     "no command": (["--rounds", "6"], "COMMAND"),
     "a command that is missing": (["--", "no-such-command"], "no-such-command: no such command"),
     "a static command": (["--", "{static}"], "is linked statically"),
-    "five rounds": (["--rounds", "5", "--", "true"], "rounds are 6 to 10000"),
+    "five rounds": (["--rounds", "5", "--", "true"], "from 6 to 10000"),
     "until nothing": (["--until", "0%", "--", "true"], "write 1%"),
     "metric without a group": (["--metric", "took .*", "--", "true"], "in parentheses"),
     "metric that is no pattern": (["--metric", "took (", "--", "true"], "--metric took ("),

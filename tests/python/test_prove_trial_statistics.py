@@ -19,6 +19,7 @@ from asterope.prove.trial.statistics import (
     t_quantile,
     trimming,
 )
+from asterope.prove.trial.words import table
 
 OTHER = "other"
 WAYS = [LIBC, LIBC_AGAIN, ROUTINE, OTHER]
@@ -299,6 +300,13 @@ def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
 
     found = found_of({PLACE: seconds}, 1)
     assert (found.places[0].steady, found.places[0].best, found.slower) == (False, None, [])
+
+
+def test_a_place_of_two_modes_shows_them() -> None:
+    """Phases, in which ten times as much passes between two calls: a mean is of neither."""
+    lines = table(found_of({PLACE: in_phases(1.0)}, 1), {}).splitlines()
+    assert any("under the routine: two modes, " in line for line in lines)
+    assert "two modes" not in table(found_of({PLACE: steady(1.0)}, 1), {})
 
 
 def test_of_many_places_luck_makes_none_slower() -> None:

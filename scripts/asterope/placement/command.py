@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from ..arguments import whole_number
 from ..command_line import DONE, Parser, run, show, tell
 from ..faults import BadInput, Failure
 from ..one_line import one_line
@@ -18,17 +18,6 @@ from . import segments
 
 PROGRAM = "asterope-placement"
 SEED = 1  # of the orders: the same in every run
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(
-                f"'{text[:40]}' is no whole number from {least} to {most}"
-            )
-        return int(text)
-
-    return parse
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -50,11 +39,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.expert.add_argument(
         "--rounds",
         metavar="N",
-        type=_whole(1, 10_000),
+        type=whole_number(1, 10_000),
         default=31,
         help="rounds, each with every program once (default: %(default)s)",
     )
-    parser.expert.add_argument("--cpu", metavar="N", type=_whole(0, 65535), help="CPU to run on")
+    parser.expert.add_argument(
+        "--cpu", metavar="N", type=whole_number(0, 65535), help="CPU to run on"
+    )
     return parser
 
 

@@ -7,13 +7,13 @@ import os
 import re
 from collections.abc import Sequence
 
+from ..arguments import duration, whole_number
 from ..command_line import Parser
-from ..duration import duration
 from .rounds import LEAST_ROUNDS
 
 PROGRAM = "asterope-prove"
 DEFAULT_LIBRARY = "build/libasterope_preload.so"
-MOST_ROUNDS = 10_000
+MOST_ROUNDS = 10_000  # of too few there is no interval, see LEAST_ROUNDS
 # What is kept of programs under names. A command of such a name: -- list.
 MERGE, LIST, REMOVE = "merge", "list", "remove"
 _OF_KEPT = {
@@ -25,14 +25,6 @@ _OF_KEPT = {
 _OF_RUNS = (*("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client"),)
 # Those of the trial.
 _OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
-
-
-def _rounds(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text) or not LEAST_ROUNDS <= int(text) <= MOST_ROUNDS:
-        raise argparse.ArgumentTypeError(
-            f"rounds are {LEAST_ROUNDS} to {MOST_ROUNDS}: of fewer there is no 95 % interval"
-        )
-    return int(text)
 
 
 def _percent(text: str) -> float:
@@ -54,12 +46,6 @@ def _cpus(text: str) -> frozenset[int]:
         which = min(missing, default=text)
         raise argparse.ArgumentTypeError(f"{which} is not there or not allowed to this process")
     return frozenset(found)
-
-
-def _part(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,5}", text) or not 2 <= int(text) <= 65536:
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no whole number from 2 to 65536")
-    return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -122,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--explore",
         metavar="N",
-        type=_part,
+        type=whole_number(2, 65536),
         help="with --name: run COMMAND in operation, where one part of N of its time is a trial "
         "and the rest takes what is best so far; asterope-prove merge NAME says what was found",
     )
@@ -131,7 +117,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
-        "--rounds", metavar="N", type=_rounds, help="run so many rounds instead of --until"
+        "--rounds",
+        metavar="N",
+        type=whole_number(LEAST_ROUNDS, MOST_ROUNDS),
+        help="run so many rounds instead of --until",
     )
     length.add_argument(
         "--until",

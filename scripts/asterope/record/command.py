@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import duration
 from ..command_line import DONE, FAILED, Parser, run, show, tell
-from ..duration import duration
 from ..faults import BadInput, Failure
 from ..one_line import one_line
 from ..output_file import check_output, write_output

@@ -55,6 +55,6 @@ def _estimate(one: Estimate | None) -> dict[str, float] | None:
 def _place(one: PlaceFound, function: str) -> dict[str, Any]:
     """The fields of a place and of what was found there, by their names."""
     found = asdict(one)
-    for left_out in ("saves", "surely"):
+    for left_out in ("saves", "surely", "means"):
         del found[left_out]
     return {**found.pop("place"), "caller": function, **found}

@@ -30,6 +30,7 @@ KNOWN = 0.01
 # seem faster or slower under the routine: a place keeps what is chosen, and a program has many.
 _BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
+_MOST_MEANS = 500  # of a place: enough to see whether they have two modes
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class PlaceFound:
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
     surely: int = 0  # 1: faster under the routine than under libc, among all places; -1: slower
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
+    means: Sequence[float] = ()  # seconds of a call under the routine, in some of the blocks
 
     @property
     def is_known(self) -> bool:
@@ -246,6 +248,7 @@ def _of_place(
         [way for way in ratios if way not in stayed],
         (sure.low > 1) - (sure.high < 1) if sure else 0,
         _drifting(racing, trim, [way for way in ratios if way in stayed]),
+        [one[ROUTINE].seconds for one in cells[:: 1 + len(cells) // _MOST_MEANS] if ROUTINE in one],
     )
 
 

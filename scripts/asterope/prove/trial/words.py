@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...figures import count_text, place_text
+from ...modes import modes_told
 from ...one_line import one_line
 from ...place_map import WAYS
 from ...preload_link import preload_line
@@ -141,7 +142,11 @@ def _notes(one: PlaceFound) -> list[str]:
         notes.append(
             f"what {', '.join(one.drifts)} does here depends on how many calls in a row take it"
         )
-    return notes
+    return notes + modes_told("from a call to the next one, under the routine", one.means, _time)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e6:.4g} us"
 
 
 def place_name(place: Place, names: Mapping[Place, str]) -> str:

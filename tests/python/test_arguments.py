@@ -1,11 +1,11 @@
-"""Lengths of time on command lines."""
+"""Values on command lines: lengths of time, whole numbers."""
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
 
 import pytest
-from asterope.duration import duration
+from asterope.arguments import duration, whole_number
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("10m", 600), ("1.5h", 5400)])
@@ -17,3 +17,10 @@ def test_a_time_has_a_unit(text: str, seconds: float) -> None:
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ArgumentTypeError, match="10m"):
         duration(text)
+
+
+@pytest.mark.parametrize("text", ["", "5", "10001", "-6", "6.0", "6 ", "1e1"])
+def test_a_whole_number_has_bounds(text: str) -> None:
+    assert (whole_number(6, 10_000)("6"), whole_number(6, 10_000)("10000")) == (6, 10_000)
+    with pytest.raises(ArgumentTypeError, match="no whole number from 6 to 10000"):
+        whole_number(6, 10_000)(text)

@@ -1,0 +1,32 @@
+"""Values of options: lengths of time, as tuner/base/duration_text.hpp reads them, whole numbers."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+_MOST = 365 * 24 * 3600
+
+
+def duration(text: str) -> float:
+    """ "90s", "10m", "1.5h" in seconds. Raises argparse.ArgumentTypeError for anything else."""
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh])", text)
+    seconds = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not 0 < seconds <= _MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: write 90s, 10m or 1.5h")
+    return seconds
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """What reads one. It raises argparse.ArgumentTypeError for anything else."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(
+                f"'{text[:40]}' is no whole number from {least} to {most}"
+            )
+        return int(text)
+
+    return read
