@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -91,22 +90,6 @@ def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path: P
     assert {file.name for file in (tmp_path / "json").iterdir()} == names
     assert daemons_of(tmp_path / "tmp") == {}
     assert list((tmp_path / "tmp").iterdir()) == []
-
-
-@pytest.mark.slow
-def test_the_reads_are_recorded(settings, needs_ceph, build_dir: Path, tmp_path: Path) -> None:
-    if not (build_dir / "libasterope_record.so").exists():
-        pytest.skip("the build has no libasterope_record.so")
-    asked = ("--mib", 16, "--sizes", "64K", "--record", "recordings")
-    done = subprocess.run(**settings(*asked, ASTEROPE_BUILD_DIR=str(build_dir)), timeout=600)
-    assert done.returncode == 0, done
-    for use in ("read", "used"):
-        recording = json.loads((tmp_path / f"recordings/{use}-65536.json").read_text())
-        large = [one for one in recording["calls"] if one["from"] == 65536]
-        # eight passes after the one that fills the cache, which may come in other pieces
-        assert sum(one["calls"] for one in large if one["function"] == "memcpy") >= 8 * 16 * 16
-        assert "libceph-common" in recording["places"][0]["module"]
-    assert daemons_of(tmp_path / "tmp") == {}
 
 
 @pytest.mark.slow

@@ -26,7 +26,6 @@ from asterope.command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, 
 from asterope.faults import Failure  # noqa: E402
 from asterope.one_line import one_line  # noqa: E402
 from asterope.prove import command as prove  # noqa: E402
-from asterope.record import command as record  # noqa: E402
 from cluster import PACKAGES, Cluster, missing  # noqa: E402
 
 PROGRAM = "cached_reads.py"
@@ -71,11 +70,6 @@ def _parser() -> argparse.ArgumentParser:
         help="compare with asterope-bench's prefetch_nt, after Polytropon, too",
     )
     parser.add_argument("--json", metavar="DIR", help="keep what asterope-prove writes there")
-    parser.add_argument(
-        "--record",
-        metavar="DIR",
-        help="compare nothing, but write recordings there, as asterope-record does",
-    )
     parser.add_argument("options", metavar="OPTION", nargs="*", help="of asterope-prove")
     return parser
 
@@ -126,21 +120,7 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> int:
     )
     with closing(Cluster(folder, arguments.mib)) as cluster:
         _output_of(reader, "write", cluster.configuration, arguments.mib)
-        if arguments.record:
-            return _record(arguments, reader, cluster)
         return _prove(arguments, reader, cluster, folder)
-
-
-def _record(arguments: argparse.Namespace, reader: Path, cluster: Cluster) -> int:
-    for size in arguments.sizes:
-        for use, words in USES.items():
-            file = Path(arguments.record) / f"{use}-{size}.json"
-            print(f"\n{_words(size)} a call, {words}: {file}", flush=True)
-            measured = (reader, use, cluster.configuration, arguments.mib, size)
-            code = record.main(["-o", str(file), "--", *map(str, measured)])
-            if code != DONE:
-                return code
-    return DONE
 
 
 def _prove(arguments: argparse.Namespace, reader: Path, cluster: Cluster, folder: Path) -> int:
