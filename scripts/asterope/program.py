@@ -35,6 +35,10 @@ class Program:
     found: Path
     loader: Path
 
+    @property
+    def command(self) -> list[str]:
+        return [str(self.file), *self.arguments]
+
 
 def find_program(command: Sequence[str]) -> Program:
     """Looks for the command's program as a shell does, and behind a script's `env` for the one

@@ -27,7 +27,7 @@ from asterope.prove.metric import parse_metric
 from asterope.prove.processes import Run
 from asterope.prove.runners import Commands
 from command_errors import only_error_of, run_command
-from copy_programs import need, output_of, shared_library
+from copy_programs import output_of, shared_library
 
 REGEX = r"took ([0-9.]+)"
 # What the fake programs take under libc and under the libraries, by the libraries' names.
@@ -202,30 +202,6 @@ def test_folder_is_empty_for_each_run(prove, tmp_path: Path) -> None:
     assert len(set(folders)) == len(folders) == 3 * 7
 
 
-def other_libc(folder: Path) -> tuple[Path, Path]:
-    """The system's, elsewhere, as if it were another one."""
-    need("cc")
-    libc = Path(output_of("cc", "-print-file-name=libc.so.6").strip())
-    loader = Path("/lib64/ld-linux-x86-64.so.2")
-    if not loader.is_file() or not libc.is_file():
-        pytest.skip("no glibc for x86-64 where it is expected")
-    for file in (libc, loader):
-        shutil.copy(file.resolve(), folder / file.name)
-    return folder / loader.name, folder / libc.name
-
-
-def test_another_libc_runs_the_command_through_its_own_loader(prove, tmp_path) -> None:
-    folder = tmp_path / "other"
-    folder.mkdir()
-    loader, libc = other_libc(folder)
-    say = "import re; print('took', 50 if %r in open('/proc/self/maps').read() else 100)"
-    command = (sys.executable, "-c", say % str(libc))
-    done = prove("--copies", f"other={loader}", "--metric", REGEX, "--", *command, copies="")
-    assert done.returncode == 0, done
-    assert f"other: libc of {folder}, through {loader}" in done.stdout
-    assert rows_of(done)[LIBC] == "100" and rows_of(done)["other"].startswith("50")
-
-
 TUNABLE = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold"
 
 
@@ -274,19 +250,12 @@ def test_a_run_that_fails_later_leaves_what_is_known(prove, tmp_path: Path) -> N
     assert json.loads(file.read_text())["stopped_by"] == "failure"
 
 
-@pytest.mark.parametrize("lost", ["library", "libc"])
-def test_a_copy_that_ld_so_does_not_load_is_noticed(tmp_path: Path, lost: str) -> None:
+def test_a_copy_that_ld_so_does_not_load_is_noticed(tmp_path: Path) -> None:
     """It would only warn, and go on without."""
-    gone = tmp_path / "gone.so"
-    loader = Path("/lib64/ld-linux-x86-64.so.2")
-    copies = {
-        "library": Copy("ours", library=gone),
-        "libc": Copy("ours", loader=loader, folder=tmp_path),
-    }
     commands = Commands(find_program(["true"]), "true", None, False)
     commands.warm_up(Copy("libc"))
-    with pytest.raises(Failure, match=r"under ours: true runs without (gone\.so|libc\.so\.6): "):
-        commands.warm_up(copies[lost])
+    with pytest.raises(Failure, match=r"under ours: true runs without gone\.so: "):
+        commands.warm_up(Copy("ours", library=tmp_path / "gone.so"))
 
 
 def test_a_run_that_hangs_is_ended() -> None:
@@ -314,7 +283,6 @@ BAD = {
     "library that is none": (["--copies", "{text}", "--", "true"], "cannot be preloaded"),
     "only libc": (["--copies", "libc", "--", "true"], "nothing to compare"),
     "one name twice": (["--copies", "a={fast},a={fast}", "--", "true"], "another copy is called a"),
-    "a loader without libc": (["--copies", "a={loader}", "--", "true"], "has no libc.so.6"),
     "a port without a client": (["--", "echo", "{{port}}"], "name its client with --client"),
     "nearly a placeholder": (["--", "echo", "{{sock}}"], "{sock}: did you mean {socket}?"),
     "a client that is missing": (["--client", "no-such", "--", "true"], "no-such: no such command"),
@@ -327,11 +295,10 @@ BAD = {
 def test_bad_arguments_are_refused_in_one_line(
     prove, libraries: Path, tmp_path: Path, arguments: Sequence[str], part: str
 ) -> None:
-    names = {"text": "text.so", "static": "static", "loader": "ld.so"}
+    names = {"text": "text.so", "static": "static"}
     files = {name: tmp_path / file for name, file in names.items()}
     files["fast"] = libraries / "fast.so"
     files["text"].write_text("no library\n")
-    shutil.copy("/bin/true", files["loader"])
     if "{static}" in arguments:
         source = tmp_path / "static.c"
         source.write_text("int main(void) { return 0; }\n")

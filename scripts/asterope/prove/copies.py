@@ -1,4 +1,4 @@
-"""The copies that are compared: libc, also with tunables, preloaded libraries, other libcs."""
+"""The copies that are compared: libc, also with tunables, and preloaded libraries."""
 
 from __future__ import annotations
 
@@ -12,42 +12,26 @@ from pathlib import Path
 from ..faults import BadInput
 from ..one_line import one_line
 from ..preload_link import preloadable
-from ..program import Program
 
 LIBCS = LIBC, LIBC_AGAIN = "libc", "libc again"
 MOST_COPIES = 16
 _TUNABLES = "GLIBC_TUNABLES="
-_LOADER = re.compile(r"ld[-.](?:.*[-.])?so(?:\.\d+)*")
 
 
 @dataclass(frozen=True)
 class Copy:
-    """`library`: what is preloaded. `tunables`: what GLIBC_TUNABLES says to the system's libc.
-    `loader` and `folder`: another libc, and where it lies."""
+    """`library`: what is preloaded. `tunables`: what GLIBC_TUNABLES says to libc."""
 
     name: str
     library: Path | None = None
-    loader: Path | None = None
-    folder: Path | None = None
     tunables: str | None = None
 
     @property
     def description(self) -> str:
         """What it is, for people."""
-        if self.loader:
-            return f"libc of {self.folder}, through {self.loader}"
         if self.tunables is not None:
             return f"libc with {_TUNABLES}{self.tunables}"
         return f"{self.library}, preloaded" if self.library else "libc"
-
-    @property
-    def must_be_loaded(self) -> Path | None:
-        """What a process has among its libraries if it runs under this copy."""
-        return self.folder / "libc.so.6" if self.folder else self.library
-
-    def command(self, program: Program) -> list[str]:
-        start = [str(self.loader), "--library-path", str(self.folder)] if self.loader else []
-        return [*start, str(program.file), *program.arguments]
 
     def environment(self) -> dict[str, str]:
         """This process's, less any LD_PRELOAD: it would be in libc's runs, too."""
@@ -90,20 +74,7 @@ def _copy(text: str) -> Copy:
         )
     if file.startswith(_TUNABLES):
         return Copy(name, tunables=file[len(_TUNABLES) :])
-    loader, colon, folder = file.partition(":")
-    if _LOADER.fullmatch(Path(loader).name):
-        return _other_libc(name, loader, folder if colon else str(Path(loader).parent))
     return Copy(name, library=_library(file))
-
-
-def _other_libc(name: str, loader: str, folder: str) -> Copy:
-    if not os.access(loader, os.X_OK) or not Path(loader).is_file():
-        raise BadInput(f"--copies: {one_line(loader)}: no such loader, or not executable")
-    if not (Path(folder) / "libc.so.6").is_file():
-        raise BadInput(
-            f"--copies: {one_line(folder)}: has no libc.so.6: write {name}=LOADER:LIBRARY_FOLDER"
-        )
-    return Copy(name, loader=Path(loader).absolute(), folder=Path(folder).absolute())
 
 
 def _library(path: str) -> Path:
@@ -126,7 +97,7 @@ def _library(path: str) -> Path:
 
 def missing_library(copy: Copy, loaded: Sequence[str]) -> str | None:
     """Why a process with these libraries does not run under the copy; None: it does."""
-    wanted = copy.must_be_loaded
+    wanted = copy.library
     if wanted is None or any(os.path.realpath(one) == os.path.realpath(wanted) for one in loaded):
         return None
     return (

@@ -150,9 +150,8 @@ def _parser() -> argparse.ArgumentParser:
         "--copies",
         metavar="FILES",
         help="what to compare with libc, separated by commas: FILE.so or NAME=FILE.so for a "
-        "library to preload, NAME=GLIBC_TUNABLES=... for libc with these, NAME=LOADER"
-        "[:LIBRARY_FOLDER] for another libc that runs the command through its own "
-        f"ld-linux-*.so (default: libc,{DEFAULT_LIBRARY})",
+        "library to preload, NAME=GLIBC_TUNABLES=... for libc with these (default: "
+        f"libc,{DEFAULT_LIBRARY})",
     )
     parser.add_argument(
         "--client",

@@ -76,7 +76,7 @@ class Commands:
                 place = stack.enter_context(closing(Place(with_port=False)))
                 program = replace(program, arguments=place.fill(program.arguments))
             environment = {**copy.environment(), **more}
-            process = Process(copy.command(program), environment, self._cpus, self._output)
+            process = Process(program.command, environment, self._cpus, self._output)
             run = stack.enter_context(closing(process)).wait(limit)
             why = missing_library(copy, loaded(process)) if loaded else None
             if why:
@@ -115,7 +115,7 @@ class Servers:
         with _InCopy(copy, self._server[0]):
             program = find_program(place.fill(self._server))
             process = self._stack.enter_context(
-                closing(Process(copy.command(program), copy.environment(), self._cpus))
+                closing(Process(program.command, copy.environment(), self._cpus))
             )
             self._processes[copy] = (process, place)
             deadline = time.monotonic() + PATIENCE

@@ -43,7 +43,7 @@ def explore(arguments: argparse.Namespace) -> NoReturn:
     variables = environment(preloadable(recorder), files.resolve(), ways, arguments.explore)
     for number in _PYTHON_IGNORES:
         signal.signal(number, signal.SIG_DFL)
-    os.execve(program.file, [str(program.file), *program.arguments], variables)
+    os.execve(program.file, program.command, variables)
 
 
 def _key(ways: Sequence[Way]) -> str:

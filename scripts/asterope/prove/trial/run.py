@@ -124,9 +124,8 @@ class Trial(Tried):
             if placeholders_in(program.arguments):
                 program = replace(program, arguments=place.fill(program.arguments))
             variables = environment(preloadable(self.recorder, folder.parent), folder, self.ways)
-            command = [str(program.file), *program.arguments]
             began = time.monotonic()
-            with closing(Process(command, variables, self.cpus)) as process:
+            with closing(Process(program.command, variables, self.cpus)) as process:
                 while not process.has_ended():
                     if time.monotonic() - began > limit:
                         _end(process)
@@ -163,8 +162,8 @@ def fails_alone(trial: Trial) -> str | None:
     program = trial.program
     variables = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     with closing(Folder(with_port=False)) as place:
-        arguments = place.fill(program.arguments)
-        with closing(Process([str(program.file), *arguments], variables, trial.cpus)) as process:
+        program = replace(program, arguments=place.fill(program.arguments))
+        with closing(Process(program.command, variables, trial.cpus)) as process:
             try:
                 process.wait(trial.seconds)
             except Failure as error:
