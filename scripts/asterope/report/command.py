@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..atomic_file import write_files
 from ..command_line import DONE, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure
 from ..one_line import one_line
+from ..output_file import write_output
 from ..profile_places import profile_to_read
 from .inputs import read_inputs
 
@@ -69,14 +69,9 @@ def _run(arguments: argparse.Namespace) -> int:
         )
     html = page.render_page(inputs, sections)  # all of it, before any file is touched
     pictures = [picture for section in sections for picture in section.pictures]
-    try:
-        if arguments.png is not None:
-            pngs = {f"{picture.name}.png": picture.png() for picture in pictures}
-            write_files(Path(arguments.png), pngs)
-        write_files(output.parent, {output.name: html})
-    except OSError as error:
-        where = one_line(error.filename or output)
-        raise Failure(f"{where}: cannot write: {error.strerror}: choose another place") from None
+    for picture in pictures if arguments.png is not None else ():
+        write_output(Path(arguments.png) / f"{picture.name}.png", picture.png())
+    write_output(output, html)
     for doubt in inputs.doubts:
         tell(PROGRAM, f"warning: {doubt}")
     taken = "" if arguments.inputs else f" from {one_line(names[0])}"
