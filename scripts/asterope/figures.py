@@ -1,4 +1,4 @@
-"""Counts, bytes and places in code as tables show them: three digits, names cut to a width."""
+"""Counts, bytes, times and places in code as people read them: few digits, names cut to a width."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ def count_text(value: float) -> str:
 
 def bytes_text(value: float) -> str:
     return _scaled(value, (" B", " KiB", " MiB", " GiB", " TiB", " PiB"), 1024)
+
+
+def duration_text(seconds: float) -> str:
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def place_text(module: str, function: str, offset: int, width: int) -> str:

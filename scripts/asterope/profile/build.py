@@ -46,6 +46,7 @@ def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
     senses = "probe" in copies
     make = kind.Tuple if kind else threads.Share
     plain = evidence.get("plain", {}) if senses else evidence
+    proof = evidence.get("proof")
     return Choice(
         operation=raw["operation"],
         kind=raw["kind"],
@@ -57,10 +58,16 @@ def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
         sensing=_sensing(copies, make) if senses else None,
         ratio=evidence.get("ratio"),
         plain_ratio=plain.get("ratio"),
-        workloads=_workloads(evidence),
+        workloads={
+            name: Measurement(
+                **{**one, **{k: Ratio(**one[k]) for k in ("ratio", "best_ratio") if k in one}}
+            )
+            for name, one in evidence.get("workloads", {}).items()
+        },
         gb_per_s=evidence.get("gb_per_s"),
         plain_gb_per_s=plain.get("gb_per_s"),
-        proof=_proof(evidence["proof"]) if "proof" in evidence else None,
+        proof=proof
+        and Proof(proof["samples"], proof["rounds"], Ratio(**proof["lead"]), tuple(proof["ties"])),
         noise_floor={
             name: Ratio(**ratio) for name, ratio in evidence.get("noise_floor", {}).items()
         },
@@ -70,16 +77,3 @@ def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
 def _sensing(copies: Mapping[str, Any], make: Any) -> probes.SensingCopy:
     ways = {way: make(**copies[way]) for way in probes.WAYS if way in copies}
     return probes.SensingCopy(probes.Probe(**copies["probe"]), copies["threshold"], **ways)
-
-
-def _proof(raw: Mapping[str, Any]) -> Proof:
-    return Proof(raw["samples"], raw["rounds"], Ratio(**raw["lead"]), tuple(raw["ties"]))
-
-
-def _workloads(raw: Mapping[str, Any]) -> dict[str, Measurement]:
-    return {name: _measurement(one) for name, one in raw.get("workloads", {}).items()}
-
-
-def _measurement(raw: Mapping[str, Any]) -> Measurement:
-    ratios = {name: Ratio(**raw[name]) for name in ("ratio", "best_ratio") if name in raw}
-    return Measurement(**{**raw, **ratios})

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from .. import __version__
 from .copies import Copy
 from .metric import Metric
 from .rounds import Goal, Rounds
-from .verdicts import Finding, Findings
+from .verdicts import Findings
 
 FORMAT, VERSION = "asterope-prove", 2
 
@@ -31,7 +30,7 @@ class Setting:
 
 
 def document(setting: Setting, rounds: Rounds, findings: Findings | None, seconds: float) -> str:
-    found = {one.name: _finding(one) for one in findings.copies} if findings else {}
+    found = {one.name: asdict(one) for one in findings.copies} if findings else {}
     whole = {
         "format": FORMAT,
         "version": VERSION,
@@ -52,7 +51,7 @@ def document(setting: Setting, rounds: Rounds, findings: Findings | None, second
         "rounds": len(rounds.blocks),
         "noise_floor": asdict(findings.floor) if findings else None,
         "copies": [
-            {"name": copy.name, "description": copy.description, **found.get(copy.name, {})}
+            {**found.get(copy.name, {}), "name": copy.name, "description": copy.description}
             for copy in setting.copies
         ],
         "blocks": [
@@ -64,9 +63,3 @@ def document(setting: Setting, rounds: Rounds, findings: Findings | None, second
         ],
     }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"
-
-
-def _finding(one: Finding) -> dict[str, Any]:
-    values = asdict(one)
-    del values["name"]
-    return values

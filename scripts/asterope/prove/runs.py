@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..command_line import DONE, FAILED, STALE, fail
 from ..faults import BadInput, Failure
+from ..figures import duration_text
 from ..modes import modes_told
 from ..one_line import one_line
 from ..output_file import check_output, write_output
@@ -130,7 +131,7 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
     if findings:
         print(
             f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
-            f"{words.duration(seconds)}; {words.STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
+            f"{duration_text(seconds)}; {words.STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
             f"better than {setting.libc}."
         )
         for copy in setting.copies:

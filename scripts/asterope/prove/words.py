@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from ..profile import Ratio
+from ..figures import duration_text
 from .copies import LIBC_AGAIN
 from .metric import PATTERN, Metric
 from .rounds import Progress
@@ -21,20 +21,14 @@ STOPPED_BY = {
 
 def table(findings: Findings, metric: Metric) -> str:
     width = max(len(one.name) for one in findings.copies)
-    head = f"{'copy':{width}}  {'median':>10}   ratio  (low..high)       verdict"
-    return "\n".join([head, *(_row(one, width, metric) for one in findings.copies)])
-
-
-def _row(one: Finding, width: int, metric: Metric) -> str:
-    row = f"{one.name:{width}}  {_figure(one.figure, metric):>10}"
-    if one.ratio is not None:
-        interval = f"({one.ratio.low:.3f}..{one.ratio.high:.3f})"
-        row += f"  {one.ratio.median:6.3f}  {interval:16}  {verdict(one)}"
-    return row.rstrip()
-
-
-def _figure(figure: float, metric: Metric) -> str:
-    return f"{figure:.5g}" if metric.kind == PATTERN else f"{figure:.4g} s"
+    lines = [f"{'copy':{width}}  {'median':>10}   ratio  (low..high)       verdict"]
+    for one in findings.copies:
+        figure = f"{one.figure:.5g}" if metric.kind == PATTERN else f"{one.figure:.4g} s"
+        lines.append(f"{one.name:{width}}  {figure:>10}")
+        if one.ratio is not None:
+            interval = f"({one.ratio.low:.3f}..{one.ratio.high:.3f})"
+            lines[-1] += f"  {one.ratio.median:6.3f}  {interval:16}  {verdict(one)}"
+    return "\n".join(lines)
 
 
 def verdict(one: Finding) -> str:
@@ -43,11 +37,12 @@ def verdict(one: Finding) -> str:
         return "(the noise floor)"
     if one.verdict == SAME:
         return f"the same within {100 * one.at_most:.1f} %"
+    gains = [100 * (value - 1) for value in (one.ratio.median, one.ratio.low, one.ratio.high)]
     if one.verdict == UNKNOWN:
         more = "" if one.more_rounds is None else f", some {one.more_rounds} more rounds"
-        gains = [100 * (value - 1) for value in (one.ratio.median, one.ratio.low, one.ratio.high)]
         return f"cannot tell yet: {gains[0]:.1f} % ({gains[1]:.1f} to {gains[2]:.1f}){more}"
-    return f"{one.verdict}: {_gain(one.ratio)}"
+    gain, least, most = abs(gains[0]), *sorted(map(abs, gains[1:]))
+    return f"{one.verdict}: {gain:.1f} % ({least:.1f} to {most:.1f})"
 
 
 def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
@@ -65,20 +60,6 @@ def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
     return lines
 
 
-def _gain(ratio: Ratio) -> str:
-    percents = [100 * abs(value - 1) for value in (ratio.median, ratio.low, ratio.high)]
-    least, most = sorted(percents[1:])
-    return f"{percents[0]:.1f} % ({least:.1f} to {most:.1f})"
-
-
-def duration(seconds: float) -> str:
-    if seconds < 59.5:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
 class ProgressLine:
     """One line on a terminal, written over and over; nothing elsewhere."""
 
@@ -94,7 +75,7 @@ class ProgressLine:
         if progress.reach is not None:
             text += f", known to {100 * progress.reach:.1f} %"
         if progress.seconds_left is not None:
-            text += f", about {duration(progress.seconds_left)} left"
+            text += f", about {duration_text(progress.seconds_left)} left"
         self.say(text)
 
     def clear(self) -> None:

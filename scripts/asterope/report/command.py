@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..command_line import DONE, Parser, run, show, tell, to_install
@@ -50,10 +51,10 @@ def _run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     names = arguments.inputs or [str(profile_to_read(None))]
     for path in names:
-        if _same(Path(path), output):
-            raise BadInput(
-                f"{one_line(path)}: is an input: choose another file for the page with -o"
-            )
+        with suppress(OSError):
+            if output.samefile(path):
+                what = "is an input: choose another file for the page with -o"
+                raise BadInput(f"{one_line(path)}: {what}")
     inputs = read_inputs(names)
     try:
         from . import page  # not before the inputs are good: matplotlib takes a second to load
@@ -85,13 +86,6 @@ def _first_cause(error: BaseException) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
     return one_line((str(error).splitlines() or [type(error).__name__])[0])
-
-
-def _same(a: Path, b: Path) -> bool:
-    try:
-        return a.samefile(b)
-    except OSError:
-        return False
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -117,7 +117,8 @@ def throughput_picture(
     axes.set_ylabel("throughput (GB/s, 10⁹ bytes copied a second)")
     axes.grid(True, axis="y")
     size_axis(axes, sizes)
-    headroom(axes)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * (high / low) ** 0.12)  # room for the names of the caches
     mark_caches(axes, machine)
     axes.set_title(f"{in_words(chart)}\n{_throughput_finding(chart)}")
     legend_outside(figure, "right", fontsize=9)
@@ -138,18 +139,17 @@ def throughput_picture(
             [
                 [
                     human_size(size),
-                    *(_number(chart.copies[name].get(size), "gb_per_s") for name in shown),
+                    *(
+                        f"{p.gb_per_s:.3g}"
+                        if (p := chart.copies[name].get(size)) and p.gb_per_s
+                        else "-"
+                        for name in shown
+                    ),
                 ]
                 for size in sizes
             ],
         ),
     )
-
-
-def headroom(axes: Axes, share: float = 0.12) -> None:
-    """Room above the data for the names of the caches, on a logarithmic y axis."""
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high * (high / low) ** share)
 
 
 def _throughput_finding(chart: Chart) -> str:
@@ -165,11 +165,6 @@ def _throughput_finding(chart: Chart) -> str:
         best = max(rivals, key=lambda name: rivals[name])
         text += f"; the best other, {best}, {rivals[best]:.2f} x"
     return text
-
-
-def _number(point: Any, field: str) -> str:
-    value = getattr(point, field, None)
-    return "-" if value is None else f"{value:.3g}"
 
 
 # --- Ratios to libc -------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ..figures import duration_text
 from ..profile import Profile
 from ..render import human_size, what_is_missing
 from .bench import ROUTINE, Bench, Cell, Timing
@@ -166,7 +167,7 @@ def _profile_sentences(profile: Profile) -> list[str]:
         sentences.append(f"Where the profile comes from: {profile.source}.")
     if search:
         trials = f", {search['trials']:,} trials" if "trials" in search else ""
-        took = f" in {_duration(search['seconds'])}" if "seconds" in search else ""
+        took = f" in {duration_text(search['seconds'])}" if "seconds" in search else ""
         cpu = f" on CPU {search['cpu']}" if "cpu" in search else ""
         sentences.append(
             f"A {search['rigor']} search of the {search['space']} space for the workload "
@@ -246,8 +247,3 @@ def _log_sentences(log: TrialLog, profile: Profile | None) -> list[str]:
             f"(begun {profile.search.get('started', 'at an unknown time')}), on the same machine."
         )
     return sentences
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

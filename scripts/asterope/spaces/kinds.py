@@ -7,7 +7,6 @@ from typing import Any
 
 # The operations, as profiles and options have them.
 MEMCPY, MEMSET = "memcpy", "memset"
-OPERATIONS = (MEMCPY, MEMSET)
 
 # Those that may sense, and that are chosen by intent as well.
 SENSING = (MEMCPY, "pipelines")

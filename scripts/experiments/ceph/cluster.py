@@ -150,8 +150,5 @@ class Cluster:
                 raise Failure(f"waited {PATIENCE:.0f} s in vain until {what}")
             time.sleep(0.1)
 
-    def pids(self) -> list[int]:
-        return [process.pid for _, process in self._running]
-
     def close(self) -> None:
         self._daemons.close()

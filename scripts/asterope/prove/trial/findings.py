@@ -123,7 +123,9 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     places = [
         _of_place(place, seen, seconds, ways, by_luck) for place, seen in observed.places.items()
     ]
-    places.sort(key=_brings, reverse=True)
+    places.sort(
+        key=lambda one: (abs(one.gained.value) if one.gained else 0.0, one.share), reverse=True
+    )
     explored = observed.cpu_seconds - seconds
     of_whole = None if whole is None else gain_of(whole, seconds)
     wall = gain_of(ROUTINE, observed.wall_seconds - explored)
@@ -139,10 +141,6 @@ def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
     if whole is None:
         return {ROUTINE: tried / 2 + observed.easy_others / seconds}
     return {ROUTINE: tried * 3 / 8, whole: tried / 8 + observed.easy_others / seconds}
-
-
-def _brings(one: PlaceFound) -> tuple[float, float]:
-    return (abs(one.gained.value) if one.gained else 0.0, one.share)
 
 
 def _explored(seen: Seen) -> float:

@@ -23,7 +23,8 @@ _WIDTH = 40  # of what says where
 
 
 def sentence(found: Found) -> str:
-    gain, where = found.gain, _slower_places(found)
+    gain, count = found.gain, len(found.slower)
+    where = f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
     if gain is None:
         return "How fast this program is with the routine cannot be told: it copies too little."
     if gain.low > 0 or gain.high < 0:
@@ -35,7 +36,7 @@ def sentence(found: Found) -> str:
             "Whether the routine makes this program faster cannot be told yet: "
             f"{_percents(gain.value)} % ({_interval(gain)})"
         )
-    return f"{start}; {where}."
+    return f"{start}; {where if count else 'no place is slower'}."
 
 
 def sentence_of_map(found: Found) -> str:
@@ -51,23 +52,14 @@ def sentence_of_map(found: Found) -> str:
 
 
 def _by(gain: Estimate, how: str = "") -> str:
-    word, by = ("slower", _negative(gain)) if gain.value < 0 else ("faster", gain)
+    word, by = "faster", gain
+    if gain.value < 0:
+        word, by = "slower", Estimate(-gain.value, -gain.high, -gain.low)
     return f"{_percents(by.value)} % {word}{how} ({_interval(by)})"
 
 
 def _reach(gain: Estimate) -> float:
     return max(abs(gain.low), abs(gain.high))
-
-
-def _slower_places(found: Found) -> str:
-    count = len(found.slower)
-    if not count:
-        return "no place is slower"
-    return f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
-
-
-def _negative(gain: Estimate) -> Estimate:
-    return Estimate(-gain.value, -gain.high, -gain.low)
 
 
 def _interval(gain: Estimate) -> str:
@@ -90,7 +82,13 @@ def clock_line(found: Found, observed: Observed) -> str:
 
 def table(found: Found, names: Mapping[Place, str]) -> str:
     """Places by what they bring. `names`: of the functions that called."""
-    worth = [one for one in found.places if one.ratios and _is_worth_a_line(one)]
+    # a place of few calls is known to nothing, and brings nothing
+    worth = [
+        one
+        for one in found.places
+        if one.ratios
+        and ((one.steady and one.surely != 0) or (one.share >= MATTERS and one.cycles >= FEW))
+    ]
     shown = worth[:_MOST_PLACES]
     if not shown:
         return ""
@@ -99,19 +97,15 @@ def table(found: Found, names: Mapping[Place, str]) -> str:
     lines = [head]
     for one in shown:
         own, *rest = _ways(one)
-        start = f"{_brings(one):>15}  {_size(one.place):>9}  {count_text(one.calls):>7}"
+        least = one.place.least
+        size = f"{human_size(least).replace(' ', '')}.." if one.place.is_own else "small"
+        start = f"{_brings(one):>15}  {size:>9}  {count_text(one.calls):>7}"
         lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
         lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
         lines += [f"{'':17}{note}" for note in _notes(one)]
     if len(worth) > len(shown):
         lines.append(f"and {len(worth) - len(shown)} more places, which bring less")
     return "\n".join(lines)
-
-
-def _is_worth_a_line(one: PlaceFound) -> bool:
-    """A place of few calls is known to nothing, and brings nothing."""
-    sure = one.steady and one.surely != 0
-    return sure or (one.share >= MATTERS and one.cycles >= FEW)
 
 
 def _brings(one: PlaceFound) -> str:
@@ -142,11 +136,9 @@ def _notes(one: PlaceFound) -> list[str]:
         notes.append(
             f"what {', '.join(one.drifts)} does here depends on how many calls in a row take it"
         )
-    return notes + modes_told("from a call to the next one, under the routine", one.means, _time)
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e6:.4g} us"
+    return notes + modes_told(
+        "from a call to the next one, under the routine", one.means, lambda s: f"{1e6 * s:.4g} us"
+    )
 
 
 def place_name(place: Place, names: Mapping[Place, str]) -> str:
@@ -155,10 +147,6 @@ def place_name(place: Place, names: Mapping[Place, str]) -> str:
     of = f" ({place.function})"
     caller = names.get(place, "")
     return place_text(place.module, caller, place.offset, _WIDTH - len(of)) + of
-
-
-def _size(place: Place) -> str:
-    return human_size(place.least).replace(" ", "") + ".." if place.is_own else "small"
 
 
 def other_ways(found: Found) -> list[str]:
