@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .atomic_file import write_files
-from .command_line import DONE, FAILED, Parser, fail, run, tell
+from .command_line import DONE, Parser, run, show, tell
 from .dispatch import load_profiles, render_dispatch
 from .faults import Failure
 from .one_line import one_line
@@ -153,16 +152,24 @@ def _generate(arguments: argparse.Namespace) -> int:
             ) from None
     if arguments.quiet:
         return DONE
-    for prefix in (arguments.prefix or ())[-1:]:
-        _warn_of_prefix(prefix)
+    for prefix in filter(_LIBRARYS.match, (arguments.prefix or ())[-1:]):
+        _warn(
+            f"--prefix {prefix}: the functions are {prefix}_memcpy and so on, names of a kind that "
+            "the C library keeps for itself, and none takes the place of libc's memcpy: choose "
+            "another prefix; the guide to integrating says how a program gets it in libc's place"
+        )
     for path, profile in profiles.items():
         if not profile.complete:
-            _warn(f"{one_line(path)}: incomplete: {what_is_missing(profile)}: " + _remedy(profile))
+            remedy = "run asterope-tune again with more time"
+            if "merged" in profile.raw:
+                remedy = "merge the trial logs of these searches, which hold all candidates"
+            _warn(f"{one_line(path)}: incomplete: {what_is_missing(profile)}: {remedy}")
         if doubt := doubt_of(profile.raw):
             _warn(f"{one_line(path)}: {warning(doubt, 'these winners are')}")
     names = " and ".join(one_line(folder / name) for _, folder, files in outputs for name in files)
     taken = "" if arguments.profile else f" from {one_line(*profiles)}"
-    return _report(f"wrote {names} ({held}){taken}")
+    show(f"wrote {names} ({held}){taken}")
+    return DONE
 
 
 def _library(places: str | None, render: _Render, profiles: Iterable[Profile]) -> bytes:
@@ -176,36 +183,6 @@ def _library(places: str | None, render: _Render, profiles: Iterable[Profile]) -
     entries = {f"memcpy_{intent}" for profile in profiles for intent in profile.intents}
     mapped = read_places(places, entries)
     return compile_preload(render(least_of(mapped)), as_c(mapped))
-
-
-def _remedy(profile: Profile) -> str:
-    """How an incomplete profile becomes complete."""
-    if "merged" in profile.raw:
-        return "merge the trial logs of these searches, which hold all candidates"
-    return "run asterope-tune again with more time"
-
-
-def _report(line: str) -> int:
-    try:
-        print(line, flush=True)
-        return DONE
-    except OSError as error:
-        # The interpreter flushes once more at exit and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return DONE  # who read our output has gone, but the files are written
-        return fail(
-            PROGRAM, f"standard output: {error.strerror}: but the files are written", FAILED
-        )
-
-
-def _warn_of_prefix(prefix: str) -> None:
-    if _LIBRARYS.match(prefix):
-        _warn(
-            f"--prefix {prefix}: the functions are {prefix}_memcpy and so on, names of a kind that "
-            "the C library keeps for itself, and none takes the place of libc's memcpy: choose "
-            "another prefix; the guide to integrating says how a program gets it in libc's place"
-        )
 
 
 def _warn(line: str) -> None:
