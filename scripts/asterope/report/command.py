@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
         "inputs",
         metavar="PROFILE|LOG|BENCH.json|PROOF.json",
         nargs="*",
-        help="a profile, a trial log (asterope-tune --log; also gzipped, and of a run that still "
+        help="a profile, a trial log (asterope-tune --log; also of a run that still "
         "goes on), results of asterope-bench --json or of asterope-prove --json: one of each at "
         "most, in any order, all of one machine "
         "(default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "

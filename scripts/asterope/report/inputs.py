@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import json
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ..faults import BadInput
 from ..one_line import one_line
@@ -95,26 +92,18 @@ def _read(path: str) -> tuple[str, Any]:
     where = one_line(path)
     try:
         with open_to_read(path) as file:
-            start = file.peek(2)[:2]
-            stream: IO[bytes] = file
-            if start == b"\x1f\x8b":
-                stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
-            try:
-                first = stream.readline(MAXIMUM_LINE).removeprefix(codecs.BOM_UTF8)
-            except EOFError:
-                raise BadInput(f"{where}: holds no whole first line: record anew") from None
+            first = file.readline(MAXIMUM_LINE)
+            if first.startswith(b"\x1f\x8b"):
+                raise BadInput(f"{where}: is gzipped: unpack it first (gunzip)")
             header = _json(first)
             if isinstance(header, dict) and header.get("format") == trial_log.FORMAT:
                 if not first.endswith(b"\n"):
                     raise BadInput(f"{where}: holds no whole first line: record anew")
-                return "log", trial_log.read_trial_log(header, _lines(stream), where)
-            content = first + stream.read(MAXIMUM_LINE) if stream is file else b""
+                lines = iter(partial(file.readline, MAXIMUM_LINE), b"")
+                return "log", trial_log.read_trial_log(header, lines, where)
+            content = first + file.read(MAXIMUM_LINE)
     except OSError as error:
-        raise BadInput(f"{where}: cannot read it: {error.strerror or 'damaged gzip'}") from None
-    except zlib.error:
-        raise BadInput(f"{where}: cannot read it: damaged gzip") from None
-    if stream is not file:
-        raise BadInput(f"{where}: gzipped, but no trial log: name one that asterope-tune wrote")
+        raise BadInput(f"{where}: cannot read it: {error.strerror}") from None
     whole = _json(content)
     given = whole.get("format") if isinstance(whole, dict) else None
     for name, kind in _KINDS.items():
@@ -149,15 +138,6 @@ def _json(text: bytes) -> Any:
         return json.loads(text.decode())
     except (ValueError, RecursionError):
         return None
-
-
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines that are left; zlib's own error becomes one that readers know."""
-    try:
-        while line := stream.readline(MAXIMUM_LINE):
-            yield line
-    except zlib.error as error:
-        raise OSError(str(error)) from None
 
 
 def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -> None:

@@ -161,9 +161,7 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
             if not isinstance(fields, dict):
                 raise ValueError("is no JSON object")
             reader.add(fields)
-    except EOFError:
-        log.torn = True  # a gzip that is cut short
-    except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         raise BadInput(
             f"{where}: line {number}{column}: {_why(error)}: the log is damaged, leave it out"
@@ -180,8 +178,6 @@ def _why(error: Exception) -> str:
         return "is no text"
     if isinstance(error, KeyError):
         return f"lacks {error}"
-    if isinstance(error, OSError):
-        return "damaged gzip"
     text = str(error)
     return text if text.isprintable() else ascii(text)
 
