@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from ..faults import Failure
 from ..one_line import one_line
@@ -22,30 +21,18 @@ PATIENCE = 60.0  # seconds that a server may take until it answers
 LOADING = 2.0  # seconds that it may take until its libraries are there
 
 
-class Runner(Protocol):
-    def warm_up(self, copy: Copy) -> Run:
-        """The first run, which nobody counts; it proves that the copy is in use."""
-
-    def run(self, copy: Copy, limit: float | None) -> Run:
-        """Another one, of at most `limit` s. Both raise Failure."""
-
-
-class _InCopy:
+@contextmanager
+def _in_copy(copy: Copy, what: str) -> Iterator[None]:
     """Puts the copy and the command in front of a Failure that comes from within."""
-
-    def __init__(self, copy: Copy, what: str) -> None:
-        self._copy, self._what = copy, what
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if isinstance(error, Failure):
-            raise Failure(f"under {self._copy.name}: {one_line(self._what)} {error}") from None
+    try:
+        yield
+    except Failure as error:
+        raise Failure(f"under {copy.name}: {one_line(what)} {error}") from None
 
 
 class Commands:
-    """Each run is a process of its own."""
+    """Each run is a process of its own. `warm_up`: the first run, which nobody counts; it proves
+    that the copy is in use. `run`: another one, of at most `limit` s. Both raise Failure."""
 
     def __init__(self, program: Program, name: str, cpus: Collection[int] | None, output: bool):
         self._program, self._name, self._cpus, self._output = program, name, cpus, output
@@ -70,7 +57,7 @@ class Commands:
         loaded: Callable[[Process], Sequence[str]] | None = None,
     ) -> Run:
         with ExitStack() as stack:
-            stack.enter_context(_InCopy(copy, self._name))
+            stack.enter_context(_in_copy(copy, self._name))
             program = self._program
             if placeholders_in(program.arguments):
                 place = stack.enter_context(closing(Place(with_port=False)))
@@ -94,7 +81,8 @@ def _loaded(trace: Path) -> list[str]:
 
 
 class Servers:
-    """A server for each copy, which stays; each run is one of a client, without any library."""
+    """A server for each copy, which stays; each run is one of a client, without any library. They
+    have the same functions as Commands."""
 
     def __init__(
         self,
@@ -112,7 +100,7 @@ class Servers:
         place = self._stack.enter_context(closing(Place("port" in names)))
         if "socket" in names:
             place.check_socket()
-        with _InCopy(copy, self._server[0]):
+        with _in_copy(copy, self._server[0]):
             program = find_program(place.fill(self._server))
             process = self._stack.enter_context(
                 closing(Process(program.command, copy.environment(), self._cpus))
@@ -128,9 +116,9 @@ class Servers:
             except Failure:
                 if names & {"port", "socket"} or time.monotonic() > deadline:
                     raise
-            with _InCopy(copy, self._server[0]):
+            with _in_copy(copy, self._server[0]):
                 self._wait_a_little(process, deadline)
-        with _InCopy(copy, self._server[0]):
+        with _in_copy(copy, self._server[0]):
             # Nothing says that a server which no placeholder waits for is past its ld.so.
             begun = time.monotonic()
             while why := missing_library(copy, _mapped(process.pid)):
@@ -151,7 +139,7 @@ class Servers:
         server, place = self._processes[copy]
         command = place.fill(self._client)
         try:
-            with _InCopy(copy, command[0]):
+            with _in_copy(copy, command[0]):
                 environment = Copy("client").environment()
                 client = Process(command, environment, self._client_cpus, keep_output=True)
                 with closing(client):
@@ -164,7 +152,7 @@ class Servers:
 
     def _check(self, copy: Copy, server: Process) -> None:
         if server.has_ended():
-            with _InCopy(copy, self._server[0]):
+            with _in_copy(copy, self._server[0]):
                 raise Failure(server.how_it_ended())
 
 

@@ -31,7 +31,7 @@ from .options import DEFAULT_LIBRARY, PROGRAM
 from .places import check_placeholders, placeholders_in
 from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
-from .runners import Commands, Runner, Servers
+from .runners import Commands, Servers
 from .verdicts import SLOWER, UNKNOWN, judge
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
@@ -81,7 +81,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
     )
 
 
-def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) -> Runner:
+def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) -> Commands | Servers:
     """Raises BadInput."""
     program = find_program(setting.command)
     check_tunables(setting.copies, program.loader)
@@ -93,7 +93,9 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
     return Servers(stack, setting.command, setting.client, (cpus, others if cpus else None))
 
 
-def _measure(setting: Setting, runner: Runner, rounds: Rounds, line: words.ProgressLine) -> None:
+def _measure(
+    setting: Setting, runner: Commands | Servers, rounds: Rounds, line: words.ProgressLine
+) -> None:
     """Raises Failure."""
     copies = {copy.name: copy for copy in setting.copies}
 

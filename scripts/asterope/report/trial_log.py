@@ -150,10 +150,9 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
         raise BadInput(f"{where}: line 1: {fault}")
     log = TrialLog(header)
     reader = _Reader(log)
-    number = 1
+    number = 2
     try:
-        for line in lines:
-            number += 1
+        for number, line in enumerate(lines, 2):  # noqa: B007  for what is raised
             if not line.endswith(b"\n"):
                 log.torn = True
                 break
