@@ -54,15 +54,8 @@ def describe(name: str, programs: Path, emulator: Sequence[str] = ()) -> dict[st
 
 def roff(text: str) -> str:
     """Text as roff shows it unchanged: hyphens that can be copied, straight quotes, no requests."""
-    for character, escaped in (
-        ("\\", r"\e"),
-        ("-", r"\-"),
-        ("'", r"\(aq"),
-        ("`", r"\(ga"),
-        ("^", r"\(ha"),
-        ("~", r"\(ti"),
-    ):
-        text = text.replace(character, escaped)
+    escaped = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"}
+    text = text.translate(str.maketrans(escaped))
     return r"\&" + text if text.startswith(".") else text
 
 
