@@ -1,19 +1,15 @@
-"""What there is to draw of copies: from bench results, else from the profile, else from the log."""
+"""What there is to draw of copies: from bench results, else from the profile."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import geometric_mean, median
+from statistics import geometric_mean
 
 from ..profile import Measurement, Profile, Ratio
-from ..robust import sign_interval
 from .bench import LIBC, ROUTINE, Bench, Cell
 from .inputs import Inputs
-from .trial_log import WORKLOADS, TrialLog
-
-# Of a leader in a log: fewer have no interval of 95 %.
-LEAST_SAMPLES = 6
+from .trial_log import WORKLOADS
 
 # Of asterope-bench: those that time fixed sizes under each workload.
 USUAL_SUITES = ("sizes", "workloads")
@@ -102,12 +98,6 @@ def find_series(inputs: Inputs) -> Series:
         charts = _of_profile(inputs.profile)
         if charts:
             return Series(charts, {}, "the winners' run-offs, as the profile has them")
-    if inputs.log is not None:
-        return Series(
-            _of_log(inputs.log),
-            {},
-            "the best candidate of each size that was screened, by the trial log",
-        )
     return Series([], {}, "")
 
 
@@ -164,25 +154,4 @@ def _of_profile(profile: Profile) -> list[Chart]:
         if ours:
             copies = {ROUTINE: ours, **({LIBC: libc} if libc else {})}
             charts.append(Chart("sizes", workload, 1, copies, floor))
-    return charts
-
-
-def _of_log(log: TrialLog) -> list[Chart]:
-    """Without sizes that are still being screened: of thousands, their leader is merely lucky."""
-    leaders = {size: trials.leader(log.weights) for size, trials in log.sizes.items()}
-    charts = []
-    for workload in WORKLOADS:
-        ours, libc, floor = {}, {}, {}
-        for size, trials in log.sizes.items():
-            ns = trials.libc_ns.get(workload)
-            leader = leaders[size] or ""
-            ratio = trials.ratio(leader, workload)
-            if not ns or ratio is None or len(trials.samples[leader][workload]) < LEAST_SAMPLES:
-                continue
-            libc[size] = Point(size / median(ns), None)
-            ours[size] = Point(size / median(ns) * ratio.median, ratio)
-            if trials.libc.get(workload):
-                floor[size] = sign_interval(trials.libc[workload])
-        if ours:
-            charts.append(Chart("sizes", workload, 1, {ROUTINE: ours, LIBC: libc}, floor))
     return charts

@@ -18,8 +18,7 @@ from typing import Any
 from .. import spaces, workloads
 from ..faults import BadInput
 from ..limits import utility
-from ..profile import Ratio, log_architecture, log_header_fault
-from ..robust import sign_interval
+from ..profile import log_architecture, log_header_fault
 
 FORMAT, VERSION = "asterope-trials", 2
 WORKLOADS = workloads.names("measured or tunable")
@@ -41,19 +40,10 @@ class SizeTrials:
     """What was timed at one transfer size.
 
     `samples`: by candidate and workload, libc's time over its own in the rounds that count.
-    `libc`: by workload, libc's time over its own other one in the same round: the noise floor.
-    `libc_ns`: by workload, libc's nanoseconds a call in these rounds.
     """
 
     bytes: int
     samples: dict[str, dict[str, list[float]]] = field(default_factory=dict)
-    libc: dict[str, list[float]] = field(default_factory=dict)
-    libc_ns: dict[str, list[float]] = field(default_factory=dict)
-
-    def ratio(self, name: str, workload: str) -> Ratio | None:
-        """libc's time over the candidate's, None where it was not timed so."""
-        samples = self.samples.get(name, {}).get(workload)
-        return sign_interval(samples) if samples else None
 
     def score(self, name: str, weights: Mapping[str, float]) -> float | None:
         """Weighted geometric mean of the workloads' medians; None where one is missing."""
@@ -273,12 +263,8 @@ class _Reader:
         libc = [ns for name, ns in self._times if name == LIBC]
         if libc and self._size is not None and self._round is not None:
             workload, reference = self._round[0], median(libc)
-            if len(libc) > 1:
-                self._size.libc.setdefault(workload, []).append(libc[0] / libc[1])
             for name, ns in self._times:
-                if name == LIBC:
-                    self._size.libc_ns.setdefault(workload, []).append(ns)
-                else:
+                if name != LIBC:
                     samples = self._size.samples.setdefault(name, {})
                     samples.setdefault(workload, []).append(reference / ns)
         self._times, self._round, self._disturbed = [], None, False
