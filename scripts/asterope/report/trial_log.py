@@ -45,21 +45,15 @@ class SizeTrials:
     bytes: int
     samples: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
-    def score(self, name: str, weights: Mapping[str, float]) -> float | None:
-        """Weighted geometric mean of the workloads' medians; None where one is missing."""
-        total, logs = 0.0, 0.0
-        for workload, weight in weights.items():
-            samples = self.samples[name].get(workload)
-            if not samples:
-                return None
-            logs += weight * math.log(median(samples))
-            total += weight
-        return math.exp(logs / total) if total else None
-
     def scores(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Of all candidates that were timed under all workloads that count, by name."""
-        scored = {name: self.score(name, weights) for name in self.samples}
-        return {name: score for name, score in scored.items() if score is not None}
+        """Weighted geometric means of the workloads' medians, by candidate: of those that were
+        timed under all workloads that count."""
+        total = sum(weights.values())
+        return {
+            name: math.prod(median(own[w]) ** (v / total) for w, v in weights.items())
+            for name, own in self.samples.items()
+            if all(own.get(w) for w in weights)
+        }
 
     def leader(
         self, weights: Mapping[str, float], among: Iterable[str] | None = None
