@@ -29,7 +29,7 @@ def test_bad_arguments_get_one_line_and_exit_2(capsys):
     ],
 )
 def test_a_misspelt_option_is_answered_with_the_nearest_one(capsys, given, meant):
-    parser = Parser(prog="asterope-some", allow_abbrev=False)
+    parser = Parser(prog="asterope-some")
     parser.add_argument("file", nargs="*")
     parser.add_argument("-o", "--output")
     parser.add_argument("--prefix")
