@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import shlex
 import shutil
 import sys
@@ -22,6 +21,7 @@ from ..modes import modes_told
 from ..one_line import one_line
 from ..output_file import check_output, write_output
 from ..program import find_program
+from ..record.facts import libc_name
 from ..record.recorder import find_library
 from . import words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
@@ -77,7 +77,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
         Goal(arguments.rounds, until, budget),
         SEED,
         datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        " ".join(platform.libc_ver()).strip() or "unknown",
+        libc_name(),
     )
 
 

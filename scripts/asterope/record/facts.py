@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,17 +28,17 @@ class Facts:
 
 
 def this_machine() -> dict[str, str | int]:
-    brand = "unknown"
-    try:
-        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                brand = " ".join(value.split())
-                break
-    except OSError:
-        pass
-    try:
-        libc = os.confstr("CS_GNU_LIBC_VERSION") or "unknown"
-    except (ValueError, OSError):
-        libc = "unknown"
-    return {"cpu": brand, "cpus": os.cpu_count() or 1, "libc": libc}
+    text = ""
+    with suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    brand = re.search(r"(?m)^model name\s*:(.*)", text)
+    return {
+        "cpu": " ".join(brand[1].split()) if brand else "unknown",
+        "cpus": os.cpu_count() or 1,
+        "libc": libc_name(),
+    }
+
+
+def libc_name() -> str:
+    """As in "glibc 2.36"."""
+    return " ".join(platform.libc_ver()).strip() or "unknown"
