@@ -10,12 +10,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from asterope import spaces
+from asterope.spaces.axis import Space
 from copy_programs import CHECKERS, REPOSITORY, STRICT_C, build_listed, need_way, output_of
 from sampling import sampled
 
@@ -35,10 +36,10 @@ class Architecture:
     """One of those that copies are generated for. Commands are tuples, to begin others with."""
 
     pipelines: ModuleType
-    small_copies: ModuleType
-    overlapping_copies: ModuleType
+    small_copies: Space
+    overlapping_copies: Space
     set_pipelines: ModuleType
-    small_sets: ModuleType
+    small_sets: Space
 
     def __init__(self, name: str, *emulated_cpus: str) -> None:
         self.name = name
@@ -56,7 +57,7 @@ class Architecture:
         )
         self.emulator = f"qemu-{name}"
         for kind in self.__annotations__:
-            setattr(self, kind, import_module(f"asterope.spaces.{name}.{kind}"))
+            setattr(self, kind, getattr(spaces.of(name), kind))
         self.small = {small.name: small for small in self.small_copies.points()}
         self.small_set = {small.name: small for small in self.small_sets.points()}
         self.moves = list(self.overlapping_copies.points())

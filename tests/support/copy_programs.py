@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 from asterope.profile import load_profile
 from asterope.render import render_routine
+from asterope.spaces import members
 from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import set_pipelines, small_copies, small_sets
-from asterope.spaces.x86_64.overlapping_copies import Tuple as OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.small_copies import Tuple as SmallTuple
 from profile_samples import choice, of_memset
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -189,11 +188,11 @@ class Contents(NamedTuple):
     """What a routine is rendered from; sensing copies by their interval's end, intents by name."""
 
     intervals: Intervals
-    small: SmallTuple | None = None
+    small: members.Small | None = None
     aliased: Aliased | None = None
     sensing: Sensing | None = None
     intents: Mapping[str, Intervals] | None = None
-    overlapping: OverlappingTuple | None = None
+    overlapping: members.Overlapping | None = None
     memset: Memset | None = None
     shares: Sequence[tuple[int, int, int, int]] = ()
 
@@ -230,7 +229,7 @@ def profile_json(*parts: Any, **more: Any) -> str:
 def render(
     profile: Path | Intervals,
     folder: Path,
-    small: SmallTuple | None = None,
+    small: members.Small | None = None,
     prefix: str = "asterope",
     **more: Any,
 ) -> Path:
@@ -278,7 +277,7 @@ def copies_taken(
 
 def expected_copy(
     intervals: Intervals,
-    small: SmallTuple,
+    small: members.Small,
     function: str,
     size: int,
     aliased: Aliased | None = None,
@@ -307,7 +306,7 @@ def assert_dispatched(
     program: Path,
     prefix: str,
     intervals: Intervals,
-    small: SmallTuple,
+    small: members.Small,
     sizes: Iterable[int],
     aliased: Aliased | None = None,
     sensing: Sensing | None = None,
