@@ -13,9 +13,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TextIO
 
 from . import __version__
-from .faults import BadInput, Failure
+from .faults import BadInput, Failure, one_line
 from .interrupt import interrupts_caught
-from .one_line import one_line
 
 DONE, FAILED, BAD_INPUT, STALE, INTERRUPTED = 0, 1, 2, 3, 130
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import spaces
-from .faults import BadInput
-from .one_line import one_line
+from .faults import BadInput, one_line
 from .profile import Profile, load_profile
 from .render import parts_of, rendered, shared_parts
 

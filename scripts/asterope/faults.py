@@ -9,3 +9,9 @@ class BadInput(Exception):
 
 class Failure(Exception):
     """The machine or a program fails: exit code 1."""
+
+
+def one_line(text: object) -> str:
+    """`text` as a message can hold it: as it is, or escaped where it has odd characters."""
+    shown = str(text)
+    return shown if shown.isprintable() else ascii(shown)[1:-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from .one_line import one_line
+from .faults import one_line
 
 
 def _scaled(value: float, units: Sequence[str], step: int) -> str:

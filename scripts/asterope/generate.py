@@ -11,8 +11,7 @@ from pathlib import Path
 from .atomic_file import write_files
 from .command_line import DONE, Parser, run, show, tell
 from .dispatch import load_profiles, render_dispatch
-from .faults import Failure
-from .one_line import one_line
+from .faults import Failure, one_line
 from .profile import Profile, load_profile
 from .profile_places import profile_to_read
 from .provisional import doubt_of, warning

@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 
 from .atomic_file import write_files
-from .faults import BadInput, Failure
-from .one_line import one_line
+from .faults import BadInput, Failure, one_line
 
 
 def check_output(path: Path) -> None:

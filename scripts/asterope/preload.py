@@ -11,8 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from .faults import Failure
-from .one_line import one_line
+from .faults import Failure, one_line
 from .render import template_folder
 
 _TABLE = "asterope_places.h"

@@ -7,8 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .faults import BadInput
-from .one_line import one_line
+from .faults import BadInput, one_line
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []  # each is removed when the program ends
 

@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from .faults import BadInput
-from .one_line import one_line
+from .faults import BadInput, one_line
 
 SYSTEM_PROFILE = Path("/etc/asterope/profile.json")
 

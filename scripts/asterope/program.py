@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from .faults import BadInput
-from .one_line import one_line
+from .faults import BadInput, one_line
 
 _DEEPEST = 4  # interpreters of interpreters, as Linux follows them
 _PT_INTERP = 3

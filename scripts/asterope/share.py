@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from .command_line import BAD_INPUT, DONE, FAILED, fail, show
-from .faults import Failure
-from .one_line import one_line
+from .faults import Failure, one_line
 from .output_file import write_output
 
 PROGRAM = "asterope.share"

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from ..arguments import whole_number
 from ..command_line import DONE, Parser, run, show, tell
-from ..faults import BadInput, Failure
-from ..one_line import one_line
+from ..faults import BadInput, Failure, one_line
 from . import segments
 
 PROGRAM = "asterope-placement"

@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-from ..one_line import one_line
+from ..faults import one_line
 
 REMEDY = "correct it or run asterope-tune again"
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..faults import BadInput
-from ..one_line import one_line
+from ..faults import BadInput, one_line
 from ..preload_link import preloadable
 
 LIBCS = LIBC, LIBC_AGAIN = "libc", "libc again"

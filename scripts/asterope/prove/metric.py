@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ..faults import BadInput, Failure
-from ..one_line import one_line
+from ..faults import BadInput, Failure, one_line
 from .processes import Run
 
 # Far from where the ratio of two figures, or an interval around it, has no floating-point number.

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from ..ending import sandbox_words, signal_name
-from ..faults import Failure
-from ..one_line import one_line
+from ..faults import Failure, one_line
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands

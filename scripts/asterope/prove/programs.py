@@ -8,8 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..faults import BadInput
-from ..one_line import one_line
+from ..faults import BadInput, one_line
 from ..profile_places import profile_to_read
 
 MAP, PRELOAD, FIGURES = "places.json", "libasterope_preload.so", "figures"

@@ -10,8 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ..faults import Failure
-from ..one_line import one_line
+from ..faults import Failure, one_line
 from ..program import Program, find_program
 from .copies import Copy, missing_library
 from .places import Place, placeholders_in

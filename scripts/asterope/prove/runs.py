@@ -15,10 +15,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ..command_line import DONE, FAILED, STALE, fail
-from ..faults import BadInput, Failure
+from ..faults import BadInput, Failure, one_line
 from ..figures import duration_text
 from ..modes import modes_told
-from ..one_line import one_line
 from ..output_file import check_output, write_output
 from ..program import find_program
 from ..record.facts import libc_name

@@ -12,8 +12,7 @@ from typing import Any
 
 from ..arguments import duration
 from ..command_line import DONE, FAILED, Parser, run, show, tell
-from ..faults import BadInput, Failure
-from ..one_line import one_line
+from ..faults import BadInput, Failure, one_line
 from ..output_file import check_output, write_output
 from ..preload_link import preloadable
 from ..program import find_program

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..one_line import one_line
+from ..faults import one_line
 from ..program import CannotPreload, check_program
 
 _PROC = Path("/proc")

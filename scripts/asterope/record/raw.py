@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..one_line import one_line
+from ..faults import one_line
 
 FUNCTIONS = ("memcpy", "memmove", "mempcpy", "memset")
 

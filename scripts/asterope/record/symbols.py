@@ -14,7 +14,7 @@ from elftools.construct import ConstructError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-from ..one_line import one_line
+from ..faults import one_line
 
 # A symbol table of a browser, with room. What is larger names nothing.
 MAXIMUM_TABLE = 512 << 20

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..ending import FAILS, OF_SANDBOXES
+from ..faults import one_line
 from ..figures import bytes_text, count_text, place_text
-from ..one_line import one_line
 from ..render import human_size
 
 WIDTH = 100

@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..command_line import DONE, Parser, run, show, tell, to_install
-from ..faults import BadInput, Failure
-from ..one_line import one_line
+from ..faults import BadInput, Failure, one_line
 from ..output_file import write_output
 from ..profile_places import profile_to_read
 from .inputs import read_inputs

@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..faults import BadInput
-from ..one_line import one_line
+from ..faults import BadInput, one_line
 from ..profile import Profile, load_profile
 from ..profile.faults import Fault, Place
 from ..profile.schema import read_checked

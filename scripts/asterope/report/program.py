@@ -8,9 +8,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from ..faults import one_line
 from ..figures import place_text
 from ..modes import BINS, two_modes
-from ..one_line import one_line
 from .bench import ratio_of
 from .style import LIBC, Picture, Table, bars_of, interval_text, new_figure, row_axis
 

@@ -23,8 +23,7 @@ REPOSITORY = HERE.parents[2]
 sys.path.insert(0, str(HERE.parents[1]))
 
 from asterope.command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, run  # noqa: E402
-from asterope.faults import Failure  # noqa: E402
-from asterope.one_line import one_line  # noqa: E402
+from asterope.faults import Failure, one_line  # noqa: E402
 from asterope.prove import command as prove  # noqa: E402
 from cluster import PACKAGES, Cluster, missing  # noqa: E402
 

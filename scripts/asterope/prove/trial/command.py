@@ -9,8 +9,7 @@ from pathlib import Path
 
 from ...atomic_file import write_files
 from ...command_line import show
-from ...faults import BadInput, Failure
-from ...one_line import one_line
+from ...faults import BadInput, Failure, one_line
 from ...output_file import check_output
 from ...place_map import as_c, counted, least_of, read_places
 from ...preload import compile_preload

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ...one_line import one_line
+from ...faults import one_line
 from ...record.calls import Sites
 from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
 from . import blocks

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...faults import BadInput
-from ...one_line import one_line
+from ...faults import BadInput, one_line
 from ...preload import compile_routine
 from ...profile import load_profile
 from ...render import render_routine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ...one_line import one_line
+from ...faults import one_line
 from ...place_map import WAYS, MappedPlace, counted, text_of
 from ...record.symbols import build_id_of
 from .blocks import LIBC_AGAIN, ROUTINE, Place

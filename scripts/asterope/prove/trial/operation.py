@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ...atomic_file import write_files
-from ...faults import BadInput, Failure
-from ...one_line import one_line
+from ...faults import BadInput, Failure, one_line
 from ...preload_link import preloadable
 from ...program import find_program
 from ...record.recorder import find_library

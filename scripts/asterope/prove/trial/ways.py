@@ -11,8 +11,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from ...faults import BadInput
-from ...one_line import one_line
+from ...faults import BadInput, one_line
 from ...render import INTENTS
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
 

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ...faults import one_line
 from ...figures import count_text, place_text
 from ...modes import modes_told
-from ...one_line import one_line
 from ...place_map import WAYS
 from ...preload_link import preload_line
 from ...render import human_size
