@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .faults import BadInput, Failure, one_line
 from .interrupt import interrupts_held
 
 
@@ -58,6 +59,28 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
         ]
         for beside, file in staged:
             os.replace(beside, file)
+
+
+def check_output(path: Path) -> None:
+    """Of a file that a user names for a result: raises BadInput where it is known before the work
+    that it cannot be written."""
+    if path.is_dir():
+        raise BadInput(f"{one_line(path)}: a folder: name a file")
+    folder = path.parent
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise BadInput(f"{one_line(path)}: {one_line(folder)} is no folder: choose another place")
+    if not path.exists() and not os.access(folder, os.W_OK):
+        raise BadInput(f"{one_line(path)}: may not be written there: choose another place")
+
+
+def write_output(path: Path, content: str | bytes) -> None:
+    """Raises Failure."""
+    try:
+        write_files(path.parent, {path.name: content})
+    except OSError as error:
+        raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
 
 
 def _os_error(number: int, path: Path, text: str = "") -> OSError:

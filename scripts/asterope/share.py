@@ -21,9 +21,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from .atomic_file import write_output
 from .command_line import BAD_INPUT, DONE, FAILED, fail, show
 from .faults import Failure, one_line
-from .output_file import write_output
 
 PROGRAM = "asterope.share"
 _PATH = re.compile(r"(?<![\w.])~?/(?:[^\s/\"']+/)*([^\s/\"']*)")

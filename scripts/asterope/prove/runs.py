@@ -14,11 +14,11 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from ..atomic_file import check_output, write_output
 from ..command_line import DONE, FAILED, STALE, fail
 from ..faults import BadInput, Failure, one_line
 from ..figures import duration_text
 from ..modes import modes_told
-from ..output_file import check_output, write_output
 from ..program import find_program
 from ..record.facts import libc_name
 from ..record.recorder import find_library

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import duration
+from ..atomic_file import check_output, write_output
 from ..command_line import DONE, FAILED, Parser, run, show, tell
 from ..faults import BadInput, Failure, one_line
-from ..output_file import check_output, write_output
 from ..preload_link import preloadable
 from ..program import find_program
 from .facts import Facts, this_machine

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..atomic_file import write_output
 from ..command_line import DONE, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure, one_line
-from ..output_file import write_output
 from ..profile_places import profile_to_read
 from .inputs import read_inputs
 

@@ -7,10 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from ...atomic_file import write_files
+from ...atomic_file import check_output, write_files
 from ...command_line import show
 from ...faults import BadInput, Failure, one_line
-from ...output_file import check_output
 from ...place_map import as_c, counted, least_of, read_places
 from ...preload import compile_preload
 from ...preload_link import preload_line

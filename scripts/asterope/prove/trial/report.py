@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...atomic_file import write_output
 from ...command_line import DONE, FAILED, STALE, show
 from ...faults import Failure
-from ...output_file import write_output
 from ...record.symbols import name_functions
 from . import words
 from .blocks import Place
