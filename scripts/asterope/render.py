@@ -17,7 +17,6 @@ from .c_strings import as_c_macro, as_c_strings
 from .provisional import doubt_of
 from .spaces import probes, threads
 from .spaces.kinds import MEMCPY, MEMSET
-from .spaces.tuples import SHORT_WAY
 
 if TYPE_CHECKING:
     from .profile import Choice, LeftOut, Profile
@@ -281,9 +280,9 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
         "small_sets": list(dict.fromkeys(small_sets + [here.small_sets.PLAIN] * untuned_small_set)),
         "untuned_small": untuned_small,
         "untuned_small_set": untuned_small_set,
-        # whose way for up to 256 bytes some pipeline has
-        "short_ways": (tuples if minimum <= SHORT_WAY else []) + plain,
-        "set_short_ways": (set_tuples if set_minimum <= SHORT_WAY else []) + plain_set,
+        # whose way for few bytes some pipeline has
+        "short_ways": [t for t in tuples if minimum <= t.short_way] + plain,
+        "set_short_ways": [t for t in set_tuples if set_minimum <= t.short_way] + plain_set,
         "senses": [
             (copy, plain, first if first < number else None)
             for number, ((copy, plain), first) in enumerate(zip(senses, firsts), 1)

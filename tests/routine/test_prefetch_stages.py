@@ -199,7 +199,7 @@ def test_each_line_is_asked_for_once_and_ahead_of_its_copy(arch, case):
     chosen = [t for t in some_tuples(arch) if (t.tb, t.pi, t.dir) == way]
     assert chosen
     # Several groups, with a rest; and none that fits, where only small blocks may go without.
-    for t, size in itertools.product(chosen, (20_000 if pi > 1 else 6_000, 3 * 64 * tb + 320)):
+    for t, size in itertools.product(chosen, (20_000 if pi > 1 else 6_000, 3 * 64 * tb + 576)):
         accesses = trace(arch, t, size)
         reached = size - 64 * t.tb - 256  # whole blocks come at least so far
         wanted = distances_of(arch, t)

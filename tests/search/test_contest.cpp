@@ -134,6 +134,7 @@ TEST(ChooseContestants,
     const std::vector<double> prices = prices_of(chosen, standard, kLibc);
     EXPECT_EQ(prices[0], prices[1]);
     EXPECT_GT(prices[2], prices[0]);
+    EXPECT_EQ(handicaps_of(chosen, standard, space), (std::vector<double>{0, 0.005, 0.01}));
 }
 
 TEST(ChooseContestants, take_what_one_instruction_does_although_it_wins_nowhere) {

@@ -48,6 +48,14 @@ TEST(ChooseRows, takes_one_pipeline_where_another_brings_less_than_its_price) {
               (Rows{plain(0, 2, 0)}));
 }
 
+TEST(ChooseRows, takes_the_simpler_one_unless_another_leads_by_more_than_its_handicap) {
+    const RowRules rules{.pipeline_price = 0, .handicaps = {0, 0.01}};
+    for (const double lead : {0.008, 0.012}) {
+        const auto leads = scores(Plain(8, {0.10, 0.10 + lead}));
+        EXPECT_EQ(choose_rows(leads, rules), (Rows{plain(0, 7, lead > 0.01)})) << lead;
+    }
+}
+
 TEST(ChooseRows, takes_a_pipeline_that_brings_more_in_total) {
     EXPECT_EQ(
         choose_rows(scores({{0.10, 0.0}, {0.10, 0.0}, {0.10, 0.12}, {0.10, 0.12}, {0.10, 0.14}})),

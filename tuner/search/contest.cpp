@@ -162,6 +162,19 @@ std::vector<double> prices_of(const std::vector<Entrant>& contestants,
     return prices;
 }
 
+std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
+                                 const StandardPipelines& standard,
+                                 const std::vector<Candidate>& space) {
+    std::vector<double> handicaps;
+    for (const Entrant one : contestants) {
+        const Candidate& candidate = space[static_cast<std::size_t>(one)];
+        const bool simple = standard.has(one) && !candidate.is_marked();
+        const double share = !simple ? 1 : candidate.prefetches() ? 0.5 : 0;
+        handicaps.push_back(share * TieBand().always);
+    }
+    return handicaps;
+}
+
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
                      const std::optional<ProbeSeconds>& probe) {

@@ -52,6 +52,13 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
 std::vector<double> prices_of(const std::vector<Entrant>& contestants,
                               const StandardPipelines& standard, Entrant plain);
 
+/// By how much each has to be better than the simplest at each size, see RowRules: one that
+/// prefetches nothing by 0, another standard one by half of TieBand::always, the rest by all of it.
+/// Within that, chance tells which of them wins, and two runs choose differently.
+std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
+                                 const StandardPipelines& standard,
+                                 const std::vector<Candidate>& space);
+
 /// What a probe takes, in seconds, by Locality of the data that it finds.
 using ProbeSeconds = std::array<double, kLocalities>;
 

@@ -48,7 +48,10 @@ void favour(const std::vector<std::optional<RowCopy>>& standing, const std::vect
     }
     for (std::size_t size = 0; size < standing.size(); ++size) {
         if (!standing[size]) continue;
-        for (const std::size_t one : standing[size]->pipelines) rules.pipeline_prices[one] = 0;
+        for (const std::size_t one : standing[size]->pipelines) {
+            rules.pipeline_prices[one] = 0;
+            if (one < rules.handicaps.size()) rules.handicaps[one] = 0;
+        }
         if (!standing[size]->senses)
             scores[size].plain[standing[size]->pipelines[0]] += doubts[size];
         for (TimedRowCopy* one : timed) {

@@ -41,8 +41,8 @@ double score_of(const SizeScores& at_size, const RowCopy& copy) {
 class Costs {
   public:
     Costs(const std::vector<SizeScores>& scores, const std::vector<TimedRowCopy>& timed,
-          double bearable)
-        : scores_(scores), timed_(timed), bearable_(bearable) {
+          const RowRules& rules)
+        : scores_(scores), timed_(timed), rules_(rules) {
         for (std::size_t size = 0; size < scores.size(); ++size) {
             double best = largest(scores[size].plain), sensed = 0;
             for (const std::vector<double>& one : scores[size].sensed) sensed += largest(one);
@@ -70,7 +70,8 @@ class Costs {
         if (costs.empty()) {
             for (std::size_t size = 0; size < sizes(); ++size) {
                 const double behind = std::min(regret(size, copy), kUnusable);
-                costs.push_back(behind + (kBeyondBearable - 1) * std::max(0.0, behind - bearable_));
+                const double beyond = std::max(0.0, behind - rules_.bearable_regret);
+                costs.push_back(behind + (kBeyondBearable - 1) * beyond + handicap(copy));
             }
         }
         return costs;
@@ -101,9 +102,17 @@ class Costs {
     }
 
   private:
+    double handicap(const RowCopy& copy) const {
+        double sum = 0;
+        for (const std::size_t one : copy.pipelines) {
+            if (one < rules_.handicaps.size()) sum += rules_.handicaps[one];
+        }
+        return sum / kLocalities;
+    }
+
     const std::vector<SizeScores>& scores_;
     const std::vector<TimedRowCopy>& timed_;
-    const double bearable_;
+    const RowRules& rules_;
     std::vector<double> best_; ///< by size
     mutable std::unordered_map<std::size_t, std::vector<double>> known_;
 };
@@ -292,7 +301,7 @@ std::size_t senses_in(const std::vector<Row>& rows) {
 std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRules& rules,
                              const std::vector<TimedRowCopy>& timed,
                              const std::vector<std::size_t>& in_place) {
-    const Costs costs(scores, timed, rules.bearable_regret);
+    const Costs costs(scores, timed, rules);
     if (costs.sizes() == 0 || costs.pipelines() == 0) return {};
     std::vector<Row> rows;
     RowRules priced = rules;

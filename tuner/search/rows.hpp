@@ -59,6 +59,9 @@ struct RowRules {
     double pipeline_price = 0.04; ///< of each further distinct pipeline, besides its rows
     std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
     double sense_price = 0.02;                ///< of each row that senses, besides
+    /// By pipeline, at each size: by how much it has to be better than the simplest, lest what is
+    /// as good as another win by chance; empty: by nothing. Of a row that senses, a third of each.
+    std::vector<double> handicaps = {};
     /// How far a size may lie behind the best choice there until each further step counts four
     /// times: the sum of many small gains shall not pay for one large loss.
     double bearable_regret = 0.02;

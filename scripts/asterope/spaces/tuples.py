@@ -14,8 +14,10 @@ from typing import Any, Callable, ClassVar
 from . import axis
 from .axis import Axis
 
-# Up to here a pipeline moves its first and last 128 bytes and runs no stage (edges.j2).
+# Up to here a pipeline moves its first and last bytes, overlapping, and runs no stage (edges.j2):
+# eight registers, as libc does it, and 256 bytes at least.
 SHORT_WAY = 256
+_SHORT_WAY_ZMM = 512
 _LINE, _PAGE = 64, 4096
 
 
@@ -25,7 +27,7 @@ class _Pipeline(axis.Copy):
     MARKED: ClassVar[tuple[Axis, ...]]
     VARIANT: ClassVar[type]  # of a tuple; of a variant itself
     VECTORS: ClassVar[tuple[str, ...]]  # register types that are plain loads and stores
-    EDGES: ClassVar[tuple[str, ...]]  # those that move as much as SHORT_WAY by themselves
+    EDGES: ClassVar[tuple[str, ...]]  # those that move as much as short_way by themselves
     WHOLE: ClassVar[tuple[str, ...]]  # those of which one instruction does it all
 
     @property
@@ -92,6 +94,11 @@ class _Pipeline(axis.Copy):
         return self.VARIANT(**{**values, **stages})
 
     @property
+    def short_way(self) -> int:
+        """Bytes up to which it runs no stage; a whole one has no short way."""
+        return _SHORT_WAY_ZMM if self.rt == "ZMM" else SHORT_WAY
+
+    @property
     def acts_above(self) -> int:
         """Bytes above which every parameter but the distances can act: below, a simpler one
         executes the same instructions. 0: at any size.
@@ -102,7 +109,7 @@ class _Pipeline(axis.Copy):
         interleaved = _PAGE * self.pi if self.pi > 1 else 0
         others = (one for one in self.AXES if one.field != "rt")
         plain = self.rt in self.EDGES and all(getattr(self, o.field) == o.default for o in others)
-        return max(0 if plain else SHORT_WAY, least, interleaved)
+        return max(0 if plain else self.short_way, least, interleaved)
 
 
 def classes(

@@ -116,6 +116,7 @@ Contests find_rows(Run& run, Findings& findings) {
     }
     contests.rules.most_rows = run.plan.most_rows;
     contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.plain_copy());
+    contests.rules.handicaps = handicaps_of(contests.contestants, standard, run.spaces.space);
     find_standing(run, contests);
     time_sensing(run, contests, findings.left_out);
     favour_standing(run, contests);
