@@ -15,10 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "architecture.h"
 #include "copy_check.h"
 #include "space/candidates.h"
-#include OF_ARCHITECTURE(plain_copy.h)
 
 enum { PAGE = 4096, PAGES = 64, LEAST = 4096, READINGS = 32 };
 #define NEVER 0xFFFFFFFFul /* no number of ticks is above it */
@@ -208,7 +206,7 @@ static void* read_then_copy(void* destination, const void* source, size_t bytes,
 
 static bool check(const struct asterope_copy* probe) {
     const char* name = probe->name;
-    const asterope_candidate pipeline = (asterope_candidate)plain_copy;
+    const asterope_candidate pipeline = asterope_copies.variants[0].copy;
     /* by 50 ticks and 10: hot, cold, and fetch where there is that */
     const struct asterope_sensing ways[] = {{NEVER, pipeline, 0, pipeline, 0, pipeline, 0},
                                             {0, pipeline, 0, pipeline, 0, pipeline, 0},
