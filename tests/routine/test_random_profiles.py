@@ -16,7 +16,6 @@ from copy_programs import (
     Contents,
     Memset,
     assert_dispatched,
-    assert_sets_dispatched,
     copies_taken,
     failures,
     profile_json,
@@ -180,7 +179,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
         of = (program, prefix, intervals, small, sizes, alias, sensing)
         assert_dispatched(*of, **more, emulator=emulator)
     if p.memset:
-        assert_sets_dispatched(program, prefix, p.memset, sizes, emulator)
+        of = (program, prefix, p.memset.intervals, p.memset.small_set, sizes)
+        assert_dispatched(*of, functions=["memset"], emulator=emulator)
     symbol = (p.overlapping or arch.overlapping_copies.PLAIN).symbol
     for distance, direction in ((8, "downwards"), (-8, "upwards")):
         command = (program, f"{prefix}_memmove", distance, [5000, 2**20])

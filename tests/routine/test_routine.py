@@ -19,7 +19,6 @@ from copy_programs import (
     Memset,
     assert_dispatched,
     assert_right,
-    assert_sets_dispatched,
     copies_taken,
     failures,
     output_of,
@@ -144,7 +143,8 @@ def test_each_size_takes_its_intervals_set(tmp_path, arch, case):
     program = build_dispatch_check(arch, render([(4096, arch.plain)], tmp_path, memset=case))
     ends = {case.small_set.bound, *(end for end, _ in case.intervals)}
     sizes = {end + n for end in ends for n in (-1, 0, 1)} | {0, 1, 64, 129, 2 * max(ends), 2**46}
-    assert_sets_dispatched(program, "asterope", case, sizes, emulator)
+    of = (program, "asterope", case.intervals, case.small_set, sizes)
+    assert_dispatched(*of, functions=["memset"], emulator=emulator)
 
 
 def masked(kind: str) -> Any:

@@ -299,7 +299,7 @@ def expected_copy(
     if sensing and interval[0] in sensing:
         copies = list(dict.fromkeys((sensing[e], t) for e, t in intervals if e in sensing))
         return f"sense_{1 + copies.index((sensing[interval[0]], interval[1]))}"
-    return f"copy_{interval[1].symbol}"
+    return f"{'set' if function == 'memset' else 'copy'}_{interval[1].symbol}"
 
 
 def assert_dispatched(
@@ -330,25 +330,6 @@ def assert_dispatched(
             taken = copies_taken(program, name, far + ahead, expected, *emulator)
             found = [copy.replace(f"{prefix}_", "", 1) for copy in taken]
             assert dict(zip(expected, found)) == expected, f"{function}, {ahead} bytes ahead"
-
-
-def assert_sets_dispatched(
-    program: Path,
-    prefix: str,
-    memset: Memset,
-    sizes: Iterable[int],
-    emulator: Sequence[object] = (),
-) -> None:
-    """The same of memset."""
-    small = memset.small_set
-    beyond = [(end, t) for end, t in memset.intervals if end > small.bound]
-    beyond = beyond or list(memset.intervals[-1:])
-    expected = {}
-    for size in sorted(sizes):
-        winner = next((t for end, t in beyond if size <= end), beyond[-1][1])
-        expected[size] = "none" if size <= small.bound else f"{prefix}_set_{winner.symbol}"
-    taken = copies_taken(program, f"{prefix}_memset", 0, expected, *emulator)
-    assert dict(zip(expected, taken)) == expected
 
 
 def with_instruction(routine: Path, instruction: str) -> None:
