@@ -161,7 +161,6 @@ WRONGLY, MORE = "went on wrongly", "reading the ticks changed more"
 # test_candidates has the faults that are any copy's.
 FAULTS = {
     "x86_64": {
-        "it returns something else": (("mov %r8, %rax", "mov %r9, %rax"), "source 2", "returned"),
         "it is always cold": (("ja 2f", "jmp 2f"), "source 2", f"{WRONGLY} with c"),
         "it is never cold": (("ja 2f", ""), "source 2", f"{WRONGLY} with h"),
         "it has the threshold the other way": (("ja 2f", "jbe 2f"), "source 2", WRONGLY),
