@@ -80,13 +80,17 @@ def program_of(folder: Path, *flags: str) -> Path:
     return folder / "program"
 
 
-def test_a_static_program_is_refused(tmp_path: Path) -> None:
-    assert "is linked statically" in refused(program_of(tmp_path, "-static"))
-
-
-def test_a_program_of_another_libc_is_refused(tmp_path: Path) -> None:
-    program = program_of(tmp_path, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
-    assert "linked with musl" in refused(program)
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("-static", "is linked statically"),
+        ("-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1", "linked with musl"),
+    ],
+)
+def test_a_static_program_and_one_of_another_libc_are_refused(
+    tmp_path: Path, flag: str, said: str
+) -> None:
+    assert said in refused(program_of(tmp_path, flag))
 
 
 def test_the_loader_itself_is_no_static_program(tmp_path: Path) -> None:
@@ -103,23 +107,17 @@ def test_the_loader_itself_is_no_static_program(tmp_path: Path) -> None:
         (18, struct.pack("<H", 183), "is built for aarch64"),
         (32, struct.pack("<Q", 1 << 62), "truncated"),  # where its program headers are
         (56, struct.pack("<H", 0xFFFF), "truncated"),  # how many
+        *((size, None, "is built for") for size in (4, 19, 40, 63)),  # the rest is missing
     ],
 )
 def test_an_elf_program_of_others_or_a_broken_one_is_refused(
-    tmp_path: Path, offset: int, value: bytes, said: str
+    tmp_path: Path, offset: int, value: bytes | None, said: str
 ) -> None:
     program = program_of(tmp_path)
-    content = bytearray(program.read_bytes())
-    content[offset : offset + len(value)] = value
-    program.write_bytes(content)
+    content = program.read_bytes()
+    rest = b"" if value is None else value + content[offset + len(value) :]
+    program.write_bytes(content[:offset] + rest)
     assert said in refused(program)
-
-
-@pytest.mark.parametrize("size", [4, 19, 40, 63])
-def test_a_truncated_header_is_refused(tmp_path: Path, size: int) -> None:
-    program = program_of(tmp_path)
-    program.write_bytes(program.read_bytes()[:size])
-    assert "is built for" in refused(program)
 
 
 @pytest.mark.parametrize(("mode", "who"), [(0o4755, "set-user-ID"), (0o2755, "set-group-ID")])

@@ -253,10 +253,6 @@ def test_a_program_that_nothing_can_be_preloaded_into_is_refused(record, tmp_pat
     need_way(tmp_path, "cc", "-static")
     output_of("cc", "-static", program.parent / "program.c", "-o", static)
     assert "linked statically" in only_error(record("--", static), 2)
-    script = tmp_path / "script"
-    script.write_text(f"#!{static}\n")
-    script.chmod(0o755)
-    assert "linked statically" in only_error(record("--", script), 2)
 
 
 def test_a_recorder_that_is_not_there_is_told(record, tmp_path) -> None:
