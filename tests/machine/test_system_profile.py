@@ -140,11 +140,11 @@ def test_a_better_profile_of_the_users_is_replaced_by_force_only(
     for lesser in (("--sizes", "128"), ("--sizes", "128,256")):
         line = only_error(tune("--user", *lesser), 2)
         assert "rigor exhaustive" in line
-        assert "--force" in line
+        assert "--fresh" in line
         only_error(tune("-o", str(place), *lesser), 2)
     assert place.read_bytes() == before
     assert [entry.name for entry in place.parent.iterdir()] == [place.name]  # nor a log begun
-    assert tune("--user", "--sizes", "128", "--force").returncode == 0
+    assert tune("--user", "--sizes", "128", "--fresh").returncode == 0
     assert len(of(json.loads(place.read_text()))) == 1
     assert [entry.name for entry in place.parent.iterdir()] == [place.name]  # nothing is rendered
     assert [entry.name for entry in tmp_path.iterdir()] == ["config"]

@@ -2,12 +2,13 @@
 #include "run/plan.hpp"
 
 #include <bit>
-#include <nlohmann/json.hpp>
+#include <functional>
 #include <set>
 #include <tuple>
 
 #include "base/error.hpp"
 #include "machine/affinity.hpp"
+#include "run/trial_log.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
 #include "support/made_up_recording.hpp"
@@ -34,10 +35,11 @@ class PlanOf : public TemporaryFolder {
         return refusal_of([&] { plan(); }, "accepted");
     }
 
-    std::vector<std::string> objective_names() const {
-        std::vector<std::string> names;
-        for (const Objective& objective : plan().objectives()) names.push_back(objective.name);
-        return names;
+    /// Of the log of a run with this plan.
+    static LogHeader header_of(const Plan& plan) {
+        LogHeader header;
+        header.options = plan.options;
+        return header;
     }
 
     TuningRequest request;
@@ -54,8 +56,6 @@ std::set<Workload> workloads(const Weights& weights, bool counted) {
     return chosen;
 }
 
-using nlohmann::json;
-using Names = std::vector<std::string>;
 using Set = std::set<Workload>;
 
 } // namespace
@@ -64,7 +64,7 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     const Plan made = plan();
     EXPECT_EQ(made.objective.name, "balanced");
     EXPECT_TRUE(made.extended);
-    EXPECT_TRUE(made.sensing);
+    EXPECT_TRUE(made.options.sensing);
     EXPECT_EQ(made.rigor.name, "standard");
     EXPECT_EQ(made.sizes, default_sizes(machine.caches));
     EXPECT_FALSE(made.source_map);
@@ -72,25 +72,25 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
 }
 
 TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
-    SearchOptions options = plan().options();
-    EXPECT_EQ(replayed_request(options).small_weights, plan().small_weights);
-    options.small_weights = {{Workload::fixed, 0}, {Workload::mix_l2, 0.25}}; // by their names
-    EXPECT_EQ(replayed_request(options).small_weights,
-              (Weights{{Workload::mix_l2, 0.25}, {Workload::fixed, 0}}));
+    LogHeader header = header_of(plan());
+    const auto weights = [&] { return Plan(replayed_request(header), machine).small_weights; };
+    EXPECT_EQ(weights(), plan().small_weights);
+    header.options.small_weights = {{Workload::fixed, 0}, {Workload::mix_l2, 0.25}}; // by names
+    EXPECT_EQ(weights(), (Weights{{Workload::mix_l2, 0.25}, {Workload::fixed, 0}}));
     for (const Weights& none : {Weights{{Workload::mix_l1, -1}}, {{Workload::mix_l1, 0}}, {}}) {
-        options.small_weights = none;
-        EXPECT_THROW(replayed_request(options), BadInput);
+        header.options.small_weights = none;
+        EXPECT_THROW(weights(), BadInput);
     }
 }
 
 TEST_F(PlanOf, leaves_out_what_the_request_leaves_out_and_has_its_sizes_ascending) {
-    request.space = "paper";
-    request.no_sensing = true;
-    request.rigor = "quick";
+    request.options.space = "paper";
+    request.options.sensing = false;
+    request.options.rigor = "quick";
     request.sizes = "32M,128,8K,128";
     const Plan made = plan();
     EXPECT_FALSE(made.extended);
-    EXPECT_FALSE(made.sensing);
+    EXPECT_FALSE(made.options.sensing);
     EXPECT_EQ(made.rigor.name, "quick");
     EXPECT_EQ(made.sizes, (std::vector<std::size_t>{128, 8192, std::size_t{32} << 20}));
     EXPECT_EQ(files(), 0u) << "it writes nothing";
@@ -99,59 +99,47 @@ TEST_F(PlanOf, leaves_out_what_the_request_leaves_out_and_has_its_sizes_ascendin
 TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_asked_for) {
     const auto cpus = static_cast<unsigned>(allowed_cpus().size());
     EXPECT_EQ(plan().threads, std::min(cpus, 64u));
-    request.threads = 1;
+    request.options.threads = 1;
     EXPECT_EQ(plan().threads, 1u);
-    request.threads = cpus + 1;
+    request.options.threads = cpus + 1;
     EXPECT_TRUE(mentions(refusal(), "this process may use " + std::to_string(cpus)));
-    request.replayed = true; // what was timed elsewhere needs no CPU here
-    request.operations = "memcpy";
-    EXPECT_EQ(plan().threads, cpus + 1);
-    EXPECT_EQ(replayed_request(plan().options()).threads, cpus + 1);
+    request.options.threads = 1;
+    LogHeader header = header_of(plan());
+    header.options.threads = cpus + 1; // what was timed elsewhere needs no CPU here
+    EXPECT_EQ(Plan(replayed_request(header), machine).threads, cpus + 1);
 }
 
 // --- What is refused -----------------------------------------------------------------------------
 
 TEST_F(PlanOf, refuses_what_its_parts_refuse) {
-    const std::tuple<std::string TuningRequest::*, const char*, const char*> cases[] = {
-        {&TuningRequest::space, "", "space '' is unknown: choose paper or extended"},
-        {&TuningRequest::sizes, "127", "is below 128 B"},
-        {&TuningRequest::sizes, "x", "'x'"},
-        {&TuningRequest::rigor, "slow", "rigor"},
-        {&TuningRequest::workload, "warm", "workload"},
-        {&TuningRequest::workload, "hot=-1", "weight"},
-        {&TuningRequest::output, "/missing/profile.json", "profile.json"},
+    const std::tuple<std::function<void(TuningRequest&)>, const char*> cases[] = {
+        {[](auto& one) { one.options.space = ""; },
+         "space '' is unknown: choose paper or extended"},
+        {[](auto& one) { one.sizes = "127"; }, "is below 128 B"},
+        {[](auto& one) { one.sizes = "x"; }, "'x'"},
+        {[](auto& one) { one.options.rigor = "slow"; }, "rigor"},
+        {[](auto& one) { one.options.workload = "warm"; }, "workload"},
+        {[](auto& one) { one.options.workload = "hot=-1"; }, "weight"},
+        {[](auto& one) { one.output = "/missing/profile.json"; }, "profile.json"},
     };
     const TuningRequest good = request;
-    for (const auto& [field, value, said] : cases) {
+    for (const auto& [change, said] : cases) {
         request = good;
-        request.*field = value;
-        EXPECT_TRUE(mentions(refusal(), said)) << value;
+        change(request);
+        EXPECT_TRUE(mentions(refusal(), said)) << said;
     }
-    request.space = std::string(100000, 's');
+    request.options.space = std::string(100000, 's');
     EXPECT_LT(refusal().size(), 150u);
     request = good;
     request.sizes = "128";
     EXPECT_EQ(refusal(), "accepted");
 }
 
-// --- What winners are chosen for -----------------------------------------------------------------
-
-TEST_F(PlanOf, balance_has_an_objective_for_each_intent) {
-    EXPECT_EQ(objective_names(), (Names{"balanced", "hot", "cold", "consume"}));
-    const auto objectives = plan().objectives();
-    EXPECT_EQ(workloads(objectives[0].weights, true),
-              workloads(parse_objective("balanced").weights, true));
-    EXPECT_EQ(workloads(objectives[1].weights, true), Set{Workload::hot});
-    EXPECT_EQ(workloads(objectives[2].weights, true), (Set{Workload::cold, Workload::cold_walk}));
-    EXPECT_EQ(workloads(objectives[3].weights, true),
-              (Set{Workload::consume, Workload::consume_walk}));
-}
-
 // --- Mapped sources ------------------------------------------------------------------------------
 
 TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it) {
     put("source", std::string(1 << 20, 's'));
-    request.source_map = (folder / "source").string();
+    request.options.source_map = (folder / "source").string();
     request.sizes = "128,4K";
     const Plan made = plan();
     EXPECT_TRUE(made.source_map);
@@ -162,10 +150,10 @@ TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it)
         }
     }
     for (const char* workload : {"produce", "hot=1,produce=1"}) {
-        request.workload = workload;
+        request.options.workload = workload;
         EXPECT_TRUE(mentions(refusal(), "produce"));
     }
-    request.workload = "balanced";
+    request.options.workload = "balanced";
     put("source", std::string(4096, 's')); // shorter than the largest size
     EXPECT_NE(refusal(), "accepted");
 }
@@ -180,10 +168,8 @@ TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
     EXPECT_EQ(made.sizes, without.sizes);
     EXPECT_EQ(made.small_weights, without.small_weights);
     // Its file is not needed for a replay.
-    TuningRequest replayed = replayed_request(made.options());
-    replayed.output = request.output;
     std::filesystem::remove(folder / "r.json");
-    EXPECT_EQ(Plan(replayed, machine).statistics.name, "fetcher");
+    EXPECT_EQ(Plan(replayed_request(header_of(made)), machine).statistics.name, "fetcher");
     EXPECT_TRUE(mentions(refusal(), "r.json"));
 }
 
@@ -191,9 +177,9 @@ TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
 
 TEST_F(PlanOf, operations_are_memcpy_and_whatever_else_is_named) {
     request.operations = "memset,memcpy,memset";
-    EXPECT_EQ(plan().operations, (std::vector{Operation::copy, Operation::set}));
+    EXPECT_EQ(plan().options.operations, (std::vector{Operation::copy, Operation::set}));
     request.operations = "memcpy";
-    EXPECT_EQ(plan().operations, std::vector{Operation::copy});
+    EXPECT_EQ(plan().options.operations, std::vector{Operation::copy});
     for (const char* text : {"memset", "memcpy,", "strlen", "memcpy,,memset"}) {
         request.operations = text;
         EXPECT_TRUE(mentions(refusal(), "choose memcpy, or memcpy,memset")) << text;
@@ -211,8 +197,8 @@ TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
     EXPECT_EQ(sets.objectives().size(), 1u);
     EXPECT_NE(sets.statistics.sizes.pairs(), plan().statistics.sizes.pairs());
     EXPECT_EQ(sets.rigor.name, plan().rigor.name);
-    EXPECT_FALSE(sets.extended || sets.maps_source);
-    EXPECT_TRUE(sets.sensing);
+    EXPECT_FALSE(sets.extended || sets.source_map);
+    EXPECT_TRUE(sets.options.sensing);
     EXPECT_EQ(sets.threads, 1u);
     EXPECT_LE(sets.most_rows, 4u);
 }
@@ -220,8 +206,10 @@ TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
 TEST_F(PlanOf, operations_and_the_sizes_given_for_all_come_back_from_a_log) {
     request.operations = "memcpy,memset";
     request.sizes = "1000,3K";
-    const TuningRequest replayed = replayed_request(plan().options());
-    EXPECT_EQ(replayed.operations, "memcpy,memset");
-    EXPECT_EQ(replayed.set_sizes, (std::vector<std::size_t>{1000, 3072}));
-    EXPECT_EQ(Plan(Operation::set, plan()).sizes, replayed.set_sizes);
+    LogHeader header = header_of(plan());
+    const Plan replayed(replayed_request(header), machine);
+    EXPECT_EQ(replayed.options.operations, (std::vector{Operation::copy, Operation::set}));
+    EXPECT_EQ(Plan(Operation::set, replayed).sizes, (std::vector<std::size_t>{1000, 3072}));
+    header.options.set_sizes.clear();
+    EXPECT_THROW(Plan(replayed_request(header), machine), BadInput);
 }

@@ -19,6 +19,7 @@
 #include "run/trial_log.hpp"
 #include "run/tuning.hpp"
 #include "search/sensing_search.hpp"
+#include "search/small_search.hpp"
 
 namespace asterope {
 
@@ -74,13 +75,14 @@ inline Machine made_up_machine() {
 /// copies.
 inline TuningRequest made_up_request() {
     TuningRequest request;
-    request.rigor = "quick";
-    request.operations = "memcpy";
-    request.space = "paper";
-    request.sizes = "128,1K,4K,16K,64K,1M";
-    request.threads = 2;
+    request.options.rigor = "quick";
+    request.options.operations = {Operation::copy};
+    request.options.space = "paper";
+    request.options.sizes = {128, 1024, 4096, 16384, 65536, 1 << 20};
+    request.options.threads = 2;
+    request.options.small_weights = small_weights();
+    request.options.set_sizes = {128, 4096, 65536, 1 << 20};
     request.replayed = true; // nothing of this machine is asked for
-    request.set_sizes = {128, 4096, 65536, 1 << 20};
     request.output.clear();
     return request;
 }
@@ -91,12 +93,12 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
                                    const Truth& truth, std::uint64_t noise = 1,
                                    const Machine& machine = made_up_machine()) {
     const Plan plan(request, machine);
-    const Features features(machine.cpu, request.without);
+    const Features features(machine.cpu, plan.options.without);
     std::vector<std::unique_ptr<OperationSearch>> searches;
-    for (const Operation one : plan.operations) {
+    for (const Operation one : plan.options.operations) {
         const Plan own = one == Operation::copy ? plan : Plan(one, plan);
         searches.emplace_back(new OperationSearch{
-            own, Spaces(features, own.extended, own.sensing, Spaces::Invalids{}, one), {}});
+            own, Spaces(features, own.extended, own.options.sensing, Spaces::Invalids{}, one), {}});
     }
     LogHeader header;
     header.tool_version = kVersion;
@@ -104,8 +106,8 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     header.space_hash = searches.front()->spaces.hash();
     if (searches.size() > 1) header.set_space_hash = searches[1]->spaces.hash();
     header.candidates = searches.front()->spaces.entrants.size();
-    header.options = plan.options();
-    header.sensing = plan.sensing;
+    header.options = plan.options;
+    header.sensing = plan.options.sensing;
     header.seed = request.seed;
     header.started = "2026-11-21T10:00:00Z";
     header.cpu = 1;
@@ -129,7 +131,7 @@ inline void made_up_search(const std::filesystem::path& path, const TuningReques
                            const Machine& machine = made_up_machine()) {
     static std::map<std::string, std::string> logs;
     const std::string key = name + std::to_string(noise) + std::to_string(request.seed) +
-                            to_json(Plan(request, machine).options()).dump() +
+                            to_json(Plan(request, machine).options).dump() +
                             to_json(machine).dump();
     std::string& log = logs[key];
     if (log.empty()) {

@@ -28,6 +28,11 @@ NumaNodes read_numa_nodes(int cpu, const std::filesystem::path& root) {
     return nodes;
 }
 
+bool memory_is_interleaved() {
+    int mode = 0;
+    return syscall(SYS_get_mempolicy, &mode, nullptr, 0, nullptr, 0) == 0 && mode == kInterleave;
+}
+
 int set_memory_policy(int mode, const std::vector<int>& nodes) {
     constexpr std::size_t kBits = sizeof(unsigned long) * CHAR_BIT;
     std::array<unsigned long, kMostNodes / kBits> mask{};
@@ -38,15 +43,14 @@ int set_memory_policy(int mode, const std::vector<int>& nodes) {
     return syscall(SYS_set_mempolicy, mode, mask.data(), kMostNodes + 1) == 0 ? 0 : errno;
 }
 
-std::string place_memory(const NumaNodes& nodes, bool interleave, const SetMemoryPolicy& set) {
-    if (nodes.all.size() < 2 || (!interleave && !nodes.own)) return "";
+std::string place_memory(const NumaNodes& nodes, bool interleaved, const SetMemoryPolicy& set) {
+    if (nodes.all.size() < 2 || (!interleaved && !nodes.own)) return "";
     const std::string count = std::to_string(nodes.all.size());
-    const int refused = interleave ? set(kInterleave, nodes.all) : set(kBind, {*nodes.own});
-    const std::string words = interleave ? "interleaved over " + count + " nodes"
-                                         : "node " + std::to_string(*nodes.own) + " of " + count;
+    if (interleaved) return "interleaved over " + count + " nodes";
+    const int refused = set(kBind, {*nodes.own});
+    const std::string words = "node " + std::to_string(*nodes.own) + " of " + count;
     if (refused == 0) return words;
-    return (interleave ? "not " : "") + words +
-           " (where it was touched first: " + std::strerror(refused) + ")";
+    return words + " (where it was touched first: " + std::strerror(refused) + ")";
 }
 
 } // namespace asterope

@@ -22,12 +22,15 @@ NumaNodes read_numa_nodes(int cpu, const std::filesystem::path& root = "/");
 using SetMemoryPolicy = std::function<int(int mode, const std::vector<int>& nodes)>;
 int set_memory_policy(int mode, const std::vector<int>& nodes);
 
-/// Has what is allocated from now on lie on the CPU's own node, or page by page on all of them in
-/// turn, as `numactl -i all` does; what exists stays where it is. Returns what a profile says of
-/// it: "node 1 of 2", "interleaved over 2 nodes"; and where the kernel refuses, that: memory then
-/// lies where it is touched first, which is the own node as long as that has some. "" of one node,
-/// where there is no choice.
-std::string place_memory(const NumaNodes& nodes, bool interleave,
+/// Whether this process was started with its memory on several nodes in turn, page by page, as by
+/// `numactl -i all`.
+bool memory_is_interleaved();
+
+/// Has what is allocated from now on lie on the CPU's own node, unless it is `interleaved`; what
+/// exists stays where it is. Returns what a profile says of it: "node 1 of 2", "interleaved over 2
+/// nodes"; and where the kernel refuses, that: memory then lies where it is touched first, which is
+/// the own node as long as that has some. "" of one node, where there is no choice.
+std::string place_memory(const NumaNodes& nodes, bool interleaved,
                          const SetMemoryPolicy& set = set_memory_policy);
 
 } // namespace asterope

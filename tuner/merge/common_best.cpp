@@ -21,7 +21,7 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
                                            Operation operation) {
     const LogHeader& header = sources.front().log.header;
     const Machine machine = machine_of(header);
-    Plan plan(replayed_request(header.options), machine);
+    Plan plan(replayed_request(header), machine);
     if (operation != Operation::copy) plan = Plan(operation, plan);
     for (const MergeSource& source : sources) {
         const auto& search = source.profile.search;

@@ -30,17 +30,17 @@ std::optional<Profile> existing_profile(const std::filesystem::path& place) {
     if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::none) {
         return std::nullopt;
     }
-    const std::string force = "; --force replaces it without looking, -o writes elsewhere";
+    const std::string fresh = "; --fresh replaces it without looking, -o writes elsewhere";
     std::string text;
     try {
         text = read_text_file(place, "cannot look whether " + place.string() + " is worth more");
     } catch (const BadInput& unreadable) {
-        throw BadInput(unreadable.what() + force);
+        throw BadInput(unreadable.what() + fresh);
     }
     try {
         return parse_profile(text, "");
     } catch (const NewerProfile&) {
-        throw BadInput(place.string() + " was made by a newer asterope" + force);
+        throw BadInput(place.string() + " was made by a newer asterope" + fresh);
     } catch (const BadInput&) {
         return std::nullopt;
     }
@@ -176,7 +176,7 @@ void refuse_worse_than_existing(const std::filesystem::path& place, const json& 
     if (!standing.whole || !standing.covers(wanted) || wanted.covers(standing)) return;
     throw BadInput(place.string() + " came of a better search of this machine (" +
                    advantages(standing, wanted, profile->search.rigor) +
-                   "): --force replaces it, -o writes elsewhere");
+                   "): --fresh replaces it, -o writes elsewhere");
 }
 
 } // namespace asterope

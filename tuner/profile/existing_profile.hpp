@@ -9,7 +9,7 @@
 namespace asterope {
 
 /// Throws BadInput if at `place` lies a profile that a search with these options on this
-/// machine ("machine" of profiles) must not replace without --force: one of the same machine and
+/// machine ("machine" of profiles) must not replace without --fresh: one of the same machine and
 /// for the same purpose (workload and weights, small copies, distribution, mapped source, features
 /// left out) that is complete, not provisional, and at least as good in each respect - rigor,
 /// sizes, space, sensing, threads - but better in one. The same search again replaces it, then: it

@@ -18,19 +18,19 @@ struct NamedReference {
 };
 
 struct SearchOptions {
-    std::string rigor;
-    std::string workload;      ///< its name, as given: balanced where weights were given
+    std::string rigor = "standard";
+    std::string workload = "balanced"; ///< its name, as given: balanced where weights were given
     Weights weights;           ///< that it comes to
     std::string weights_given; ///< as given; empty where a workload was named
     std::vector<std::size_t> sizes;
-    std::string space;
+    std::string space = "extended";
     bool sensing = true; ///< whether copies that sense were asked for
-    std::size_t rows = 0;
+    std::size_t rows = 8; ///< of the routine, at most
     unsigned threads = 0;
     Weights small_weights;
     std::string distribution; ///< the name of its call statistics
     std::string distribution_hash, source_map;
-    bool interleave = false;
+    bool interleave = false; ///< buffers over the NUMA nodes, not on that of the CPU
     std::vector<std::string> without;
     std::vector<NamedReference> references, set_references;
     std::vector<Operation> operations;

@@ -36,19 +36,18 @@ void add_places(CLI::App& app, Options& options) {
                "goes before the system's, and render nothing",
                "", {.excludes = {"--output", "--system"}});
     add_option(app, "--fresh", &options.request.fresh,
-               "let the profile that is there take no part: without this, what it takes is taken "
-               "again unless it is clearly beaten");
-    add_option(app, "--force", &options.request.force,
-               "replace a profile that came of a more rigorous search of this machine");
+               "let the profile that is there take no part, and replace it even if it came of a more "
+               "rigorous search: without this, what it takes is taken again unless it is clearly "
+               "beaten");
 }
 
 void add_aims(CLI::App& app, TuningRequest& request) {
     add_option(
-        app, "--rigor", &request.rigor,
+        app, "--rigor", &request.options.rigor,
         "quick, standard (some minutes), or exhaustive (every combination of the paper's axes "
         "at every size, the other axes around the best)",
         "LEVEL", {.shows_default = true});
-    add_option(app, "--workload", &request.workload, tunable_text(), "NAME",
+    add_option(app, "--workload", &request.options.workload, tunable_text(), "NAME",
                {.shows_default = true});
     add_option(app, "--operations", &request.operations,
                "what is tuned: memcpy (with memmove and mempcpy), or memset, too", "LIST",
@@ -57,7 +56,7 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
                "two to 32M, and around each cache's size)",
                "LIST", {.not_empty = true});
-    add_option(app, "--space", &request.space,
+    add_option(app, "--space", &request.options.space,
                "parameter space: paper, or extended by transfer block, page interleaving, "
                "prefetchw, direction and movdir64b",
                "NAME", {.shows_default = true});
@@ -66,22 +65,18 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                "such as a newer glibc's, their names behind it where they are others: what "
                "counts is the better of libc and the references; may be repeated",
                kReferenceForm, {.may_be_repeated = true});
-    add_option(app, "--threads", &request.threads,
+    add_option(app, "--threads", &request.options.threads,
                "the most threads for copies that are shared among several; 1: none are "
                "(default: as many "
                "as there are CPUs allowed)",
                "N", {.within = {{1, ASTEROPE_MOST_THREADS}}});
-    add_option(app, "--source-map", &request.source_map,
+    add_option(app, "--source-map", &request.options.source_map,
                "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only",
                "MAP", {.not_empty = true});
-    add_option(
-        app, "--interleave", &request.interleave,
-        "spread the buffers over all NUMA nodes, as numactl -i all does, instead of on that of "
-        "the CPU that times");
     add_option(app, "--recording", &request.recording,
                "sizes of small copies as a program has them: what asterope-record wrote", "FILE",
                {.not_empty = true});
-    add_option(app, "--without", &request.without,
+    add_option(app, "--without", &request.options.without,
                std::string("do without these CPU features: ") + kFeatureExamples[0] + ", " +
                    kFeatureExamples[1] +
                    ", ... (comma-separated); sensing: without copies that probe where their "
@@ -127,7 +122,7 @@ int run(Options& options) {
     TuningRequest& request = options.request;
     if (options.for_system) write_to(system_profile(), request);
     if (options.for_user) write_to(user_profile(), request);
-    request.no_sensing = std::erase(request.without, "sensing") > 0;
+    request.options.sensing = std::erase(request.options.without, "sensing") == 0;
     const auto search = [&] {
         tune(request);
         return static_cast<int>(kDone);
@@ -147,7 +142,7 @@ std::function<int()> add_tuning(CLI::App& app) {
     add_aims(app, options->request);
     add_course(app, options->request);
     add_output(app, *options);
-    mark_as_expert(app, {"--force", "--space", "--reference", "--source-map", "--without", "--log",
+    mark_as_expert(app, {"--space", "--reference", "--source-map", "--without", "--log",
                          "--cpu", "--seed"});
     return [options] { return run(*options); };
 }
@@ -161,12 +156,6 @@ Subcommand add_replay(CLI::App& app) {
     add_option(command, "LOG", log.get(), "the log", "", {.required = true});
     add_option(command, "-o,--output", &request->output, "where the profile goes", "FILE",
                {.required = true, .not_empty = true});
-    add_option(command, "--log", &request->log, "write a log of the replay there", "FILE",
-               {.not_empty = true});
-    add_option(command, "--resume", &request->resume,
-               "with --log: go on with that log, as a run would");
-    add_option(command, "--force", &request->force,
-               "replace a profile that came of a more rigorous search");
     add_option(command, "--verbose", &request->verbose, "print every table");
     add_option(command, "--quiet", &request->quiet, "print errors only");
     add_option(command, "--no-generate", &request->no_generate, "stop after the profile");

@@ -38,11 +38,11 @@ class TuningRun {
         : request_(request), machine_(machine), plan_(request, machine),
           budget_(plan_.budget_seconds) {
         facts_.started = utc_now();
-        facts_.space = request.space;
-        facts_.source_map = request.source_map;
+        facts_.space = plan_.options.space;
+        facts_.source_map = plan_.options.source_map;
         facts_.rigor = plan_.rigor.name;
         facts_.seed = request.seed;
-        facts_.without = request.without;
+        facts_.without = plan_.options.without;
         for (const Reference& one : plan_.references) {
             facts_.references.push_back(one.copy.name);
         }
@@ -54,18 +54,17 @@ class TuningRun {
         const std::string unreadable = unreadable_part(machine_);
         if (!unreadable.empty()) throw BadInput(unreadable);
         machine_json_ = to_json(machine_);
-        refuse_lesser_than_what_is_there();
         if (!request_.fresh) {
-            SearchOptions options = plan_.options();
-            find_standing(request_.output, machine_json_, options);
-            plan_.take_part(options);
+            refuse_worse_than_existing(request_.output, machine_json_, plan_.options,
+                                       plan_.budget_seconds.has_value());
+            find_standing(request_.output, machine_json_, plan_.options);
         }
         catch_interrupts();
         std::vector<std::vector<TimedCopy>> references;
         for (const Plan& plan : plans()) references.push_back(load_references(plan.references));
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
-        bool senses = plan_.sensing && plan_.objective.weights.size() > 1;
+        bool senses = plan_.options.sensing && plan_.objective.weights.size() > 1;
         if (senses) facts_.no_sensing = profile_name(why_no_sensing());
         senses = senses && facts_.no_sensing.empty();
         spent_.enter(Step::verifying);
@@ -77,7 +76,7 @@ class TuningRun {
         start_threads();
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
         facts_.memory_nodes =
-            profile_name(place_memory(read_numa_nodes(*facts_.cpu), request_.interleave));
+            profile_name(place_memory(read_numa_nodes(*facts_.cpu), plan_.options.interleave));
         announce();
         spent_.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
@@ -96,7 +95,7 @@ class TuningRun {
             facts_.started = log.started;
             facts_.resumed = log.resumed;
             try {
-                search(&log, figures_of, plan_.operations, [this] { return compiled(); });
+                search(&log, figures_of, plan_.options.operations, [this] { return compiled(); });
             } catch (const Interrupted&) {
                 refuse_spoiled_figures(); // a resumed run would load its references anew
                 throw;
@@ -130,15 +129,12 @@ class TuningRun {
             }
         }
         machine_json_ = header.machine;
-        refuse_lesser_than_what_is_there();
         facts_.started = header.started;
         facts_.cpu = header.cpu;
         facts_.no_sensing = header.no_sensing;
         facts_.memory_nodes = header.memory_nodes;
         facts_.warnings = header.warnings;
         announce();
-        std::optional<RunLog> copy;
-        if (plan_.keeps_log) copy.emplace(plan_.log, header, request_.resume);
         LoggedTimings whole(log.steps, what);
         std::vector<Operation> examined;
         for (const auto& [name, unused] : log.steps) {
@@ -146,14 +142,12 @@ class TuningRun {
             if (step && step->step == Step::exam) examined.push_back(step->operation);
         }
         search(
-            copy ? &*copy : nullptr, [&](const Plan&) -> Timings& { return whole; }, examined,
-            nullptr);
+            nullptr, [&](const Plan&) -> Timings& { return whole; }, examined, nullptr);
         // The run's own: a replay takes no time that would be worth a word.
         facts_.finished = log.end->finished;
         facts_.seconds = log.end->seconds;
         facts_.phases = log.end->phases;
         facts_.resumed = log.end->resumed;
-        if (copy) copy->writer.finish(*log.end);
         Profile found = profile();
         // The header's fields are sound each by itself, but not all that follows from them need be.
         const std::string fault = fault_of(found);
@@ -185,18 +179,12 @@ class TuningRun {
         if (!request_.quiet) std::fprintf(stderr, "warning: %s\n", text.c_str());
     }
 
-    void refuse_lesser_than_what_is_there() const {
-        if (request_.force) return;
-        refuse_worse_than_existing(request_.output, machine_json_, plan_.options(),
-                                   plan_.budget_seconds.has_value());
-    }
-
-    Features features() const { return Features(machine_.cpu, request_.without); }
+    Features features() const { return Features(machine_.cpu, plan_.options.without); }
 
     /// Of all operations, the copies' first.
     std::vector<Plan> plans() const {
         std::vector<Plan> plans;
-        for (const Operation one : plan_.operations) {
+        for (const Operation one : plan_.options.operations) {
             plans.push_back(one == Operation::copy ? plan_ : Plan(one, plan_));
         }
         return plans;
@@ -233,7 +221,7 @@ class TuningRun {
                 .set_space_hash = searches_.size() > 1 ? searches_.back()->spaces.hash() : "",
                 .candidates = facts_.candidates.at(Operation::copy),
                 .invalid = facts_.invalid,
-                .options = plan_.options(),
+                .options = plan_.options,
                 .sensing = copies().spaces.senses,
                 .no_sensing = facts_.no_sensing,
                 .memory_nodes = facts_.memory_nodes,
@@ -364,37 +352,20 @@ void tune(const TuningRequest& request) {
     if (request.strict) run.require_no_loss();
 }
 
-namespace {
-
-/// The request that a log came from, with those parts of `to` that say where things go.
-TuningRequest request_of(const LogHeader& header, const TuningRequest& to) {
-    TuningRequest request = replayed_request(header.options);
-    request.seed = header.seed;
+void replay_run(const std::string& path, const TuningRequest& to) {
+    const TrialLogContents log = read_trial_log(path);
+    TuningRequest request = replayed_request(log.header);
     request.output = to.output;
-    request.log = to.log;
-    request.resume = to.resume;
     request.quiet = to.quiet;
     request.verbose = to.verbose;
     request.no_generate = to.no_generate;
-    request.force = to.force;
-    return request;
-}
-
-} // namespace
-
-void replay_run(const std::string& path, const TuningRequest& to) {
-    const TrialLogContents log = read_trial_log(path);
-    const TuningRequest request = request_of(log.header, to);
     TuningRun run(request, machine_of(log.header));
     run.write(run.replay(log, "log " + path));
     render(request);
 }
 
 Profile profile_of_log(const TrialLogContents& log, const std::string& what) {
-    TuningRequest nowhere;
-    nowhere.output.clear();
-    nowhere.quiet = true;
-    const TuningRequest request = request_of(log.header, nowhere);
+    const TuningRequest request = replayed_request(log.header);
     return TuningRun(request, machine_of(log.header)).replay(log, what);
 }
 

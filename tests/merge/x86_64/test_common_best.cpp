@@ -101,7 +101,7 @@ TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
                           })};
     };
     TuningRequest request = made_up_request();
-    request.operations = "memcpy,memset";
+    request.options.operations = {Operation::copy, Operation::set};
     const std::string one = search(with_sets("R64 T"), 1, request),
                       two = search(with_sets("XMM T TB8"), 2, request);
     const CommonBest common = best({one, two});
@@ -177,7 +177,7 @@ TEST_F(CommonBestOf, machines_names_what_it_was_merged_from) {
 
 TEST_F(CommonBestOf, searches_of_different_rigor_has_the_least) {
     TuningRequest request = made_up_request();
-    request.rigor = "standard";
+    request.options.rigor = "standard";
     const std::string one = search(machine(kOwn)), more = search(machine(kOwn), 2, request);
     EXPECT_EQ(best({one, more}).profile.search.rigor, "quick");
     EXPECT_EQ(best({more, one}).profile.search.rigor, "quick");
@@ -185,7 +185,7 @@ TEST_F(CommonBestOf, searches_of_different_rigor_has_the_least) {
 
 TEST_F(CommonBestOf, searches_of_different_sizes_leaves_out_those_that_one_lacks) {
     TuningRequest request = made_up_request();
-    request.sizes = "128,16K";
+    request.options.sizes = {128, 16384};
     const Profile merged =
         best({search(machine(kOwn), 1), search(machine(kOwn), 2, request)}).profile;
     EXPECT_FALSE(merged.complete);
@@ -203,7 +203,7 @@ TEST_F(CommonBestOf, what_is_no_log_of_another_search_for_the_same_is_refused) {
     request.seed = 9;
     EXPECT_EQ(refusal({one, search(machine(kOwn), 2, request)}), "accepted");
     for (const char* workload : {"hot", "hot=1,cold=2"}) {
-        request.workload = workload;
+        request.options.workload = workload;
         EXPECT_TRUE(mentions(refusal({one, search(machine(kOwn), 2, request)}), "workload"));
     }
 }

@@ -64,7 +64,10 @@ class RowsOf : public TemporaryFolder {
   protected:
     void SetUp() override {
         TemporaryFolder::SetUp();
-        request_.sizes = "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,1M";
+        std::vector<std::size_t>& sizes = request_.options.sizes;
+        sizes.clear();
+        for (std::size_t size = 128; size <= 131072; size *= 2) sizes.push_back(size);
+        sizes.push_back(1 << 20);
     }
     Profile run(Factor factor, std::uint64_t noise = 1) {
         std::filesystem::remove(log());
@@ -108,7 +111,7 @@ std::set<std::string> pipelines_of(const std::vector<const Choice*>& choices) {
 
 TEST_F(RowsOf, a_routine_are_few_and_so_are_its_pipelines_whatever_each_size_would_like) {
     for (const std::size_t rows : {2, 8}) {
-        request_.rows = rows;
+        request_.options.rows = rows;
         const Profile profile = run(unrelated);
         EXPECT_LE(rows_of(profile.of(ChoiceKind::pipelines)).size(), rows);
         std::set<std::string> pipelines = pipelines_of(profile.of(ChoiceKind::pipelines));

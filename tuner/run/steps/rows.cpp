@@ -53,7 +53,7 @@ void find_rows_of_intents(const Run& run, const Contests& contests, Findings& fi
 
 /// The contestants, with all pipelines of the profile that stands.
 void add_standing(const Run& run, std::vector<Entrant>& contestants) {
-    for (const auto& row : run.plan.standing.rows) {
+    for (const auto& row : run.plan.standing().rows) {
         for (const std::string& name : row.pipelines) {
             const auto& copies = run.copies;
             const auto found = std::ranges::find(copies, name, &TimedCopy::name);
@@ -74,7 +74,7 @@ void find_standing(const Run& run, Contests& contests) {
         }
         return std::nullopt;
     };
-    contests.standing = standing_copies(run.plan.standing, sizes, place_of);
+    contests.standing = standing_copies(run.plan.standing(), sizes, place_of);
 }
 
 /// What stands is worth more than what it was found to be, see favour().

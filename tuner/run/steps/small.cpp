@@ -39,7 +39,7 @@ const asterope_copy& small_at(const Run& run, Entrant entrant) {
 Entrant standing_small(const Run& run) {
     const auto& space = run.spaces.small_space;
     const auto found = std::ranges::find_if(
-        space, [&](const asterope_copy* one) { return run.plan.standing.small == one->name; });
+        space, [&](const asterope_copy* one) { return run.plan.standing().small == one->name; });
     return found == space.end() ? kLibc : static_cast<Entrant>(found - space.begin());
 }
 
