@@ -57,7 +57,7 @@ class SessionFile : public TemporaryFolder {
     std::filesystem::path path() const { return folder / "trials.jsonl"; }
 
     std::string refusal(const json& header) {
-        return refusal_of([&] { RunLog(path(), read(header), true); }, "taken");
+        return refusal_of([&] { open_run_log(path(), read(header), true); }, "taken");
     }
 
     /// A search of eight figures, as one text. A disturbed round is one of the figures.
@@ -77,7 +77,7 @@ class SessionFile : public TemporaryFolder {
     /// A run on `machine`, from what the log at `path` holds, if there is one.
     struct Run {
         Run(Timings& machine, const std::filesystem::path& path)
-            : log(path, read(kHeader), exists(path)), timings(spent, &log) {
+            : log(open_run_log(path, read(kHeader), exists(path))), timings(spent, &log) {
             timings.go_on_with(machine, progress);
         }
         Progress progress = Progress(true);
@@ -192,7 +192,7 @@ TEST_F(SessionFile, refuses_another_search_in_the_middle) {
 
 TEST_F(SessionFile, keeps_the_log_of_an_earlier_run) {
     put("trials.jsonl", "hours of work\n");
-    EXPECT_THROW(RunLog(path(), read(kHeader), false), BadInput);
+    EXPECT_THROW(open_run_log(path(), read(kHeader), false), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
 }
 

@@ -112,7 +112,7 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     header.started = "2026-11-21T10:00:00Z";
     header.cpu = 1;
     TrueFigures figures(truth, noise);
-    RunLog log(path, header, false);
+    RunLog log = open_run_log(path, header, false);
     Budget budget;
     TimeSpent spent;
     Session session(spent, &log);

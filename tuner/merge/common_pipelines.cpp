@@ -31,13 +31,17 @@ class CommonSearch {
         facts.objectives = objectives_;
         for (const std::size_t size : sources_.front().profile.sizes(facts.operation)) add(size);
         for (std::size_t i = 0; !facts.found.empty() && i < objectives_.size(); ++i) {
-            std::vector<SizeResult> results;
-            for (const Found& one : facts.found) results.push_back(one.results[i]);
+            std::vector<std::size_t> sizes;
+            std::vector<Entrant> winners;
+            for (const Found& one : facts.found) {
+                sizes.push_back(one.results[i].size);
+                winners.push_back(one.results[i].winner());
+            }
             const auto holds = [&](Entrant lower, Entrant upper, std::size_t size) {
-                return size <= boundary(i, lower, upper, results);
+                return size <= boundary(i, lower, upper, sizes, winners);
             };
             facts.intervals.push_back(
-                find_intervals(results, run_.plan.rigor.boundary_ratio, holds));
+                find_intervals(sizes, winners, run_.plan.rigor.boundary_ratio, holds));
         }
         if (!facts.found.empty()) begin_sensing_at_minimum(facts);
         return std::move(common_);
@@ -132,13 +136,14 @@ class CommonSearch {
 
     /// Up to which size `lower` holds against `upper`.
     std::size_t boundary(std::size_t objective, Entrant lower, Entrant upper,
-                         const std::vector<SizeResult>& results) const {
+                         const std::vector<std::size_t>& sizes,
+                         const std::vector<Entrant>& winners) const {
         std::vector<std::size_t> found;
-        for (std::size_t i = 0; i + 1 < results.size(); ++i) {
-            if (results[i].winner() != lower || results[i + 1].winner() != upper) continue;
+        for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+            if (winners[i] != lower || winners[i + 1] != upper) continue;
             for (std::size_t machine = 0; machine < sources_.size(); ++machine) {
-                const Choice* below = own_choice(machine, objective, results[i].size);
-                const Choice* above = own_choice(machine, objective, results[i + 1].size);
+                const Choice* below = own_choice(machine, objective, sizes[i]);
+                const Choice* above = own_choice(machine, objective, sizes[i + 1]);
                 if (below && above && below->up_to == above->above &&
                     below->pipeline().name() == name_of(lower) &&
                     above->pipeline().name() == name_of(upper)) {

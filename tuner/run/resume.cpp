@@ -9,11 +9,6 @@
 
 namespace asterope {
 
-struct LogToResume {
-    Descriptor file;
-    TrialLogContents contents;
-};
-
 namespace {
 
 using nlohmann::json;
@@ -45,38 +40,27 @@ std::string difference(const LogHeader& recorded_header, const LogHeader& wanted
     return {};
 }
 
-/// Nothing where there is none.
-std::unique_ptr<LogToResume> open_log_to_resume(const std::filesystem::path& path,
-                                                const LogHeader& header) {
-    Descriptor file = lock_trial_log(path);
-    if (!file) return nullptr;
-    TrialLogContents contents = read_trial_log(path);
-    const std::string why = difference(contents.header, header);
+} // namespace
+
+RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, bool resumes) {
+    const std::string what = "log " + path.string();
+    Descriptor locked = resumes ? lock_trial_log(path) : Descriptor();
+    if (!locked) return {what, {}, TrialLogWriter(path, to_json(header)), header.started, 0};
+    TrialLogContents earlier = read_trial_log(path);
+    const std::string why = difference(earlier.header, header);
     if (!why.empty()) {
         throw BadInput("cannot resume from " + path.string() + ": " + why +
                        "; give the options of that run, or start anew with another log");
     }
-    if (contents.torn) {
+    if (earlier.torn) {
         std::fprintf(stderr, "warning: %s: its last line is not whole and was dropped\n",
                      path.c_str());
     }
-    return std::unique_ptr<LogToResume>(new LogToResume{std::move(file), std::move(contents)});
-}
-
-} // namespace
-
-RunLog::RunLog(const std::filesystem::path& path, const LogHeader& header, bool resumes)
-    : RunLog(path, header, resumes ? open_log_to_resume(path, header) : nullptr) {}
-
-RunLog::RunLog(const std::filesystem::path& path, const LogHeader& header,
-               std::unique_ptr<LogToResume> earlier)
-    : what("log " + path.string()),
-      known(earlier ? std::move(earlier->contents.steps) : LoggedSteps()),
-      writer(earlier ? TrialLogWriter(path, std::move(earlier->file), earlier->contents.bytes)
-                     : TrialLogWriter(path, to_json(header))),
-      started((earlier ? earlier->contents.header : header).started),
-      resumed(earlier ? earlier->contents.resumed + 1 : 0) {
-    if (earlier) writer.resumed(header.started);
+    RunLog log{what, std::move(earlier.steps),
+               TrialLogWriter(path, std::move(locked), earlier.bytes), earlier.header.started,
+               earlier.resumed + 1};
+    log.writer.resumed(header.started);
+    return log;
 }
 
 } // namespace asterope

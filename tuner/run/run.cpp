@@ -58,12 +58,8 @@ void Run::calibrate(std::size_t size) {
 
 void Run::show(Step step) {
     progress.enter(title_of(step, plan.operation));
-    label("");
+    progress.label("");
     account(step);
-}
-
-void Run::label(const std::string& text) {
-    progress.label(text);
 }
 
 /// Another operation than copies is one phase, as it takes little time.

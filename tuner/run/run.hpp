@@ -80,7 +80,6 @@ class Run {
 
     /// On the progress line, and as a phase of the account of time.
     void show(Step step);
-    void label(const std::string& text);
     /// As a phase alone.
     void account(Step phase);
     /// These steps are behind us, whatever of them was planned besides.

@@ -91,7 +91,7 @@ class TuningRun {
         try {
             // What needs memory is had before there is a log that a next run would have to resume.
             figures_of(copies().plan);
-            RunLog log(plan_.log, log_header(), request_.resume);
+            RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
             facts_.started = log.started;
             facts_.resumed = log.resumed;
             try {

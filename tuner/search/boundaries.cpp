@@ -39,15 +39,4 @@ std::vector<SizeInterval> find_intervals(const std::vector<std::size_t>& sizes,
     return intervals;
 }
 
-std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results, double ratio,
-                                         const LowerHolds& holds) {
-    std::vector<std::size_t> sizes;
-    std::vector<Entrant> winners;
-    for (const SizeResult& result : results) {
-        sizes.push_back(result.size);
-        winners.push_back(result.winner());
-    }
-    return find_intervals(sizes, winners, ratio, holds);
-}
-
 } // namespace asterope

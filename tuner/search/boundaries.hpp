@@ -31,8 +31,4 @@ std::vector<SizeInterval> find_intervals(const std::vector<std::size_t>& sizes,
                                          const std::vector<Entrant>& copies, double ratio,
                                          const LowerHolds& holds);
 
-/// The same of the winners of results.
-std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results, double ratio,
-                                         const LowerHolds& holds);
-
 } // namespace asterope

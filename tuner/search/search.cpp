@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
@@ -81,17 +80,6 @@ Rigor parse_rigor(std::string_view text) {
                    "' is unknown: choose quick, standard or exhaustive");
 }
 
-namespace {
-
-using Family = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
-
-Family family_of(const Candidate& candidate) {
-    const asterope_variant& v = *candidate.variant;
-    return {v.rt, v.lt, v.st, v.pt};
-}
-
-} // namespace
-
 bool Rigor::Grid::has(const Candidate& candidate) const {
     return ps.empty() || !candidate.prefetches() ||
            (contains(ps, candidate.variant->ps) && contains(pd, candidate.pd));
@@ -129,8 +117,12 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
 
 namespace {
 
-/// The family of each candidate, the extension axes included: those that differ from another only
-/// in prefetch size and distances are one.
+std::string family_of(const Candidate& candidate) {
+    const asterope_variant& v = *candidate.variant;
+    return std::string(v.rt) + ' ' + v.lt + ' ' + v.st + ' ' + v.pt;
+}
+
+/// With the extension axes: those that differ only in prefetch size and distances are one.
 std::string extended_family_of(const Candidate& candidate) {
     return candidate.values_but({"ps", "pd"});
 }
@@ -155,7 +147,11 @@ class Search {
         if (coarse.empty()) std::swap(coarse, rest);
         screen(coarse);
         if (rest.empty()) return;
-        const std::set<Family> families = best_families();
+        std::set<std::string> families;
+        const auto prefetches = [](const Candidate& one) { return one.prefetches(); };
+        for (const Entrant one : best_of_each(family_of, rigor_.families, prefetches)) {
+            families.insert(family_of(candidate(one)));
+        }
         std::erase_if(rest, [&](Entrant entrant) {
             return families.count(family_of(candidate(entrant))) == 0 ||
                    !rigor_.fine.has(candidate(entrant));
@@ -166,10 +162,11 @@ class Search {
     /// Screens the extension axes around the paper's best. Returns how many candidates.
     std::size_t screen_extension(const Extension& extension) {
         extended_ = true;
-        for (const Entrant base : best_of_each_lineage(rigor_.bases)) {
+        const auto all = [](const Candidate&) { return true; };
+        for (const Entrant base : best_of_each(extended_family_of, rigor_.bases, all)) {
             screen(extension.neighbours(base));
         }
-        for (const Entrant one : best_of_each_lineage(rigor_.planes)) {
+        for (const Entrant one : best_of_each(extended_family_of, rigor_.planes, all)) {
             std::vector<Entrant> distance_grid = extension.distance_grid(one);
             std::erase_if(distance_grid, [&](Entrant entrant) {
                 return !rigor_.fine.pd.empty() && !contains(rigor_.fine.pd, candidate(entrant).pd);
@@ -238,45 +235,26 @@ class Search {
         alive_.insert(alive_.end(), fresh.begin(), fresh.end());
     }
 
-    /// The families (RT LT ST PT) with the best coarse members; other objectives than the first
-    /// share as many places again.
-    std::set<Family> best_families() const {
-        std::set<Family> families;
-        const auto admit = [&](std::size_t objective, int places) {
-            std::vector<Entrant> ranked = alive_;
-            race_.rank(ranked, objective);
-            for (const Entrant entrant : ranked) {
-                if (places == 0) break;
-                if (!families.insert(family_of(candidate(entrant))).second) continue;
-                if (candidate(entrant).prefetches()) --places;
-            }
-        };
-        admit(0, rigor_.families);
-        for (std::size_t objective = 1; objective < objectives_.size(); ++objective) {
-            admit(objective,
-                  std::max(1, rigor_.families / static_cast<int>(objectives_.size() - 1)));
-        }
-        return families;
-    }
-
-    /// The best `count`, of no family_of more than one.
-    std::vector<Entrant> best_of_each_lineage(int count) const {
-        std::vector<Entrant> first;
-        std::set<std::string> families_seen;
+    /// The best of each family, as far as the places reach, of which other objectives than the
+    /// first share as many again. `takes_place`: the others are let in besides.
+    std::vector<Entrant> best_of_each(std::string (*family)(const Candidate&), int places,
+                                      bool (*takes_place)(const Candidate&)) const {
+        std::vector<Entrant> best;
+        std::set<std::string> families;
         for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
             std::vector<Entrant> ranked = alive_;
             race_.rank(ranked, objective);
-            int places = objective == 0
-                             ? count
-                             : std::max(1, count / static_cast<int>(objectives_.size() - 1));
+            int left = objective == 0
+                           ? places
+                           : std::max(1, places / static_cast<int>(objectives_.size() - 1));
             for (const Entrant entrant : ranked) {
-                if (places == 0) break;
-                if (!families_seen.insert(extended_family_of(candidate(entrant))).second) continue;
-                first.push_back(entrant);
-                --places;
+                if (left == 0) break;
+                if (!families.insert(family(candidate(entrant))).second) continue;
+                best.push_back(entrant);
+                if (takes_place(candidate(entrant))) --left;
             }
         }
-        return first;
+        return best;
     }
 
     Entrant first(std::vector<Entrant> entrants, std::size_t objective) const {

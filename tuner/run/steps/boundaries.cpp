@@ -53,7 +53,7 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
             bool holds = false;
             budget_left =
                 budget_left && Run::within_budget(findings.left_out, Step::boundaries, [&] {
-                    run.label(format_size(size));
+                    run.progress.label(format_size(size));
                     std::mt19937_64 random = run.enter(Step::boundaries, size, one.name);
                     run.calibrate(size);
                     Race race(size, screening_weights(one.weights), random,

@@ -74,7 +74,7 @@ std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights
 
 /// The routine, at one size; 0: mixes of small copies.
 ExamCell examine_at(Run& run, const TimedCopy& routine, int attempt, std::size_t size) {
-    run.label(size ? format_size(size) : "small copies");
+    run.progress.label(size ? format_size(size) : "small copies");
     std::mt19937_64 random = run.enter(Step::exam, size, std::to_string(attempt));
     if (size) run.calibrate(size);
     Weights counted = counting(weights_at(size, size ? run.weights() : run.plan.small_weights));

@@ -52,7 +52,7 @@ std::vector<Entrant> inherited(const Run& run, const FoundSizes& found, std::siz
 
 Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
     const std::size_t size = run.plan.sizes[index];
-    run.label(format_size(size));
+    run.progress.label(format_size(size));
     std::mt19937_64 random = run.enter(Step::pipelines, size);
     Rigor rigor = run.plan.rigor;
     const std::vector<Entrant> heirs = inherited(run, found, size);

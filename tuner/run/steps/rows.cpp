@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMoreOfIntents = 3;
 
 Contest hold_contest(Run& run, const std::vector<Entrant>& contestants, std::size_t size) {
-    run.label(format_size(size));
+    run.progress.label(format_size(size));
     Contest one{{std::make_unique<std::mt19937_64>(run.enter(Step::rows, size)), nullptr}, {}};
     one.race = std::make_unique<Race>(size, weights_of(run.objectives), *one.random,
                                       run.timed(run.copies, size));

@@ -93,7 +93,7 @@ std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
     std::vector<std::vector<Readings>> readings(probes.size());
     for (const std::size_t index : sizes) {
         const std::size_t size = contests.size_at(index);
-        run.label(format_size(size));
+        run.progress.label(format_size(size));
         run.enter(Step::sensing, size);
         for (std::size_t i = 0; i < probes.size(); ++i) {
             readings[i].push_back(readings_at(run, contests, index, *probes[i]));
@@ -193,7 +193,7 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
 void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>& pipelines,
                      Contests& contests) {
     const std::size_t size = contests.size_at(index);
-    run.label(format_size(size));
+    run.progress.label(format_size(size));
     SensingRace kept{
         {std::make_unique<std::mt19937_64>(run.enter(Step::sensing, size, "rows")), {}}, {}};
     std::vector<TimedCopy> copies;
