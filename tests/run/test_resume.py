@@ -8,8 +8,6 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -34,29 +32,13 @@ def program(build_dir: Path) -> Path:
     return build_dir / "asterope-tune"
 
 
-@dataclass
-class Whole:
-    """A run that was left alone."""
-
-    log: bytes
-    path: Path
-    profile: bytes
-
-
 @pytest.fixture(scope="module")
-def whole(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def whole(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was left alone, with p.json and trials.jsonl."""
     folder = tmp_path_factory.mktemp("whole")
     command = [program, *RUN, "--quiet", "--seed", "5", "--log", "trials.jsonl", "-o", "p.json"]
     subprocess.run(command, cwd=folder, check=True, timeout=180)
-    log = folder / "trials.jsonl"
-    return Whole(log.read_bytes(), log, (folder / "p.json").read_bytes())
-
-
-@pytest.fixture
-def replay(tune, whole: Whole) -> Callable[..., subprocess.CompletedProcess]:
-    """Replays the whole run into p.json with a log of its own, new.jsonl."""
-    into = ("-o", "p.json", "--log", "new.jsonl", "--quiet", "--no-generate")
-    return partial(tune, "replay", whole.path, *into)
+    return folder
 
 
 only_error = partial(only_error_of, "asterope-tune")
@@ -75,31 +57,12 @@ def wait_for_bytes(log: Path, count: int, process: subprocess.Popen) -> None:
 # --- Killed and resumed ---------------------------------------------------------------------------
 
 
-def test_a_replay_of_the_whole_log_gives_the_same_profile_and_the_same_log(
-    replay, whole: Whole, tmp_path: Path
+def test_a_replay_of_the_whole_log_gives_the_same_profile(
+    tune, whole: Path, tmp_path: Path
 ) -> None:
-    assert replay().returncode == 0
-    assert (tmp_path / "p.json").read_bytes() == whole.profile
-    assert (tmp_path / "new.jsonl").read_bytes() == whole.log
-
-
-def started_replay(program: Path, whole: Whole, folder: Path, *more: str) -> subprocess.Popen:
-    command = [program, "replay", whole.path, "-o", "p.json", "--log", "new.jsonl", *more]
-    return subprocess.Popen([*command, "--quiet", "--no-generate"], cwd=folder)
-
-
-def test_a_run_killed_again_and_again_comes_to_the_same_end(
-    program: Path, replay, whole: Whole, tmp_path: Path
-) -> None:
-    log = tmp_path / "new.jsonl"
-    for part in range(1, 6):
-        resume = ["--resume"] if log.exists() else []
-        process = started_replay(program, whole, tmp_path, *resume)
-        wait_for_bytes(log, len(whole.log) * part // 6, process)
-        process.kill()
-        process.wait()
-    assert replay("--resume").returncode == 0
-    assert (tmp_path / "p.json").read_bytes() == whole.profile
+    log = whole / "trials.jsonl"
+    assert tune("replay", log, "-o", "p.json", "--quiet", "--no-generate").returncode == 0
+    assert (tmp_path / "p.json").read_bytes() == (whole / "p.json").read_bytes()
 
 
 def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path) -> None:
@@ -118,8 +81,10 @@ def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path
     assert "--resume" in message
     assert trials.read_bytes() == left
 
+    trials.write_bytes(whole_lines + b'{"size":')  # torn
     done = tune(*SHORT, "--resume", "--log", "asterope-profile.json.trials")
     assert done.returncode == 0, done
+    assert "its last line is not whole and was dropped" in done.all_stderr
     assert trials.read_bytes().startswith(whole_lines)
     profile = load_profile(tmp_path / "asterope-profile.json")
     assert profile.complete
@@ -133,12 +98,11 @@ def test_the_log_that_nobody_asked_for_goes_when_the_profile_is_there(tune, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["asterope-profile.json"]
 
 
-def test_to_resume_where_there_is_no_log_is_refused(tune, replay, tmp_path: Path) -> None:
+def test_to_resume_where_there_is_no_log_is_refused(tune, tmp_path: Path) -> None:
     for log in ("none.jsonl", "asterope-profile.json.trials"):
         named = ("--log", log) if log == "none.jsonl" else ()
         message = only_error(tune(*SHORT, "--resume", *named), 2)
         assert log in message and "leave out --resume" in message
-    assert "new.jsonl" in only_error(replay("--resume"), 2)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -214,13 +178,14 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_completes(tune, tmp_path
     assert (tmp_path / "asterope-profile.json.trials").exists()  # for --resume
 
 
-def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, whole: Whole, tmp_path: Path) -> None:
+def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, whole: Path, tmp_path: Path) -> None:
     for _ in range(2):
         message = only_error(tune(*SHORT, "--quiet", "--time-budget", "0.001s"), 1)
         assert "before anything was timed: give more" in message
     trials = tmp_path / "asterope-profile.json.trials"
+    log = (whole / "trials.jsonl").read_bytes()
     for begun in (b'"calls"', b'"ns"'):  # killed while calibrating, and in its first trial
-        trials.write_bytes(whole.log[: whole.log.index(b"\n", whole.log.index(begun)) + 1])
+        trials.write_bytes(log[: log.index(b"\n", log.index(begun)) + 1])
         left = trials.read_bytes()
         done = tune(*SHORT, "--quiet")
         assert (done.returncode, trials.exists()) == ((2, True) if b'"ns"' in left else (0, False))
@@ -247,13 +212,6 @@ def test_a_log_has_one_writer(
     assert log_lines_of(log.read_bytes())
 
 
-def test_a_log_behind_a_link_is_written_there(replay, whole: Whole, tmp_path: Path) -> None:
-    (tmp_path / "new.jsonl").symlink_to("there.jsonl")
-    assert replay().returncode == 0
-    assert (tmp_path / "there.jsonl").read_bytes() == whole.log
-    assert (tmp_path / "new.jsonl").is_symlink()
-
-
 # --- No regular files -----------------------------------------------------------------------------
 
 
@@ -265,29 +223,3 @@ def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: P
     assert "node is no regular file: no routine is rendered from it" in done.all_stderr
     assert stat.S_ISCHR(node.stat().st_mode)
     assert os.listdir(tmp_path) == ["node"]
-
-
-# --- Logs that cannot be resumed from -------------------------------------------------------------
-
-
-def test_a_log_that_is_not_of_this_search_is_refused_and_kept(
-    replay, whole: Whole, tmp_path: Path
-) -> None:
-    other = whole.log.replace(b'"rigor":"quick"', b'"rigor":"standard"', 1)
-    (tmp_path / "new.jsonl").write_bytes(other)
-    message = only_error(replay("--resume"), 2)
-    assert "new.jsonl" in message and "another rigor" in message
-    assert (tmp_path / "new.jsonl").read_bytes() == other
-    assert not (tmp_path / "p.json").exists()
-
-
-@pytest.mark.parametrize("torn", [False, True])
-def test_half_a_log_is_resumed(replay, whole: Whole, tmp_path: Path, torn: bool) -> None:
-    log, end = tmp_path / "new.jsonl", whole.log.index(b"\n", len(whole.log) // 2) + 1
-    log.write_bytes(whole.log[: end - 10 * torn])
-    done = replay("--resume")
-    assert done.returncode == 0
-    dropped = "warning: new.jsonl: its last line is not whole and was dropped"
-    assert (dropped in done.all_stderr) == torn
-    assert (tmp_path / "p.json").read_bytes() == whole.profile
-    assert log_lines_of(log.read_bytes())

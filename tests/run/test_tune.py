@@ -397,8 +397,6 @@ BAD_ARGUMENTS = [
     ["--bogus"],
     ["tune"],
     ["--strict=maybe"],
-    *([gone, "1"] for gone in ("--rows", "--small", "--weights", "--distribution")),
-    *([gone] for gone in ("--set-reference", "--list-space", "--timings", "--no-sensing")),
     ["--sizes"],
     ["--reference", "new=a.so:memcpy", "--reference", "new=b.so:memcpy"],
     ["check", "a.json", "b.json"],
@@ -435,26 +433,6 @@ def test_a_misspelt_word_is_answered_with_the_nearest_one(
     message = only_error(tune(*arguments), 2)
     assert (f"(did you mean {meant}?)" if meant else "--help") in message
     assert meant or "did you mean" not in message
-
-
-# What is refused, and in which words, once files are there; the tests of plans have more. Copies of
-# 8 KiB from any place in a page need a map of 16 KiB.
-REFUSED = {
-    "a weight below 0": (["--workload", "hot=1,cold=-0.5"], "'cold=-0.5' is no finite number"),
-    "a map just too short": (["--source-map", "good:0:16383"], "need 16384 bytes, here are 16383"),
-}
-
-
-@pytest.mark.parametrize(("arguments", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_tuned_for_is_refused_before_any_trial(
-    tune, tmp_path: Path, arguments: list[str], said: str
-) -> None:
-    (tmp_path / "good").write_bytes(b"m" * 32768)
-    before = names_in(tmp_path)
-    sizes = [] if "--sizes" in arguments else ["--sizes", "8K"]
-    message = only_error(tune("--rigor", "quick", "--log", "t.jsonl", *sizes, *arguments), 2)
-    assert said in message
-    assert names_in(tmp_path) == before
 
 
 # --- Faults while running: the profile that was there before stays --------------------------------

@@ -67,26 +67,6 @@ TEST(SearchAliased, measures_every_copy_against_the_pipeline_and_names_the_best)
     EXPECT_NEAR(found.gains[2], 2.0 / 3, 1e-9);
 }
 
-/// Every timing is off by a factor of its own.
-class Loud : public Known {
-  public:
-    using Known::Known;
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override {
-        return Known::seconds(size, workload, entrant, round) *
-               std::exp(2 * noise::normal(random_));
-    }
-
-  private:
-    noise::Random random_{1};
-};
-
-TEST(SearchAliased, says_where_noise_hid_the_differences) {
-    Loud timings({2.5, 1.9, 3.0});
-    std::mt19937_64 random(1);
-    EXPECT_TRUE(search_aliased(3, 4096, parse_rigor("quick"), random, timings).undecided);
-}
-
 // --- Overlapping buffers -------------------------------------------------------------------------
 
 /// libc takes 4, the copies what they are given.

@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "support/random_figures.hpp"
-
 using namespace asterope;
 
 namespace {
@@ -29,10 +27,6 @@ struct KnownSwitch {
         };
     }
 };
-
-SizeResult won_by(std::size_t size, Entrant winner, Entrant second = 99) {
-    return {size, {{winner, {}, 1.2, true}, {second, {}, 1.1, false}}, {}, 9};
-}
 
 /// Neighbours among the powers of two, and odd ones.
 const std::pair<std::size_t, std::size_t> kPairs[] = {{128, 256},
@@ -98,32 +92,10 @@ TEST(FindBoundary, tries_few_whole_lines_in_between_and_none_twice) {
     EXPECT_TRUE(known.tried.empty());
 }
 
-// Answers that contradict each other, as a noisy machine gives them near the change.
-TEST(FindBoundary, stays_near_the_switch_on_a_noisy_machine_and_between_the_sizes_always) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        noise::Random random(seed);
-        const auto any = [&](Entrant, Entrant, std::size_t) { return random() % 2 == 0; };
-        const std::size_t found = find_boundary(0, 1, 4096, 1 << 20, kBoundaryRatio, any);
-        EXPECT_GE(found, 4096u);
-        EXPECT_LT(found, std::size_t{1} << 20);
-
-        // unsure within 20 % of the switch at 65536 bytes
-        const auto unsure = [&](Entrant, Entrant, std::size_t size) {
-            if (size > 65536 * 5 / 6 && size < 65536 * 6 / 5) return random() % 2 == 0;
-            return size <= 65536;
-        };
-        const double near =
-            static_cast<double>(find_boundary(0, 1, 4096, 1 << 20, kBoundaryRatio, unsure));
-        EXPECT_GT(near, 65536 / 1.2 / kBoundaryRatio);
-        EXPECT_LT(near, 65536 * 1.2);
-    }
-}
-
 TEST(FindIntervals, has_one_for_each_size_from_0_to_the_last) {
     KnownSwitch known{3000, {}};
     const auto intervals =
-        find_intervals({won_by(128, 5), won_by(1024, 5), won_by(8192, 7), won_by(65536, 7)},
-                       kBoundaryRatio, known.holds());
+        find_intervals({128, 1024, 8192, 65536}, {5, 5, 7, 7}, kBoundaryRatio, known.holds());
     ASSERT_EQ(intervals.size(), 4u);
     std::size_t above = 0;
     for (std::size_t i = 0; i < intervals.size(); ++i) {
@@ -141,7 +113,7 @@ TEST(FindIntervals, has_one_for_each_size_from_0_to_the_last) {
 
 TEST(FindIntervals, asks_who_won_the_smaller_size_and_who_the_larger) {
     std::set<std::pair<Entrant, Entrant>> asked;
-    find_intervals({won_by(128, 5), won_by(1024, 3), won_by(8192, 4)}, kBoundaryRatio,
+    find_intervals({128, 1024, 8192}, {5, 3, 4}, kBoundaryRatio,
                    [&](Entrant lower, Entrant upper, std::size_t) {
                        asked.emplace(lower, upper);
                        return false;
@@ -151,15 +123,11 @@ TEST(FindIntervals, asks_who_won_the_smaller_size_and_who_the_larger) {
 
 TEST(FindIntervals, needs_no_trial_for_one_size_or_one_winner) {
     KnownSwitch known{0, {}};
-    EXPECT_TRUE(find_intervals({}, kBoundaryRatio, known.holds()).empty());
-    const std::vector<SizeResult> results = {won_by(128, 5, 1), won_by(256, 5, 2)};
-    for (const std::size_t count : {1, 2}) {
-        const auto intervals = find_intervals({results.begin(), results.begin() + count},
-                                              kBoundaryRatio, known.holds());
-        ASSERT_EQ(intervals.size(), count);
-        EXPECT_EQ(intervals[0].above, 0u);
-        EXPECT_EQ(intervals[0].up_to, 128u);
-        EXPECT_EQ(intervals.back().up_to, results[count - 1].size);
-    }
+    EXPECT_TRUE(find_intervals({}, {}, kBoundaryRatio, known.holds()).empty());
+    const auto intervals = find_intervals({128, 256}, {5, 5}, kBoundaryRatio, known.holds());
+    ASSERT_EQ(intervals.size(), 2u);
+    EXPECT_EQ(intervals[0].above, 0u);
+    EXPECT_EQ(intervals[0].up_to, 128u);
+    EXPECT_EQ(intervals[1].up_to, 256u);
     EXPECT_TRUE(known.tried.empty());
 }

@@ -94,17 +94,6 @@ TEST(ScreeningWeights, are_of_what_counts_but_fetch_unless_that_counts_alone) {
     EXPECT_TRUE(screening_weights({}).empty());
 }
 
-TEST(WithIntents, leave_out_in_balanced_what_waits_for_the_run_off) {
-    const auto names = [](const Objective& objective) {
-        std::vector<std::string> all;
-        for (const Objective& one : with_intents(objective, {})) all.push_back(one.name);
-        return all;
-    };
-    using Names = std::vector<std::string>;
-    EXPECT_EQ(names(parse_objective("balanced")), (Names{"balanced", "hot", "cold", "consume"}));
-    EXPECT_EQ(names(parse_objective("hot=1,fetch=1")), (Names{"weights", "hot", "fetch"}));
-}
-
 TEST(ParseObjective, refuses_any_other_workload) {
     for (const char* text : {"", "Hot", "warm", "hot,cold", "balanced ", "mix_l1", "fixed_read",
                              "aliased", "weights"}) {

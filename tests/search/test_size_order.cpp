@@ -28,33 +28,13 @@ TEST(CoarseToFine, has_each_once) {
     }
 }
 
-// Wherever it ends, no gap is more than four times as wide as another.
-TEST(CoarseToFine, covers_the_range_evenly_at_any_time) {
-    for (const std::size_t count : {24u, 33u, 100u}) {
-        std::set<std::size_t> done;
-        for (const std::size_t index : coarse_to_fine(count)) {
-            done.insert(index);
-            if (done.size() < 3) continue;
-            std::size_t widest = 0, narrowest = count;
-            for (auto i = done.begin(); std::next(i) != done.end(); ++i) {
-                widest = std::max(widest, *std::next(i) - *i);
-                narrowest = std::min(narrowest, *std::next(i) - *i);
-            }
-            EXPECT_LE(widest, 4 * narrowest);
-        }
-    }
-}
-
 TEST(NearestDone, are_the_nearest_on_both_sides_the_lower_first) {
     EXPECT_EQ(nearest_done({true, true, false, false, true, true}, 3), (Indices{1, 4}));
     EXPECT_EQ(nearest_done({true, false, false}, 2), Indices{0});
     EXPECT_EQ(nearest_done({false, false, true}, 0), Indices{2});
     EXPECT_EQ(nearest_done({false, false, false}, 1), Indices{});
     EXPECT_EQ(nearest_done({false}, 0), Indices{});
-}
-
-TEST(NearestDone, are_never_the_size_itself) {
-    EXPECT_EQ(nearest_done({true, true, true}, 1), (Indices{0, 2}));
+    EXPECT_EQ(nearest_done({true, true, true}, 1), (Indices{0, 2})) << "never the size itself";
 }
 
 // --- By default ----------------------------------------------------------------------------------

@@ -132,19 +132,6 @@ TEST(SearchShares, times_one_thread_in_the_place_of_libc) {
     EXPECT_EQ(names.seen["one"], 3 * names.seen["a"]) << "itself, and libc's two names";
 }
 
-TEST(SearchShares, is_swayed_by_no_noise) {
-    int won_by_luck = 0, missed = 0;
-    for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        NoisyMachine alike(ratios({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}), 0.01, seed);
-        won_by_luck += search_on(alike, kBalanced, seed).taken;
-        NoisyMachine better(ratios({{1, 1, 1}, {1.3, 1.3, 1.3}, {1, 1, 1}}), 0.01, seed);
-        const SharedSize found = search_on(better, kBalanced, seed);
-        missed += !found.taken || found.best != kShares[1];
-    }
-    EXPECT_LE(won_by_luck, 5);
-    EXPECT_LE(missed, 2);
-}
-
 // --- The copy itself -----------------------------------------------------------------------------
 
 std::size_t distances_seen;

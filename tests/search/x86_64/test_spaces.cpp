@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
-#include <set>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "machine/cpu.hpp"
 #include "support/mentions.hpp"
@@ -46,19 +43,6 @@ Entrant named(const Spaces& spaces, const std::string& name) {
                                     [&](const Candidate& c) { return c.name() == name; });
     EXPECT_NE(found, spaces.space.end()) << name;
     return static_cast<Entrant>(found - spaces.space.begin());
-}
-
-/// Virtual machines may hide an instruction that the CPU runs all the same.
-bool runs_movdir64b() {
-    const pid_t child = fork();
-    if (child == 0) {
-        alignas(64) char from[64] = {}, to[64];
-        asm volatile("movdir64b %1, %0" : : "r"(to), "m"(from) : "memory");
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return status == 0;
 }
 
 } // namespace
@@ -124,37 +108,6 @@ TEST(Spaces, of_sets_have_all_that_this_cpu_runs_and_nothing_of_copies) {
     EXPECT_EQ(sets.small_space, copies_of(asterope_small_sets, only({})));
     EXPECT_TRUE(sets.aliased_space.empty() && sets.overlapping_space.empty());
     EXPECT_TRUE(sets.probes.empty());
-}
-
-// What this CPU lacks dies when it is verified: it must be found nowhere but among the invalid.
-TEST(Spaces, leave_out_what_copies_wrongly) {
-    std::string lacking;
-    for (const char* feature : {"movdir64b", "avx512f"}) {
-        if (!has_feature(read_cpu(), feature)) lacking = feature;
-    }
-    if (lacking.empty() || (lacking == "movdir64b" && runs_movdir64b())) {
-        GTEST_SKIP() << "this CPU runs every candidate";
-    }
-    const Spaces spaces(only({lacking}), true, false);
-    std::set<std::string> wrong;
-    for (const auto& [name, reason] : spaces.invalid) {
-        wrong.insert(name);
-        EXPECT_EQ(reason, "died: Illegal instruction") << name;
-    }
-    EXPECT_FALSE(wrong.empty());
-    std::set<Entrant> reached(spaces.entrants.begin(), spaces.entrants.end());
-    for (const char* name : {"XMM T NT T0 4 8", "XMM T NT none 0 0"}) {
-        for (const Entrant neighbours : spaces.extension.neighbours(named(spaces, name))) {
-            reached.insert(neighbours);
-            const auto distance_grid = spaces.extension.distance_grid(neighbours);
-            reached.insert(distance_grid.begin(), distance_grid.end());
-        }
-    }
-    EXPECT_GT(reached.size(), spaces.entrants.size());
-    for (const Entrant entrant : reached) {
-        const std::string name = spaces.space[static_cast<std::size_t>(entrant)].name();
-        ASSERT_EQ(wrong.count(name), 0u) << name;
-    }
 }
 
 // What is taken from an earlier run is not run: this CPU may lack what those candidates need.
