@@ -176,11 +176,11 @@ TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
 // --- Operations ---------------------------------------------------------------------------------
 
 TEST_F(PlanOf, operations_are_memcpy_and_whatever_else_is_named) {
-    request.operations = "memset,memcpy,memset";
+    request.operations = "memcpy,memset";
     EXPECT_EQ(plan().options.operations, (std::vector{Operation::copy, Operation::set}));
     request.operations = "memcpy";
     EXPECT_EQ(plan().options.operations, std::vector{Operation::copy});
-    for (const char* text : {"memset", "memcpy,", "strlen", "memcpy,,memset"}) {
+    for (const char* text : {"memset", "memcpy,", "memcpy,,memset"}) {
         request.operations = text;
         EXPECT_TRUE(mentions(refusal(), "choose memcpy, or memcpy,memset")) << text;
     }

@@ -10,15 +10,23 @@
 namespace asterope {
 namespace {
 
-AliasedSize of(std::size_t size, std::vector<double> gains) {
-    return {size, {1, 1, 1}, {1, 1, 1}, 0, std::move(gains)};
+/// The pipeline is as fast as libc; so much faster are the copies.
+SizeResult of(std::size_t size, std::vector<double> gains) {
+    SizeResult at{size, {}, {}, 9};
+    gains.insert(gains.begin(), 1);
+    for (std::size_t i = 0; i < gains.size(); ++i) {
+        const Estimate ratio{gains[i], gains[i], gains[i]};
+        at.finalists.push_back(
+            {static_cast<Entrant>(i), {{Workload::aliased, {1, 1, ratio}}}, gains[i], false});
+    }
+    return at;
 }
 
 // At least 5 %; from the least such a copy can do on; over no size at which it does not gain.
 TEST(ChooseAliased, takes_the_one_that_gains_most_on_the_sizes_on_which_it_does) {
-    AliasedSize lost_in_noise = of(2048, {9.0});
+    SizeResult lost_in_noise = of(2048, {9.0});
     lost_in_noise.undecided = true;
-    const std::pair<std::vector<AliasedSize>, std::optional<AliasedChoice>> cases[] = {
+    const std::pair<std::vector<SizeResult>, std::optional<AliasedChoice>> cases[] = {
         {{}, {}},
         {{of(512, {})}, {}},
         {{of(512, {1.04, 0.9}), of(1024, {1.0, 1.049})}, {}},
@@ -53,18 +61,14 @@ class Known : public TimingsInSeconds {
     std::vector<double> copies_;
 };
 
-TEST(SearchAliased, measures_every_copy_against_the_pipeline_and_names_the_best) {
+TEST(SearchAliased, measures_every_copy_against_the_pipeline) {
     Known timings({2.5, 1.0, 3.0});
     std::mt19937_64 random(1);
-    const AliasedSize found = search_aliased(3, 4096, parse_rigor("quick"), random, timings);
+    const SizeResult found = search_aliased(3, 4096, parse_rigor("quick"), random, timings);
     EXPECT_EQ(found.size, 4096u);
-    EXPECT_EQ(found.variant, 1u);
-    EXPECT_NEAR(found.pipeline.median, 2, 1e-9);
-    EXPECT_NEAR(found.best.median, 4, 1e-9);
-    ASSERT_EQ(found.gains.size(), 3u);
-    EXPECT_NEAR(found.gains[0], 0.8, 1e-9);
-    EXPECT_NEAR(found.gains[1], 2, 1e-9);
-    EXPECT_NEAR(found.gains[2], 2.0 / 3, 1e-9);
+    EXPECT_EQ(found.winner(), 2);
+    const double ratios[] = {2, 1.6, 4, 4.0 / 3}; // the pipeline's first
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(aliased_ratio(found, i), ratios[i], 1e-9);
 }
 
 // --- Overlapping buffers -------------------------------------------------------------------------

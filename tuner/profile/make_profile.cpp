@@ -131,9 +131,9 @@ void add_aliased(std::vector<Choice>& choices, const AliasedFacts& aliased) {
     choice.up_to = up_to;
     choice.copy = aliased.space[variant];
     std::vector<double> ratios;
-    for (const AliasedSize& one : aliased.sizes) {
+    for (const SizeResult& one : aliased.sizes) {
         if (above < one.size && one.size <= up_to) {
-            ratios.push_back(one.pipeline.median * one.gains[variant]);
+            ratios.push_back(aliased_ratio(one, variant + 1));
         }
     }
     choice.ratio = geometric_mean(ratios);

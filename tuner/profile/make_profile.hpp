@@ -45,7 +45,7 @@ struct SmallFacts {
 /// What was found where buffers alias modulo 4096.
 struct AliasedFacts {
     std::vector<const asterope_copy*> space;
-    std::vector<AliasedSize> sizes;
+    std::vector<SizeResult> sizes; ///< see search_aliased
 };
 
 /// The copies of overlapping buffers, and how the race for them ended.

@@ -20,11 +20,11 @@ struct NamedReference {
 struct SearchOptions {
     std::string rigor = "standard";
     std::string workload = "balanced"; ///< its name, as given: balanced where weights were given
-    Weights weights;           ///< that it comes to
-    std::string weights_given; ///< as given; empty where a workload was named
+    Weights weights;                   ///< that it comes to
+    std::string weights_given;         ///< as given; empty where a workload was named
     std::vector<std::size_t> sizes;
     std::string space = "extended";
-    bool sensing = true; ///< whether copies that sense were asked for
+    bool sensing = true;  ///< whether copies that sense were asked for
     std::size_t rows = 8; ///< of the routine, at most
     unsigned threads = 0;
     Weights small_weights;

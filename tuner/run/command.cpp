@@ -35,10 +35,11 @@ void add_places(CLI::App& app, Options& options) {
                "write it to $XDG_CONFIG_HOME/asterope/profile.json (~/.config/...), which "
                "goes before the system's, and render nothing",
                "", {.excludes = {"--output", "--system"}});
-    add_option(app, "--fresh", &options.request.fresh,
-               "let the profile that is there take no part, and replace it even if it came of a more "
-               "rigorous search: without this, what it takes is taken again unless it is clearly "
-               "beaten");
+    add_option(
+        app, "--fresh", &options.request.fresh,
+        "let the profile that is there take no part, and replace it even if it came of a more "
+        "rigorous search: without this, what it takes is taken again unless it is clearly "
+        "beaten");
 }
 
 void add_aims(CLI::App& app, TuningRequest& request) {
@@ -142,8 +143,8 @@ std::function<int()> add_tuning(CLI::App& app) {
     add_aims(app, options->request);
     add_course(app, options->request);
     add_output(app, *options);
-    mark_as_expert(app, {"--space", "--reference", "--source-map", "--without", "--log",
-                         "--cpu", "--seed"});
+    mark_as_expert(
+        app, {"--space", "--reference", "--source-map", "--without", "--log", "--cpu", "--seed"});
     return [options] { return run(*options); };
 }
 

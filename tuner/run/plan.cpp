@@ -27,27 +27,12 @@ namespace asterope {
 
 namespace {
 
-/// Throws BadInput where a word is none, and where copies are missing: a routine is one of memcpy.
+/// Throws BadInput for anything else than copies, with or without sets.
 std::vector<Operation> parse_operations(const std::string& text) {
-    std::vector<Operation> operations;
-    std::string_view rest = text;
-    while (true) {
-        const std::string_view item = rest.substr(0, rest.find(','));
-        const auto operation = find_operation(item);
-        if (!operation) {
-            throw BadInput("--operations '" + std::string(item.substr(0, 40)) +
-                           "' is none: choose memcpy, or memcpy,memset");
-        }
-        if (!contains(operations, *operation)) operations.push_back(*operation);
-        if (item.size() == rest.size()) break;
-        rest.remove_prefix(item.size() + 1);
-    }
-    if (!contains(operations, Operation::copy)) {
-        throw BadInput("--operations " + text.substr(0, 40) +
-                       ": a routine always has memcpy: choose memcpy, or memcpy,memset");
-    }
-    std::ranges::sort(operations);
-    return operations;
+    if (text == "memcpy") return {Operation::copy};
+    if (text == "memcpy,memset") return {Operation::copy, Operation::set};
+    throw BadInput("--operations '" + text.substr(0, 40) +
+                   "' are none: choose memcpy, or memcpy,memset");
 }
 
 /// Of the default sizes the powers of two: a set has one side, and no second boundary at a cache's
@@ -132,10 +117,11 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
     : options(request.options), extended(parse_space(options.space)),
       rigor(parse_rigor(options.rigor)), most_rows(options.rows), statistics(fleet_statistics()),
       log(log_of(request)), keeps_log(!request.log.empty()) {
-    const bool mix = options.weights_given.empty() && options.workload.find('=') != std::string::npos;
+    const bool mix =
+        options.weights_given.empty() && options.workload.find('=') != std::string::npos;
     if (mix) options.weights_given = std::exchange(options.workload, "balanced");
-    objective = parse_objective(options.weights_given.empty() ? options.workload
-                                                              : options.weights_given);
+    objective =
+        parse_objective(options.weights_given.empty() ? options.workload : options.weights_given);
     if (!options.source_map.empty()) objective = for_mapped_source(std::move(objective));
     options.weights = objective.weights;
     if (request.replayed) {

@@ -26,7 +26,7 @@ struct Findings {
     PipelineFacts pipelines;
     std::vector<Row> rows; ///< the routine's own; empty: each size has its own winner
     std::optional<SizeResult> small, overlapping;
-    std::vector<AliasedSize> aliased;
+    std::vector<SizeResult> aliased; ///< see search_aliased
     std::vector<SharedSize> shared;
     std::optional<ExamFacts> exam;
     LeftOut left_out;

@@ -16,17 +16,18 @@ struct TrialLogContents;
 struct TuningRequest {
     std::string output = "asterope-profile.json";
     /// Of these the user gives rigor, workload (which may be a mix), space, sensing, threads (0: as
-    /// many as CPUs are allowed), source_map and without; the others are made of what follows. All, where a log is replayed.
+    /// many as CPUs are allowed), source_map and without; the others are made of what follows. All,
+    /// where a log is replayed.
     SearchOptions options;
     std::string sizes;     ///< empty: default_sizes()
     std::string recording; ///< whose small copies are drawn; empty: those of the fleet
     std::string operations = "memcpy,memset";
     std::vector<std::string> references; ///< each --reference
-    std::string log;         ///< empty: beside the output, and gone once that is there
-    bool resume = false;     ///< go on with the log of a run that was cut short
-    std::string time_budget; ///< "10m"; empty: none
-    bool replayed = false;   ///< nothing is going to be timed: no file of figures is opened
-    int cpu = -1;            ///< negative: the last one allowed
+    std::string log;                     ///< empty: beside the output, and gone once that is there
+    bool resume = false;                 ///< go on with the log of a run that was cut short
+    std::string time_budget;             ///< "10m"; empty: none
+    bool replayed = false; ///< nothing is going to be timed: no file of figures is opened
+    int cpu = -1;          ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
     bool strict = false;       ///< fails where the compiled routine is slower than libc somewhere

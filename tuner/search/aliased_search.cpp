@@ -8,43 +8,33 @@
 
 namespace asterope {
 
-AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
-                           std::mt19937_64& random, const TimedCopies& timings) {
-    const std::vector<Entrant> everybody = all_entrants(count + 1);
+SizeResult search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
+                          std::mt19937_64& random, const TimedCopies& timings) {
     Race race(size, {{Workload::aliased, 1}}, random, timings);
-    const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
-
-    std::vector<Estimate> ratios(count + 1);
-    for (const Finalist& finalist : result.finalists) {
-        ratios[static_cast<std::size_t>(finalist.candidate)] =
-            finalist.workloads.at(Workload::aliased).ratio;
-    }
-    AliasedSize found{size, ratios[0], {}, 0, {}, result.undecided};
-    for (std::size_t i = 0; i < count; ++i) {
-        const Estimate& ratio = ratios[i + 1];
-        found.gains.push_back(ratio.median / found.pipeline.median);
-        if (i == 0 || ratio.median > found.best.median) {
-            found.best = ratio;
-            found.variant = i;
-        }
-    }
-    return found;
+    return race.run_off(all_entrants(count + 1), rigor.rounds, 0, 0);
 }
 
-std::optional<AliasedChoice> choose_aliased(const std::vector<AliasedSize>& sizes) {
+double aliased_ratio(const SizeResult& at, std::size_t entrant) {
+    return at.of(static_cast<Entrant>(entrant)).workloads.at(Workload::aliased).ratio.median;
+}
+
+std::optional<AliasedChoice> choose_aliased(const std::vector<SizeResult>& sizes) {
     std::optional<AliasedChoice> choice;
     double most = 0;
-    for (std::size_t variant = 0; !sizes.empty() && variant < sizes[0].gains.size(); ++variant) {
+    const std::size_t variants = sizes.empty() ? 0 : sizes.front().finalists.size() - 1;
+    for (std::size_t variant = 0; variant < variants; ++variant) {
         for (std::size_t begin = 0; begin < sizes.size(); ++begin) {
             double sum = 0;
-            for (std::size_t end = begin; end < sizes.size() && !sizes[end].undecided &&
-                                          sizes[end].gains[variant] >= kAliasedGain;
-                 ++end) {
-                sum += std::log(sizes[end].gains[variant]);
+            for (std::size_t end = begin; end < sizes.size(); ++end) {
+                const SizeResult& at = sizes[end];
+                const double gain = aliased_ratio(at, variant + 1) / aliased_ratio(at, 0);
+                // Where noise hid the differences, no gain counts.
+                if (at.undecided || !(gain >= kAliasedGain)) break;
+                sum += std::log(gain);
                 if (sum <= most) continue;
                 most = sum;
                 const std::size_t above = begin == 0 ? kAliasedMinimum - 1 : sizes[begin - 1].size;
-                choice = {variant, above, sizes[end].size};
+                choice = {variant, above, at.size};
             }
         }
     }

@@ -19,27 +19,21 @@ inline constexpr std::size_t kAliasedMaximum = 64 << 10;
 /// A copy is taken only where it beats the pipeline by this: the test for it costs every call.
 inline constexpr double kAliasedGain = 1.05;
 
-/// One size: how its pipeline does on aliasing buffers, and how the best copy for them does.
-struct AliasedSize {
-    std::size_t size;
-    Estimate pipeline, best;   ///< libc's time over theirs
-    std::size_t variant;       ///< which is best: an index into the space
-    std::vector<double> gains; ///< of every variant: the pipeline's time over its own
-    bool undecided = false;    ///< noise hid the differences: no gain counts
-};
-
 /// Which copy to take, for above < bytes <= up_to.
 struct AliasedChoice {
     std::size_t variant, above, up_to;
 };
 
 /// In `timings`, entrant 0 is the pipeline that won `size`, entrants 1 to `count` are the copies.
-AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
-                           std::mt19937_64& random, const TimedCopies& timings);
+SizeResult search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
+                          std::mt19937_64& random, const TimedCopies& timings);
 
-/// The copy and the run of neighbouring sizes on which it gains most; none where none gains
-/// kAliasedGain anywhere.
-std::optional<AliasedChoice> choose_aliased(const std::vector<AliasedSize>& sizes);
+/// libc's time over that of an entrant of such a search.
+double aliased_ratio(const SizeResult& at, std::size_t entrant);
+
+/// The copy and the run of neighbouring sizes on which it gains most over the pipelines; none where
+/// none gains kAliasedGain anywhere.
+std::optional<AliasedChoice> choose_aliased(const std::vector<SizeResult>& sizes);
 
 /// Chooses one of `count` for all sizes and shifts, the simplest that is as good as the best within
 /// the noise; SizeResult::size is 0. In `timings`, libc is its memmove. Throws Failure for 0.

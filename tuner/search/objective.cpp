@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <span>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
@@ -51,17 +50,13 @@ Workload timed_instead(Workload workload) {
 }
 
 /// "hot, cold, consume or produce"
-std::string joined(std::span<const Workload> workloads, const char* last) {
+std::string choices() {
     std::string text;
-    for (const Workload workload : workloads) {
-        if (!text.empty()) text += workload == workloads.back() ? last : ", ";
+    for (const Workload workload : kTunable) {
+        if (!text.empty()) text += workload == kTunable.back() ? " or " : ", ";
         text += name_of(workload);
     }
     return text;
-}
-
-std::string choices() {
-    return joined(kTunable, " or ");
 }
 
 const Workload* find_tunable(std::string_view name) {

@@ -85,18 +85,18 @@ bool Rigor::Grid::has(const Candidate& candidate) const {
            (contains(ps, candidate.variant->ps) && contains(pd, candidate.pd));
 }
 
-std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
-                           bool extended) {
+std::size_t run_off_trials(const Rigor& rigor) {
     // finalists of several objectives, the neighbours and libc twice
-    const auto run_off = static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
-    if (timed == Timed::in_run_off) return run_off;
+    return static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
+}
+
+std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& paper,
+                             bool from_start, bool extended) {
     const auto of_cut = [&](const Rigor::Cut& cut) {
         return std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
                static_cast<std::size_t>(cut.samples);
     };
-    if (timed == Timed::from_last_cut) {
-        return run_off + (rigor.last_cut_times_all ? of_cut(rigor.cuts.back()) : 0);
-    }
+    if (!from_start) return rigor.last_cut_times_all ? of_cut(rigor.cuts.back()) : 0;
     const auto coarse = static_cast<std::size_t>(
         std::ranges::count_if(paper, [&](const Candidate& c) { return rigor.coarse.has(c); }));
     const auto samples = static_cast<std::size_t>(rigor.screening_samples);
@@ -112,7 +112,7 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
                   samples;
     }
     for (const Rigor::Cut& cut : rigor.cuts) trials += of_cut(cut);
-    return trials + run_off;
+    return trials;
 }
 
 namespace {

@@ -75,13 +75,11 @@ inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// When a workload is timed in a search: from the start, from the last cut on (if the rigor has it
-/// timed there, see Rigor::last_cut_times_all), or only in the run-off, as its weight is 0.
-enum class Timed { from_start, from_last_cut, in_run_off };
-
-/// About how many trials of candidates a size costs under such a workload: for progress only.
-std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
-                           bool extended);
+/// About how many trials of candidates the run-off of a size costs under a workload, and what comes
+/// before: for progress only. `from_start`: the workload does not wait for the last cut.
+std::size_t run_off_trials(const Rigor& rigor);
+std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& paper,
+                             bool from_start, bool extended);
 
 /// The plain one of the space, if it is among these members of it, or kLibc.
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants);

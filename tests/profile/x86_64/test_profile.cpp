@@ -67,8 +67,14 @@ const asterope_copy kAliased[] = {
     made_up("overlapping YMM 256", {{"rt", "YMM", 0}, {"block", nullptr, 256}})};
 
 AliasedFacts aliased() {
-    return {{&kAliased[0], &kAliased[1]},
-            {{1024, {1.1, 1.0, 1.2}, {1.4, 1.3, 1.5}, 1, {1.0, 1.27}}}};
+    SizeResult at{1024, {}, {}, 15};
+    const double ratios[] = {1.1, 1.1, 1.397}; // the pipeline's first
+    for (const Entrant one : {2, 0, 1}) {
+        const double ratio = ratios[one];
+        at.finalists.push_back(
+            {one, {{Workload::aliased, {1, 1, {ratio, ratio, ratio}}}}, ratio, false});
+    }
+    return {{&kAliased[0], &kAliased[1]}, {at}};
 }
 
 const asterope_copy kOverlapping[] = {

@@ -21,17 +21,13 @@ class Planner {
     /// One size under one of the workloads that count there. `trial`: its seconds; `senses`: copies
     /// with a probe are tried.
     void add(std::size_t size, Workload workload, const Weights& all, double trial, bool senses) {
-        const Weights from_start = screening_weights(all);
-        const Timed timed = weight_of(all, workload) == 0     ? Timed::in_run_off
-                            : weight_of(from_start, workload) ? Timed::from_start
-                                                              : Timed::from_last_cut;
         const Rigor& rigor = plan_.rigor;
-        const std::size_t run_off =
-            planned_trials(rigor, paper_, Timed::in_run_off, plan_.extended);
-        const std::size_t screening =
-            planned_trials(rigor, paper_, timed, plan_.extended) - run_off;
-        plan(Step::screening, static_cast<double>(screening) * trial);
-        plan(Step::run_off, static_cast<double>(run_off) * trial);
+        if (weight_of(all, workload) > 0) {
+            const bool from_start = weight_of(screening_weights(all), workload) > 0;
+            const auto screening = screening_trials(rigor, paper_, from_start, plan_.extended);
+            plan(Step::screening, static_cast<double>(screening) * trial);
+        }
+        plan(Step::run_off, static_cast<double>(run_off_trials(rigor)) * trial);
         // About: how many rows and boundaries there will be, nobody knows yet.
         const auto races = [&](Step step, double entrants, int rounds) {
             plan(step, entrants * rounds * trial);
@@ -53,8 +49,7 @@ class Planner {
     void add_rest() {
         const Rigor& rigor = plan_.rigor;
         const std::size_t small =
-            5 * spaces_.small_entrants.size() + 16 * 8 +
-            2 * static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
+            5 * spaces_.small_entrants.size() + 16 * 8 + 2 * run_off_trials(rigor);
         plan(Step::small, kPlannedTrial * static_cast<double>(small * plan_.small_weights.size()));
         plan(Step::building, kBuilding);
     }
