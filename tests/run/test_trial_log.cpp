@@ -234,15 +234,15 @@ TEST_F(TrialLogFile, has_one_writer_and_any_number_of_readers) {
 TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_says_where) {
     const std::string trial = R"({"size":1,"workload":"hot","candidate":"libc","round":0,)";
     const std::pair<std::string, const char*> rows[] = {
-        {trial + R"("ns":-3,"us":1})", "line 3: ns -3"},
-        {trial + R"("ns":0,"us":1})", "line 3: ns 0"},
+        {trial + R"("ns":-3,"us":1})", "line 3: ns is no time above 0"},
+        {trial + R"("ns":0,"us":1})", "line 3: ns is no time"},
         {trial + R"("ns":NaN,"us":1})", "line 3 column"},
         {trial + R"("ns":1e999,"us":1})", "line 3 column"},
         {trial + R"("ns":null,"us":1})", "line 3: ns"},
         {trial + R"("ns":3})", "us is missing"},
         {R"({"size":1,"workload":"warm","candidate":"libc"})", "'warm'"},
         {R"({"size":-1,"workload":"hot","candidate":"libc"})", "size"},
-        {R"({"size":1,"workload":"hot","calls":0,"seconds":1})", "0 calls"},
+        {R"({"size":1,"workload":"hot","calls":0,"seconds":1})", "line 3: calls is no whole number above 0"},
         {R"({"hit":["flood"]})", "flood"},
         {R"({"size":1,"workload":"hot","probe":"a","copy":"b","ticks":[-1]})", "ticks"},
         {"nonsense", "line 3 column"},

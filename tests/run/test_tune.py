@@ -197,40 +197,17 @@ def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
         assert last[len(last) // 2] == pytest.approx(choice.workloads["hot"].ns, rel=1e-3)
 
 
-BALANCED_SMALL = {
-    **dict.fromkeys(MIXES, 3 / 8 / len(MIXES)),
-    **dict.fromkeys(FIXED, 3 / 8 / len(FIXED)),
-    **dict.fromkeys(PAGE_ENDS, 1 / 8),
-    **dict.fromkeys(("mix_l1", "spread"), 3 / 8 / len(MIXES) / 2),
-}
-
-
-def printed_size(size: int) -> str:
-    return "1 KiB" if size == 1024 else f"{size} B"
-
-
-def printed(measured: float) -> list[str]:
-    """How the table may print a figure that the profile gives as `measured`: the profile rounds it
-    to four digits, the table rounds the unrounded one to two decimals."""
-    half = 0.5 * 10 ** (math.floor(math.log10(measured)) - 3)
-    return [f"{figure:.2f}" for figure in (measured - half, measured, measured + half)]
-
-
 def test_the_small_copies_have_all_figures_and_the_routine_their_winner(tuned: Tuned) -> None:
     (small,) = of(tuned.profile, "small")
     assert tuned.profile["search"]["distribution"] == "fleet"
     assert set(small["evidence"]["noise_floor"]) == SMALL
     assert 1 <= len(small["evidence"]["runners_up"]) <= 2
-    assert_ranked_by(small, BALANCED_SMALL, SMALL)
     taken = small["copies"]["taken"]
     bound, shape, rt, order = (taken[key] for key in ("bound", "shape", "rt", "order"))
     assert small["up_to"] == bound
     source = (tuned.folder / "asterope_memcpy.c").read_text()
     assert f"Up to {bound} bytes, whatever the rows above say: small copies" in source
     assert f"small copies, {shape}, {rt}, tests {order}" in source
-    name, copies = tuned.checked.the("small").copy.name, tuned.stdout.partition("\nmemset\n")[0]
-    (row,) = re.findall(rf"^{printed_size(bound)} +{name} .*", copies, re.MULTILINE)
-    assert set(printed(small["evidence"]["ratio"])) & set(row.split())
 
 
 def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> None:
@@ -359,28 +336,19 @@ def test_balanced_tries_copies_that_sense_where_the_counter_serves_them(balanced
         assert set(evidence["plain"]["workloads"]) == measured_at(large["size"])
 
 
-WITHOUT = {
-    "avx512": r"zmm|ymm16|%k1|avx512",
-    "avx,sse4_1,movdir64b,3dnowprefetch": r"cpuid|ymm|movntdqa",  # all that not every CPU has
-}
-
-
-@pytest.mark.parametrize(("without", "traces"), WITHOUT.items())
-def test_without_a_feature_there_is_none_of_it_and_the_profile_says_so(
-    tune, tmp_path: Path, without: str, traces: str
+def test_without_what_not_every_cpu_has_there_is_none_of_it_and_the_profile_says_so(
+    tune, tmp_path: Path
 ) -> None:
-    assert (
-        tune(
-            "--rigor", "quick", "--sizes", "1K", "--workload", "hot", "--without", without
-        ).returncode
-        == 0
-    )
+    without = "avx,sse4_1,movdir64b,3dnowprefetch"  # avx2 and avx512 as well
+    options = ("--rigor", "quick", "--sizes", "1K", "--workload", "hot")
+    assert tune(*options, "--without", without).returncode == 0
     profile = load_profile(tmp_path / "asterope-profile.json").raw
     assert profile["search"]["without"] == without.split(",")
     for choice in (*of(profile), *of(profile, "small")):
         found = tuples(choice)
         assert not any(one["rt"] == "ZMM" or one.get("shape") == "masked" for one in found)
-    assert not re.search(traces, (tmp_path / "asterope_memcpy.c").read_text())
+    routine = (tmp_path / "asterope_memcpy.c").read_text()
+    assert not re.search(r"cpuid|[yz]mm|%k1|avx512|movntdqa", routine)
 
 
 # --- Bad arguments --------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "base/line_reader.hpp"
 #include "base/statistics.hpp"
 #include "base/text.hpp"
+#include "machine/machine.hpp"
 #include "run/tuning.hpp"
 #include "search/step.hpp"
 
@@ -27,28 +28,13 @@ std::string shown(const json& value) {
     return value.is_structured() ? std::string("others") : value.dump().substr(0, 60);
 }
 
-/// A cache as far as it decides the speed of a copy: how many CPUs share it, virtual machines tell
-/// as they like.
-json caches_of(const json& machine) {
-    json caches = part_of(machine, "/caches");
-    for (json& cache : caches) {
-        if (!cache.is_object()) continue;
-        cache.erase("shared_by");
-        cache.erase("line_bytes");
-    }
-    return caches;
+/// Of equal machines, firmware and kernels take different shares of the memory.
+bool about_equal(const json& memory, const json& other) {
+    constexpr double kSlack = 1.0 / 16;
+    if (!memory.is_number() || !other.is_number()) return true;
+    const auto bytes = memory.get<double>(), more = other.get<double>();
+    return std::abs(bytes - more) <= kSlack * std::max(bytes, more);
 }
-
-std::set<std::string> names_of(const json& list) {
-    std::set<std::string> names;
-    for (const json& one : list) {
-        if (one.is_string()) names.insert(one.get<std::string>());
-    }
-    return names;
-}
-
-/// See type_difference.
-constexpr double kMemorySlack = 1.0 / 16;
 
 /// Adds up the seconds of each phase.
 void add_phases(TimeAccount& to, const TimeAccount& from) {
@@ -102,27 +88,15 @@ MergeSource read_merge_source(const std::string& path) {
 }
 
 std::string type_difference(const json& a, const json& b) {
-    for (const char* place : {"/cpu/vendor", "/cpu/family", "/cpu/model", "/cpu/stepping", "/cpus",
-                              "/hypervisor", "/libc", "/libc_thresholds"}) {
-        const json there = part_of(a, place), here = part_of(b, place);
-        if (there == here) continue;
-        std::string name = place + 1;
-        std::ranges::replace(name, '/', '.');
-        return name + ": " + shown(there) + " and " + shown(here);
-    }
-    const std::set<std::string> there = names_of(part_of(a, "/cpu/features")),
-                                here = names_of(part_of(b, "/cpu/features"));
-    std::vector<std::string> only;
-    std::set_symmetric_difference(there.begin(), there.end(), here.begin(), here.end(),
-                                  std::back_inserter(only));
-    if (!only.empty()) return "cpu.features: " + only.front().substr(0, 60) + " on one only";
-    if (caches_of(a) != caches_of(b)) return "caches: they differ";
-    const json memory = part_of(a, "/memory_bytes"), other = part_of(b, "/memory_bytes");
-    if (memory.is_number() && other.is_number()) {
-        const auto bytes = memory.get<double>(), more = other.get<double>();
-        if (std::abs(bytes - more) > kMemorySlack * std::max(bytes, more)) {
-            return "memory_bytes: " + shown(memory) + " and " + shown(other);
+    for (const Part& part : compare_machines(a, b)) {
+        if (part.state != PartState::decides || part.name == "fingerprint") continue;
+        if (part.name.starts_with("memory.")) continue; // the modules
+        if (part.name == "cpu.features") return part.difference;
+        const bool memory = part.name == "memory";
+        if (memory && about_equal(part_of(a, "/memory_bytes"), part_of(b, "/memory_bytes"))) {
+            continue;
         }
+        return part.name + ": " + part.recorded + " and " + part.here;
     }
     return {};
 }

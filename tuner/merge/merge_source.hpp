@@ -23,9 +23,8 @@ struct MergeSource {
 MergeSource read_merge_source(const std::string& path);
 
 /// In what `b` is of another type of machine than `a`, two "machine" objects, as in "cpu.model: 85
-/// and 143"; empty: they are of one type. That is what decides how fast copies are: processor, data
-/// caches, number of CPUs, hypervisor and libc. Memory sizes may differ by a sixteenth: of equal
-/// machines, firmware and kernels take different shares.
+/// and 143"; empty: they are of one type. What decides is what makes a profile stale, but memory
+/// sizes may differ by a sixteenth, and modules altogether.
 std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
 
 /// Throws BadInput where two sources are of different types of machines, were searched for by

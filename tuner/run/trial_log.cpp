@@ -33,42 +33,38 @@ struct LogFields {
 
     bool has(const char* name) const { return all.contains(name); }
 
-    const json& field(const char* name) const {
+    /// `is`: what it must be, `what` in words.
+    const json& field(const char* name, bool (*is)(const json&), const char* what) const {
         const auto found = all.find(name);
         if (found == all.end()) throw BadInput(std::string(name) + " is missing");
+        if (!is(*found)) throw BadInput(std::string(name) + " is no " + what);
         return *found;
     }
 
     const json& list(const char* name) const {
-        const json& value = field(name);
-        if (!value.is_array()) throw BadInput(std::string(name) + " is no list");
-        return value;
+        const auto is = [](const json& value) { return value.is_array(); };
+        return field(name, is, "list");
     }
 
     std::string text(const char* name) const {
-        const json& value = field(name);
-        if (!value.is_string()) throw BadInput(std::string(name) + " is no text");
-        return value.get<std::string>();
+        const auto is = [](const json& value) { return value.is_string(); };
+        return field(name, is, "text").get<std::string>();
     }
 
     std::uint64_t whole(const char* name) const {
-        const json& value = field(name);
-        if (!value.is_number_unsigned()) throw BadInput(std::string(name) + " is no whole number");
-        return value.get<std::uint64_t>();
+        const auto is = [](const json& value) { return value.is_number_unsigned(); };
+        return field(name, is, "whole number").get<std::uint64_t>();
     }
 
     std::uint64_t calls() const {
-        const std::uint64_t calls = whole("calls");
-        if (calls == 0) throw BadInput("0 calls");
-        return calls;
+        const auto is = [](const json& value) { return value.is_number_unsigned() && value > 0; };
+        return field("calls", is, "whole number above 0").get<std::uint64_t>();
     }
 
     /// A time. NaN and infinity are no JSON: parse_json has refused them.
     double positive(const char* name) const {
-        const json& value = field(name);
-        if (value.is_number() && value.get<double>() > 0) return value.get<double>();
-        throw BadInput(std::string(name) + ' ' + value.dump().substr(0, 40) +
-                       " is no time above 0");
+        const auto is = [](const json& value) { return value.is_number() && value > 0; };
+        return field(name, is, "time above 0").get<double>();
     }
 
     Workload workload() const {
