@@ -75,15 +75,6 @@ def test_strict_fails_exactly_where_the_exam_found_a_loss(examined) -> None:
     assert told in " ".join(done.stdout.split())
 
 
-def test_a_replay_takes_the_exam_from_the_log(build_dir: Path, examined, tmp_path: Path) -> None:
-    folder, _ = examined
-    done = run_command(
-        build_dir / "asterope-tune", "replay", folder / "trials.jsonl", "-o", "p.json",
-        "--no-generate", cwd=tmp_path)  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "p.json").read_bytes() == (folder / "p.json").read_bytes()
-
-
 def test_without_a_compiler_the_run_says_so_and_strict_fails(
     build_dir: Path, tmp_path: Path
 ) -> None:

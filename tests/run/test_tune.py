@@ -242,9 +242,13 @@ def test_memset_is_left_out_where_only_memcpy_is_asked_for(tune, tmp_path: Path)
     assert "asterope_memset" not in (tmp_path / "asterope_memcpy.c").read_text(encoding="ascii")
 
 
-def test_a_run_ends_with_few_lines_where_verbose_prints_all_tables(tune, tuned: Tuned) -> None:
+def test_a_replay_gives_the_same_profile_and_few_lines_where_verbose_prints_all_tables(
+    tune, tuned: Tuned, tmp_path: Path
+) -> None:
     done = tune("replay", tuned.folder / "trials.jsonl", "-o", "p.json")
     assert done.returncode == 0, done
+    written = (tuned.folder / "asterope-profile.json").read_bytes()
+    assert (tmp_path / "p.json").read_bytes() == written
     lines = done.stdout.splitlines()
     assert len(lines) <= 42
     assert "as fast as libc" in lines[2]  # what was gained comes first

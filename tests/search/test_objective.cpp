@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <map>
-#include <numeric>
 
 #include "base/error.hpp"
 #include "support/mentions.hpp"

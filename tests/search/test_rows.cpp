@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>

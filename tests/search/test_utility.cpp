@@ -1,7 +1,6 @@
 // Utility: gains count once, losses beyond the noise several times, without a step.
 #include "search/utility.hpp"
 
-#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace asterope;

@@ -91,12 +91,18 @@ std::string type_difference(const json& a, const json& b) {
     for (const Part& part : compare_machines(a, b)) {
         if (part.state != PartState::decides || part.name == "fingerprint") continue;
         if (part.name.starts_with("memory.")) continue; // the modules
-        if (part.name == "cpu.features") return part.difference;
         const bool memory = part.name == "memory";
         if (memory && about_equal(part_of(a, "/memory_bytes"), part_of(b, "/memory_bytes"))) {
             continue;
         }
-        return part.name + ": " + part.recorded + " and " + part.here;
+        std::string difference = part.difference;
+        for (const auto& [from, to] :
+             {std::pair<std::string_view, const char*>(" in the profile", " on one"),
+              {" here", " on the other"}}) {
+            const std::size_t at = difference.find(from);
+            if (at != difference.npos) difference.replace(at, from.size(), to);
+        }
+        return difference;
     }
     return {};
 }

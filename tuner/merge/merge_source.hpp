@@ -23,8 +23,8 @@ struct MergeSource {
 MergeSource read_merge_source(const std::string& path);
 
 /// In what `b` is of another type of machine than `a`, two "machine" objects, as in "cpu.model: 85
-/// and 143"; empty: they are of one type. What decides is what makes a profile stale, but memory
-/// sizes may differ by a sixteenth, and modules altogether.
+/// on one, 143 on the other"; empty: they are of one type. What decides is what makes a profile
+/// stale, but memory sizes may differ by a sixteenth, and modules altogether.
 std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
 
 /// Throws BadInput where two sources are of different types of machines, were searched for by

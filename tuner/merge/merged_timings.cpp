@@ -6,7 +6,6 @@
 
 #include "base/statistics.hpp"
 #include "search/utility.hpp"
-#include "space/space.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {

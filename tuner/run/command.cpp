@@ -12,7 +12,6 @@
 #include "run/tuning.hpp"
 #include "search/objective.hpp"
 #include "space/candidates.h"
-#include "space/space.hpp"
 
 namespace asterope {
 

@@ -119,7 +119,7 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
     for (const auto& [change, why] : lesser) {
         const std::string refused = refusal(profile(), changed(change));
         EXPECT_TRUE(mentions(refused, why)) << why << ": " << refused;
-        EXPECT_TRUE(mentions(refused, "--force"));
+        EXPECT_TRUE(mentions(refused, "--fresh"));
         EXPECT_TRUE(mentions(refused, (folder / "profile.json").string()));
     }
 }
@@ -217,5 +217,5 @@ TEST_F(StandingProfile, ThatOfANewerVersionAndWhatCannotBeReadAreNotReplaced) {
     const json newer = {{"version", 3}};
     EXPECT_TRUE(mentions(refusal(changed(profile(), newer), kOptions), "newer asterope"));
     const std::string large(std::size_t{17} << 20, ' ');
-    EXPECT_TRUE(mentions(refusal(large, kOptions), "longer than 16 MiB; --force"));
+    EXPECT_TRUE(mentions(refusal(large, kOptions), "longer than 16 MiB; --fresh"));
 }
