@@ -98,7 +98,7 @@ require_word() {
 # What is written in one form, loosely: the tool knows it better, but only once it is built.
 declare -A option_form=(
     [--time-budget]='^[0-9.]+[smh]$' [--sizes]='^[0-9]+[KMG]?(,[0-9]+[KMG]?)*$'
-    [--operations]='^mem(cpy|set)(,mem(cpy|set))*$' [--reference]='^[^=]+=.'
+    [--operations]='^memcpy(,memset)?$' [--reference]='^[^=]+=.'
     [--cpu]='^-?[0-9]+$' [--seed]='^[0-9]+$' [--threads]='^[0-9]+$'
 )
 declare -A form_example=(
