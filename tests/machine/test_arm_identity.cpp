@@ -31,7 +31,7 @@ TEST(DecodeMidr, names_the_parts_that_are_known_and_numbers_the_others) {
         {kNeoverseN1, "0x41", "Neoverse-N1 r3p1"},
         {0x610f0230, "0x61", "Firestorm-M1 r0p0"},
         {0x461f0010, "0x46", "A64FX r1p0"},
-        {0x412fffff, "0x41", "ARM 0xfff r2p15"},
+        {0x412fffff, "0x41", "0x41 0xfff r2p15"},
         {0xee0fd0c0, "0xee", "0xee 0xd0c r0p0"}, // another maker's part of that number
         {0, "", "unknown AArch64 CPU"},
     };

@@ -1,7 +1,7 @@
 // What the identification registers of Arm CPUs and the kernel's bits about them mean.
 //
 // Registers: Arm Architecture Reference Manual for A-profile (DDI 0487), D17 (MIDR_EL1, CTR_EL0,
-// DCZID_EL0). Implementers and parts: the makers' technical reference manuals, as Linux
+// DCZID_EL0). Parts: the makers' technical reference manuals, as Linux
 // (arch/arm64/include/asm/cputype.h) and util-linux (sys-utils/lscpu-arm.c) list them.
 #include "machine/arm_identity.hpp"
 
@@ -14,18 +14,6 @@ namespace asterope {
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Implementer {
-    int number;
-    const char* name;
-};
-
-constexpr Implementer kImplementers[] = {
-    {0x41, "ARM"},       {0x42, "Broadcom"}, {0x43, "Cavium"}, {0x46, "Fujitsu"},
-    {0x48, "HiSilicon"}, {0x4e, "NVIDIA"},   {0x50, "APM"},    {0x51, "Qualcomm"},
-    {0x53, "Samsung"},   {0x56, "Marvell"},  {0x61, "Apple"},  {0x69, "Intel"},
-    {0x6d, "Microsoft"}, {0x70, "Phytium"},  {0xc0, "Ampere"},
-};
 
 struct PartName {
     int implementer, number;
@@ -127,10 +115,7 @@ ArmIdentity decode_midr(std::uint64_t midr) {
     identity.part = static_cast<int>(midr >> 4 & 0xFFF);
     identity.stepping = variant << 4 | revision;
     identity.vendor = hexadecimal(implementer, 2);
-    std::string maker = identity.vendor;
-    for (const Implementer& one : kImplementers)
-        if (one.number == implementer) maker = one.name;
-    identity.brand = maker + ' ' + hexadecimal(identity.part, 3);
+    identity.brand = identity.vendor + ' ' + hexadecimal(identity.part, 3);
     for (const PartName& one : kParts)
         if (one.implementer == implementer && one.number == identity.part)
             identity.brand = one.name;

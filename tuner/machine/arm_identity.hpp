@@ -17,7 +17,7 @@ struct ArmIdentity {
     /// The implementer's number, "0x41" for Arm, as /proc/cpuinfo has it: the generated routine,
     /// which looks for the nearest of several profiles, compares numbers and knows no names.
     std::string vendor;
-    std::string brand; ///< "Neoverse-N1 r3p1"; "ARM 0xd0c r3p1" where the part has no name here
+    std::string brand; ///< "Neoverse-N1 r3p1"; "0x41 0xd0c r3p1" where the part has no name here
     int part = 0;
     int stepping = 0; ///< variant << 4 | revision: r3p1 is 0x31
 };
