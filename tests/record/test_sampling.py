@@ -46,20 +46,6 @@ def test_each_size_is_sampled_as_often_as_its_work_says(mixtures: list[RawProces
         assert abs(sampled[function, size] - mean) < 4 * deviation, (function, size)
 
 
-def test_bytes_estimated_from_samples_are_those_that_were_copied(
-    mixtures: list[RawProcess],
-) -> None:
-    """Weighted by their chance alone, without the exact counts."""
-    true = sum(size * calls for _, size, calls in MIXTURE) * len(SEEDS)
-    estimates = [s.size / chance(s.size) for process in mixtures for s in process.samples]
-    variance = sum(e * e * (1 - chance(s.size)) for e, s in zip(estimates, every(mixtures)))
-    assert abs(sum(estimates) - true) < 4 * math.sqrt(variance)
-
-
-def every(processes: list[RawProcess]) -> list:
-    return [sample for process in processes for sample in process.samples]
-
-
 def test_the_first_call_of_a_class_is_no_more_likely_than_others(
     recorder: Recorder, check: Path
 ) -> None:
