@@ -115,7 +115,7 @@ bool another_processor(const std::vector<Part>& parts) {
 Retimed measure(const std::string& path, const Profile& profile, const Machine& machine, int cpu) {
     std::optional<CheckContests> contests;
     try {
-        contests.emplace(profile, Features(machine.cpu, {}), counter_serves_copies());
+        contests.emplace(profile, Features(machine.cpu, {}), why_no_sensing().empty());
     } catch (const BadInput& error) {
         throw BadInput("profile " + path + ": " + error.what());
     }

@@ -88,10 +88,6 @@ std::string why_no_sensing();
 /// forbidden.
 std::string why_counter_is_unfit();
 
-inline bool counter_serves_copies() {
-    return why_no_sensing().empty();
-}
-
 /// For each turn of a loop that waits for another CPU: leaves more of the core to whom it shares it
 /// with, which may be the one that is waited for.
 void relax();

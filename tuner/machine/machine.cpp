@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <sstream>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -98,12 +99,10 @@ std::string read_huge_pages(const fs::path& root) {
 std::vector<fs::path> cgroup_folders(const fs::path& root, const std::string& controller) {
     std::string v1_path = "/", v2_path = "/";
     for (const std::string& line : lines_of(read_text(root / "proc/self/cgroup"))) {
-        const std::size_t first = line.find(':');
-        const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1);
-        const std::string path = line.substr(second + 1);
-        if (path.find("..") != std::string::npos) continue; // outside this process's view
+        std::istringstream fields(line);
+        std::string hierarchy, controllers, path;
+        std::getline(std::getline(std::getline(fields, hierarchy, ':'), controllers, ':'), path);
+        if (path.empty() || path.find("..") != std::string::npos) continue; // out of view
         if (controllers.empty()) v2_path = path;
         if (("," + controllers + ",").find("," + controller + ",") != std::string::npos)
             v1_path = path;

@@ -245,7 +245,7 @@ void add_results(Profile& profile, const SearchResults& results) {
 
 void settle(Profile& profile) {
     std::erase_if(profile.left_out, [](const auto& part) { return part.second.empty(); });
-    profile.complete = profile.has_all();
+    profile.complete = profile.left_out.empty();
     decide_whether_provisional(profile);
 }
 

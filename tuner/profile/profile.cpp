@@ -39,10 +39,6 @@ const Choice* Profile::first(ChoiceKind kind, Operation operation) const {
     return found.empty() ? nullptr : found.front();
 }
 
-bool Profile::has_all() const {
-    return std::ranges::all_of(left_out, [](const auto& part) { return part.second.empty(); });
-}
-
 std::vector<std::size_t> Profile::sizes(Operation operation) const {
     std::vector<std::size_t> sizes;
     for (const Choice* one : of(ChoiceKind::pipelines, operation)) sizes.push_back(one->size);

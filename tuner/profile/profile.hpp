@@ -194,8 +194,6 @@ struct Profile {
                                   std::optional<Workload> intent = std::nullopt) const;
     /// The first of them; null: there is none.
     const Choice* first(ChoiceKind kind, Operation operation = Operation::copy) const;
-    /// Whether it has all that its search was asked for: what `complete` must say.
-    bool has_all() const;
     /// Bytes that the winners were measured at, ascending.
     std::vector<std::size_t> sizes(Operation operation = Operation::copy) const;
     /// That which it says that it holds for, and those it was merged from.

@@ -172,6 +172,7 @@ std::string references_table(const Profile& profile, Operation operation) {
 }
 
 std::string timings_table(const TimeAccount& phases, double seconds) {
+    constexpr double kOverheadShare = 0.1; // of verification and calibration together
     std::string out = formatted("%-20s %9s %7s\n", "Time spent on", "seconds", "share");
     const auto row = [&](const std::string& name, double spent) {
         out += formatted("%-20s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));

@@ -20,10 +20,7 @@ std::string choices_tables(const Profile& profile, Operation operation);
 std::string references_table(const Profile& profile, Operation operation);
 
 /// What a run of `seconds` spent on each of its phases and on the rest, in seconds and as shares;
-/// then whether verification and calibration keep to their kOverheadShare of it.
+/// then whether verification and calibration keep to a tenth of it.
 std::string timings_table(const TimeAccount& phases, double seconds);
-
-/// What a run may spend on verification and calibration together.
-inline constexpr double kOverheadShare = 0.1;
 
 } // namespace asterope

@@ -171,20 +171,17 @@ class Group {
     std::size_t faster_ = 0, slower_ = 0;
 };
 
-/// Ratios under one workload, and which of them is the lowest.
+/// Ratios under one workload, and at which size the lowest is.
 struct Summary {
-    std::vector<double> ratios;
-    double lowest = 0;
+    GeometricMean ratios;
     std::size_t lowest_at = 0;
 
     void add(double ratio, std::size_t size) {
-        ratios.push_back(ratio);
-        if (lowest_at && ratio >= lowest) return;
-        lowest = ratio;
-        lowest_at = size;
+        if (ratio < ratios.least()) lowest_at = size;
+        ratios.add(ratio);
     }
     std::string text() const {
-        return formatted("%5.2f %5.2f %-8s", geometric_mean(ratios), lowest,
+        return formatted("%5.2f %5.2f %-8s", ratios.mean(), ratios.least(),
                          format_size(lowest_at).c_str());
     }
 };
