@@ -300,7 +300,7 @@ TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
     const std::vector<std::pair<const char*, std::size_t>> first_sizes = {
         {"REP_MOVSB T T none 0 0", 128},
         {"ZMM T T none 0 0", 128},
-        {"ZMM T NT none 0 0", 257},
+        {"ZMM T NT none 0 0", 513},
         {"R64 T T none 0 0", 257}, // up to 256 bytes XMM registers copy
         {"XMM T T none 0 0 TB1", 257},
         {"XMM T T none 0 0 TB4", 257},
