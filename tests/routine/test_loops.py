@@ -33,6 +33,7 @@ MEMPCPY = {
     "x86_64": ["lea (%rdi,%rdx,1),%rax", "jmp <memmove>"],
     "aarch64": ["bti c", "add x3, x0, x2", "b <memmove>"],
 }
+PAST_CACHES = re.compile(r"v?movnt(?!dqa)|movdir64b|clzero")
 LOOPS_ON = {"x86_64": 64, "aarch64": 32}  # bytes
 
 
@@ -176,6 +177,22 @@ def test_every_pipeline_is_what_was_timed(candidates, tmp_path, arch):
         for function in (candidate, pipeline):
             assert_aligned(arch, function, not t.is_whole, t.name)
     assert not faults, "\n".join(faults[:20])
+
+
+def test_what_is_stored_past_the_caches_is_there_before_the_copy_returns(candidates):
+    """Such stores are weakly ordered: without a fence another CPU could see what the caller stores
+    next before it sees the copy (Intel SDM vol. 1, 10.4.6.2)."""
+    functions = candidates(X86_64)
+    for kind, space in (("", X86_64.pipelines), ("set_", X86_64.set_pipelines)):
+        for variant in space.variants():
+            body = functions[f"asterope_{kind}candidate_{variant.symbol}"].instructions
+            past = [i for i, text in enumerate(body) if PAST_CACHES.match(text)]
+            assert bool(past) == (variant.st == "NT"), variant.name
+            fences = [i for i, text in enumerate(body) if text == "sfence"]
+            assert len(fences) == bool(past), variant.name
+            if past:
+                returns = [i for i, text in enumerate(body) if text == "ret" and i > past[-1]]
+                assert past[-1] < fences[0] < returns[0], variant.name
 
 
 @each(slow=False)

@@ -167,8 +167,9 @@ FAULTS = {
         "it hands on the other distance": (("mov 16(%rcx)", "mov 32(%rcx)"), "source 2", WRONGLY),
         "it times nothing": (("sub %r10d, %eax", ""), "source 2", WRONGLY),
         # those that look at the destination
-        "it never fetches": (("ja 3f", "jmp 3f"), "each 2", f"{WRONGLY} with c"),
-        "it always fetches": (("ja 3f", ""), "each 2", f"{WRONGLY} with f"),
+        "it never fetches": (("jbe 4f", ""), "each 2", f"{WRONGLY} with c"),
+        "it always fetches": (("jbe 3f", ""), "each 2", f"{WRONGLY} with f"),
+        "it is cold on untouched pages": (("jbe 3f", "jmp 3f"), "each 2", f"{WRONGLY} with c"),
         "it hands on fetch's distance": (("mov 48(%rcx)", "mov 32(%rcx)"), "each 2", WRONGLY),
         "it times the source, too": (("mov %eax, %r10d", ""), "each 2", WRONGLY),
         "it writes something else": (
@@ -181,8 +182,9 @@ FAULTS = {
     "aarch64": {
         "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
         "it always believes its probe": (("b.hi 2f", "nop"), "source 2", f"{WRONGLY} with h"),
-        "it never fetches": (("b.hi 3f", "b 3f"), "each 2", f"{WRONGLY} with c"),
-        "it always fetches": (("b.hi 3f", "nop"), "each 2", f"{WRONGLY} with f"),
+        "it never fetches": (("b.ls 4f", "nop"), "each 2", f"{WRONGLY} with c"),
+        "it always fetches": (("b.ls 3f", "nop"), "each 2", f"{WRONGLY} with f"),
+        "it is cold on untouched pages": (("b.ls 3f", "b 3f"), "each 2", f"{WRONGLY} with c"),
         "it hands on the other distance": (("[x4, #48]", "[x4, #32]"), "each 2", WRONGLY),
         "it times the source, too": (
             *(("sub x12, x12, x13", "sub x12, x12, x9"), "each 2", WRONGLY),

@@ -13,7 +13,8 @@ namespace asterope {
 /// Where a probe finds the data of a call.
 enum class Locality {
     cached,   ///< the source in a cache
-    fetched,  ///< the source in none, the destination in one: new data into a buffer used again
+    fetched,  ///< the source in none, the destination in one: new data into a buffer used again,
+              ///< or into untouched pages, which the kernel clears in the cache
     uncached, ///< neither in any
 };
 inline constexpr std::size_t kLocalities = 3;
@@ -22,7 +23,7 @@ inline constexpr std::size_t kLocalities = 3;
 constexpr Locality locality_of(Workload workload) {
     const WorkloadFacts& facts = facts_of(workload);
     if (facts.source_cached) return Locality::cached;
-    return facts.destination_cached ? Locality::fetched : Locality::uncached;
+    return facts.destination_cached || facts.fresh ? Locality::fetched : Locality::uncached;
 }
 
 /// How a row copies: by one pipeline, or by one of three behind a probe.

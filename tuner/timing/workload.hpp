@@ -77,9 +77,8 @@ template <auto fact> constexpr auto workloads_with() {
 /// What can be tuned for.
 inline constexpr auto kTunable = workloads_with<&WorkloadFacts::tunable>();
 
-/// What the winner of a size is measured under, whatever it was tuned for. Not fresh, which is left
-/// to the bench: a page fault took 2 to 3 microseconds on a busy virtual machine, so the run-off of
-/// a quick search at 32 MiB alone would take 3 seconds more.
+/// What the winner of a size is measured under, whatever it was tuned for. Not fresh, which takes
+/// long: a page fault took 2 to 3 microseconds on a busy virtual machine.
 inline constexpr auto kMeasured = workloads_with<&WorkloadFacts::measured>();
 
 /// What sets are timed under.
