@@ -31,7 +31,7 @@ TEST_F(ReadTextFile, says_what_cannot_be_read_and_waits_for_nobody) {
         {folder / "link", "Too many levels of symbolic links"},
         {"/dev/zero", "is longer than 16 MiB"}};
     for (const auto& [path, said] : cases) {
-        EXPECT_EQ(refusal_of([&] { read_text_file(path, "thing"); }),
+        EXPECT_EQ(refusal_of([&, &path = path] { read_text_file(path, "thing"); }),
                   std::string("thing: ") + said);
     }
 }
