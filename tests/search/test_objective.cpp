@@ -30,7 +30,7 @@ TEST(ParseObjective, balances_all_situations_alike_and_as_the_table_of_workloads
     const Objective objective = parse_objective("balanced");
     EXPECT_EQ(objective.name, "balanced");
     for (const auto& [workload, weight] : objective.weights) {
-        EXPECT_NEAR(weight, facts_of(workload).balanced / 7, 1e-12) << name_of(workload);
+        EXPECT_NEAR(weight, facts_of(workload).balanced / 7.5, 1e-12) << name_of(workload);
     }
 }
 
@@ -43,7 +43,7 @@ TEST(WeightsAt, give_what_a_walk_weighs_to_random_places_where_walks_are_not_tim
         return sum;
     };
     for (const auto& [size, situations] :
-         std::map<std::size_t, double>{{512, 6}, {4096, 7}, {1 << 20, 6}, {8 << 20, 6}}) {
+         std::map<std::size_t, double>{{512, 6}, {4096, 7.5}, {1 << 20, 6.5}, {8 << 20, 6}}) {
         const double one = 1 / situations;
         EXPECT_NEAR(share(size, {Workload::hot}), one, 1e-12) << size;
         EXPECT_NEAR(share(size, {Workload::hot_read}), one, 1e-12) << size;
@@ -51,7 +51,9 @@ TEST(WeightsAt, give_what_a_walk_weighs_to_random_places_where_walks_are_not_tim
         EXPECT_NEAR(share(size, {Workload::cold, Workload::cold_walk}), one, 1e-12) << size;
         EXPECT_NEAR(share(size, {Workload::consume, Workload::consume_walk}), one, 1e-12) << size;
         EXPECT_NEAR(share(size, {Workload::fetch, Workload::fetch_walk}), one, 1e-12) << size;
-        EXPECT_NEAR(share(size, {Workload::lookup}), situations > 6 ? one : 0, 1e-12) << size;
+        EXPECT_NEAR(share(size, {Workload::lookup}), size == 4096 ? one : 0, 1e-12) << size;
+        const double fresh = share(size, {Workload::fresh});
+        EXPECT_NEAR(fresh, situations > 6 ? one / 2 : 0, 1e-12) << size;
         const double walk = share(size, {Workload::cold_walk});
         EXPECT_NEAR(walk, size > (4 << 20) ? 0 : one / 2, 1e-12) << size;
     }
@@ -64,6 +66,8 @@ TEST(WeightsAt, leave_out_what_is_not_timed_but_never_all_that_counts) {
     EXPECT_EQ(at(1 << 20, "hot=1,lookup=3"), (Weights{{Workload::hot, 1}}));
     EXPECT_EQ(at(1 << 20, "lookup=3"), (Weights{{Workload::fetch, 1}}));
     EXPECT_EQ(at(4096, "lookup=3"), (Weights{{Workload::lookup, 1}}));
+    EXPECT_EQ(at(8 << 20, "hot=1,fresh=1"), (Weights{{Workload::hot, 1}}));
+    EXPECT_EQ(at(8 << 20, "fresh=1"), (Weights{{Workload::fresh, 1}}));
     EXPECT_EQ(at(8 << 20, "cold_walk=1,hot=1"),
               (Weights{{Workload::hot, 0.5}, {Workload::cold, 0.5}}));
     // what is only measured stays so
