@@ -168,7 +168,8 @@ std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
     std::vector<double> handicaps;
     for (const Entrant one : contestants) {
         const Candidate& candidate = space[static_cast<std::size_t>(one)];
-        const bool simple = standard.has(one) && !candidate.is_marked();
+        const bool other = candidate.variant->whole && one != standard.whole();
+        const bool simple = standard.has(one) && !candidate.is_marked() && !other;
         const double share = !simple ? 1 : candidate.prefetches() ? 0.5 : 0;
         handicaps.push_back(share * TieBand().always);
     }

@@ -53,7 +53,8 @@ std::vector<double> prices_of(const std::vector<Entrant>& contestants,
                               const StandardPipelines& standard, Entrant plain);
 
 /// By how much each has to be better than the simplest at each size, see RowRules: one that
-/// prefetches nothing by 0, another standard one by half of TieBand::always, the rest by all of it.
+/// prefetches nothing by 0, another standard one by half of TieBand::always, the rest, and of those
+/// that are one instruction all but the first, by all of it.
 /// Within that, chance tells which of them wins, and two runs choose differently.
 std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
                                  const StandardPipelines& standard,
