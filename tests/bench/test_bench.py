@@ -15,7 +15,7 @@ import pytest
 from asterope import __version__, workloads
 from asterope.profile import load_profile
 from asterope.render import render_routine
-from asterope.report.bench import build_bench
+from asterope.report.inputs import read_inputs
 from command_errors import interrupted, only_error_of, run_command
 from copy_programs import shared_library
 from profile_samples import choice, of_memset, taking
@@ -451,7 +451,7 @@ def memset_library(memset_profile: Path, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_sets_are_timed_beside_libcs_memset_and_every_output_says_so(
-    measured, memset_library: Path
+    measured, memset_library: Path, tmp_path: Path
 ) -> None:
     done, report = measured(*SETS, *HOT, routine=memset_library)
     title = done.stdout.splitlines()[0]
@@ -463,7 +463,7 @@ def test_sets_are_timed_beside_libcs_memset_and_every_output_says_so(
     assert [line.split()[0] for line in rows_of(done, "hot")] == ["128", "4", "all"]
     for row in report["results"]:
         assert row["copies"]["asterope"]["ns"] > 0
-    build_bench(report, "report.json")  # the report's reader takes it
+    assert read_inputs([str(tmp_path / "report.json")]).bench is not None
 
 
 def test_sets_have_the_suites_and_workloads_that_need_no_source(

@@ -21,9 +21,7 @@ from asterope.record.raw import RawProcess, read_folder
 from command_errors import run_command
 from conftest import BUILD, CPUS, REPOSITORY
 from copy_programs import (
-    STRICT_C,
     assert_right,
-    build_routine_check,
     exported,
     need,
     output_of,
@@ -177,9 +175,7 @@ def test_the_routine_copies_and_sets_right_on_any_cpu(
     for name in ("asterope_memcpy.c", "asterope_memcpy.h"):
         shutil.copy(tuned.folder / name, tmp_path)
     routine = tmp_path / "asterope_memcpy.c"
-    check = build_routine_check(
-        routine, checkers, COMPILER, ("-O2", *STRICT_C), checkers_by=COMPILER
-    )
+    check = AARCH64.routine_check(routine, checkers)
     ends = ",".join(str(one["up_to"]) for one in of(tuned.profile()))
     options = ("--step", 29, "--other-step", 31, "--largest", 131072, "--around", ends)
     assert_right(*AARCH64.emulated(cpu), check, *options, sets=True)

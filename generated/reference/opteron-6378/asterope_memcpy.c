@@ -130,20 +130,20 @@ static const char asterope_tuned_for[] __attribute__((used)) =
   "129:\n"
 
 /* What pipelines whose edges are XMM registers do with 129 to 256 bytes. */
-#define ASTEROPE_COPY_UP_TO_256_XMM \
-    /* up to 256 bytes: the first and the last 128 */ \
+#define ASTEROPE_COPY_SHORT_WAY_XMM \
+    /* up to 256 bytes */ \
   "8:\n" \
+    /* the first and the last 128 */ \
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
     "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
-    "movdqu 112(%rsi), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n" \
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, 64(%rdi)\n" \
-    "movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi); movdqu %xmm7, 112(%rdi)\n" \
-    "movdqu -128(%rsi,%rdx), %xmm0; movdqu -112(%rsi,%rdx), %xmm1; movdqu -96(%rsi,%rdx), %xmm2\n" \
-    "movdqu -80(%rsi,%rdx), %xmm3; movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5\n" \
-    "movdqu -32(%rsi,%rdx), %xmm6; movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, -128(%rdi,%rdx)\n" \
-    "movdqu %xmm1, -112(%rdi,%rdx); movdqu %xmm2, -96(%rdi,%rdx); movdqu %xmm3, -80(%rdi,%rdx)\n" \
-    "movdqu %xmm4, -64(%rdi,%rdx); movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx)\n" \
-    "movdqu %xmm7, -16(%rdi,%rdx)\n" \
+    "movdqu 112(%rsi), %xmm7; movdqu -128(%rsi,%rdx), %xmm8; movdqu -112(%rsi,%rdx), %xmm9\n" \
+    "movdqu -96(%rsi,%rdx), %xmm10; movdqu -80(%rsi,%rdx), %xmm11; movdqu -64(%rsi,%rdx), %xmm12\n" \
+    "movdqu -48(%rsi,%rdx), %xmm13; movdqu -32(%rsi,%rdx), %xmm14; movdqu -16(%rsi,%rdx), %xmm15\n" \
+    "movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
+    "movdqu %xmm4, 64(%rdi); movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi)\n" \
+    "movdqu %xmm7, 112(%rdi); movdqu %xmm8, -128(%rdi,%rdx); movdqu %xmm9, -112(%rdi,%rdx)\n" \
+    "movdqu %xmm10, -96(%rdi,%rdx); movdqu %xmm11, -80(%rdi,%rdx); movdqu %xmm12, -64(%rdi,%rdx)\n" \
+    "movdqu %xmm13, -48(%rdi,%rdx); movdqu %xmm14, -32(%rdi,%rdx); movdqu %xmm15, -16(%rdi,%rdx)\n" \
     "ret\n"
 
 /* XMM, temporal loads, non-temporal stores, prefetch NTA of 2 lines, 12 lines ahead: 129 bytes or more */
@@ -185,7 +185,7 @@ void asterope_copy_xmm_t_nt_nta_2_12(void)
     /* non-temporal stores are weakly ordered: make them visible before whatever the caller stores next */
     "sfence\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_XMM);
+    ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
 /* XMM, temporal loads, non-temporal stores, prefetch NTA of 2 lines, 30 lines ahead: 129 bytes or more */
@@ -227,7 +227,7 @@ void asterope_copy_xmm_t_nt_nta_2_30(void)
     /* non-temporal stores are weakly ordered: make them visible before whatever the caller stores next */
     "sfence\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_XMM);
+    ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
 /* XMM, temporal loads, non-temporal stores, prefetch NTA of 4 lines, 28 lines ahead: 129 bytes or more */
@@ -276,7 +276,7 @@ void asterope_copy_xmm_t_nt_nta_4_28(void)
     /* non-temporal stores are weakly ordered: make them visible before whatever the caller stores next */
     "sfence\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_XMM);
+    ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
 /* XMM, temporal loads, non-temporal stores, prefetch NTA of 2 lines, 20 lines ahead: 129 bytes or more */
@@ -318,7 +318,7 @@ void asterope_copy_xmm_t_nt_nta_2_20(void)
     /* non-temporal stores are weakly ordered: make them visible before whatever the caller stores next */
     "sfence\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_XMM);
+    ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
 /* Overlapping buffers, the destination below the source: XMM, 128 bytes a turn, 129 bytes or more. */

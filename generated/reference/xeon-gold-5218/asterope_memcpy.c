@@ -156,33 +156,34 @@ __attribute__((constructor)) static void asterope_look_at_cpu(void)
   "129:\n"
 
 /* What pipelines whose edges are YMM registers do with 129 to 256 bytes. */
-#define ASTEROPE_COPY_UP_TO_256_YMM \
-    /* up to 256 bytes: the first and the last 128 */ \
+#define ASTEROPE_COPY_SHORT_WAY_YMM \
+    /* up to 256 bytes */ \
   "8:\n" \
+    /* the first and the last 128 */ \
     "vmovdqu (%rsi), %ymm0; vmovdqu 32(%rsi), %ymm1; vmovdqu 64(%rsi), %ymm2\n" \
-    "vmovdqu 96(%rsi), %ymm3; vmovdqu %ymm0, (%rdi); vmovdqu %ymm1, 32(%rdi)\n" \
-    "vmovdqu %ymm2, 64(%rdi); vmovdqu %ymm3, 96(%rdi); vmovdqu -128(%rsi,%rdx), %ymm0\n" \
-    "vmovdqu -96(%rsi,%rdx), %ymm1; vmovdqu -64(%rsi,%rdx), %ymm2; vmovdqu -32(%rsi,%rdx), %ymm3\n" \
-    "vmovdqu %ymm0, -128(%rdi,%rdx); vmovdqu %ymm1, -96(%rdi,%rdx); vmovdqu %ymm2, -64(%rdi,%rdx)\n" \
-    "vmovdqu %ymm3, -32(%rdi,%rdx)\n" \
+    "vmovdqu 96(%rsi), %ymm3; vmovdqu -128(%rsi,%rdx), %ymm4; vmovdqu -96(%rsi,%rdx), %ymm5\n" \
+    "vmovdqu -64(%rsi,%rdx), %ymm6; vmovdqu -32(%rsi,%rdx), %ymm7; vmovdqu %ymm0, (%rdi)\n" \
+    "vmovdqu %ymm1, 32(%rdi); vmovdqu %ymm2, 64(%rdi); vmovdqu %ymm3, 96(%rdi)\n" \
+    "vmovdqu %ymm4, -128(%rdi,%rdx); vmovdqu %ymm5, -96(%rdi,%rdx); vmovdqu %ymm6, -64(%rdi,%rdx)\n" \
+    "vmovdqu %ymm7, -32(%rdi,%rdx)\n" \
     "vzeroupper\n" \
     "ret\n"
 
 /* What pipelines whose edges are XMM registers do with 129 to 256 bytes. */
-#define ASTEROPE_COPY_UP_TO_256_XMM \
-    /* up to 256 bytes: the first and the last 128 */ \
+#define ASTEROPE_COPY_SHORT_WAY_XMM \
+    /* up to 256 bytes */ \
   "8:\n" \
+    /* the first and the last 128 */ \
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
     "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
-    "movdqu 112(%rsi), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n" \
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, 64(%rdi)\n" \
-    "movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi); movdqu %xmm7, 112(%rdi)\n" \
-    "movdqu -128(%rsi,%rdx), %xmm0; movdqu -112(%rsi,%rdx), %xmm1; movdqu -96(%rsi,%rdx), %xmm2\n" \
-    "movdqu -80(%rsi,%rdx), %xmm3; movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5\n" \
-    "movdqu -32(%rsi,%rdx), %xmm6; movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, -128(%rdi,%rdx)\n" \
-    "movdqu %xmm1, -112(%rdi,%rdx); movdqu %xmm2, -96(%rdi,%rdx); movdqu %xmm3, -80(%rdi,%rdx)\n" \
-    "movdqu %xmm4, -64(%rdi,%rdx); movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx)\n" \
-    "movdqu %xmm7, -16(%rdi,%rdx)\n" \
+    "movdqu 112(%rsi), %xmm7; movdqu -128(%rsi,%rdx), %xmm8; movdqu -112(%rsi,%rdx), %xmm9\n" \
+    "movdqu -96(%rsi,%rdx), %xmm10; movdqu -80(%rsi,%rdx), %xmm11; movdqu -64(%rsi,%rdx), %xmm12\n" \
+    "movdqu -48(%rsi,%rdx), %xmm13; movdqu -32(%rsi,%rdx), %xmm14; movdqu -16(%rsi,%rdx), %xmm15\n" \
+    "movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
+    "movdqu %xmm4, 64(%rdi); movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi)\n" \
+    "movdqu %xmm7, 112(%rdi); movdqu %xmm8, -128(%rdi,%rdx); movdqu %xmm9, -112(%rdi,%rdx)\n" \
+    "movdqu %xmm10, -96(%rdi,%rdx); movdqu %xmm11, -80(%rdi,%rdx); movdqu %xmm12, -64(%rdi,%rdx)\n" \
+    "movdqu %xmm13, -48(%rdi,%rdx); movdqu %xmm14, -32(%rdi,%rdx); movdqu %xmm15, -16(%rdi,%rdx)\n" \
     "ret\n"
 
 /* YMM, temporal loads and stores, prefetch T1 of 14 lines, 0 lines ahead: 129 bytes or more */
@@ -228,7 +229,7 @@ void asterope_copy_ymm_t_t_t1_14_0(void)
     "vmovdqu %ymm2, 64(%r8); vmovdqu %ymm3, 96(%r8)\n"
     "vzeroupper\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_YMM);
+    ASTEROPE_COPY_SHORT_WAY_YMM);
 }
 
 /* XMM, temporal loads and stores, prefetch T0 of 4 lines, 30 lines ahead: 129 bytes or more */
@@ -274,7 +275,7 @@ void asterope_copy_xmm_t_t_t0_4_30(void)
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_XMM);
+    ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
 /* MM, temporal loads and stores, prefetch T0 of 2 lines, 28 lines ahead: 129 bytes or more */
@@ -317,7 +318,7 @@ void asterope_copy_mm_t_t_t0_2_28(void)
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "emms\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_XMM);
+    ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
 /* MM, temporal loads and stores, prefetch T0 of 2 lines, 30 lines ahead: 129 bytes or more */
@@ -360,7 +361,7 @@ void asterope_copy_mm_t_t_t0_2_30(void)
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "emms\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_XMM);
+    ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
 /* Overlapping buffers, the destination below the source: XMM, 128 bytes a turn, 129 bytes or more. */
@@ -486,7 +487,7 @@ void asterope_untuned(void)
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "ret\n"
-    ASTEROPE_COPY_UP_TO_256_XMM);
+    ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
 ASTEROPE_NAKED void *asterope_memcpy(

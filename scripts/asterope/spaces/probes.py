@@ -10,10 +10,10 @@ from .axis import Axis, Copy
 # The least a sensing copy takes, in bytes.
 MINIMUM_BYTES = 4096
 
-# The loads from the destination that take so many times the threshold, or longer, met pages that nobody
-# had touched. The kernel clears these in the cache, so that they are as good as cached. With a
-# threshold of 209 ticks: two loads past all caches and the TLB 468, of a hundred one above 1,400; two
-# page faults 12,000 (Zen 5, a virtual machine; 4 KiB pages).
+# The loads from the destination that take so many times the threshold, or longer, met pages that
+# nobody had touched. The kernel clears these in the cache, so that they are as good as cached. With
+# a threshold of 209 ticks: two loads past all caches and the TLB 468, of a hundred one above 1,400;
+# two page faults 12,000 (Zen 5, a virtual machine; 4 KiB pages).
 FAULT = 10
 
 # Ticks of the counter that the templates read; the copy compares 32 bits of them.

@@ -6,8 +6,8 @@ from .. import axes, members
 from ..axis import Axis, Space
 from .registers import VECTORS, needs
 
-# Bytes that 16 registers of XMM and of YMM hold, and 8 of ZMM. Beyond, a loop is shorter: 600 bytes as
-# twice 512 had 0.72 of the speed of libc's set (Zen 5).
+# Bytes that 16 registers of XMM and of YMM hold, and 8 of ZMM. Beyond, a loop is shorter: 600 bytes
+# as twice 512 had 0.72 of the speed of libc's set (Zen 5).
 _MOST_BYTES = {"XMM": 256, "YMM": 512, "ZMM": 512}
 
 
