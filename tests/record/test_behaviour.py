@@ -227,7 +227,7 @@ def test_where_no_space_can_be_reserved_nothing_is_recorded(
 def test_valgrind_finds_nothing_wrong(recorder: Recorder, check: Path) -> None:
     need("valgrind")
     command = ("valgrind", "-q", "--error-exitcode=99", "--trace-children=yes", check)
-    for situation in ("functions", "overlapping"):
+    for situation in ("functions", "errno", "files"):
         recorder.run(*command, situation, period=ALL, timeout=300)
     assert any(said_something.counts.get("mempcpy") for said_something in recorder.processes())
 

@@ -264,8 +264,8 @@ static struct time_stamp ring[] = {{ {stamps} }};
 extern struct time_stamp *routine_clock;
 __attribute__((used)) struct time_stamp *routine_clock = ring;
 """
-# Each is as far behind the one before: no probe takes 0 ticks, or 4294967295.
-STEADY = RING.format(stamps=", ".join(f"{{{i}u << 30, &ring[{(i + 1) % 4}]}}" for i in range(4)))
+# Each is as far behind the one before: no probe takes 0 ticks, or more than MAXIMUM_THRESHOLD.
+STEADY = RING.format(stamps=", ".join(f"{{{i}u << 28, &ring[{(i + 1) % 16}]}}" for i in range(16)))
 # Three time stamps, or two where a probe reads no more.
 TOLD = RING.format(
     stamps="{START, &ring[1]}, {START + SOURCE, &ring[SECOND]}, "

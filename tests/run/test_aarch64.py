@@ -208,7 +208,7 @@ def test_the_bench_times_the_routine_beside_libc(tuned: Tuned, tmp_path: Path) -
     library = tmp_path / "libroutine.so"
     source = tuned.folder / "asterope_memcpy.c"
     output_of(COMPILER, "-O2", "-shared", "-fPIC", source, "-o", library)
-    bench = ("--routine", library, "--sizes", "1K", "--workload", "hot", "--suite", "sizes")
+    bench = ("--routine", library, "--sizes", "1K", "--suite", "hot")
     done = tuned.run("asterope-bench", *bench, "--rounds", "3", "--json", tmp_path / "b.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert "asterope_memcpy" in (tmp_path / "b.json").read_text(encoding="utf-8")
