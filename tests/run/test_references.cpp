@@ -22,7 +22,7 @@ TEST(ParseReferences, reads_the_symbols_of_each_operation) {
                        {"new=./a:b/c.so:copy,set", "./a:b/c.so copy", "./a:b/c.so set"},
                        {"new=./a:b/c.so", "./a:b/c.so memcpy", "./a:b/c.so memset"}};
     for (const auto& [text, copy, set] : cases) {
-        const auto named = [&](Operation operation) {
+        const auto named = [&text = text](Operation operation) {
             const auto all = parse_references({text}, operation);
             return all.empty() ? "" : all.front().copy.path + ' ' + all.front().copy.symbol;
         };

@@ -192,7 +192,7 @@ TEST(SmallSearch, takes_the_best_mean_where_all_lose_somewhere_and_the_simplest_
 TEST(SmallSearch, takes_what_stands_unless_it_is_clearly_beaten) {
     const auto standing = static_cast<Entrant>(all().size() - 1), other = standing - 3;
     for (const auto& [lead, stands] : {std::pair(1.01, true), std::pair(1.1, false)}) {
-        KnownMachine machine(ratios_of([&](Entrant entrant) {
+        KnownMachine machine(ratios_of([&, lead = lead](Entrant entrant) {
             const double level = entrant == other ? lead : entrant == standing ? 1 : 0.9;
             return SmallTruth{level, level, level, level, level, level};
         }));
