@@ -77,3 +77,8 @@ TEST(RunWatched, blames_no_call_for_what_another_function_has_done) {
     EXPECT_EQ(said_of([] { raise(SIGALRM); }, "libc"),
               "1 the process died: Alarm clock while libc was called" + doing);
 }
+
+TEST(RunWatched, ends_by_the_same_signal_as_its_work_when_nobody_reads_its_output) {
+    const auto write_to_nobody = [] { return raise(SIGPIPE); };
+    EXPECT_EXIT(run_watched(kRun, write_to_nobody), testing::KilledBySignal(SIGPIPE), "");
+}

@@ -24,7 +24,6 @@ from namespaces import run_with, skip_without_namespaces
 # What would install and build.
 STAND_INS = r"""
 set_up() {
-    require_writable_checkout
     mkdir -p -- "$build"
     : >"$log"
 }
@@ -286,6 +285,33 @@ def test_the_first_run_builds_what_is_installed_compares_briefly_and_names_what_
     assert "compared:" not in checkout.run("--quiet").stdout
 
 
+@pytest.mark.parametrize(
+    ("given", "search"),
+    [
+        ([], "searches (4 min)"),
+        (["--rigor", "quick"], "searches (1 min)"),
+        (["--rigor=exhaustive", "--no-generate"], "searches (hours)"),
+        (["--time-budget", "10m"], "searches (as long as it may)"),
+    ],
+)
+def test_the_first_line_says_what_will_be_done_and_how_long_that_takes(
+    checkout: Checkout, given: list[str], search: str
+) -> None:
+    tool = checkout.root / "build" / "asterope-tune"
+    tool.rename(checkout.root / "kept")
+    with (checkout.scripts / "setup.sh").open("a") as setup:
+        setup.write('configure() { cp "$root/kept" "$build/asterope-tune"; }\n')
+    first = checkout.run(*given).stderr.splitlines()[0]
+    building, *others = first.removeprefix("scripts/tune: ").split(", ")
+    assert re.fullmatch(r"builds asterope-tune \([1-9][0-9]* min\)", building)
+    assert others[0] == search
+    assert ("compares it with libc" in first) == ("--no-generate" not in given)
+    again = checkout.run(*given).stderr.splitlines()[0]
+    assert "builds" not in again
+    assert again.endswith(f"without the search where {checkout.profile} still fits")
+    assert "searches" not in checkout.run("--quiet", *given).stderr
+
+
 # --- When to search again -------------------------------------------------------------------------
 
 
@@ -490,7 +516,7 @@ def test_a_repository_that_git_does_not_trust_gets_one_line(checkout: Checkout) 
         )
     done = checkout.run()
     assert done.returncode == 1
-    titles, message = done.stderr.splitlines()
+    _plan, titles, message = done.stderr.splitlines()
     assert titles == "configuring ... failed"
     assert message.startswith("scripts/tune: git trusts no repository of another user")
 

@@ -152,6 +152,9 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
         throw failure_of(*shared, run,
                          "the process ended with exit code " + std::to_string(WEXITSTATUS(status)));
     }
+    if (WTERMSIG(status) == SIGPIPE && shared->inside == 0) { // nobody reads on: as filters end
+        std::raise(SIGPIPE);
+    }
     if (WTERMSIG(status) == SIGKILL) {
         throw Failure("the run was killed, for want of memory or by somebody");
     }

@@ -80,6 +80,10 @@ Rigor parse_rigor(std::string_view text) {
                    "' is unknown: choose quick, standard or exhaustive");
 }
 
+Rigor rigor_at(const Rigor& rigor, std::size_t size) {
+    return rigor.name == standard().name && size >= kLargeCopy ? quick() : rigor;
+}
+
 bool Rigor::Grid::has(const Candidate& candidate) const {
     return ps.empty() || !candidate.prefetches() ||
            (contains(ps, candidate.variant->ps) && contains(pd, candidate.pd));

@@ -75,6 +75,14 @@ inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
+/// From so many bytes on, a trial takes milliseconds.
+inline constexpr std::size_t kLargeCopy = std::size_t{4} << 20;
+
+/// How a size's pipelines are searched: a standard search tries large copies as a quick one does.
+/// They took two thirds of its time on a Zen 3 (32 MiB of last cache), for rows that the contest
+/// chooses among the finalists of all sizes anyway.
+Rigor rigor_at(const Rigor& rigor, std::size_t size);
+
 /// About how many trials of candidates the run-off of a size costs under a workload, and what comes
 /// before: for progress only. `from_start`: the workload does not wait for the last cut.
 std::size_t run_off_trials(const Rigor& rigor);

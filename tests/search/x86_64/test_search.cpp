@@ -350,6 +350,14 @@ TEST(Search, times_about_as_much_as_planned_and_every_entrant_in_exhaustive_alon
     EXPECT_EQ(timed[2], whole_space().size());
 }
 
+TEST(RigorAt, lets_a_standard_search_try_large_copies_as_a_quick_one_does) {
+    for (const char* name : {"quick", "standard", "exhaustive"}) {
+        const Rigor rigor = parse_rigor(name);
+        EXPECT_EQ(rigor_at(rigor, kLargeCopy - 1).name, name);
+        EXPECT_EQ(rigor_at(rigor, kLargeCopy).name, rigor.name == "standard" ? "quick" : name);
+    }
+}
+
 TEST_P(Rigors, work_with_few_entrants_but_not_with_none) {
     KnownMachine machine(flat(1.2, kBoth));
     Query query = {.objectives = {equal_weights(kBoth)}};

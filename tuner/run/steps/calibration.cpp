@@ -22,12 +22,13 @@ class Planner {
     /// with a probe are tried.
     void add(std::size_t size, Workload workload, const Weights& all, double trial, bool senses) {
         const Rigor& rigor = plan_.rigor;
+        const Rigor of_size = rigor_at(rigor, size);
         if (weight_of(all, workload) > 0) {
             const bool from_start = weight_of(screening_weights(all), workload) > 0;
-            const auto screening = screening_trials(rigor, paper_, from_start, plan_.extended);
+            const auto screening = screening_trials(of_size, paper_, from_start, plan_.extended);
             plan(Step::screening, static_cast<double>(screening) * trial);
         }
-        plan(Step::run_off, static_cast<double>(run_off_trials(rigor)) * trial);
+        plan(Step::run_off, static_cast<double>(run_off_trials(of_size)) * trial);
         // About: how many rows and boundaries there will be, nobody knows yet.
         const auto races = [&](Step step, double entrants, int rounds) {
             plan(step, entrants * rounds * trial);
