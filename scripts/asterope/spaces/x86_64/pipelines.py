@@ -33,6 +33,14 @@ AXES = (
         paper=7,
         extension="movdir64b",
     ),
+    # movntdqa has no unaligned form: with lt NT and st T the source is aligned instead of the
+    # destination; with st NT both would have to be, and where they are not, loads are plain. Write-
+    # combining sources (--source-map) need that. On write-back memory, as the paper's machines copy
+    # it (their published winners have lt T alone), movntdqa is a plain load, and lt NT measures the
+    # side with st T, nothing with st NT. The side as an axis, 1,215 variants more, won at no size
+    # on Zen 3, 256 B to 64 KiB: with the source aligned, cached copies had 0.77 to 0.96 of the
+    # speed, 1.01 with prefetchw at 12 to 16 KiB, where reading them took that back; with neither
+    # aligned 0.76 to 0.98, but for sizes that save a turn of the loop; uncached ones were alike.
     Axis(
         "lt",
         ("T", "NT"),
