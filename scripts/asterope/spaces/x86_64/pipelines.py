@@ -38,9 +38,9 @@ AXES = (
     # combining sources (--source-map) need that. On write-back memory, as the paper's machines copy
     # it (their published winners have lt T alone), movntdqa is a plain load, and lt NT measures the
     # side with st T, nothing with st NT. The side as an axis, 1,215 variants more, won at no size
-    # on Zen 3, 256 B to 64 KiB: with the source aligned, cached copies had 0.77 to 0.96 of the
-    # speed, 1.01 with prefetchw at 12 to 16 KiB, where reading them took that back; with neither
-    # aligned 0.76 to 0.98, but for sizes that save a turn of the loop; uncached ones were alike.
+    # on Zen 3, 384 B to 64 KiB: with the source aligned, cached copies had 0.77 to 0.96 of the
+    # speed, 1.01 with prefetchw at 12 to 16 KiB, where reading them took that back, and uncached
+    # ones were alike; with neither aligned both lost as much, but where that saves a loop's turn.
     Axis(
         "lt",
         ("T", "NT"),
