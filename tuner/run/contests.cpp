@@ -61,8 +61,9 @@ void Contests::take_rows(const Run& run, std::vector<Row> rows, Findings& findin
     findings.rows = std::move(rows);
 }
 
-/// Whether `one` is faster than `other` at an evaluated size beyond chance, by the rounds in which
-/// both were timed; or the two were not timed together, so that nothing says that `other` would do.
+/// Whether `one` is faster than `other` at an evaluated size beyond chance: by the rounds in which
+/// both were timed, else by what each was ahead of libc; or `other` was not timed there, so that
+/// nothing says that it would do.
 bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other,
                      std::size_t objective) const {
     if (!one.senses && !other.senses) {
@@ -81,8 +82,12 @@ bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other
         if (place == entrants.end()) return std::nullopt;
         return static_cast<Entrant>(place - entrants.begin());
     };
+    const Race& race = *races->second.race;
     const auto ours = place_of(one), theirs = place_of(other);
-    return !ours || !theirs || races->second.race->lead(*ours, *theirs).low > 1;
+    if (!theirs || (!ours && one.senses)) return true;
+    if (ours) return race.lead(*ours, *theirs).low > 1;
+    const Entrant plain = contestants[one.pipelines.front()];
+    return at_size[index].race->libc_over(plain, objective).low > race.libc_over(*theirs).high;
 }
 
 std::vector<Row> Contests::beyond_chance(std::vector<Row> rows, std::size_t objective,

@@ -1,0 +1,48 @@
+// Which rows of one size alone are kept, by the rounds of contests whose truth is known.
+#include "run/contests.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/known_machine.hpp"
+
+using namespace asterope;
+
+namespace {
+
+const Weights kHot = {{Workload::hot, 1}};
+const RowCopy kSensing = {{0, 0, 1}, true}, kPlain = RowCopy::plain(1);
+
+/// A run-off among as many entrants as there are `ratios`, libc's time over theirs.
+KeptRace race_among(std::vector<double> ratios) {
+    KeptRace kept{std::make_unique<std::mt19937_64>(1), nullptr};
+    const std::vector<Entrant> all = all_entrants(ratios.size());
+    JitteryMachine machine({{Workload::hot, std::move(ratios)}}, 0.02, 1);
+    kept.race = std::make_unique<Race>(4096, std::vector{kHot}, *kept.random, machine);
+    kept.race->run_off(all, 11, kLibc);
+    return kept;
+}
+
+/// The rows that are left of three, of which the second takes one size alone. `together`: its copy
+/// was timed beside the sensing copy, too.
+std::size_t rows_left(double plain, double sensing, bool together) {
+    Contests contests;
+    contests.contestants = {0, 1};
+    contests.standing.resize(3);
+    contests.at_size.resize(3);
+    contests.at_size[1] = {race_among({1, plain}), {}};
+    contests.sensing.push_back({{}, {}, {kSensing, {}}, {}});
+    SensingRace race{race_among({sensing, plain}), {{kSensing, nullptr}}};
+    if (together) race.entrants.emplace_back(kPlain, nullptr);
+    contests.sensing_races.emplace(1, std::move(race));
+    return contests.beyond_chance({{0, 0, kSensing}, {1, 1, kPlain}, {2, 2, kSensing}}).size();
+}
+
+} // namespace
+
+TEST(Contests, keep_a_row_of_one_size_alone_where_it_is_ahead_of_its_neighbours_beyond_chance) {
+    for (const bool together : {true, false}) {
+        EXPECT_EQ(rows_left(1.2, 1.1, together), 3u) << together;
+        EXPECT_EQ(rows_left(1.1, 1.1, together), 1u) << together;
+        EXPECT_EQ(rows_left(1.0, 1.1, together), 1u) << together;
+    }
+}
