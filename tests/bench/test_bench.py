@@ -565,6 +565,7 @@ BAD_ARGUMENTS = [
     ["--peer", "memcopy", "'memcopy' is no built-in copy"],
     ["--peer", "avx", "--peer", "avx=libpeer.so:copy", ""],
     ["--suite", "fresh", "--sizes", "128,1K", "fresh is timed from 4 KiB up"],
+    ["--suite", "bystander", "--sizes", "63K", "bystander is timed from 64 KiB up"],
     ["--suite", "mix_l1", "is none of memcpy: choose workloads, sizes, "],
     [*SETS, "has no function asterope_memset"],
     [*SETS, "--suite", "aliased", "suite 'aliased' is none of memset: choose workloads, sizes, "],

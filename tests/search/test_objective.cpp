@@ -22,7 +22,7 @@ Weights mix(std::string_view weights) {
 
 const std::string kChoices =
     "hot, hot_read, cold, cold_walk, consume, consume_walk, produce, fetch, "
-    "fetch_walk, lookup, fresh or fresh_hot";
+    "fetch_walk, lookup, fresh, fresh_hot or bystander";
 
 } // namespace
 

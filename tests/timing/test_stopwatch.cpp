@@ -26,6 +26,7 @@ const std::vector<Workload> kOfOneSize = [] {
     std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
     workloads.push_back(Workload::fresh);
     workloads.push_back(Workload::fresh_hot);
+    workloads.push_back(Workload::bystander);
     return workloads;
 }();
 const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
@@ -349,6 +350,32 @@ TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alon
     }
 }
 
+// Every line of the other data begins with 1, so that the sum counts the lines. What is not timed
+// brings the near ones into the second cache; what settles the caches leaves all as it is later.
+TEST(Bystander, reads_all_near_lines_after_each_copy_and_as_many_far_ones_as_were_copied) {
+    start_clock(false, 0);
+    const Arena arena(32 * kMiB);
+    const std::vector<Cache> caches = {{1, "data", 32 * kKiB, 64, 8, 1},
+                                       {2, "unified", 256 * kKiB, 64, 8, 1},
+                                       {3, "unified", 4 * kMiB, 64, 16, 2}};
+    Stopwatch stopwatch(arena, 2 * kMiB, 4 * kMiB, {caches});
+    constexpr std::size_t kNear = 128 * kKiB / 64, kFar = kMiB / 64;
+    for (const std::size_t size : {64 * kKiB, 64 * kKiB + 63, 2 * kMiB}) {
+        stopwatch.set_calibration(size, Workload::bystander, {3, 0});
+        std::uint64_t before = 0;
+        for (std::uint64_t round = 0; round < 4; ++round) {
+            before = stopwatch.buffers().sum_read;
+            calls.clear();
+            stopwatch.time({remember, 0}, Workload::bystander, size, round);
+            const std::size_t each = kNear + std::min(size / 64, kFar);
+            const std::size_t settling = round || size != 64 * kKiB ? 0 : 5 * kMiB / size + 1;
+            EXPECT_EQ(calls.size(), settling + 3);
+            EXPECT_EQ(stopwatch.buffers().sum_read - before,
+                      (settling > 0) * kNear + settling * each + kNear + 3 * each);
+        }
+    }
+}
+
 // --- Sets ----------------------------------------------------------------------------------------
 
 TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
@@ -529,6 +556,7 @@ TEST(IsTimedAt, leaves_out_sizes_beyond_the_bounds_of_the_table) {
     } rows[] = {{Workload::fresh, kPage, std::size_t{1} << 40},
                 {Workload::cold_walk, 1, 2 * kMiB},
                 {Workload::lookup, 1024, 64 << 10},
+                {Workload::bystander, 64 << 10, std::size_t{1} << 40},
                 {Workload::hot, 1, std::size_t{1} << 40}};
     for (const auto& [workload, least, most] : rows) {
         EXPECT_TRUE(is_timed_at(least, workload) && is_timed_at(most, workload));

@@ -40,7 +40,7 @@ Job size_job(const std::string& suite, const Setting& setting,
 std::shared_ptr<Stopwatch> stopwatch_of(const Setting& setting, const Arena& arena,
                                         const std::vector<std::size_t>& sizes) {
     return std::make_shared<Stopwatch>(arena, sizes.back(), last_cache_bytes(setting.machine),
-                                       SmallCalls{}, setting.operation);
+                                       SmallCalls{setting.machine.caches}, setting.operation);
 }
 
 } // namespace

@@ -27,18 +27,19 @@ Slots::Slots(std::size_t stride, std::size_t room)
     while (std::gcd(step, count) != 1) ++step;
 }
 
-std::size_t Slots::take() {
-    const std::size_t at = next * stride;
-    next += step;
-    if (next >= count) next -= count;
-    return at;
-}
-
 std::size_t Walk::take() {
     if (next + stride + 64 > end) next = begin + next % 64; // misaligned as it would have been
     const std::size_t at = next;
     next += stride;
     return at;
+}
+
+OtherData::OtherData(const std::vector<Cache>& caches)
+    : near(64, cache_bytes(caches, 2) / 2),
+      far(64, std::min(cache_bytes(caches, 3), kMostOfACache) / 4),
+      memory((near.count + far.count) * 64) {
+    // written: of pages that were only read the system has one, of zeros
+    for (std::size_t at = 0; at < memory.bytes(); at += 64) memory.begin()[at] = 1;
 }
 
 Buffers::Buffers(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,

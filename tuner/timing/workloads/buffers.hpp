@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "timing/arena.hpp"
+#include "timing/fresh_memory.hpp"
 #include "timing/placement.hpp"
 #include "timing/workloads/small_calls.hpp"
 
@@ -23,7 +24,12 @@ inline constexpr std::size_t kWrittenRoom = kGroupCalls * 2 * 4096;
 struct Slots {
     Slots() = default;
     Slots(std::size_t stride, std::size_t room); ///< both in bytes
-    std::size_t take();                          ///< the next slot's offset in bytes
+    std::size_t take() {                         ///< the next slot's offset in bytes
+        const std::size_t at = next * stride;
+        next += step;
+        if (next >= count) next -= count;
+        return at;
+    }
     std::size_t stride = 0, count = 0, step = 0, next = 0;
 };
 
@@ -49,6 +55,14 @@ constexpr std::size_t walked_stride(std::size_t size) {
 template <class Place> struct Sides { Place source, destination; };
 using SlotPair = Sides<Slots>;
 using WalkPair = Sides<Walk>;
+
+/// Of bystander: what the program has in the caches besides, of two working sets that are read line
+/// by line in a scattered order.
+struct OtherData {
+    explicit OtherData(const std::vector<Cache>& caches);
+    Slots near, far; ///< half of the second cache, and behind it a quarter of the last one
+    FreshMemory memory;
+};
 
 struct Buffers {
     /// See Stopwatch.
@@ -79,6 +93,7 @@ struct Buffers {
     SmallCalls small;
     std::map<int, CallSequence> sequences; ///< of mixes, by level; of page_end, spread
     std::optional<PageEnds> page_ends;     ///< once there is a sequence of page_end
+    std::optional<OtherData> other_data;   ///< once there was a trial of bystander
 
   private:
     std::map<std::size_t, SlotPair> slots_;

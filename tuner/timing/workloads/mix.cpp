@@ -17,16 +17,6 @@ constexpr std::size_t kTrialBytes = std::size_t{3} << 20;   ///< in one trial wh
 constexpr int kMemoryLevel = 4;
 constexpr int kSpreadPlace = kMemoryLevel + 1; ///< among Buffers::sequences; mixes have their level
 constexpr std::size_t kLargestSpread = 63;
-/// Bounds the working sets of caches, lest a machine that reports a huge one touches all memory.
-constexpr std::size_t kMostOfACache = std::size_t{64} << 20;
-
-std::size_t cache_bytes(const std::vector<Cache>& caches, int level) {
-    std::size_t bytes = 0;
-    for (const Cache& cache : caches) {
-        if (cache.level <= level) bytes = std::max(bytes, cache.bytes);
-    }
-    return bytes ? bytes : std::size_t{32} << (10 + 5 * (level - 1)); // 32 KiB, 1 MiB, 32 MiB
-}
 
 /// `sizes`, each as often as its bytes are copied; none where no size up to `largest` counts.
 std::optional<Distribution> by_bytes(const Distribution& sizes, std::size_t largest) {

@@ -7,6 +7,14 @@
 
 namespace asterope {
 
+std::size_t cache_bytes(const std::vector<Cache>& caches, int level) {
+    std::size_t bytes = 0;
+    for (const Cache& cache : caches) {
+        if (cache.level <= level) bytes = std::max(bytes, cache.bytes);
+    }
+    return bytes ? bytes : std::size_t{32} << (10 + 5 * (level - 1)); // 32 KiB, 1 MiB, 32 MiB
+}
+
 void refuse_undrawable(const SmallCalls& small) {
     const auto& pairs = small.statistics.sizes.pairs();
     const auto drawable = [&](const auto& pair) {

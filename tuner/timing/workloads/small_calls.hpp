@@ -37,6 +37,12 @@ struct SmallCalls {
     const Arena* arena = nullptr; ///< where; none: that of the other workloads
 };
 
+/// Bounds the working sets of caches, lest a machine that reports a huge one touches all memory.
+inline constexpr std::size_t kMostOfACache = std::size_t{64} << 20;
+
+/// What the largest cache up to that level has; of a machine that names none, what is usual.
+std::size_t cache_bytes(const std::vector<Cache>& caches, int level);
+
 /// Throws BadInput where calls count and none has a size that can be drawn.
 void refuse_undrawable(const SmallCalls& small);
 

@@ -31,8 +31,8 @@ struct WorkloadTimer {
 /// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp,
 /// `lookup` in fetch.cpp.
 namespace workloads {
-extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, half_cached, fresh, mix,
-    page_end, fixed, overlapping;
+extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, half_cached, fresh,
+    bystander, mix, page_end, fixed, overlapping;
 }
 
 } // namespace asterope
