@@ -61,6 +61,9 @@ def test_the_routine_runs_beside_libc_at_the_sizes_and_between_them(examined) ->
     exam = load_profile(folder / "p.json").raw["exam"]["memcpy"]
     assert exam["cells"] > 30
     assert all(loss["ratio"]["high"] < 0.97 for loss in exam["losses"])
+    rounds = exam["rounds"]
+    assert rounds["count"] >= 3 * exam["cells"]
+    assert 0 < rounds["slowest"] <= rounds["median"] and 0 < rounds["floor"] <= 1
 
 
 def test_strict_fails_exactly_where_the_exam_found_a_loss(examined) -> None:

@@ -120,7 +120,7 @@ _GOOD: dict[str, Any] = {
         "weights": {
             "memcpy": {
                 **{"hot": 1, "cold": 0.5, "consume": 0.5},
-                **{"produce": 0, "fetch": 0, "fresh": 0, "fresh_hot": 0},
+                **{"produce": 0, "fetch": 0, "fresh": 0, "fresh_hot": 0, "bystander": 0},
             },
             "memset": {"hot": 0.25, "hot_read": 0.25, "cold": 0.25, "consume": 0.25},
         },
@@ -134,6 +134,7 @@ _GOOD: dict[str, Any] = {
             "cells": 44,
             "exams": 2,
             "losses": [{"size": 65536, "workload": "hot", "ratio": _RATIO}],
+            "rounds": {"count": 220, "median": 1.1, "slowest": 0.8, "floor": 0.9},
         },
         "memset": {"cells": 20, "exams": 1, "losses": []},
     },

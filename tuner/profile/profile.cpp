@@ -17,6 +17,11 @@ std::string name_of(const AnyCopy& copy) {
     return std::get<const asterope_copy*>(copy)->name;
 }
 
+ExamRounds exam_rounds(const std::vector<double>& ratios, const std::vector<double>& own) {
+    return {ratios.size(), rounded(median(ratios)), rounded(percentile(ratios, 1)),
+            rounded(percentile(own, 1))};
+}
+
 double Choice::bandwidth(Workload workload) const {
     const auto timed = workloads.find(workload); // bytes a nanosecond are GB/s
     if (timed == workloads.end() || timed->second.ns <= 0) return 0;

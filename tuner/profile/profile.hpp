@@ -156,11 +156,23 @@ struct ExamLoss {
     Estimate ratio{1, 1, 1}; ///< the time of the fastest of those over the routine's
 };
 
+/// Libc's time over the routine's in every round of an exam, whatever the size and the workload.
+struct ExamRounds {
+    std::size_t count = 0;
+    double median = 1;
+    double slowest = 1; ///< the 1st percentile: what the slowest round in a hundred shows
+    double floor = 1;   ///< the same of libc beside itself, which noise alone does
+};
+
+/// `ratios` of libc's time to the routine's, `own` of libc's to libc's, of the same rounds.
+ExamRounds exam_rounds(const std::vector<double>& ratios, const std::vector<double>& own);
+
 /// How the compiled routine did at the end, on fresh samples.
 struct ExamFacts {
     std::size_t cells = 0; ///< pairs of a size and a workload
     std::size_t exams = 1; ///< after each but the last, rows that had lost were chosen anew
     std::vector<ExamLoss> losses;
+    std::optional<ExamRounds> rounds{}; ///< none in profiles of before they were counted
 };
 
 /// What a profile was merged from.

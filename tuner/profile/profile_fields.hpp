@@ -179,6 +179,14 @@ template <class F> void fields(F& f, Is<ExamFacts> auto& one) {
     f("cells", one.cells);
     f("exams", one.exams);
     f("losses", one.losses);
+    f("rounds", one.rounds);
+}
+
+template <class F> void fields(F& f, Is<ExamRounds> auto& one) {
+    f("count", one.count);
+    f("median", one.median);
+    f("slowest", one.slowest);
+    f("floor", one.floor);
 }
 
 template <class F> void fields(F& f, Is<Profile> auto& one) {

@@ -184,11 +184,13 @@ class Race {
             run_off_->paired.mean_log_ratio(kLibc, entrant, objectives_[objective]));
     }
     /// The same in each of its rounds.
-    std::vector<double> libc_over_by_round(Entrant entrant, std::size_t objective = 0) const {
-        std::vector<double> ratios =
-            run_off_->paired.log_ratios(kLibc, entrant, objectives_[objective]);
+    std::vector<double> libc_over_by_round(Entrant entrant, const Weights& weights) const {
+        std::vector<double> ratios = run_off_->paired.log_ratios(kLibc, entrant, weights);
         for (double& ratio : ratios) ratio = std::exp(ratio);
         return ratios;
+    }
+    std::vector<double> libc_over_by_round(Entrant entrant, std::size_t objective = 0) const {
+        return libc_over_by_round(entrant, objectives_[objective]);
     }
 
     /// The other's time over the one's in the last run-off, both of which took part.

@@ -151,7 +151,7 @@ json whole() {
     profile.search.resumed = 2;
     profile.search.budget_seconds = 600;
     profile.left_out[Operation::copy] = {{512}, {Step::exam}};
-    profile.exam[Operation::copy] = {9, 1, {{512, "hot", {0.9, 0.8, 0.95}}}};
+    profile.exam[Operation::copy] = {9, 1, {{512, "hot", {0.9, 0.8, 0.95}}}, {{45, 1.1, 0.8, 0.9}}};
     add_results(profile, {kSpace, balanced(), small(), aliased(), threads(), overlapping()});
     settle(profile);
     return to_json(profile);
@@ -215,6 +215,8 @@ TEST(MakeProfile, says_how_the_winners_were_found) {
                            {"/complete", false},
                            {"/left_out/memcpy", {{"sizes", {512}}, {"steps", {"exam"}}}},
                            {"/exam/memcpy/cells", 9},
+                           {"/exam/memcpy/rounds",
+                            {{"count", 45}, {"median", 1.1}, {"slowest", 0.8}, {"floor", 0.9}}},
                            {"/machine/fingerprint", "0123456789abcdef"},
                            {"/search/rigor", "quick"},
                            {"/search/workload", "balanced"},

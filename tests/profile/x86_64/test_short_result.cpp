@@ -222,6 +222,21 @@ TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
     EXPECT_FALSE(mentions(text, "Left out"));
 }
 
+TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
+    // made-up timings: 3 rounds in 300 are slow, and one of libc's own
+    std::vector<double> ratios(297, 1.1), own(299, 1.0);
+    ratios.insert(ratios.begin(), {0.7, 0.4, 0.9});
+    own.push_back(0.2);
+    ExamFacts exam{60, 1, {}, exam_rounds(ratios, own)};
+    EXPECT_EQ(exam.rounds->count, 300u);
+    const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
+    EXPECT_TRUE(mentions(unwrapped(Told{facts, {}, {}, {}, exam}.sentences()),
+                         "Libc's time over the routine's in the exam's 300 rounds: 1.10 in the "
+                         "middle, and 0.90 or less in 1 of 100 (1.00 for libc beside itself)."));
+    exam.rounds.reset();
+    EXPECT_FALSE(mentions(Told{facts, {}, {}, {}, exam}.sentences(), "1 of 100"));
+}
+
 TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_out) {
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
     const ThreadsFacts threads = {

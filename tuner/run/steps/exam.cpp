@@ -18,6 +18,8 @@ struct ExamCell {
     double score = 0;
     std::size_t count = 0; ///< workloads
     std::vector<ExamLoss> losses = {};
+    std::vector<double> ratios = {}; ///< libc's time over the routine's, of each round
+    std::vector<double> own = {};    ///< libc's over libc's, likewise
 };
 
 struct Exam {
@@ -27,10 +29,14 @@ struct Exam {
 
     ExamFacts facts(int attempt) const {
         ExamFacts facts{0, static_cast<std::size_t>(attempt), {}};
+        std::vector<double> ratios, own;
         for (const auto& [size, cell] : cells) {
             facts.cells += cell.count;
             facts.losses.insert(facts.losses.end(), cell.losses.begin(), cell.losses.end());
+            ratios.insert(ratios.end(), cell.ratios.begin(), cell.ratios.end());
+            own.insert(own.end(), cell.own.begin(), cell.own.end());
         }
+        facts.rounds = exam_rounds(ratios, own);
         return facts;
     }
     double score() const {
@@ -82,11 +88,16 @@ ExamCell examine_at(Run& run, const TimedCopy& routine, int attempt, std::size_t
     // a round, that is noise.
     const int rounds = (size ? 1 : 6) * run.plan.rigor.exam_rounds;
     const std::vector<TimedCopy> copies = {routine};
-    const auto race = [&](int times) {
-        return Race(size, counted, random, run.timed(copies, size)).run_off({0}, times, 0);
-    };
-    const SizeResult result = race(rounds);
+    Race first(size, counted, random, run.timed(copies, size));
+    const SizeResult result = first.run_off({0}, rounds, 0);
     ExamCell cell{result.finalists.front().score, counted.size()};
+    for (const auto& [workload, weight] : counted) {
+        const Weights alone = {{workload, 1}};
+        const std::vector<double> ratios = first.libc_over_by_round(0, alone),
+                                  own = first.libc_over_by_round(kLibcAgain, alone);
+        cell.ratios.insert(cell.ratios.end(), ratios.begin(), ratios.end());
+        cell.own.insert(cell.own.end(), own.begin(), own.end());
+    }
     // Of hundreds of figures some look bad by chance: what does is timed again, at length.
     const std::vector<ExamLoss> suspected = losses_of(result, counted);
     if (suspected.empty()) return cell;
@@ -95,7 +106,8 @@ ExamCell examine_at(Run& run, const TimedCopy& routine, int attempt, std::size_t
             return loss.workload == name_of(one.first);
         });
     });
-    cell.losses = losses_of(race(3 * rounds), counted);
+    Race again(size, counted, random, run.timed(copies, size));
+    cell.losses = losses_of(again.run_off({0}, 3 * rounds, 0), counted);
     return cell;
 }
 
