@@ -247,6 +247,16 @@ def test_what_a_program_does_beside_its_copies_counts() -> None:
     assert found.gain.value == pytest.approx((2 + 1) / (2 + 0.5) - 1, rel=0.03)
 
 
+@pytest.mark.parametrize("factor", [0.1, 0.5, 1.2])
+@pytest.mark.parametrize("beside", [0.0, 2.0])
+def test_what_a_place_brings_is_a_part_of_the_time_with_libc(factor: float, beside: float) -> None:
+    calls = sum(seen.calls for seen in observed_of({PLACE: steady(1)}, 1).places.values())
+    (place,) = found_of({PLACE: steady(factor)}, 1, seconds_beside=beside * calls).places
+    # about: periods are as many calls here, where the library's are as much time
+    assert place.share == pytest.approx(1 / (1 + beside), rel=0.12)
+    assert place.gained.value == pytest.approx((1 - factor) / (1 + beside), rel=0.12)
+
+
 def test_ways_that_are_tried_but_slow_do_not_count() -> None:
     """The time that they take is the trial's, not the program's."""
 

@@ -36,13 +36,14 @@ _MOST_MEANS = 500  # of a place: enough to see whether they have two modes
 @dataclass(frozen=True)
 class PlaceFound:
     """`ratios`: libc's time over each way's, from a call to the next one of this place. `gained`:
-    of the program's CPU time, what the routine saves here (a loss is below 0). `best`: what is
-    surely better there than the routine, else the routine; None where nothing is known."""
+    of the CPU time that the program takes with libc, what the routine saves here (a loss is below
+    0). `best`: what is surely better there than the routine, else the routine; None where nothing
+    is known."""
 
     place: Place
     calls: int
     cycles: int
-    share: float  # of the program's CPU time, from a call to the next one of this place
+    share: float  # of the same, from a call to the next one of this place
     ratios: Mapping[str, Estimate] = field(default_factory=dict)
     gained: Estimate | None = None
     best: str | None = None
@@ -121,7 +122,8 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
     by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
     places = [
-        _of_place(place, seen, seconds, ways, by_luck) for place, seen in observed.places.items()
+        _of_place(place, seen, seconds, sum(parts.values()), ways, by_luck)
+        for place, seen in observed.places.items()
     ]
     places.sort(
         key=lambda one: (abs(one.gained.value) if one.gained else 0.0, one.share), reverse=True
@@ -206,9 +208,18 @@ def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
     return late if len(late) >= FEW else seen.cycles
 
 
+def _copying(seen: Seen, libc: float, routine: float, part: float) -> float:
+    """Of the program's seconds, those that this place took; `libc`, `routine`: seconds of a call.
+    Calls that were tried count as if half of them were under each, see _explored(); the others were
+    under the routine for that part of the time."""
+    others = seen.calls - seen.own_calls
+    return seen.own_calls * (libc + routine) / 2 + others / ((1 - part) / libc + part / routine)
+
+
 def _of_place(
-    place: Place, seen: Seen, seconds: float, ways: Sequence[str], by_luck: float
+    place: Place, seen: Seen, seconds: float, part: float, ways: Sequence[str], by_luck: float
 ) -> PlaceFound:
+    """`part`: of the program's seconds, those that were not under libc."""
     racing = _racing(seen)
     stayed = [way for way in ways if way not in seen.left]
     trim = trimming(racing)
@@ -227,7 +238,8 @@ def _of_place(
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
-        share = seen.calls * level / seconds
+        rest = max(0.0, seconds - _copying(seen, level, of_routine or level, part))
+        share = seen.calls * level / (seen.calls * level + rest)
         if ROUTINE in ratios:
             parts = (ratios[ROUTINE].value, ratios[ROUTINE].low, ratios[ROUTINE].high)
             gained = Estimate(*(share * (1 - 1 / part) for part in parts))
@@ -235,7 +247,7 @@ def _of_place(
         place,
         seen.calls,
         len(seen.cycles),
-        min(1.0, share),
+        share,
         ratios,
         gained,
         best,
