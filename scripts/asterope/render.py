@@ -19,7 +19,7 @@ from .spaces import probes, threads
 from .spaces.kinds import MEMCPY, MEMSET
 
 if TYPE_CHECKING:
-    from .profile import Choice, LeftOut, Profile
+    from .profile import Choice, Profile
 
 
 # The workloads that have an entry point each where a profile has winners of theirs.
@@ -120,8 +120,8 @@ def what_is_missing(profile: Profile) -> str:
     return f"the search left out {'; '.join(missing)}"
 
 
-def _left_out(part: LeftOut) -> str:
-    sizes, steps = sorted(part.sizes), list(part.steps)
+def _left_out(part: Mapping[str, Sequence[Any]]) -> str:
+    sizes, steps = sorted(part.get("sizes", ())), list(part.get("steps", ()))
     if len(sizes) > MOST_SIZES_NAMED:
         steps.insert(
             0, f"{len(sizes)} sizes from {human_size(sizes[0])} to {human_size(sizes[-1])}"
@@ -184,7 +184,7 @@ def parts_of(profile: Profile, prefix: str, by_place: int = 0) -> dict[str, Any]
         "doubt": doubt_of(profile.raw),
         "alias": alias,
         "overlapping": move,
-        "overlapping_ratio": overlapping and overlapping.ratio,
+        "overlapping_ratio": overlapping and overlapping.evidence.get("ratio"),
         "small_copy": own["small"],
         # what a profile without small copies of its own has for their sizes
         "stood_in_for": [
@@ -220,7 +220,7 @@ def _parts(profile: Profile, operation: str, small: Any) -> dict[str, Any]:
     measured = profile.the("small", operation)
     return {
         "small": small,
-        "small_ratio": measured and measured.ratio,
+        "small_ratio": measured and measured.evidence.get("ratio"),
         "steps": steps,
         "intent_steps": intent_steps,
         "tuples": tuples,
@@ -338,12 +338,8 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
                 "sensing": sensing,
                 "sense": None,
                 "up_to": rows[-1].up_to,
-                "ratio": _mean([one.ratio for one in rows]),
-                "bandwidth": _most([one.gb_per_s for one in rows]),
-                "plain": {
-                    "ratio": _mean([one.plain_ratio for one in rows]),
-                    "bandwidth": _most([one.plain_gb_per_s for one in rows]),
-                },
+                **_figures([one.evidence for one in rows]),
+                "plain": _figures([one.plain for one in rows]),
                 # a way that senses has the name of the workload that shows its bandwidth
                 "ways": {
                     way: {"ratio": None, "bandwidth": _most([one.rate(way) for one in rows])}
@@ -354,9 +350,15 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
     return steps
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    """The geometric mean of figures of several rows, where all of them were measured."""
-    return None if None in values else math.prod(value ** (1 / len(values)) for value in values)
+def _figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Of several rows: the geometric mean ratio, where all were measured, and the bandwidth."""
+    ratios = [row.get("ratio") for row in rows]
+    return {
+        "ratio": None
+        if None in ratios
+        else math.prod(ratio ** (1 / len(rows)) for ratio in ratios),
+        "bandwidth": _most([row.get("gb_per_s") for row in rows]),
+    }
 
 
 def _most(values: Sequence[float | None]) -> float | None:

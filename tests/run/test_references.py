@@ -101,10 +101,10 @@ def test_references_run_beside_libc_and_are_named_in_log_and_profile(judged: Pat
     assert profile.raw["search"]["references"] == names
     for kind in ("pipelines", "small"):
         (choice,) = profile.of(kind)
-        for measured in choice.workloads.values():
-            assert measured.best_reference in {"libc", "new-1.0"}
-            if measured.best_reference == "libc":
-                assert measured.best_ratio == measured.ratio
+        for measured in choice.evidence["workloads"].values():
+            assert measured["best_reference"] in {"libc", "new-1.0"}
+            if measured["best_reference"] == "libc":
+                assert measured["best_ratio"] == measured["ratio"]
 
 
 def test_a_replay_takes_the_references_from_the_log(tune, judged: Path, tmp_path: Path) -> None:

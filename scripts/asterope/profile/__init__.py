@@ -8,14 +8,7 @@ from ..faults import BadInput
 from .build import build
 from .checks import check
 from .faults import Fault, fault_text
-from .model import (
-    Choice,
-    LeftOut,
-    Measurement,
-    Profile,
-    Proof,
-    Ratio,
-)
+from .model import Choice, Profile, Ratio
 from .schema import SCHEMA_FILE, log_architecture, log_header_fault, schema
 from .text import MAXIMUM_BYTES, MAXIMUM_VALUES, parse, read
 
@@ -24,10 +17,7 @@ __all__ = [
     "MAXIMUM_VALUES",
     "SCHEMA_FILE",
     "Choice",
-    "LeftOut",
-    "Measurement",
     "Profile",
-    "Proof",
     "Ratio",
     "load_profile",
     "log_architecture",

@@ -8,7 +8,7 @@ from typing import Any
 from .. import spaces
 from ..spaces import probes, threads
 from ..spaces.kinds import kinds_of
-from .model import Choice, LeftOut, Measurement, Profile, Proof, Ratio
+from .model import Choice, Profile
 
 
 def build(raw: Mapping[str, Any]) -> Profile:
@@ -22,10 +22,7 @@ def build(raw: Mapping[str, Any]) -> Profile:
     return Profile(
         architecture=raw["architecture"],
         complete=raw["complete"],
-        left_out={
-            operation: LeftOut(tuple(part.get("sizes", ())), tuple(part.get("steps", ())))
-            for operation, part in raw.get("left_out", {}).items()
-        },
+        left_out=raw.get("left_out", {}),
         source=raw.get("source"),
         machine=machine,
         search=search,
@@ -42,11 +39,9 @@ def _filled(raw: Mapping[str, Any], *fields: str) -> dict[str, Any]:
 
 def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
     """`kind`: None of threads."""
-    copies, evidence = raw["copies"], raw.get("evidence", {})
+    copies = raw["copies"]
     senses = "probe" in copies
     make = kind.Tuple if kind else threads.Share
-    plain = evidence.get("plain", {}) if senses else evidence
-    proof = evidence.get("proof")
     return Choice(
         operation=raw["operation"],
         kind=raw["kind"],
@@ -56,21 +51,7 @@ def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
         size=raw.get("size", raw["up_to"]),
         copy=make(**copies["plain" if senses else "taken"]),
         sensing=_sensing(copies, make) if senses else None,
-        ratio=evidence.get("ratio"),
-        plain_ratio=plain.get("ratio"),
-        workloads={
-            name: Measurement(
-                **{**one, **{k: Ratio(**one[k]) for k in ("ratio", "best_ratio") if k in one}}
-            )
-            for name, one in evidence.get("workloads", {}).items()
-        },
-        gb_per_s=evidence.get("gb_per_s"),
-        plain_gb_per_s=plain.get("gb_per_s"),
-        proof=proof
-        and Proof(proof["samples"], proof["rounds"], Ratio(**proof["lead"]), tuple(proof["ties"])),
-        noise_floor={
-            name: Ratio(**ratio) for name, ratio in evidence.get("noise_floor", {}).items()
-        },
+        evidence=raw.get("evidence", {}),
     )
 
 

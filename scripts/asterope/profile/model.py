@@ -20,34 +20,13 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """One copy at one size under one workload. Times in ns."""
-
-    ns: float | None = None
-    libc_ns: float | None = None
-    ratio: Ratio | None = None
-    best_ratio: Ratio | None = None
-    best_reference: str | None = None
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What a winner's title rests on; `ties` are names of others that might have won."""
-
-    samples: int
-    rounds: int
-    lead: Ratio
-    ties: Sequence[str]
-
-
-@dataclass(frozen=True)
 class Choice:
     """What does the sizes above < bytes <= up_to of an operation, and how it did against libc.
 
     `copy`: of the architecture's spaces, as operation and kind say; of threads a Share. Where there
     is a copy that senses (`sensing`), that is taken and measured, and `copy` only without a usable
-    counter; `plain_ratio` and `plain_gb_per_s` are what it reached then. `size` is what
-    was timed; ratio, proof and the rest are None or empty where the profile does not say.
+    counter. `size` is what was timed. `evidence`: how it did, as the file has it; `plain`: of that,
+    what `copy` reached; both empty where the profile does not say.
     """
 
     operation: str
@@ -57,19 +36,21 @@ class Choice:
     up_to: int
     size: int
     copy: Any
-    sensing: SensingCopy | None = None
-    ratio: float | None = None
-    plain_ratio: float | None = None
-    workloads: Mapping[str, Measurement] = ()
-    gb_per_s: float | None = None
-    plain_gb_per_s: float | None = None
-    proof: Proof | None = None
-    noise_floor: Mapping[str, Ratio] = ()
+    sensing: SensingCopy | None
+    evidence: Mapping[str, Any]
 
-    def rate(self, workload: str) -> float | None:
-        """GB/s under a workload: bytes a nanosecond."""
-        timing = self.workloads.get(workload) if self.workloads else None
-        return self.size / timing.ns if timing and timing.ns else None
+    @property
+    def plain(self) -> Mapping[str, Any]:
+        return self.evidence.get("plain", {}) if self.sensing else self.evidence
+
+    def timing(self, workload: str) -> Mapping[str, Any]:
+        """Times in ns, and ratios."""
+        return self.evidence.get("workloads", {}).get(workload, {})
+
+    def rate(self, workload: str, copy: str = "ns") -> float | None:
+        """GB/s under a workload: bytes a nanosecond; of libc: `libc_ns`."""
+        ns = self.timing(workload).get(copy)
+        return self.size / ns if ns else None
 
     @property
     def taken(self) -> Any:
@@ -78,25 +59,18 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """What a search did not get to: transfer sizes in bytes, and steps by name."""
-
-    sizes: Sequence[int]
-    steps: Sequence[str]
-
-
-@dataclass(frozen=True)
 class Profile:
     """A profile that passed every check. `raw` is the whole of it as JSON values.
 
     `machine` and `search` are empty where the profile has none; where it has them, the fields that
     the routine's head comment prints are there, "unknown" where the profile leaves them out.
-    `left_out`, by operation, is empty where it is complete, and where it does not say.
+    `left_out`: sizes in bytes and steps by operation, empty where it is complete, and where it does
+    not say.
     """
 
     architecture: str
     complete: bool
-    left_out: Mapping[str, LeftOut]
+    left_out: Mapping[str, Mapping[str, Sequence[Any]]]
     source: str | None
     machine: Mapping[str, Any]
     search: Mapping[str, Any]

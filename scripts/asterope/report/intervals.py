@@ -202,20 +202,18 @@ def _sensing_words(copy: SensingCopy) -> str:
 def _table(profile: Profile) -> Table:
     rows = []
     for choice in (*profile.of("pipelines"), *profile.of("pipelines", MEMSET)):
-        proof = choice.proof
+        ratio, rate, proof = map(choice.evidence.get, ("ratio", "gb_per_s", "proof"))
         function = "" if choice.operation == MEMCPY else f"{choice.operation} "
         rows.append(
             [
                 f"{function}{human_size(choice.up_to)}",
                 choice.copy.name,
                 _sensing_words(choice.sensing) if choice.sensing else "-",
-                f"{choice.ratio:.2f}" if choice.ratio is not None else "-",
-                f"{choice.gb_per_s:.3g}" if choice.gb_per_s else "-",
-                f"{proof.lead.median:.3f} ({proof.lead.low:.3f}..{proof.lead.high:.3f})"
-                if proof
-                else "-",
-                f"{len(proof.ties)}" if proof else "-",
-                f"{proof.samples}" if proof else "-",
+                f"{ratio:.2f}" if ratio is not None else "-",
+                f"{rate:.3g}" if rate else "-",
+                "{median:.3f} ({low:.3f}..{high:.3f})".format(**proof["lead"]) if proof else "-",
+                f"{len(proof['ties'])}" if proof else "-",
+                f"{proof['samples']}" if proof else "-",
             ]
         )
     return Table(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from ..profile import Measurement, Profile, Ratio
-from .bench import LIBC, ROUTINE, Bench, Cell
+from ..profile import Profile, Ratio
+from .bench import LIBC, ROUTINE, Bench, Cell, ratio_of
 from .inputs import Inputs
 from .trial_log import WORKLOADS
 
@@ -143,14 +143,13 @@ def _of_profile(profile: Profile) -> list[Chart]:
         libc: dict[int, Point] = {}
         floor: dict[int, Ratio] = {}
         for one in profile.of("pipelines"):
-            measured = one.workloads.get(workload) or Measurement()
-            rate = one.size / measured.ns if measured.ns else None
-            ours[one.size] = Point(rate, measured.ratio)
-            if measured.libc_ns:
-                libc[one.size] = Point(one.size / measured.libc_ns, None)
-            if workload in one.noise_floor:
-                floor[one.size] = one.noise_floor[workload]
-        ours = {size: point for size, point in ours.items() if point.gb_per_s or point.ratio}
+            point = Point(one.rate(workload), ratio_of(one.timing(workload).get("ratio")))
+            if point.gb_per_s or point.ratio:
+                ours[one.size] = point
+            if rate := one.rate(workload, "libc_ns"):
+                libc[one.size] = Point(rate, None)
+            if noise := ratio_of(one.evidence.get("noise_floor", {}).get(workload)):
+                floor[one.size] = noise
         if ours:
             copies = {ROUTINE: ours, **({LIBC: libc} if libc else {})}
             charts.append(Chart("sizes", workload, 1, copies, floor))

@@ -208,9 +208,9 @@ def _by_kind(disturbances: Mapping[str, int]) -> str:
 def _proof_sentences(profile: Profile) -> list[str]:
     sentences = []
     floors = [
-        max(ratio.high, 1 / ratio.low if ratio.low > 0 else 1)
+        max(ratio["high"], 1 / ratio["low"] if ratio["low"] > 0 else 1)
         for choice in profile.of("pipelines")
-        for ratio in choice.noise_floor.values()
+        for ratio in choice.evidence.get("noise_floor", {}).values()
     ]
     if floors:
         floors.sort()
@@ -219,10 +219,10 @@ def _proof_sentences(profile: Profile) -> list[str]:
             f"{100 * (floors[len(floors) // 2] - 1):.1f} % in half of the cells, "
             f"{100 * (floors[-1] - 1):.0f} % at worst. A ratio or a lead inside that is noise."
         )
-    proofs = [choice.proof for choice in profile.of("pipelines") if choice.proof]
+    proofs = [one.evidence["proof"] for one in profile.of("pipelines") if "proof" in one.evidence]
     if proofs:
-        sure = sum(1 for proof in proofs if proof.lead.low > 1)
-        tied = sum(1 for proof in proofs if proof.ties)
+        sure = sum(1 for proof in proofs if proof["lead"]["low"] > 1)
+        tied = sum(1 for proof in proofs if proof["ties"])
         sentences.append(
             f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that "
             "are as good within the noise: which of these won says little about the machine."
