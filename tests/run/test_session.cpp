@@ -77,13 +77,12 @@ class SessionFile : public TemporaryFolder {
     /// A run on `machine`, from what the log at `path` holds, if there is one.
     struct Run {
         Run(Timings& machine, const std::filesystem::path& path)
-            : log(open_run_log(path, read(kHeader), exists(path))), timings(spent, &log) {
-            timings.go_on_with(machine, progress);
+            : log(open_run_log(path, read(kHeader), exists(path))) {
+            timings.keep(log);
+            timings.go_on_with(machine);
         }
-        Progress progress = Progress(true);
-        TimeSpent spent;
         RunLog log;
-        Session timings;
+        Session timings = Session(true);
     };
 
     /// A whole search, and its log. What it found.
@@ -172,12 +171,12 @@ TEST_F(SessionFile, counts_screening_and_run_off_of_pipelines_apart_and_no_other
     Run run(machine, path());
     for (const char* step : {"pipelines 128", "aliased 128"}) {
         run.timings.enter(step);
-        if (step[0] == 'a') run.spent.enter(Step::aliased);
+        if (step[0] == 'a') run.timings.spent.enter(Step::aliased);
         run.timings.enter(Timings::Stage::screening);
         run.timings.enter(Timings::Stage::run_off);
     }
     std::vector<Step> phases;
-    for (const auto& [phase, seconds] : run.spent.phases()) phases.push_back(phase);
+    for (const auto& [phase, seconds] : run.timings.spent.phases()) phases.push_back(phase);
     EXPECT_EQ(phases, (std::vector<Step>{Step::screening, Step::run_off, Step::aliased}));
 }
 

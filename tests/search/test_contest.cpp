@@ -26,7 +26,10 @@ struct Ratios {
 };
 
 Measured measured(double ratio) {
-    return {100e-9, 100e-9 * ratio, {ratio, ratio, ratio}, utility(std::log(ratio))};
+    return {.ns = 100,
+            .libc_ns = 100 * ratio,
+            .ratio = {ratio, ratio, ratio},
+            .worth = utility(std::log(ratio))};
 }
 
 /// The result of a run-off. The scores are those of kThree.
@@ -64,8 +67,8 @@ Entrants contestants(const std::vector<Found>& found, const std::vector<Weights>
     return choose_contestants(found, objectives, space, none, plain, most);
 }
 
-double cost(double ratio, double seconds) {
-    const double slower = std::log1p(seconds / 100e-9);
+double cost(double ratio, double ns) {
+    const double slower = std::log1p(ns / 100);
     return utility(std::log(ratio)) - utility(std::log(ratio) - slower);
 }
 
@@ -160,7 +163,7 @@ TEST(ScoresOf, are_by_contestant_what_the_run_off_says) {
 
 TEST(ScoresOf, behind_a_probe_that_takes_nothing_add_up_to_those_without) {
     const SizeResult one = result(4096, {{0, 1.5, 1.2, 0.8}, {1, 1.1, 0.9, 1.3}});
-    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeSeconds{});
+    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeNs{});
     for (const std::size_t i : {0, 1}) {
         double sum = 0;
         for (const auto& sensed : scores.sensed) sum += sensed[i];
@@ -176,22 +179,22 @@ TEST(ScoresOf, behind_a_probe_that_takes_nothing_add_up_to_those_without) {
 
 TEST(ScoresOf, fall_by_what_the_probe_takes_the_more_where_that_is_lost) {
     const SizeResult one = result(4096, {{0, 1.5, 1.0, 0.8}});
-    const SizeScores without = scores_of(one, kThree, {0}, ProbeSeconds{}),
-                     with = scores_of(one, kThree, {0}, ProbeSeconds{10e-9, 20e-9, 30e-9});
+    const SizeScores without = scores_of(one, kThree, {0}, ProbeNs{}),
+                     with = scores_of(one, kThree, {0}, ProbeNs{10, 20, 30});
     const auto lost = [&](std::size_t locality) {
         return without.sensed[locality][0] - with.sensed[locality][0];
     };
     EXPECT_NEAR(lost(0), 0.5 * std::log(1.1), 1e-12) << "it still gains";
-    EXPECT_NEAR(lost(1), 0.25 * cost(1.0, 20e-9), 1e-12);
+    EXPECT_NEAR(lost(1), 0.25 * cost(1.0, 20), 1e-12);
     EXPECT_GT(lost(1), 0.25 * 2 * std::log(1.2));
-    EXPECT_NEAR(lost(2), 0.25 * cost(0.8, 30e-9), 1e-12);
+    EXPECT_NEAR(lost(2), 0.25 * cost(0.8, 30), 1e-12);
     EXPECT_EQ(with.plain, without.plain);
 }
 
 TEST(ScoresOf, are_alike_where_noise_hid_everything) {
     SizeResult one = result(4096, {{0, 1.5, 1.2, 0.8}, {1, 0.5, 0.5, 0.5}});
     one.undecided = true;
-    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeSeconds{1e-6, 1e-6, 1e-6});
+    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeNs{1e3, 1e3, 1e3});
     const std::vector<double> alike = {0, 0};
     EXPECT_EQ(scores.plain, alike);
     for (const auto& sensed : scores.sensed) EXPECT_EQ(sensed, alike);

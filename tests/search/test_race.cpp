@@ -264,8 +264,8 @@ TEST(RunOff, reports_size_rounds_times_and_order) {
     for (const Finalist& finalist : result.finalists) order.push_back(finalist.candidate);
     EXPECT_EQ(order, (Entrants{1, 3, 0, 2})); // 2 loses in the hot workload
     const Measured& cold = result.finalists.front().workloads.at(Workload::cold);
-    EXPECT_NEAR(cold.seconds, kLibcSeconds / 0.98, 1e-12);
-    EXPECT_NEAR(cold.libc_seconds, kLibcSeconds, 1e-12);
+    EXPECT_NEAR(cold.ns, 1e9 * kLibcSeconds / 0.98, 1e-3);
+    EXPECT_NEAR(cold.libc_ns, 1e9 * kLibcSeconds, 1e-3);
     EXPECT_NEAR(cold.ratio.low, 0.98, 1e-9);
     EXPECT_TRUE(result.finalists.front().tied);
 }
@@ -762,10 +762,10 @@ TEST(References, judge_where_they_are_faster_than_libc) {
     EXPECT_EQ(winner.candidate, 1);
     const Measured& hot = winner.workloads.at(Workload::hot);
     const Measured& cold = winner.workloads.at(Workload::cold);
-    ASSERT_TRUE(hot.best_reference && cold.best_reference);
-    EXPECT_EQ(hot.best_reference->name, "libc");
+    ASSERT_TRUE(hot.best_ratio && cold.best_ratio);
+    EXPECT_EQ(hot.best_reference, "libc");
     EXPECT_NEAR(hot.judged_ratio().median, 1.25, 1e-9);
-    EXPECT_EQ(cold.best_reference->name, "new-1.0");
+    EXPECT_EQ(cold.best_reference, "new-1.0");
     EXPECT_NEAR(cold.judged_ratio().median, 1, 1e-9);
     EXPECT_NEAR(cold.ratio.median, 1.2, 1e-9); // libc's, all the same
 }

@@ -25,27 +25,29 @@ std::vector<unsigned> counts_of(const std::vector<ThreadShare>& shares) {
 
 // --- What is tried -------------------------------------------------------------------------------
 
-TEST(SharesFor, are_powers_of_two_of_threads_and_all_there_may_be) {
-    EXPECT_EQ(counts_of(shares_for(32 * kMiB, 2)), (std::vector<unsigned>{2}));
-    EXPECT_EQ(counts_of(shares_for(32 * kMiB, 3)), (std::vector<unsigned>{2, 3}));
-    EXPECT_EQ(counts_of(shares_for(32 * kMiB, 4)), (std::vector<unsigned>{2, 4}));
-    EXPECT_EQ(counts_of(shares_for(32 * kMiB, 12)), (std::vector<unsigned>{2, 4, 8, 12}));
-    EXPECT_TRUE(shares_for(32 * kMiB, 1).empty());
+TEST(AllShares, are_one_thread_powers_of_two_of_them_and_all_there_may_be) {
+    EXPECT_EQ(counts_of(all_shares(1)), (std::vector<unsigned>{1}));
+    EXPECT_EQ(counts_of(all_shares(2)), (std::vector<unsigned>{1, 2}));
+    EXPECT_EQ(counts_of(all_shares(3)), (std::vector<unsigned>{1, 2, 3}));
+    EXPECT_EQ(counts_of(all_shares(4)), (std::vector<unsigned>{1, 2, 4}));
+    EXPECT_EQ(counts_of(all_shares(12)), (std::vector<unsigned>{1, 2, 4, 8, 12}));
 }
 
-TEST(SharesFor, begin_with_the_even_share_and_have_chunks_for_everybody) {
-    EXPECT_EQ(shares_for(256 * kKiB, 2), (std::vector<ThreadShare>{{2, 0}, {2, 64 * kKiB}}));
-    EXPECT_EQ(shares_for(32 * kMiB, 2),
-              (std::vector<ThreadShare>{{2, 0}, {2, 64 * kKiB}, {2, 256 * kKiB}, {2, kMiB}}));
-    for (const ThreadShare& share : shares_for(kMiB, 8))
-        EXPECT_LT(share.chunk * share.threads, kMiB);
+TEST(AllShares, begin_with_the_even_one_of_as_many_threads) {
+    EXPECT_EQ(all_shares(2),
+              (std::vector<ThreadShare>{{}, {2, 0}, {2, 64 * kKiB}, {2, 256 * kKiB}, {2, kMiB}}));
+}
+
+TEST(CanShare, where_there_are_chunks_for_everybody) {
+    EXPECT_TRUE(can_share({2, 0}, 256 * kKiB));
+    EXPECT_TRUE(can_share({2, 64 * kKiB}, 256 * kKiB));
+    EXPECT_FALSE(can_share({2, 128 * kKiB}, 256 * kKiB));
+    EXPECT_FALSE(can_share({}, 256 * kKiB)) << "one thread shares nothing";
 }
 
 // --- The race ------------------------------------------------------------------------------------
 
-const std::vector<ThreadShare> kShares = {{2, 0}, {2, 64 * kKiB}, {4, 0}};
-
-/// One thread's time over an entrant's: of one thread itself, then of kShares.
+/// One thread's time over that of several, which are entrants from 1 on.
 struct TrueShare {
     double hot, cold, consume;
 };
@@ -61,25 +63,26 @@ KnownMachine::Ratios ratios(const std::vector<TrueShare>& shares) {
     return ratios;
 }
 
-SharedSize search_on(KnownMachine& machine, const Weights& weights = kBalanced,
+SizeResult search_on(KnownMachine& machine, const Weights& weights = kBalanced,
                      std::uint64_t seed = 1) {
     noise::Random random(seed);
-    return search_shares(kShares, 8 * kMiB, weights, parse_rigor("standard"), random, machine);
+    return search_shares(all_entrants(4), 8 * kMiB, weights, parse_rigor("standard"), random,
+                         machine);
 }
 
-SharedSize found_on(const std::vector<TrueShare>& truths, const Weights& weights = kBalanced) {
+SizeResult found_on(const std::vector<TrueShare>& truths, const Weights& weights = kBalanced) {
     KnownMachine machine(ratios(truths));
     return search_on(machine, weights);
 }
 
 TEST(SearchShares, takes_the_share_that_leads) {
-    const SharedSize found = found_on({{1.2, 1.2, 1.2}, {1.2, 1.8, 1.5}, {1.1, 1.1, 1.1}});
+    const SizeResult found = found_on({{1.2, 1.2, 1.2}, {1.2, 1.8, 1.5}, {1.1, 1.1, 1.1}});
     EXPECT_EQ(found.size, 8 * kMiB);
-    EXPECT_TRUE(found.taken);
-    EXPECT_EQ(found.best, kShares[1]);
-    EXPECT_NEAR(found.ratio, std::cbrt(1.2 * 1.8 * 1.5), 1e-6);
-    EXPECT_NEAR(found.workloads.at(Workload::cold).ratio.median, 1.8, 1e-6);
-    EXPECT_NEAR(found.workloads.at(Workload::cold).libc_seconds, kLibcSeconds, 1e-12);
+    const Finalist& best = found.finalists.front();
+    EXPECT_EQ(best.candidate, 2);
+    EXPECT_NEAR(best.ratio, std::cbrt(1.2 * 1.8 * 1.5), 1e-6);
+    EXPECT_NEAR(best.workloads.at(Workload::cold).ratio.median, 1.8, 1e-6);
+    EXPECT_NEAR(best.workloads.at(Workload::cold).libc_ns, kLibcSeconds * 1e9, 1e-3);
     EXPECT_NEAR(found.noise_floor.at(Workload::hot).median, 1, 1e-9);
 }
 
@@ -89,7 +92,7 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
         const char* rule;
         std::vector<TrueShare> truths;
         bool taken;
-        std::size_t best; ///< of kShares; where none is taken, for the record
+        std::size_t best; ///< of several; where one thread is taken, for the record
         Weights weights = kBalanced;
     } cases[] = {
         {"a tie", {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, false, 0},
@@ -106,10 +109,11 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
         {"where it does not count", {{0.5, 1.5, 0.5}, {1, 1, 1}, {1, 1, 1}}, true, 0, cold},
     };
     for (const auto& [rule, truths, taken, best, weights] : cases) {
-        const SharedSize found = found_on(truths, weights);
-        EXPECT_EQ(found.taken, taken) << rule;
-        EXPECT_EQ(found.best, kShares[best]) << rule;
-        EXPECT_NEAR(found.workloads.at(Workload::hot).ratio.median, truths[best].hot, 1e-6) << rule;
+        const SizeResult found = found_on(truths, weights);
+        EXPECT_EQ(found.winner() > 0, taken) << rule;
+        const Finalist& first = found.finalists[taken ? 0 : 1]; // of several
+        EXPECT_EQ(first.candidate, static_cast<Entrant>(best) + 1) << rule;
+        EXPECT_NEAR(first.workloads.at(Workload::hot).ratio.median, truths[best].hot, 1e-6) << rule;
     }
 }
 
@@ -126,7 +130,7 @@ TEST(SearchShares, times_one_thread_in_the_place_of_libc) {
     const std::vector<TimedCopy> copies = {
         {.name = "one"}, {.name = "a"}, {.name = "b"}, {.name = "c"}};
     noise::Random random(1);
-    search_shares(kShares, 8 * kMiB, kBalanced, parse_rigor("standard"), random,
+    search_shares(all_entrants(4), 8 * kMiB, kBalanced, parse_rigor("standard"), random,
                   {names, copies, {.name = "libc"}});
     EXPECT_EQ(names.seen.count("libc"), 0u);
     EXPECT_EQ(names.seen["one"], 3 * names.seen["a"]) << "itself, and libc's two names";

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "profile/make_profile.hpp"
+#include "space/features.hpp"
 
 namespace asterope {
 
@@ -23,11 +24,28 @@ inline PipelineFacts made_up_pipelines(const Objective& objective,
     return facts;
 }
 
-/// A profile that has nothing but these results.
-inline Profile made_up_profile(const SearchResults& results) {
-    Profile profile;
-    add_results(profile, results);
-    return profile;
+/// Spaces with these members and no others.
+struct MadeUpSpaces : Spaces {
+    using Members = std::vector<const asterope_copy*>;
+    explicit MadeUpSpaces(const std::vector<Candidate>& pipelines, const Members& small = {},
+                          const Members& aliased = {}, const Members& overlapping = {})
+        : Spaces(Features(Cpu(), {}), false, false, Invalids{}) {
+        space = pipelines;
+        small_space = small;
+        aliased_space = aliased;
+        overlapping_space = overlapping;
+    }
+};
+
+/// Several threads beside one, which they beat by this ratio or do not.
+inline SizeResult made_up_sharing(std::size_t size, double ratio) {
+    const Finalist alone{0, {}, 1, false},
+        several{1, {{Workload::cold, {2e5, 3e5, {1.5, 1.4, 1.6}}}}, ratio, false};
+    const bool won = ratio > 1;
+    return {size,
+            {won ? several : alone, won ? alone : several},
+            {{Workload::cold, {1, 0.99, 1.01}}},
+            15};
 }
 
 } // namespace asterope

@@ -113,12 +113,10 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     header.cpu = 1;
     TrueFigures figures(truth, noise);
     RunLog log = open_run_log(path, header, false);
-    Budget budget;
-    TimeSpent spent;
-    Session session(spent, &log);
-    Progress silent(true);
+    Session session(true);
+    session.keep(log);
     for (const auto& one : searches) { // no routine is compiled, so none is examined
-        Run run(*one, machine, request.seed, silent, session, figures, budget, spent);
+        Run run(*one, machine, request.seed, session, figures);
         run_steps(run, one->findings, false);
     }
     log.writer.finish({"2026-11-21T10:01:00Z", 60, {{Step::screening, 50}}, 0});

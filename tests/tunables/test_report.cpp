@@ -13,7 +13,7 @@ namespace {
 
 SizeGain gain(std::size_t size, Way before, Way after, double ratio, double worth) {
     const Estimate estimate{ratio, ratio * 0.98, ratio * 1.02}, floor{1, 0.99, 1.01};
-    const Measured measured{1e-6 / ratio, 1e-6, estimate};
+    const Measured measured{1e3 / ratio, 1e3, estimate};
     return {size,
             before,
             after,

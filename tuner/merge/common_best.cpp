@@ -92,12 +92,8 @@ CommonPipelines search_together(OperationSearch& search, const std::vector<Merge
     std::vector<const LoggedSteps*> logs;
     for (const MergeSource& source : sources) logs.push_back(&source.log.steps);
     MergedTimings timings(logs);
-    TimeSpent spent;
-    Budget budget;
-    Session session(spent);
-    Progress silent(true);
-    Run run(search, machine_of(sources.front().log.header), 1, silent, session, timings, budget,
-            spent);
+    Session session(true);
+    Run run(search, machine_of(sources.front().log.header), 1, session, timings);
     CommonPipelines common = find_common_pipelines(run, timings, sources);
     Findings& found = search.findings;
     found.pipelines = common.facts;
@@ -138,14 +134,8 @@ void add_found(CommonBest& common, const OperationSearch& search,
                const CommonPipelines& pipelines) {
     Profile& profile = common.profile;
     const Operation operation = search.plan.operation;
-    LeftOut& left_out = profile.left_out[operation];
-    left_out.sizes = search.findings.left_out.sizes;
-    left_out.steps.insert(search.findings.left_out.steps.begin(),
-                          search.findings.left_out.steps.end());
     const std::size_t before = profile.choices.size();
-    const std::vector<std::string> axes = profile.search.axes;
-    add_results(profile, results_of(search));
-    profile.search.axes = axes;
+    add_findings(profile, search);
     std::size_t i = 0;
     for (Choice& one : std::span(profile.choices).subspan(before)) {
         if (one.kind == ChoiceKind::pipelines && !one.intent) one.of_best = pipelines.of_best[i++];

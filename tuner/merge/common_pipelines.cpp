@@ -214,13 +214,13 @@ class CommonSearch {
             log_ratio += std::log(one->ratio) / count;
         }
         for (const auto& [workload, first] : all.front()->workloads) {
-            Measured mean{1e-9, 1e-9, {1, INFINITY, 0}};
+            Measured mean{1, 1, {1, INFINITY, 0}};
             for (const Choice* one : all) {
                 const auto found = one->workloads.find(workload);
                 if (found == one->workloads.end()) return std::nullopt;
-                const Measurement& measured = found->second;
-                mean.seconds *= std::pow(measured.ns, 1 / count);
-                mean.libc_seconds *= std::pow(measured.libc_ns, 1 / count);
+                const Measured& measured = found->second;
+                mean.ns *= std::pow(measured.ns, 1 / count);
+                mean.libc_ns *= std::pow(measured.libc_ns, 1 / count);
                 mean.ratio.median *= std::pow(measured.ratio.median, 1 / count);
                 mean.ratio.low = std::min(mean.ratio.low, measured.ratio.low);
                 mean.ratio.high = std::max(mean.ratio.high, measured.ratio.high);
@@ -231,7 +231,7 @@ class CommonSearch {
         if (!threshold) return std::nullopt;
         copy.threshold = *threshold;
         means.ratio = std::exp(log_ratio);
-        return SensingResult{copy, means, run_.plan.rigor.rounds};
+        return SensingResult{copy, means};
     }
 
     std::string name_of(Entrant entrant) const { return run_.candidate(entrant).name(); }

@@ -117,7 +117,7 @@ template <class T> void read_word(const std::string& name, const Place& place, T
     } else if constexpr (std::same_as<T, Operation>) {
         found = find_operation(name);
     } else {
-        const auto* kind = std::ranges::find(kChoiceKinds, name);
+        const auto* kind = std::ranges::find(kChoiceKinds, name, &KindFacts::name);
         if (kind != kChoiceKinds.end()) found = static_cast<T>(kind - kChoiceKinds.begin());
     }
     if (!found) throw place.fault("is none that this version knows");

@@ -24,7 +24,7 @@ inline std::string text_of(Operation operation) {
 }
 
 inline std::string text_of(ChoiceKind kind) {
-    return kChoiceKinds[static_cast<std::size_t>(kind)];
+    return facts_of(kind).name;
 }
 
 /// `digits` of numbers that are no measured ones; 0: all.

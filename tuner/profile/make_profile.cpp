@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
+#include "search/aliased_search.hpp"
 
 namespace asterope {
 
@@ -18,41 +19,29 @@ namespace {
 constexpr std::size_t kRunnersUp = 2;
 
 /// `size`: 0 of a mix of sizes, which has no GB/s.
-void set_measurements(Figures& figures, const std::map<Workload, Measured>& all, std::size_t size) {
-    figures.workloads.clear();
-    figures.gb_per_s = 0;
-    for (const auto& [workload, measured] : all) {
-        Measurement& one = figures.workloads[workload];
-        one.ns = measured.seconds * 1e9;
-        one.libc_ns = measured.libc_seconds * 1e9;
-        one.ratio = measured.ratio;
-        if (measured.best_reference) {
-            one.best_ratio = measured.best_reference->ratio;
-            one.best_reference = measured.best_reference->name;
-        }
-        if (one.ns <= 0) continue;
-        const double gb_per_s = static_cast<double>(size) / one.ns;
-        figures.gb_per_s = std::max(figures.gb_per_s, gb_per_s);
+void set_figures(Figures& figures, const Finalist& one, std::size_t size) {
+    figures = {one.ratio, 0, one.workloads};
+    for (const auto& [workload, measured] : one.workloads) {
+        if (measured.ns <= 0) continue;
+        figures.gb_per_s = std::max(figures.gb_per_s, static_cast<double>(size) / measured.ns);
     }
 }
 
-AnyCopy member(const std::vector<Candidate>& space, Entrant entrant) {
-    return space[static_cast<std::size_t>(entrant)];
-}
-
-AnyCopy member(const std::vector<const asterope_copy*>& space, Entrant entrant) {
+template <class Space> AnyCopy member(const Space& space, Entrant entrant) {
     return space[static_cast<std::size_t>(entrant)];
 }
 
 /// How a race ended: winner, proof, runners-up and noise floor. Only the winner has its
 /// measurements.
-template <class Space> Choice choice_of(const SizeResult& result, const Space& space) {
+template <class Space>
+Choice choice_of(ChoiceKind kind, const SizeResult& result, const Space& space) {
     const Finalist& first = result.finalists.front();
     Choice choice;
+    choice.kind = kind;
+    choice.size = result.size;
     choice.copy = member(space, first.candidate);
-    choice.ratio = first.ratio;
+    set_figures(choice, first, result.size);
     choice.tied = first.tied;
-    set_measurements(choice, first.workloads, result.size);
     choice.noise_floor = result.noise_floor;
     choice.undecided = result.undecided;
     choice.proof = Proof{result.samples, result.rounds, result.lead, {}};
@@ -78,8 +67,7 @@ void keep_winner(Choice& choice) {
 void sense(Choice& choice, const SensingResult& result) {
     choice.plain = choice;
     choice.sensing = result.copy;
-    choice.ratio = result.finalist.ratio;
-    set_measurements(choice, result.finalist.workloads, choice.size);
+    set_figures(choice, result.finalist, choice.size);
 }
 
 /// The pipelines of one objective. Only the routine's own have copies that sense, proofs and
@@ -88,10 +76,9 @@ void add_pipelines(std::vector<Choice>& choices, std::size_t objective,
                    const PipelineFacts& pipelines, const std::vector<Candidate>& space) {
     for (const SizeInterval& one : pipelines.intervals[objective]) {
         const SizeResult& result = pipelines.found[one.result].results[objective];
-        Choice choice = choice_of(result, space);
+        Choice choice = choice_of(ChoiceKind::pipelines, result, space);
         choice.above = one.above;
         choice.up_to = one.up_to;
-        choice.size = result.size;
         if (objective > 0) {
             choice.intent = find_workload(pipelines.objectives[objective].name);
             keep_winner(choice);
@@ -102,18 +89,16 @@ void add_pipelines(std::vector<Choice>& choices, std::size_t objective,
     }
 }
 
-void add_small(std::vector<Choice>& choices, const SmallFacts& small) {
-    Choice choice = choice_of(small.result, small.space);
-    choice.kind = ChoiceKind::small;
+void add_small(std::vector<Choice>& choices, const SizeResult& result, const Spaces& spaces) {
+    Choice choice = choice_of(ChoiceKind::small, result, spaces.small_space);
     choice.up_to = bound_of(choice.member());
     choices.push_back(std::move(choice));
 }
 
 /// As much as pipelines do: they forgive no overlap.
-void add_overlapping(std::vector<Choice>& choices, const OverlappingFacts& overlapping,
+void add_overlapping(std::vector<Choice>& choices, const SizeResult& result, const Spaces& spaces,
                      std::size_t up_to) {
-    Choice choice = choice_of(overlapping.result, overlapping.space);
-    choice.kind = ChoiceKind::overlapping;
+    Choice choice = choice_of(ChoiceKind::overlapping, result, spaces.overlapping_space);
     choice.up_to = up_to;
     choice.proof.reset();
     choices.push_back(std::move(choice));
@@ -121,17 +106,18 @@ void add_overlapping(std::vector<Choice>& choices, const OverlappingFacts& overl
 
 /// Its ratio is that of the sizes that it is taken for: libc's time over the pipeline's, and that
 /// over its own.
-void add_aliased(std::vector<Choice>& choices, const AliasedFacts& aliased) {
-    const std::optional<AliasedChoice> chosen = choose_aliased(aliased.sizes);
+void add_aliased(std::vector<Choice>& choices, const std::vector<SizeResult>& sizes,
+                 const Spaces& spaces) {
+    const std::optional<AliasedChoice> chosen = choose_aliased(sizes);
     if (!chosen) return;
     const auto& [variant, above, up_to] = *chosen;
     Choice choice;
     choice.kind = ChoiceKind::aliased;
     choice.above = above;
     choice.up_to = up_to;
-    choice.copy = aliased.space[variant];
+    choice.copy = spaces.aliased_space[variant];
     std::vector<double> ratios;
-    for (const SizeResult& one : aliased.sizes) {
+    for (const SizeResult& one : sizes) {
         if (above < one.size && one.size <= up_to) {
             ratios.push_back(aliased_ratio(one, variant + 1));
         }
@@ -142,24 +128,23 @@ void add_aliased(std::vector<Choice>& choices, const AliasedFacts& aliased) {
 
 /// One a size: where several threads are not taken, one copies alone, and they are the runner-up.
 /// What is taken at a size is taken from there on.
-void add_threads(std::vector<Choice>& choices, const ThreadsFacts& threads) {
+void add_threads(std::vector<Choice>& choices, const Findings& found) {
     std::size_t above = 0;
-    for (std::size_t i = 0; i < threads.sizes.size(); ++i) {
-        const SharedSize& one = threads.sizes[i];
+    for (std::size_t i = 0; i < found.shared.size(); ++i) {
+        const SizeResult& one = found.shared[i];
         Choice choice;
         choice.kind = ChoiceKind::threads;
         choice.above = i ? above : one.size - 1;
         choice.size = choice.up_to = one.size;
         choice.noise_floor = one.noise_floor;
-        if (one.taken) {
-            choice.copy = one.best;
-            choice.ratio = one.ratio;
-            set_measurements(choice, one.workloads, one.size);
+        choice.copy = member(found.shares, one.winner());
+        if (choice.share().threads > 1) {
+            set_figures(choice, one.finalists.front(), one.size);
         } else {
-            choice.copy = ThreadShare{};
-            choice.runners_up = {{one.best, one.ratio, false}};
-            const bool begins = i + 1 < threads.sizes.size() && threads.sizes[i + 1].taken;
-            if (begins) choice.up_to = threads.sizes[i + 1].size - 1;
+            const Finalist& next = one.finalists.at(1);
+            choice.runners_up = {{member(found.shares, next.candidate), next.ratio, false}};
+            const bool begins = i + 1 < found.shared.size() && found.shared[i + 1].winner() > 0;
+            if (begins) choice.up_to = found.shared[i + 1].size - 1;
         }
         above = choice.up_to;
         choices.push_back(std::move(choice));
@@ -205,40 +190,40 @@ void begin_sensing_at_minimum(PipelineFacts& pipelines) {
     }
 }
 
-void add_results(Profile& profile, const SearchResults& results) {
-    const PipelineFacts& pipelines = results.pipelines;
+void add_choices(Profile& profile, const Findings& found, const Spaces& spaces) {
+    const PipelineFacts& pipelines = found.pipelines;
     const Operation operation = pipelines.operation;
     SearchFacts& search = profile.search;
     const Objective& objective = pipelines.objectives.front();
     search.weights[operation] = counting(objective.weights);
+    profile.left_out[operation] = found.left_out;
+    if (found.exam) profile.exam[operation] = *found.exam;
     std::vector<Choice> choices;
-    if (results.small) {
-        search.distribution = profile_name(results.small->distribution);
-        add_small(choices, *results.small);
-    }
+    if (found.small) add_small(choices, *found.small, spaces);
     for (std::size_t i = 0; i < pipelines.intervals.size(); ++i) {
         const std::optional<Workload> told = find_workload(pipelines.objectives[i].name);
         const bool entry_point = told && facts_of(*told).entry_point;
-        if (i == 0 || entry_point) add_pipelines(choices, i, pipelines, results.space);
+        if (i == 0 || entry_point) add_pipelines(choices, i, pipelines, spaces.space);
     }
-    if (results.overlapping) {
-        add_overlapping(choices, *results.overlapping, pipelines.intervals.front().back().up_to);
+    if (found.overlapping) {
+        const std::size_t up_to = pipelines.intervals.front().back().up_to;
+        add_overlapping(choices, *found.overlapping, spaces, up_to);
     }
-    if (results.aliased) add_aliased(choices, *results.aliased);
-    if (results.threads) {
-        search.threads = results.threads->most;
-        add_threads(choices, *results.threads);
-    }
+    add_aliased(choices, found.aliased, spaces);
+    add_threads(choices, found);
+    if (!found.shared.empty()) search.threads = found.shares.back().threads;
     for (Choice& one : choices) {
         one.operation = operation;
         profile.choices.push_back(std::move(one));
     }
     if (operation != Operation::copy) return;
     search.tool_version = kVersion;
-    for (const Found& found : pipelines.found) {
-        search.extended_candidates = std::max(search.extended_candidates, found.extended);
+    for (const Found& one : pipelines.found) {
+        search.extended_candidates = std::max(search.extended_candidates, one.extended);
     }
-    search.axes = axes_of(results.space, search.extended_candidates > 0, results.sensing);
+    if (!profile.merged) {
+        search.axes = axes_of(spaces.space, search.extended_candidates > 0, spaces.senses);
+    }
     search.workload = objective.name;
     search.source_map = profile_name(search.source_map);
 }

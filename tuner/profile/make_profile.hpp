@@ -3,15 +3,14 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "profile/profile.hpp"
-#include "search/aliased_search.hpp"
 #include "search/boundaries.hpp"
+#include "search/rows.hpp"
 #include "search/search.hpp"
 #include "search/sensing_search.hpp"
-#include "search/small_search.hpp"
+#include "search/spaces.hpp"
 #include "search/threads_search.hpp"
 
 namespace asterope {
@@ -35,47 +34,23 @@ struct PipelineFacts {
 /// profile and tables then agree.
 void begin_sensing_at_minimum(PipelineFacts& pipelines);
 
-/// The small copies: whose sizes they were timed for, and how the race for them ended.
-struct SmallFacts {
-    std::string distribution;
-    std::vector<const asterope_copy*> space;
-    SizeResult result;
+/// What was found of one operation. What the time budget did not reach is not there, and is told.
+struct Findings {
+    PipelineFacts pipelines;
+    std::vector<Row> rows; ///< the routine's own; empty: each size has its own winner
+    std::optional<SizeResult> small, overlapping;
+    std::vector<SizeResult> aliased; ///< see search_aliased
+    std::vector<ThreadShare> shares; ///< what `shared` speaks of, see search_shares
+    std::vector<SizeResult> shared;
+    std::optional<ExamFacts> exam;
+    LeftOut left_out;
 };
 
-/// What was found where buffers alias modulo 4096.
-struct AliasedFacts {
-    std::vector<const asterope_copy*> space;
-    std::vector<SizeResult> sizes; ///< see search_aliased
-};
+/// Adds what was found of one operation in its spaces to a profile that has the machine and the
+/// facts of the search. Copies come first.
+void add_choices(Profile& profile, const Findings& found, const Spaces& spaces);
 
-/// The copies of overlapping buffers, and how the race for them ended.
-struct OverlappingFacts {
-    std::vector<const asterope_copy*> space;
-    SizeResult result;
-};
-
-/// What was found about copies over threads.
-struct ThreadsFacts {
-    unsigned most; ///< threads that were tried
-    std::vector<SharedSize> sizes;
-};
-
-/// All that a search found.
-struct SearchResults {
-    const std::vector<Candidate>& space;
-    const PipelineFacts& pipelines;
-    std::optional<SmallFacts> small = {};
-    std::optional<AliasedFacts> aliased = {};
-    std::optional<ThreadsFacts> threads = {};
-    std::optional<OverlappingFacts> overlapping = {};
-    bool sensing = false; ///< whether copies that sense were tried
-};
-
-/// Adds what was found of one operation to a profile that has everything else: machine, search,
-/// exam, what was left out. Copies come first.
-void add_results(Profile& profile, const SearchResults& results);
-
-/// Once it has the results of all operations: whether it is complete, and provisional.
+/// Once it has the choices of all operations: whether it is complete, and provisional.
 void settle(Profile& profile);
 
 } // namespace asterope

@@ -32,19 +32,21 @@ inline constexpr int kProfileVersion = 2;
 /// The kinds of what is chosen.
 enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
 
-inline constexpr std::array kChoiceKinds = {"pipelines", "small", "overlapping", "aliased",
-                                            "threads"};
-
-/// A copy's times under one workload: medians of a call. Of copies over threads, one thread's stand
-/// in the place of libc's.
-struct Measurement {
-    double ns = 0;
-    double libc_ns = 0;
-    Estimate ratio{1, 1, 1}; ///< libc's time over the copy's
-    /// The same of the better of libc and the references, and which one that is.
-    std::optional<Estimate> best_ratio = std::nullopt;
-    std::string best_reference = {};
+struct KindFacts {
+    const char *name, *title;    ///< in profiles; of their table, "": each operation has its own
+    const asterope_kind* copies; ///< null: each operation has its own, or there is no table of them
 };
+
+inline constexpr std::array<KindFacts, 5> kChoiceKinds = {
+    {{"pipelines", "", nullptr},
+     {"small", "", nullptr},
+     {"overlapping", "Overlapping buffers", &asterope_overlapping_copies},
+     {"aliased", "Buffers that alias modulo 4096", &asterope_aliased_copies},
+     {"threads", "Copies over threads, beside one thread", nullptr}}};
+
+constexpr const KindFacts& facts_of(ChoiceKind kind) {
+    return kChoiceKinds[static_cast<std::size_t>(kind)];
+}
 
 /// What can be chosen: a pipeline, a copy of another kind, a way to share one among threads.
 using AnyCopy = std::variant<Candidate, const asterope_copy*, ThreadShare>;
@@ -76,7 +78,7 @@ struct OfBest {
 struct Figures {
     double ratio = 1;    ///< weighted geometric mean; 1 where the profile does not say
     double gb_per_s = 0; ///< the most that it copied in any situation; 0: not known
-    std::map<Workload, Measurement> workloads;
+    std::map<Workload, Measured> workloads;
 };
 
 /// What the sizes of above < bytes <= up_to take, and what that rests on.

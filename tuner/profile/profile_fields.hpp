@@ -29,7 +29,7 @@ template <class F> void fields(F& f, Is<Estimate> auto& one) {
     f.measured("high", one.high);
 }
 
-template <class F> void fields(F& f, Is<Measurement> auto& one) {
+template <class F> void fields(F& f, Is<Measured> auto& one) {
     f.measured("ns", one.ns);
     f.measured("libc_ns", one.libc_ns);
     f("ratio", one.ratio);

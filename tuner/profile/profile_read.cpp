@@ -94,10 +94,9 @@ void read_copy(const Json& value, const Place& place, AnyCopy& into) {
         return read_pipeline(value, place, into.emplace<Candidate>());
     }
     if (place.kind == ChoiceKind::threads) return read(value, place, into.emplace<ThreadShare>());
-    const asterope_kind& kind = place.kind == ChoiceKind::small
-                                    ? *facts_of(place.operation).space->small
-                                : place.kind == ChoiceKind::aliased ? asterope_aliased_copies
-                                                                    : asterope_overlapping_copies;
+    const bool small = place.kind == ChoiceKind::small;
+    const asterope_kind& kind =
+        small ? *facts_of(place.operation).space->small : *facts_of(place.kind).copies;
     const asterope_copy* found = find_copy(kind, value, anything);
     if (!found || tuple_json(*found).size() != value.size()) {
         throw place.fault("is no copy that this version knows");

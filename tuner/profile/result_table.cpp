@@ -61,13 +61,10 @@ std::string title_of_copies(const Choice& choice) {
 }
 
 std::string title_of(const Choice& choice) {
-    const std::string intent =
-        choice.intent ? "asterope_" + name_of(choice.operation) + '_' + name_of(*choice.intent)
-                      : "";
-    const std::string titles[std::size(kChoiceKinds)] = {
-        intent, std::string(facts_of(choice.operation).small_title), "Overlapping buffers",
-        "Buffers that alias modulo 4096", "Copies over threads, beside one thread"};
-    return titles[static_cast<std::size_t>(choice.kind)];
+    if (choice.kind == ChoiceKind::small)
+        return std::string(facts_of(choice.operation).small_title);
+    if (!choice.intent) return facts_of(choice.kind).title;
+    return "asterope_" + name_of(choice.operation) + '_' + name_of(*choice.intent);
 }
 
 /// A row that only tells a copy, and maybe its ratio and bandwidth.

@@ -58,16 +58,16 @@ std::string in_words(const Candidate& candidate, Detail detail) {
 constexpr std::array kData = {"cached", "uncached", "fetch"};
 constexpr std::array kDataWorkloads = {Workload::hot, Workload::cold, Workload::fetch};
 
-struct Row {
+struct Line {
     std::size_t up_to;
     std::vector<std::string> copies; ///< one, or in the order of kData
     std::vector<double> ratios;
     std::vector<double> bandwidths; ///< GB/s, of each of the copies
 };
 
-std::size_t lines_of(const std::vector<Row>& rows) {
+std::size_t lines_of(const std::vector<Line>& rows) {
     std::size_t lines = 0;
-    for (const Row& row : rows) lines += row.copies.size();
+    for (const Line& row : rows) lines += row.copies.size();
     return lines;
 }
 
@@ -91,8 +91,8 @@ std::size_t small_bound(const Profile& profile, Operation operation) {
 }
 
 /// Neighbours that read the same share a row. Without the sizes that small copies do.
-std::vector<Row> rows_of(const Profile& profile, Operation operation, Detail detail) {
-    std::vector<Row> rows;
+std::vector<Line> rows_of(const Profile& profile, Operation operation, Detail detail) {
+    std::vector<Line> rows;
     for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
         if (one->up_to <= small_bound(profile, operation)) continue;
         std::vector<std::string> copies;
@@ -349,20 +349,20 @@ std::string headline(const Profile& profile, Operation operation) {
 }
 
 std::string routine_rows(const Profile& profile, Operation operation) {
-    std::vector<Row> rows;
+    std::vector<Line> rows;
     for (const Detail detail : {Detail::all, Detail::no_distance, Detail::carrier}) {
         rows = rows_of(profile, operation, detail);
         if (lines_of(rows) <= kMostRows) break;
     }
     std::size_t most = 1;
-    for (const Row& row : rows) most = std::max(most, row.copies.size());
+    for (const Line& row : rows) most = std::max(most, row.copies.size());
     std::vector<std::vector<std::string>> table = {
         {"Up to", most > 1 ? "data" : "", "x libc", "GB/s", "how"}};
     if (const Choice* small = profile.first(ChoiceKind::small, operation)) {
         table.push_back({format_size(small->up_to), "", times(small->ratio).substr(0, 4), "",
                          std::string(facts_of(operation).small)});
     }
-    for (const Row& row : rows) {
+    for (const Line& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
             table.push_back({i ? "" : format_size(row.up_to), row.copies.size() < 2 ? "" : kData[i],
                              i ? "" : times(geometric_mean(row.ratios)).substr(0, 4),

@@ -32,7 +32,7 @@ void Contests::crown(std::size_t index, std::size_t objective, std::size_t conte
     result.undecided = contest.results[objective].undecided;
 }
 
-void Contests::take_rows(const Run& run, std::vector<Row> rows, Findings& findings) const {
+void Contests::take_rows(std::vector<Row> rows, Findings& findings) const {
     PipelineFacts& facts = findings.pipelines;
     const std::vector<std::size_t> pipelines = pipelines_of(rows);
     for (const Row& row : rows) {
@@ -52,10 +52,7 @@ void Contests::take_rows(const Run& run, std::vector<Row> rows, Findings& findin
         for (std::size_t i = row.first; i <= row.last; ++i) {
             crown(i, 0, winner, facts);
             facts.sensing[i].reset();
-            if (senses) {
-                facts.sensing[i] = {senses->copy, senses->finalists.at(i),
-                                    run.plan.rigor.contest_rounds};
-            }
+            if (senses) facts.sensing[i] = {senses->copy, senses->finalists.at(i)};
         }
     }
     findings.rows = std::move(rows);

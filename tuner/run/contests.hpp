@@ -63,7 +63,7 @@ struct Contests {
                PipelineFacts& facts) const;
     /// Makes these the routine's rows. Where a row senses, the winner of its sizes is the pipeline
     /// that does without the time stamp counter: the best of the routine's own there.
-    void take_rows(const Run& run, std::vector<Row> rows, Findings& findings) const;
+    void take_rows(std::vector<Row> rows, Findings& findings) const;
     /// Without those of one size whose lead may be chance. `settled`: evaluated sizes whose rows
     /// were chosen by more than these rounds.
     std::vector<Row> beyond_chance(std::vector<Row> rows, std::size_t objective = 0,

@@ -25,17 +25,10 @@ std::string what_is_searched(const Searches& searches) {
     return words + plan.rigor.name + " search, workload " + plan.objective.name + "\n";
 }
 
-SearchResults results_of(const OperationSearch& search) {
-    const auto& [plan, spaces, references, found] = search;
-    SearchResults results{spaces.space, found.pipelines};
-    if (found.small) results.small = {plan.statistics.name, spaces.small_space, *found.small};
-    if (plan.operation == Operation::copy) {
-        results.aliased = {spaces.aliased_space, found.aliased};
-    }
-    if (!found.shared.empty()) results.threads = {plan.threads, found.shared};
-    if (found.overlapping) results.overlapping = {spaces.overlapping_space, *found.overlapping};
-    results.sensing = spaces.senses;
-    return results;
+void add_findings(Profile& profile, const OperationSearch& search) {
+    const Findings& found = search.findings;
+    if (found.small) profile.search.distribution = profile_name(search.plan.statistics.name);
+    add_choices(profile, found, search.spaces);
 }
 
 namespace {
@@ -52,13 +45,10 @@ std::string tables_of(const Profile& profile, Operation operation, bool all) {
 std::string add_findings(Profile& profile, const Searches& searches, bool all) {
     std::string headlines, tables;
     for (const auto& one : searches) {
-        const Findings& found = one->findings;
-        if (found.pipelines.found.empty()) continue;
         const Operation operation = one->plan.operation;
-        profile.left_out[operation] = found.left_out;
-        if (found.exam) profile.exam[operation] = *found.exam;
+        if (one->findings.pipelines.found.empty()) continue;
         profile.search.candidates[operation] = one->spaces.entrants.size();
-        add_results(profile, results_of(*one));
+        add_findings(profile, *one);
         headlines += headline(profile, operation);
         if (one != searches.front()) tables += '\n' + name_of(operation) + '\n';
         tables += tables_of(profile, operation, all);

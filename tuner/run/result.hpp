@@ -17,8 +17,8 @@ using Searches = std::vector<std::unique_ptr<OperationSearch>>;
 /// balanced", with the end of the line.
 std::string what_is_searched(const Searches& searches);
 
-/// What was found of one operation. `search` must outlive it.
-SearchResults results_of(const OperationSearch& search);
+/// Adds what was found of one operation to the profile.
+void add_findings(Profile& profile, const OperationSearch& search);
 
 /// Adds all that was found to a profile that has the machine and the facts of the search. Returns
 /// the tables, which tell the same: `all` of them, or the routine's rows alone.

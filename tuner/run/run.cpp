@@ -18,13 +18,13 @@ std::vector<TimedCopy> all_copies(const std::vector<Candidate>& space) {
 
 } // namespace
 
-Run::Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, Progress& line,
-         Session& all, Timings& source, Budget& budget, TimeSpent& spent)
+Run::Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, Session& all,
+         Timings& source)
     : plan(search.plan), spaces(search.spaces), objectives(plan.objectives()),
-      copies(all_copies(spaces.space)), session(all), progress(line),
+      copies(all_copies(spaces.space)), session(all), progress(all.progress),
       libc_thresholds_(machine.libc_thresholds), last_cache_bytes_(last_cache_bytes(machine)),
-      references_(search.references), seed_(seed), budget_(budget), spent_(spent) {
-    session.go_on_with(source, progress);
+      references_(search.references), seed_(seed) {
+    session.go_on_with(source);
 }
 
 TimedCopies Run::timed(const std::vector<TimedCopy>& those, std::size_t size) const {
@@ -64,7 +64,7 @@ void Run::show(Step step) {
 
 /// Another operation than copies is one phase, as it takes little time.
 void Run::account(Step phase) {
-    spent_.enter(plan.operation == Operation::copy ? phase : Step::memset);
+    session.spent.enter(plan.operation == Operation::copy ? phase : Step::memset);
 }
 
 void Run::over(std::initializer_list<Step> steps) {

@@ -8,29 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "base/progress.hpp"
 #include "machine/machine.hpp"
 #include "profile/make_profile.hpp"
 #include "run/plan.hpp"
 #include "run/session.hpp"
-#include "run/time_spent.hpp"
-#include "search/rows.hpp"
 #include "search/spaces.hpp"
 #include "search/step.hpp"
-#include "timing/budget.hpp"
 
 namespace asterope {
-
-/// What was found. What the time budget did not reach is not there, and is told.
-struct Findings {
-    PipelineFacts pipelines;
-    std::vector<Row> rows; ///< the routine's own; empty: each size has its own winner
-    std::optional<SizeResult> small, overlapping;
-    std::vector<SizeResult> aliased; ///< see search_aliased
-    std::vector<SharedSize> shared;
-    std::optional<ExamFacts> exam;
-    LeftOut left_out;
-};
 
 /// One operation of a run.
 struct OperationSearch {
@@ -46,8 +31,8 @@ struct OperationSearch {
 class Run {
   public:
     /// All of these must outlive it. `machine`: of the figures, which `source` has.
-    Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed,
-        Progress& progress, Session& session, Timings& source, Budget& budget, TimeSpent& spent);
+    Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, Session& session,
+        Timings& source);
 
     const Plan& plan;
     const Spaces& spaces;
@@ -86,7 +71,7 @@ class Run {
     void over(std::initializer_list<Step> steps);
 
     /// So much of what this operation may spend of the budget.
-    void allow(double share) { budget_.allow(plan.budget_share * share); }
+    void allow(double share) { session.budget.allow(plan.budget_share * share); }
     /// Does what `find` does, as far as the budget allows: where that ends, the step is among what
     /// was left out, and the answer is false.
     template <class Find> static bool within_budget(LeftOut& left_out, Step step, Find find) {
@@ -104,8 +89,6 @@ class Run {
     const std::size_t last_cache_bytes_;
     const std::vector<TimedCopy>& references_;
     const std::uint64_t seed_;
-    Budget& budget_;
-    TimeSpent& spent_;
 };
 
 } // namespace asterope

@@ -1,5 +1,5 @@
 // A session: the figures of a run, first those that its log has, then those of wherever they come
-// from, which it logs; and the accounts of them.
+// from, which it logs; and the accounts of them, of time and of its budget.
 #include "run/session.hpp"
 
 #include "base/error.hpp"
@@ -13,8 +13,8 @@ std::size_t LoggedTimings::left() const {
 }
 
 void LoggedTimings::enter(const std::string& step, std::size_t known) {
-    const auto found = steps_.find(step);
-    records_ = found == steps_.end() ? nullptr : &found->second;
+    const auto found = steps_->find(step);
+    records_ = found == steps_->end() ? nullptr : &found->second;
     step_ = step;
     at_ = known;
 }
@@ -69,12 +69,12 @@ RoundEnd LoggedTimings::round_ended() {
     return {*hits};
 }
 
-Session::Session(TimeSpent& spent, RunLog* log)
-    : recorded_(log ? log->known : kNothing, log ? log->what : ""), spent_(spent), log_(log) {}
+Session::Session(bool quiet, std::optional<double> seconds)
+    : progress(quiet), budget(seconds), recorded_(kNothing, "") {}
 
-void Session::go_on_with(Timings& source, Progress& progress) {
-    source_ = &source;
-    progress_ = &progress;
+void Session::keep(RunLog& log) {
+    log_ = &log;
+    recorded_ = LoggedTimings(log.known, log.what);
 }
 
 void Session::enter(const std::string& step, std::size_t known) {
@@ -90,8 +90,8 @@ void Session::enter(Stage stage) {
     const std::optional<LoggedStep> step = parse_step(step_);
     if (!step || step->step != Step::pipelines) return;
     const Step phase = stage == Stage::screening ? Step::screening : Step::run_off;
-    progress_->enter(title_of(phase, step->operation));
-    if (step->operation == Operation::copy) spent_.enter(phase);
+    progress.enter(title_of(phase, step->operation));
+    if (step->operation == Operation::copy) spent.enter(phase);
 }
 
 template <class... Figure> void Session::write(const Figure&... figure) {
@@ -144,7 +144,7 @@ RoundEnd Session::round_ended() {
     }
     end.again = disturbed_rounds_.round_ended(end.disturbances, std::exchange(round_seconds_, 0));
     const double planned = std::exchange(round_planned_, 0);
-    progress_->advance(end.again ? 0 : planned, round_recorded_);
+    progress.advance(end.again ? 0 : planned, round_recorded_);
     return end;
 }
 

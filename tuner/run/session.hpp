@@ -1,5 +1,5 @@
 // A session: the figures of a run, first those that its log has, then those of wherever they come
-// from, which it logs; and the accounts of them.
+// from, which it logs; and the accounts of them, of time and of its budget.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 #include "base/progress.hpp"
 #include "run/resume.hpp"
 #include "run/time_spent.hpp"
+#include "timing/budget.hpp"
 #include "timing/disturbed_rounds.hpp"
 #include "timing/timings.hpp"
 
@@ -23,7 +24,7 @@ class LoggedTimings : public Timings {
   public:
     /// `steps` must outlive it; `what` is what messages call the log.
     LoggedTimings(const LoggedSteps& steps, std::string what)
-        : steps_(steps), what_(std::move(what)) {}
+        : steps_(&steps), what_(std::move(what)) {}
 
     /// All of these throw BadInput where the step has another figure next, or none.
     Trial trial(const TrialRequest& asked) override;
@@ -38,7 +39,7 @@ class LoggedTimings : public Timings {
   private:
     template <class Value, class Key> const Value& take(const Key& key);
 
-    const LoggedSteps& steps_;
+    const LoggedSteps* steps_;
     std::string what_, step_;
     const std::vector<Record>* records_ = nullptr;
     std::size_t at_ = 0;
@@ -46,12 +47,13 @@ class LoggedTimings : public Timings {
 
 class Session : public Timings {
   public:
-    /// `log`: where figures go, and what an earlier run left there; null: nothing is logged. Both
-    /// must outlive it.
-    explicit Session(TimeSpent& spent, RunLog* log = nullptr);
+    /// `quiet`: without a progress line. `seconds`: of the budget.
+    explicit Session(bool quiet, std::optional<double> seconds = std::nullopt);
 
-    /// From now on `source` has the other figures, and rounds advance `progress`.
-    void go_on_with(Timings& source, Progress& progress);
+    /// Where figures go, and what an earlier run left there; it must outlive this one.
+    void keep(RunLog& log);
+    /// From now on `source` has the other figures.
+    void go_on_with(Timings& source) { source_ = &source; }
 
     Trial trial(const TrialRequest& asked) override;
     RoundEnd round_ended() override;
@@ -69,16 +71,18 @@ class Session : public Timings {
     /// That the trials of earlier runs took then.
     double recorded_seconds() const { return recorded_seconds_; }
 
+    Progress progress;
+    Budget budget;
+    TimeSpent spent;
+
   private:
     template <class... Figure> void write(const Figure&... figure);
     double planned_seconds(std::size_t size, Workload workload) const;
 
     LoggedTimings recorded_;
     Timings* source_ = nullptr;
-    TimeSpent& spent_;
-    RunLog* log_;
+    RunLog* log_ = nullptr;
     std::string step_, written_step_; ///< the present one; that which the log's end belongs to
-    Progress* progress_ = nullptr;
     DisturbedRounds disturbed_rounds_;
     std::map<std::pair<std::size_t, Workload>, double> planned_; ///< libc's seconds of a trial
     double round_seconds_ = 0; ///< that the trials of this round took, all in all

@@ -36,7 +36,7 @@ class TuningRun {
   public:
     TuningRun(const TuningRequest& request, const Machine& machine)
         : request_(request), machine_(machine), plan_(request, machine),
-          budget_(plan_.budget_seconds) {
+          session_(request.quiet, plan_.budget_seconds) {
         facts_.started = utc_now();
         facts_.space = plan_.options.space;
         facts_.source_map = plan_.options.source_map;
@@ -67,7 +67,7 @@ class TuningRun {
         bool senses = plan_.options.sensing && plan_.objective.weights.size() > 1;
         if (senses) facts_.no_sensing = profile_name(why_no_sensing());
         senses = senses && facts_.no_sensing.empty();
-        spent_.enter(Step::verifying);
+        session_.spent.enter(Step::verifying);
         for (const Plan& plan : plans()) {
             searches_.emplace_back(
                 new OperationSearch{plan, Spaces(features(), plan.extended, senses, plan.operation),
@@ -78,13 +78,13 @@ class TuningRun {
         facts_.memory_nodes =
             profile_name(place_memory(read_numa_nodes(*facts_.cpu), plan_.options.interleave));
         announce();
-        spent_.enter(Step::building);
+        session_.spent.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
         std::optional<MachineTimings> machine;
         const Plan* timed = nullptr;
         const auto figures_of = [&](const Plan& plan) -> Timings& {
             if (timed != &plan)
-                machine.emplace(plan, machine_, request_.seed, *facts_.cpu, budget_);
+                machine.emplace(plan, machine_, request_.seed, *facts_.cpu, session_.budget);
             timed = &plan;
             return *machine;
         };
@@ -92,10 +92,11 @@ class TuningRun {
             // What needs memory is had before there is a log that a next run would have to resume.
             figures_of(copies().plan);
             RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
+            session_.keep(log);
             facts_.started = log.started;
             facts_.resumed = log.resumed;
             try {
-                search(&log, figures_of, plan_.options.operations, [this] { return compiled(); });
+                search(figures_of, plan_.options.operations, [this] { return compiled(); });
             } catch (const Interrupted&) {
                 refuse_spoiled_figures(); // a resumed run would load its references anew
                 throw;
@@ -141,8 +142,7 @@ class TuningRun {
             const std::optional<LoggedStep> step = parse_step(name);
             if (step && step->step == Step::exam) examined.push_back(step->operation);
         }
-        search(
-            nullptr, [&](const Plan&) -> Timings& { return whole; }, examined, nullptr);
+        search([&](const Plan&) -> Timings& { return whole; }, examined, nullptr);
         // The run's own: a replay takes no time that would be worth a word.
         facts_.finished = log.end->finished;
         facts_.seconds = log.end->seconds;
@@ -233,17 +233,14 @@ class TuningRun {
 
     /// Of all operations, on the figures of each; `examined`: whose routine is. Where no time is
     /// left for another than the copies, it is left out.
-    void search(RunLog* log, const std::function<Timings&(const Plan&)>& figures_of,
+    void search(const std::function<Timings&(const Plan&)>& figures_of,
                 const std::vector<Operation>& examined, const BuildRoutine& build) {
-        Session session(spent_, log);
-        Progress progress(request_.quiet);
         for (const auto& one : searches_) {
-            if (one != searches_.front()) plan_roughly(progress, *one);
+            if (one != searches_.front()) plan_roughly(session_.progress, *one);
         }
         for (const auto& one : searches_) {
             try {
-                Timings& figures = figures_of(one->plan);
-                Run run(*one, machine_, request_.seed, progress, session, figures, budget_, spent_);
+                Run run(*one, machine_, request_.seed, session_, figures_of(one->plan));
                 run_steps(run, one->findings, contains(examined, one->plan.operation), build);
             } catch (const BudgetSpent&) {
                 if (one == searches_.front()) {
@@ -253,9 +250,9 @@ class TuningRun {
                 searches_.front()->findings.left_out.steps.insert(Step::memset);
             }
         }
-        facts_.trials = session.trials();
-        facts_.noise = session.disturbed_rounds().facts();
-        recorded_seconds_ = session.recorded_seconds();
+        session_.progress.clear();
+        facts_.trials = session_.trials();
+        facts_.noise = session_.disturbed_rounds().facts();
     }
 
     /// Throws Failure where a reference no longer copies right, after it has removed the log, which
@@ -273,8 +270,8 @@ class TuningRun {
     void finish() {
         facts_.finished = utc_now();
         const std::chrono::duration<double> elapsed = Clock::now() - begin_;
-        facts_.seconds = elapsed.count() + recorded_seconds_;
-        facts_.phases = spent_.phases();
+        facts_.seconds = elapsed.count() + session_.recorded_seconds();
+        facts_.phases = session_.spent.phases();
     }
 
     /// Of what was to be done here.
@@ -317,12 +314,10 @@ class TuningRun {
     const TuningRequest& request_;
     const Machine machine_;
     Plan plan_; ///< the copies'
-    Budget budget_;
-    TimeSpent spent_;
+    Session session_;
     nlohmann::json machine_json_;
     SearchFacts facts_;
     Searches searches_;
-    double recorded_seconds_ = 0; ///< see Session
     std::string tables_;
     std::string unexamined_; ///< why the routine was not examined, where that was tried
 };

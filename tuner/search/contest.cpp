@@ -177,8 +177,7 @@ std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
 }
 
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
-                     const std::vector<Entrant>& contestants,
-                     const std::optional<ProbeSeconds>& probe) {
+                     const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe) {
     const Weights here = weights_at(result.size, weights);
     SizeScores scores;
     scores.plain.assign(contestants.size(), -std::numeric_limits<double>::infinity());
@@ -194,7 +193,7 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
             const auto locality = static_cast<std::size_t>(locality_of(workload));
             const Measured& measured = finalist.workloads.at(workload);
             const double log_ratio = std::log(measured.judged_ratio().median);
-            const double slower = std::log1p((*probe)[locality] / measured.seconds);
+            const double slower = std::log1p((*probe)[locality] / measured.ns);
             scores.sensed[locality][place] +=
                 weight * (measured.worth - (utility(log_ratio) - utility(log_ratio - slower)));
         }

@@ -60,13 +60,13 @@ std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
                                  const StandardPipelines& standard,
                                  const std::vector<Candidate>& space);
 
-/// What a probe takes, in seconds, by Locality of the data that it finds.
-using ProbeSeconds = std::array<double, kLocalities>;
+/// What a probe takes, in ns, by Locality of the data that it finds.
+using ProbeNs = std::array<double, kLocalities>;
 
 /// What the contestants are worth by one objective, from its result at one size. Alike where noise
 /// hid everything. `probe`: none where no copy can sense.
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
-                     const std::optional<ProbeSeconds>& probe = std::nullopt);
+                     const std::optional<ProbeNs>& probe = std::nullopt);
 
 } // namespace asterope

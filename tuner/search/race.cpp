@@ -162,37 +162,37 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     return results;
 }
 
-std::optional<BestReference> Race::best_reference(Entrant entrant, Workload workload) const {
+Measured Race::measured(Entrant entrant, Workload workload) const {
     const Paired& paired = run_off_->paired;
+    Measured one{paired.seconds(entrant, workload) * 1e9, paired.seconds(kLibc, workload) * 1e9,
+                 paired.ratio(kLibc, entrant, workload)};
     const std::vector<Entrant> references = timings_.references();
-    if (references.empty()) return std::nullopt;
-    Entrant best = kLibc;
-    for (const Entrant one : references) {
-        if (paired.seconds(one, workload) < paired.seconds(best, workload)) best = one;
+    if (!references.empty()) {
+        Entrant best = kLibc;
+        for (const Entrant other : references) {
+            if (paired.seconds(other, workload) < paired.seconds(best, workload)) best = other;
+        }
+        one.best_ratio = paired.ratio(best, entrant, workload);
+        one.best_reference = timings_.reference_name(best);
     }
-    return BestReference{timings_.reference_name(best), paired.ratio(best, entrant, workload)};
+    const double floor = std::log(paired.ratio(kLibc, kLibcAgain, workload).median);
+    one.worth = utility(std::log(one.judged_ratio().median), std::max(kLossNoise, std::abs(floor)));
+    return one;
 }
 
 /// With what the run-off measured, by falling score.
 std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
-    const Paired& paired = run_off_->paired;
     std::vector<Finalist> ranked;
     for (const Entrant entrant : run_off_->finalists) {
         Finalist finalist{entrant, {}, 0, false};
         double mean = 0;
         for (const Workload workload : workloads_) {
-            Measured& measured = finalist.workloads[workload];
-            measured = {paired.seconds(entrant, workload), paired.seconds(kLibc, workload),
-                        paired.ratio(kLibc, entrant, workload)};
-            measured.best_reference = best_reference(entrant, workload);
-            const double floor = std::log(paired.ratio(kLibc, kLibcAgain, workload).median);
-            measured.worth = utility(std::log(measured.judged_ratio().median),
-                                     std::max(kLossNoise, std::abs(floor)));
+            finalist.workloads[workload] = measured(entrant, workload);
         }
         for (const auto& [workload, weight] : weights) {
-            const Measured& measured = finalist.workloads[workload];
-            mean += weight * std::log(measured.ratio.median);
-            finalist.score += weight * measured.worth;
+            const Measured& here = finalist.workloads[workload];
+            mean += weight * std::log(here.ratio.median);
+            finalist.score += weight * here.worth;
         }
         finalist.ratio = std::exp(mean);
         ranked.push_back(finalist);

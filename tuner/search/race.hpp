@@ -76,21 +76,18 @@ class TimedCopies {
     std::vector<TimedCopy> references_;
 };
 
-/// Which of libc and the references is the fastest, by the median, and its time over a finalist's.
-struct BestReference {
-    std::string name;
-    Estimate ratio;
-};
-
-/// What the run-off measured of one finalist under one workload.
+/// How a copy did under one workload; times in ns are medians of a call. Of copies over threads,
+/// one thread's stand in the place of libc's.
 struct Measured {
-    double seconds, libc_seconds; ///< medians, a call
-    Estimate ratio;               ///< libc's time over the finalist's, paired in each round
+    double ns = 0, libc_ns = 0;
+    Estimate ratio{1, 1, 1}; ///< libc's time over the copy's, paired in each round
+    /// The same of the fastest of libc and the references, and which one that is.
+    std::optional<Estimate> best_ratio = std::nullopt;
+    std::string best_reference = {};
     double worth = 0; ///< what the logarithm of the judged ratio is worth, see utility()
-    std::optional<BestReference> best_reference{}; ///< where there are references
 
     /// What it is judged by.
-    const Estimate& judged_ratio() const { return best_reference ? best_reference->ratio : ratio; }
+    const Estimate& judged_ratio() const { return best_ratio ? *best_ratio : ratio; }
 };
 
 struct Finalist {
@@ -216,7 +213,7 @@ class Race {
     void sample_once(std::vector<Entrant> entrants, Workload workload);
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
                                   std::size_t keep) const;
-    std::optional<BestReference> best_reference(Entrant entrant, Workload workload) const;
+    Measured measured(Entrant entrant, Workload workload) const;
     std::vector<Finalist> ranked_finalists(const Weights& weights) const;
     SizeResult choose(const Weights& weights, const std::vector<Entrant>& favourites, Entrant plain,
                       const TieBand& ties) const;

@@ -79,7 +79,6 @@ struct ReadingCopy {
 struct SensingResult {
     SensingCopy copy;
     Finalist finalist;
-    int rounds;
 };
 
 } // namespace asterope

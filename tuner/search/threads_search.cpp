@@ -14,38 +14,30 @@ constexpr std::size_t kChunks[] = {std::size_t{64} << 10, std::size_t{256} << 10
 
 } // namespace
 
-std::string share_name(const ThreadShare& share) {
+std::string name_of(const ThreadShare& share) {
     return "threads " + std::to_string(share.threads) +
            (share.chunk ? " chunk " + format_size(share.chunk) : " even");
 }
 
-std::vector<ThreadShare> shares_for(std::size_t size, unsigned most) {
-    std::vector<unsigned> counts;
-    for (unsigned threads = 2; threads < most; threads *= 2) counts.push_back(threads);
-    if (most > 1) counts.push_back(most);
-    std::vector<ThreadShare> shares;
-    for (const unsigned threads : counts) {
+std::vector<ThreadShare> all_shares(unsigned most) {
+    std::vector<ThreadShare> shares = {{}};
+    const auto add = [&](unsigned threads) {
         shares.push_back({threads, 0});
-        for (const std::size_t chunk : kChunks) {
-            if (chunk * threads < size) shares.push_back({threads, chunk});
-        }
-    }
+        for (const std::size_t chunk : kChunks) shares.push_back({threads, chunk});
+    };
+    for (unsigned threads = 2; threads < most; threads *= 2) add(threads);
+    if (most > 1) add(most);
     return shares;
 }
 
-SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
+bool can_share(const ThreadShare& share, std::size_t size) {
+    return share.threads > 1 && share.chunk * share.threads < size;
+}
+
+SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,
                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
                          const TimedCopies& timings) {
-    const std::vector<Entrant> everybody = all_entrants(shares.size() + 1);
-    Race race(size, weights, random, timings.against(0));
-    const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
-    // The winner comes first, the others by rank: the best of several threads is one of two.
-    const bool taken = result.finalists[0].candidate != 0;
-    const Finalist& best = result.finalists[taken ? 0 : 1];
-    return {size,           shares[static_cast<std::size_t>(best.candidate) - 1],
-            taken,          best.ratio,
-            best.workloads, result.noise_floor,
-            result.rounds};
+    return Race(size, weights, random, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
 }
 
 } // namespace asterope

@@ -23,30 +23,21 @@ struct ThreadShare {
 };
 
 /// "threads 2 chunk 1 MiB"; "threads 2 even".
-std::string share_name(const ThreadShare& share);
+std::string name_of(const ThreadShare& share);
 
-/// All that is tried for `size` bytes where there may be `most` threads: fewest threads first, and
+/// All that is tried where there may be `most` threads: one alone, then fewest threads first, and
 /// of as many the even share first. Powers of two and `most`: what lies in between differs by less
-/// than they do from one another. No chunk that would leave a thread without one.
-std::vector<ThreadShare> shares_for(std::size_t size, unsigned most);
+/// than they do from one another.
+std::vector<ThreadShare> all_shares(unsigned most);
 
-/// What was found at one size.
-struct SharedSize {
-    std::size_t size; ///< bytes
-    ThreadShare best; ///< the best copy over threads
-    bool taken;       ///< it beats one thread by more than the noise
-    double ratio;     ///< one thread's time over its own: weighted geometric mean
-    /// Of Measured, `libc_seconds` are those of one thread, and so in the ratio.
-    std::map<Workload, Measured> workloads;
-    std::map<Workload, Estimate> noise_floor; ///< one thread's time over one thread's
-    int rounds;
-};
+/// Whether no thread of several is left without a chunk.
+bool can_share(const ThreadShare& share, std::size_t size);
 
-/// In `timings`, entrant 0 is the routine's copy of `size` by one thread, the others are `shares`,
-/// from 1 on. No libc: what is compared is one thread with several. Ties, and what
-/// noise hides, go to one thread, then to the fewest; a loss to one thread counts several times,
-/// see utility().
-SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
+/// What was found at one size. In `timings`, entrants are all_shares(): the first, which must be
+/// among `entrants`, is the routine's copy by one thread. No libc: what is compared is one thread
+/// with several. Ties, and what noise hides, go to one thread, then to the fewest; a loss to one
+/// thread counts several times, see utility().
+SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,
                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
                          const TimedCopies& timings);
 

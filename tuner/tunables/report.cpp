@@ -87,8 +87,8 @@ nlohmann::ordered_json ways_json(const SizeWays& one) {
 nlohmann::ordered_json gain_json(const SizeGain& one) {
     nlohmann::ordered_json workloads = nlohmann::ordered_json::object();
     for (const auto& [workload, measured] : one.workloads) {
-        workloads[name_of(workload)] = {{"default_ns", rounded(measured.libc_seconds * 1e9)},
-                                        {"ns", rounded(measured.seconds * 1e9)},
+        workloads[name_of(workload)] = {{"default_ns", rounded(measured.libc_ns)},
+                                        {"ns", rounded(measured.ns)},
                                         {"ratio", estimate_json(measured.ratio)},
                                         {"noise_floor", estimate_json(one.floors.at(workload))}};
     }

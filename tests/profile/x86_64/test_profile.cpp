@@ -26,7 +26,7 @@ const asterope_variant kVariants[] = {made_up("ZMM", "T", "NT", "T0", 4),
 const std::vector<Candidate> kSpace = {
     {&kVariants[0], 8}, {&kVariants[1], 0}, {&kVariants[2], 6, 16}, {&kVariants[3], 0}};
 
-const Measured kMeasuredOnce{812.3456789e-9, 1063e-9, {1.30864209, 1.29, 1.33}};
+const Measured kMeasuredOnce{812.3456789, 1063, {1.30864209, 1.29, 1.33}};
 
 Finalist finalist(Entrant candidate, double ratio = 1.30864209, bool tied = false) {
     return {candidate, {{Workload::cold, kMeasuredOnce}}, ratio, tied};
@@ -53,20 +53,20 @@ PipelineFacts pipelines() {
 const asterope_copy kSmall[] = {made_up_small("grouped YMM up 256", "grouped", "YMM", "up", 256),
                                 made_up_small("stepped XMM up 128", "stepped", "XMM", "up", 128)};
 
-SmallFacts small(const std::string& distribution = "fleet") {
+SizeResult small() {
     SizeResult small = result(0, 1, 0);
     for (Finalist& finalist : small.finalists) {
         finalist.workloads = {{Workload::mix_l1_read, finalist.workloads.at(Workload::cold)}};
     }
     small.noise_floor = {{Workload::mix_l1_read, {1.001, 0.99, 1.01}}};
-    return {distribution, {&kSmall[0], &kSmall[1]}, small};
+    return small;
 }
 
 const asterope_copy kAliased[] = {
     made_up("overlapping XMM 128", {{"rt", "XMM", 0}, {"block", nullptr, 128}}),
     made_up("overlapping YMM 256", {{"rt", "YMM", 0}, {"block", nullptr, 256}})};
 
-AliasedFacts aliased() {
+SizeResult aliased() {
     SizeResult at{1024, {}, {}, 15};
     const double ratios[] = {1.1, 1.1, 1.397}; // the pipeline's first
     for (const Entrant one : {2, 0, 1}) {
@@ -74,20 +74,20 @@ AliasedFacts aliased() {
         at.finalists.push_back(
             {one, {{Workload::aliased, {1, 1, {ratio, ratio, ratio}}}}, ratio, false});
     }
-    return {{&kAliased[0], &kAliased[1]}, {at}};
+    return at;
 }
 
 const asterope_copy kOverlapping[] = {
     made_up("overlapping XMM 128", {{"rt", "XMM", 0}, {"block", nullptr, 128}}),
     made_up("overlapping ZMM 256", {{"rt", "ZMM", 0}, {"block", nullptr, 256}})};
 
-OverlappingFacts overlapping() {
+SizeResult overlapping() {
     SizeResult race = result(0, 1, 0);
     for (Finalist& finalist : race.finalists) {
         finalist.workloads = {{Workload::overlapping, finalist.workloads.at(Workload::cold)}};
     }
     race.noise_floor = {{Workload::overlapping, {1.001, 0.99, 1.01}}};
-    return {{&kOverlapping[0], &kOverlapping[1]}, race};
+    return race;
 }
 
 /// All that a run knows besides its results.
@@ -97,6 +97,7 @@ Profile bare() {
     SearchFacts& search = profile.search;
     search.rigor = "quick";
     search.space = "paper";
+    search.distribution = "fleet";
     search.started = "2026-11-20T22:15:00Z";
     search.finished = "2026-11-20T22:19:00Z";
     search.seed = ~std::uint64_t{0};
@@ -123,23 +124,29 @@ PipelineFacts balanced() {
     const Found large{{result(65536, 0, 1), result(65536, 1, 0), result(65536, 0, 2)}, 640};
     facts.found = {small, large};
     const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}, kSpace[0]};
-    facts.sensing = {std::nullopt, SensingResult{copy, finalist(3, 1.5), 21}};
+    facts.sensing = {std::nullopt, SensingResult{copy, finalist(3, 1.5)}};
     facts.intervals = {{{0, 6400, 0}, {6400, 65536, 1}},
                        {{0, 4096, 0}, {4096, 65536, 1}},
                        {{0, 32768, 0}, {32768, 65536, 1}}};
     return facts;
 }
 
-ThreadsFacts threads() {
-    const Measured measured{2e-4, 3e-4, {1.5, 1.4, 1.6}};
-    return {2,
-            {{1 << 20,
-              {2, 65536},
-              true,
-              1.23456789,
-              {{Workload::cold, measured}},
-              {{Workload::cold, {1, 0.99, 1.01}}},
-              15}}};
+const std::vector<ThreadShare> kShares = {{}, {2, 65536}};
+
+const MadeUpSpaces kSpaces(kSpace, {&kSmall[0], &kSmall[1]}, {&kAliased[0], &kAliased[1]},
+                           {&kOverlapping[0], &kOverlapping[1]});
+
+Findings all_found() {
+    Findings found;
+    found.pipelines = balanced();
+    found.small = small();
+    found.overlapping = overlapping();
+    found.aliased = {aliased()};
+    found.shares = kShares;
+    found.shared = {made_up_sharing(1 << 20, 1.23456789)};
+    found.exam = ExamFacts{9, 1, {{512, "hot", {0.9, 0.8, 0.95}}}, {{45, 1.1, 0.8, 0.9}}};
+    found.left_out = {{512}, {Step::exam}};
+    return found;
 }
 
 /// One of all parts.
@@ -150,9 +157,7 @@ json whole() {
         {Step::verifying, 1.23456789}, {Step::calibration, 0}, {Step::run_off, 20}};
     profile.search.resumed = 2;
     profile.search.budget_seconds = 600;
-    profile.left_out[Operation::copy] = {{512}, {Step::exam}};
-    profile.exam[Operation::copy] = {9, 1, {{512, "hot", {0.9, 0.8, 0.95}}}, {{45, 1.1, 0.8, 0.9}}};
-    add_results(profile, {kSpace, balanced(), small(), aliased(), threads(), overlapping()});
+    add_choices(profile, all_found(), kSpaces);
     settle(profile);
     return to_json(profile);
 }
@@ -302,14 +307,13 @@ TEST(MakeProfile, has_of_an_intent_the_winners_alone) {
 
 /// One thread is the choice where several do not win, up to where they begin to.
 TEST(MakeProfile, shares_copies_from_the_first_size_at_which_threads_win) {
-    ThreadsFacts facts{4,
-                       {{1024, {2, 0}, false, 0.9, {}, {}, 15},
-                        {2048, {2, 0}, true, 1.5, {}, {}, 15},
-                        {4096, {4, 0}, false, 0.8, {}, {}, 15}}};
-    SearchResults results{kSpace, pipelines()};
-    results.threads = facts;
+    Findings found;
+    found.pipelines = pipelines();
+    found.shares = kShares;
+    found.shared = {made_up_sharing(1024, 0.9), made_up_sharing(2048, 1.5),
+                    made_up_sharing(4096, 0.8)};
     Profile profile;
-    add_results(profile, results);
+    add_choices(profile, found, kSpaces);
     const auto rows = profile.of(ChoiceKind::threads);
     ASSERT_EQ(rows.size(), 3u);
     const std::tuple<std::size_t, std::size_t, unsigned> expected[] = {

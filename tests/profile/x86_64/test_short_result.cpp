@@ -25,9 +25,7 @@ const std::vector<Candidate> kSpace = {{&kVariants[0], 8},  {&kVariants[1], 0}, 
                                        {&kVariants[5], 0}};
 
 Finalist finalist(Entrant candidate, double hot, double cold) {
-    const auto measured = [](double ratio) {
-        return Measured{1e-9, ratio * 1e-9, {ratio, ratio, ratio}};
-    };
+    const auto measured = [](double ratio) { return Measured{1, ratio, {ratio, ratio, ratio}}; };
     return {
         candidate, {{Workload::hot, measured(hot)}, {Workload::cold, measured(cold)}}, hot, false};
 }
@@ -54,23 +52,20 @@ std::string unwrapped(std::string text) {
 }
 
 const asterope_copy kSmall = made_up_small("masked ZMM up 256", "masked", "ZMM", "up", 256);
-const std::optional<SmallFacts> kSmallFacts =
-    SmallFacts{"fleet", {&kSmall}, {0, {{0, {}, 1.25, false}}, {}, 15}};
+const SizeResult kSmallFound = {0, {{0, {}, 1.25, false}}, {}, 15};
 
 /// What is told of these facts.
 struct Told {
     PipelineFacts facts;
-    std::optional<SmallFacts> small = {};
-    std::optional<ThreadsFacts> threads = {};
+    std::optional<SizeResult> small = {};
+    std::vector<SizeResult> shared = {};
     LeftOut left_out = {};
     std::optional<ExamFacts> exam = {};
 
     Profile profile() const {
-        SearchResults results{kSpace, facts, small};
-        results.threads = threads;
-        Profile profile = made_up_profile(results);
-        profile.left_out[facts.operation] = left_out;
-        if (exam) profile.exam[facts.operation] = *exam;
+        Findings found{facts, {}, small, {}, {}, {{}, {2, 0}}, shared, exam, left_out};
+        Profile profile;
+        add_choices(profile, found, MadeUpSpaces(kSpace, {&kSmall}));
         return profile;
     }
     std::string rows() const { return routine_rows(profile(), facts.operation); }
@@ -106,7 +101,7 @@ TEST(RoutineRows, tell_a_copy_in_words) {
 
 TEST(RoutineRows, begins_with_the_small_copies_and_leaves_out_what_they_do) {
     const auto rows =
-        lines(Told{pipelines({result(256, 1, 1, 1), result(512, 0, 1, 1)}), kSmallFacts}.rows());
+        lines(Told{pipelines({result(256, 1, 1, 1), result(512, 0, 1, 1)}), kSmallFound}.rows());
     EXPECT_EQ(rows[1], "256 B   1.25      small copies");
     EXPECT_EQ(rows[2].substr(0, 25), "512 B   1.00  512 64-byte");
 }
@@ -115,12 +110,12 @@ TEST(RoutineRows, shows_the_pipelines_of_a_copy_that_senses) {
     PipelineFacts facts = pipelines({result(65536, 1, 1, 1)});
     const asterope_copy source = made_up("source 4", {}), each = made_up("each 4", {});
     const SensingCopy two{&source, kSpace[1], kSpace[0], {187, 90, 390}};
-    facts.sensing[0] = SensingResult{two, finalist(2, 0.99, 1.6), 15};
+    facts.sensing[0] = SensingResult{two, finalist(2, 0.99, 1.6)};
     const auto rows = lines(Told{facts}.rows());
     EXPECT_EQ(rows[1], "64 KiB cached     0.99 65536 rep movsb");
     EXPECT_EQ(rows[2].substr(0, 44), "       uncached        65536 64-byte registe");
     const SensingCopy three{&each, kSpace[1], kSpace[0], {187, 90, 390}, kSpace[1]};
-    facts.sensing[0] = SensingResult{three, finalist(2, 0.99, 1.6), 15};
+    facts.sensing[0] = SensingResult{three, finalist(2, 0.99, 1.6)};
     const std::string text = Told{facts}.rows();
     EXPECT_EQ(lines(text)[3], "       fetch               - rep movsb");
     EXPECT_TRUE(mentions(text, "fetch: only the destination is."));
@@ -145,7 +140,7 @@ TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
     }
     const PipelineFacts facts = pipelines(results);
     const Told told{
-        facts, kSmallFacts, {}, {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}}};
+        facts, kSmallFound, {}, {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}}};
     const auto rows = lines(told.first() + told.rows() + told.sentences());
     EXPECT_LE(rows.size(), 36u);
     for (const std::string& row : rows) EXPECT_LE(row.size(), 100u) << row;
@@ -160,7 +155,7 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
         std::vector<SizeResult> results;
         std::optional<ExamFacts> exam;
         std::string told;
-        std::optional<SmallFacts> small = {};
+        std::optional<SizeResult> small = {};
         Operation operation = Operation::copy;
     };
     const std::vector<SizeResult> cold_gains = {result(4096, 0, 1, 1), result(large, 0, 1, 1.5)},
@@ -188,7 +183,7 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
         {nothing, ExamFacts{570, 2, {hot, fixed}},
          "Small copies 1.25 times as fast as libc, the rest mostly as libc; 2 of 570 cells slower, "
          "the worst 0.80 in small copies under fixed.",
-         kSmallFacts},
+         kSmallFound},
         {nothing, {}, "All copies as fast as libc; not examined."},
         {nothing, ExamFacts{570, 1, {read}},
          "Copies mostly as fast as libc; 1 of 570 cells slower, the worst 0.90 at 512 B under "
@@ -211,7 +206,7 @@ TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
     for (Found& found : facts.found) {
         found.results.push_back(result(found.results.front().size, 0, 1.5, 1.5));
     }
-    const std::string text = Told{facts, kSmallFacts}.sentences();
+    const std::string text = Told{facts, kSmallFound}.sentences();
     EXPECT_EQ(lines(text)[0], "Sizes above 256 B: libc's time over ours, mean and lowest");
     EXPECT_EQ(lines(text)[1], "  1.00  0.50 4 KiB     hot: where all is cached");
     EXPECT_EQ(lines(text)[2], "  1.20  1.00 4 KiB     cold: where nothing is cached");
@@ -239,8 +234,8 @@ TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
 
 TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_out) {
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
-    const ThreadsFacts threads = {
-        2, {{262144, {2, 0}, false, 0.9, {}, {}, 15}, {1048576, {2, 0}, true, 1.5, {}, {}, 15}}};
+    const std::vector<SizeResult> threads = {made_up_sharing(262144, 0.9),
+                                             made_up_sharing(1048576, 1.5)};
     const LeftOut left_out = {{128, 256}, {Step::boundaries, Step::threads}};
     const std::string text = Told{facts, {}, threads, left_out}.sentences();
     EXPECT_TRUE(
@@ -274,9 +269,9 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     PipelineFacts facts = pipelines({result(65536, 1, 1, 1)});
     const asterope_copy probe = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
     facts.sensing[0] =
-        SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(1, 1.5, 1), 15};
-    const ThreadsFacts threads{2, {{1 << 20, {2, 0}, false, 0.9, {}, {}, 15}}};
-    const std::string text = choices_tables(Told{facts, {}, threads}.profile(), Operation::copy);
+        SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(1, 1.5, 1)};
+    const Profile profile = Told{facts, {}, {made_up_sharing(1 << 20, 0.9)}}.profile();
+    const std::string text = choices_tables(profile, Operation::copy);
     for (const char* part :
          {"source 4 > 187", "  cached   REP_MOVSB", "  uncached ZMM", "no counter REP_MOVSB",
           "Copies over threads", "  next", "threads 2 even"}) {

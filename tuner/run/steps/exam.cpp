@@ -150,7 +150,7 @@ bool choose_small_anew(const Exam& exam, Findings& findings) {
 }
 
 /// Chooses rows anew by what the exam found where it lost. False where they stay the same.
-bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Findings& findings) {
+bool choose_anew(const Contests& contests, const Exam& exam, Findings& findings) {
     if (findings.rows.empty()) return false;
     PipelineFacts& facts = findings.pipelines;
     std::vector<TimedRowCopy> timed = contests.timed_rows();
@@ -176,7 +176,7 @@ bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Fin
         contests.beyond_chance(choose_rows(contests.scores, contests.rules, timed), 0, settled);
     if (rows == findings.rows || rows.empty()) return false;
     const std::vector<Row> before = findings.rows;
-    contests.take_rows(run, std::move(rows), findings);
+    contests.take_rows(std::move(rows), findings);
     // Where the same two still meet, they do at the same size; others at an evaluated one.
     std::vector<SizeInterval>& intervals = facts.intervals.front();
     const auto same = [&](std::size_t i) {
@@ -197,7 +197,7 @@ void examine(Run& run, const Contests& contests, Findings& findings, const Build
     for (int attempt = 1; attempt <= run.plan.rigor.exams; ++attempt) {
         const Findings before = findings;
         const bool small_anew = last && choose_small_anew(*last, findings);
-        if (last && !choose_anew(run, contests, *last, findings) && !small_anew) return;
+        if (last && !choose_anew(contests, *last, findings) && !small_anew) return;
         TimedCopy routine{.name = "routine " + std::to_string(attempt)};
         routine.operation = run.plan.operation;
         routine.chooses = true;

@@ -121,7 +121,6 @@ Contests find_rows(Run& run, Findings& findings) {
     time_sensing(run, contests, findings.left_out);
     favour_standing(run, contests);
     contests.take_rows(
-        run,
         contests.beyond_chance(choose_rows(contests.scores, contests.rules, contests.timed_rows())),
         findings);
     find_rows_of_intents(run, contests, findings);

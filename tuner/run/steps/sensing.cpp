@@ -131,29 +131,29 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
         race.run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
     for (const auto& [workload, weight] : counting(weights_at(size, run.weights()))) {
         const auto locality = static_cast<std::size_t>(locality_of(workload));
-        const double alone = result.of(0).workloads.at(workload).seconds;
+        const double alone = result.of(0).workloads.at(workload).ns;
         for (std::size_t i = 0; i < probes.size(); ++i) {
             const Finalist& sensing = result.of(static_cast<Entrant>(i) + 1);
-            costs[i][locality].push_back(sensing.workloads.at(workload).seconds - alone);
+            costs[i][locality].push_back(sensing.workloads.at(workload).ns - alone);
         }
     }
 }
 
 /// What the cheapest of the probes that look at both sides takes, and else of the others; none
 /// where there is no probe.
-std::optional<ProbeSeconds> cost_of_probe(Run& run, const Contests& contests,
-                                          const std::vector<UsableProbe>& probes,
-                                          const std::vector<std::size_t>& sizes) {
+std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
+                                     const std::vector<UsableProbe>& probes,
+                                     const std::vector<std::size_t>& sizes) {
     if (probes.empty()) return std::nullopt;
     Costs costs(probes.size());
     for (std::size_t k = 0; k < std::min(kSizesToCost, sizes.size()); ++k) {
         add_costs(run, run.candidate(best_contestant(run, contests, sizes[k], false)),
                   contests.size_at(sizes[k]), probes, costs);
     }
-    std::optional<ProbeSeconds> least;
+    std::optional<ProbeNs> least;
     bool both = false;
     for (std::size_t i = 0; i < probes.size(); ++i) {
-        ProbeSeconds own{};
+        ProbeNs own{};
         for (std::size_t locality = 0; locality < kLocalities; ++locality) {
             if (!costs[i][locality].empty()) {
                 own[locality] = std::max(0.0, median(costs[i][locality]));
@@ -260,12 +260,12 @@ void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
     run.show(Step::sensing);
     Run::within_budget(left_out, Step::sensing, [&] {
         const std::vector<UsableProbe> probes = usable_probes(run, contests, sizes);
-        const auto seconds = cost_of_probe(run, contests, probes, sizes);
-        if (!seconds) return;
+        const auto cost = cost_of_probe(run, contests, probes, sizes);
+        if (!cost) return;
         std::vector<SizeScores> predicted = contests.scores;
         for (const std::size_t i : sizes) {
             predicted[i] = scores_of(contests.at_size[i].results.front(), run.weights(),
-                                     contests.contestants, seconds);
+                                     contests.contestants, cost);
         }
         std::vector<Row> rows = choose_rows(predicted, contests.rules);
         for (const std::size_t i : sizes) {

@@ -17,14 +17,18 @@ Weights shared_weights(const Weights& weights) {
     return shared;
 }
 
-/// A chunk takes the copy that the routine takes for the whole. None where none of the shares can
-/// be timed.
-std::optional<SharedSize> share(Run& run, std::size_t size, const PipelineFacts& pipelines) {
-    const std::string step = run.logged(Step::threads, size);
-    std::vector<ThreadShare> shares = shares_for(size, run.plan.threads);
-    std::erase_if(shares,
-                  [&](const ThreadShare& one) { return !run.session.has(step, share_name(one)); });
-    if (shares.empty()) return std::nullopt;
+/// A chunk takes the copy that the routine takes for the whole. Nothing where none of the shares
+/// can be timed.
+void share(Run& run, std::size_t size, Findings& findings) {
+    const std::vector<ThreadShare>& shares = findings.shares;
+    const PipelineFacts& pipelines = findings.pipelines;
+    std::vector<Entrant> entrants = {0};
+    for (std::size_t i = 1; i < shares.size(); ++i) {
+        const std::string step = run.logged(Step::threads, size);
+        const bool timed = can_share(shares[i], size) && run.session.has(step, name_of(shares[i]));
+        if (timed) entrants.push_back(static_cast<Entrant>(i));
+    }
+    if (entrants.size() == 1) return;
     std::mt19937_64 random = run.enter(Step::threads, size);
     const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
     TimedCopy alone = run.copy(pipelines.winner_for(size));
@@ -38,12 +42,12 @@ std::optional<SharedSize> share(Run& run, std::size_t size, const PipelineFacts&
         how.push_back({threads, chunk, alone.function, alone.distance});
     }
     std::vector<TimedCopy> copies = {alone};
-    for (std::size_t i = 0; i < shares.size(); ++i) {
+    for (std::size_t i = 1; i < shares.size(); ++i) {
         copies.push_back({&asterope_copy_over_threads, reinterpret_cast<std::size_t>(&how[i]),
-                          alone.cache_effect, nullptr, share_name(shares[i])});
+                          alone.cache_effect, nullptr, name_of(shares[i])});
     }
-    return search_shares(shares, size, shared_weights(run.weights()), run.plan.rigor, random,
-                         run.timed(copies, size));
+    findings.shared.push_back(search_shares(entrants, size, shared_weights(run.weights()),
+                                            run.plan.rigor, random, run.timed(copies, size)));
 }
 
 } // namespace
@@ -51,13 +55,11 @@ std::optional<SharedSize> share(Run& run, std::size_t size, const PipelineFacts&
 void find_shared(Run& run, Findings& findings) {
     if (run.plan.threads < 2) return;
     run.show(Step::threads);
+    findings.shares = all_shares(run.plan.threads);
     Run::within_budget(findings.left_out, Step::threads, [&] {
         for (const Found& found : findings.pipelines.found) {
             const std::size_t size = found.results.front().size;
-            if (size < kSharedMinimum) continue;
-            if (const auto one = share(run, size, findings.pipelines)) {
-                findings.shared.push_back(*one);
-            }
+            if (size >= kSharedMinimum) share(run, size, findings);
         }
     });
 }
