@@ -137,29 +137,28 @@ std::string choices_tables(const Profile& profile, Operation operation) {
 }
 
 std::string references_table(const Profile& profile, Operation operation) {
+    const Choices choices = profile.of(ChoiceKind::pipelines, operation);
+    const std::set<Workload> workloads = workloads_of(choices);
     std::vector<std::string> names;
-    std::vector<Cells> rows;
-    for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
-        if (rows.empty()) {
-            rows.push_back({"References"});
-            for (const auto& [workload, measured] : one->workloads) {
-                rows.front().push_back(name_of(workload));
-            }
-        }
+    std::vector<Cells> rows = {{"References"}};
+    for (const Workload workload : workloads) rows.front().push_back(name_of(workload));
+    bool judged = false;
+    for (const Choice* one : choices) {
         rows.push_back({format_size(one->size)});
-        for (const auto& [workload, measured] : one->workloads) {
-            if (!measured.best_ratio) return "";
-            const std::string& name = measured.best_reference;
-            if (name != "libc" && !contains(names, name)) names.push_back(name);
-            std::string cell = two_digits(measured.best_ratio->median);
-            const auto place = std::ranges::find(names, name);
-            if (place != names.end()) {
-                cell.insert(0, static_cast<std::size_t>(place - names.begin()) + 1, '*');
-            }
-            rows.back().push_back(std::move(cell));
+        for (const Workload workload : workloads) {
+            std::string& cell = rows.back().emplace_back("-");
+            const auto timed = one->workloads.find(workload);
+            if (timed == one->workloads.end() || !timed->second.best_ratio) continue;
+            judged = true;
+            cell = two_digits(timed->second.best_ratio->median);
+            const std::string& name = timed->second.best_reference;
+            if (name == "libc") continue;
+            if (!contains(names, name)) names.push_back(name);
+            const auto place = std::ranges::find(names, name) - names.begin();
+            cell.insert(0, static_cast<std::size_t>(place) + 1, '*');
         }
     }
-    if (rows.empty()) return "";
+    if (!judged) return "";
     std::string out = '\n' + aligned(rows, {"References"}) +
                       "the fastest one's time over the winner's; without a mark: libc's";
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -279,6 +279,25 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     }
 }
 
+TEST(ReferencesTable, has_what_each_size_was_judged_by_under_the_workloads_of_any_size) {
+    PipelineFacts facts = pipelines({result(128, 1, 1, 1), result(8192, 0, 2, 3)});
+    EXPECT_EQ(references_table(Told{facts}.profile(), Operation::copy), "");
+    const auto measured = [&](std::size_t i) -> auto& {
+        return facts.found[i].results[0].finalists[0].workloads;
+    };
+    measured(0).erase(Workload::cold);
+    measured(0)[Workload::hot].best_ratio = {0.9, 0.8, 1};
+    measured(0)[Workload::hot].best_reference = "new";
+    measured(1)[Workload::cold].best_ratio = {3, 3, 3};
+    measured(1)[Workload::cold].best_reference = "libc";
+    const auto rows = lines(references_table(Told{facts}.profile(), Operation::copy));
+    ASSERT_EQ(rows.size(), 5u);
+    EXPECT_EQ(rows[1], "References   hot cold");
+    EXPECT_EQ(rows[2], "128 B      *0.90    -");
+    EXPECT_EQ(rows[3], "8 KiB          - 3.00");
+    EXPECT_EQ(rows[4], "the fastest one's time over the winner's; without a mark: libc's; *: new");
+}
+
 TEST(TimingsTable, has_seconds_and_share_of_each_phase_and_of_the_rest_and_a_verdict) {
     const auto rows = lines(timings_table({{Step::verifying, 4.04},
                                            {Step::calibration, 8},
