@@ -280,7 +280,7 @@ std::string losses_sentence(const ExamFacts& exam, Operation operation) {
     return wrapped(text + (losses.size() > kNamed ? " and others." : "."));
 }
 
-/// "Of the exam's 2210 rounds, ..."; nothing where they are not known.
+/// What one round in a hundred shows; nothing where rounds were not counted.
 std::string rounds_sentence(const ExamFacts& exam) {
     if (!exam.rounds || exam.rounds->count == 0) return "";
     return wrapped(formatted("Libc's time over the routine's in the exam's %zu rounds: %.2f in the "
@@ -389,13 +389,11 @@ std::string result_sentences(const Profile& profile, Operation operation) {
     out +=
         formatted("Smaller differences than %.0f %% are noise: libc's own times differ as much.\n",
                   100 * (usual_noise(profile, operation) - 1));
-    if (const ExamFacts* exam = exam_of(profile, operation)) {
+    if (const ExamFacts* exam = exam_of(profile, operation))
         out += rounds_sentence(*exam) + losses_sentence(*exam, operation);
-    }
     const auto left_out = profile.left_out.find(operation);
-    if (left_out != profile.left_out.end() && !left_out->second.empty()) {
+    if (left_out != profile.left_out.end() && !left_out->second.empty())
         out += wrapped(left_out_sentence(left_out->second));
-    }
     return out;
 }
 
