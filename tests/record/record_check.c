@@ -382,13 +382,15 @@ static void mixture(long calls)
     }
 }
 
-/* From many places: each of these calls has a return address of its own. */
+/* From many places: each of these calls has a return address of its own. In a trial for as many
+   periods as it takes to try something at one of them. */
 #define CALL copy(to, from, 1024);
 #define CALLS CALL CALL CALL CALL CALL CALL CALL CALL
 #define MANY CALLS CALLS CALLS CALLS CALLS CALLS CALLS CALLS
 static void places(void)
 {
-    for (int i = 0; i < 300; ++i) {
+    const int rounds = scale > 1 ? 3000 : 300;
+    for (int i = 0; i < rounds; ++i) {
         from[0] = (unsigned char)i;
         MANY MANY MANY MANY MANY MANY MANY MANY
         if (to[0] != from[0]) fail("a copy is wrong");
