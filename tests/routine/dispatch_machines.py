@@ -57,7 +57,7 @@ FLAVOURS = {
         *(AVX512, X("ZMM", "T", "T", "none", 0, 0), X86_64.small["masked ZMM up 256"]),
         SX("ZMM", "T"),
     ),
-    "avx2": Flavour(AVX2, YMM, X86_64.small["grouped YMM up 512"], SX("YMM", "NT")),
+    "avx2": Flavour(AVX2, YMM, X86_64.small["grouped YMM up 256"], SX("YMM", "NT")),
     "sse4": Flavour(["mmx", "sse", "sse2", "sse4_1"], STREAMED_XMM),
     "sse2": Flavour(["mmx", "sse", "sse2"], XMM, None, SX("R64", "T")),
     "sve": Flavour(

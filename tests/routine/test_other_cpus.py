@@ -58,9 +58,9 @@ NEED: dict[str, dict[str, Parts]] = {
         ),
         "YMM": Parts(
             X("YMM", "NT", "T", "T0", 4, 8),
-            SMALL("grouped", "YMM", "up", 512),
+            SMALL("grouped", "YMM", "up", 256),
             MOVE("YMM", 256),
-            Memset([(4096, SX("YMM", "NT"))], SMALL_SET("grouped", "YMM", "up", 512)),
+            Memset([(4096, SX("YMM", "NT"))], SMALL_SET("grouped", "YMM", "up", 256)),
         ),
         "XMM": Parts(
             *(X("XMM", "NT", "NT", "T0", 4, 8), SMALL("stepped", "XMM", "down", 256), PLAIN_MOVE),
@@ -141,7 +141,7 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, a
 NEEDS_FROM = {
     SMALL("masked", "ZMM", "up", 512): 0,
     SMALL("stepped", "ZMM", "middle", 128): 33,
-    SMALL("stepped", "YMM", "up", 512): 33,
+    SMALL("stepped", "YMM", "up", 256): 33,
     SMALL("grouped", "ZMM", "down", 256): 64,
     SMALL("grouped", "YMM", "middle", 256): 64,
     SMALL("stepped", "XMM", "up", 256): 257,

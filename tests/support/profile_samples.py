@@ -223,9 +223,9 @@ _GOOD["choices"] = [
         evidence={
             **_MIXED,
             "ratio": 1.21,
-            "proof": {**_PROOF, "ties": ["grouped YMM middle 512", "masked32 ZMM up 128"]},
+            "proof": {**_PROOF, "ties": ["grouped YMM middle 256", "masked32 ZMM up 128"]},
             "runners_up": [
-                {"tuple": {"shape": "grouped", "rt": "YMM", "order": "middle", "bound": 512}}
+                {"tuple": {"shape": "grouped", "rt": "YMM", "order": "middle", "bound": 256}}
             ],
         },
     ),
