@@ -37,11 +37,10 @@ std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSize
     return winners;
 }
 
-/// The finalists that this size takes over, see Rigor::inherits; none: it is searched itself.
+/// The finalists that this size takes over under Rigor::inherits; none: it is searched itself.
 std::vector<Entrant> inherited(const Run& run, const FoundSizes& found, std::size_t size) {
     std::set<Entrant> finalists;
-    const bool inherits = rigor_at(run.plan.rigor, size).inherits;
-    if (!inherits || !run.outgrows_caches(size)) return {};
+    if (!run.outgrows_caches(size)) return {};
     for (const auto& [other, one] : found) {
         if (!run.outgrows_caches(run.plan.sizes[other])) continue;
         for (const SizeResult& result : one.results) {
@@ -56,7 +55,8 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
     run.progress.label(format_size(size));
     std::mt19937_64 random = run.enter(Step::pipelines, size);
     Rigor rigor = rigor_at(run.plan.rigor, size);
-    const std::vector<Entrant> heirs = inherited(run, found, size);
+    const std::vector<Entrant> heirs =
+        rigor.inherits ? inherited(run, found, size) : std::vector<Entrant>();
     if (!heirs.empty()) rigor.coarse = {}; // all of them are screened
     const bool extends = run.plan.extended && heirs.empty();
     std::vector<Entrant> entrants = heirs.empty() ? run.spaces.entrants : heirs;

@@ -22,9 +22,9 @@ Weights shared_weights(const Weights& weights) {
 void share(Run& run, std::size_t size, Findings& findings) {
     const std::vector<ThreadShare>& shares = findings.shares;
     const PipelineFacts& pipelines = findings.pipelines;
+    const std::string step = run.logged(Step::threads, size);
     std::vector<Entrant> entrants = {0};
     for (std::size_t i = 1; i < shares.size(); ++i) {
-        const std::string step = run.logged(Step::threads, size);
         const bool timed = can_share(shares[i], size) && run.session.has(step, name_of(shares[i]));
         if (timed) entrants.push_back(static_cast<Entrant>(i));
     }
