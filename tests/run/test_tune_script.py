@@ -309,6 +309,7 @@ def test_the_first_line_says_what_will_be_done_and_how_long_that_takes(
     again = checkout.run(*given).stderr.splitlines()[0]
     assert "builds" not in again
     assert again.endswith(f"without the search where {checkout.profile} still fits")
+    assert "still fits" not in checkout.run("--retune", *given).stderr.splitlines()[0]
     assert "searches" not in checkout.run("--quiet", *given).stderr
 
 
