@@ -34,6 +34,7 @@ class Workload:
     walks: bool = False
     reads: bool = False
     writes_source: bool = False
+    settles: bool = False
     tunable: bool = False
     balanced: float = 0
     measured: bool = False

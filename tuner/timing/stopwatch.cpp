@@ -86,8 +86,7 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
         of_one_size && (is_uncached(workload) || outgrows(size, buffers_.cache_bytes));
     if (uncached && size >= kSettledFrom && cache_effect_ != copy.cache_effect) {
         const std::size_t calls = settling_bytes(buffers_.cache_bytes) / size + 1;
-        // the other data, too, must be where these copies leave it
-        const auto own = workload == Workload::bystander ? workload : Workload::cold;
+        const auto own = facts_of(workload).settles ? workload : Workload::cold;
         timer_of(own).time(buffers_, facts_of(own), {copy, size, round, {calls, 0}});
     }
     cache_effect_ = uncached ? std::optional(copy.cache_effect) : std::nullopt;

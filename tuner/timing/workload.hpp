@@ -39,7 +39,7 @@ struct WorkloadFacts {
     bool walks;
     /// waits_for_run_off: a trial of fetch takes as long as one of hot, cold and consume together,
     /// and what is slow there is mostly slow under one of those.
-    bool reads, writes_source, tunable;
+    bool reads, writes_source, settles, tunable;
     double balanced;
     bool measured, waits_for_run_off, entry_point;
     std::string_view told_as; ///< whose entry point is meant for it, too; empty: none

@@ -52,7 +52,15 @@ constexpr std::size_t walked_stride(std::size_t size) {
 }
 
 /// Where the next calls go on both sides. They differ only where the source is mapped.
-template <class Place> struct Sides { Place source, destination; };
+template <class Place> struct Sides {
+    Place source, destination;
+    /// The next call's offsets. The source is moved to its destination's place in the page, which
+    /// is where it is already unless the source is mapped.
+    Sides<std::size_t> take() {
+        const std::size_t to = destination.take(), place = source.take();
+        return {place + (to - place) % 4096, to};
+    }
+};
 using SlotPair = Sides<Slots>;
 using WalkPair = Sides<Walk>;
 

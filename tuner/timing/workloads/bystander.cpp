@@ -34,8 +34,7 @@ double time_bystander(Buffers& buffers, const WorkloadFacts&, const TrialTask& t
     const std::uint64_t begin = ticks();
     for (std::size_t i = 0; i < task.calibration.calls; ++i) {
         const Misalignment past = misalignment(task.round + i);
-        const std::size_t to = slots.destination.take(), slot = slots.source.take();
-        const std::size_t from = slot + (to - slot) % 4096; // as cold
+        const auto [from, to] = slots.take();
         task.copy.function(buffers.arena.destination() + kPhase + to + past.destination,
                            buffers.arena.source() + from + past.source, task.size,
                            task.copy.distance);

@@ -27,8 +27,7 @@ std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, cons
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < calls; ++i) {
         const Misalignment past = misalignment(task.round + i * kTurns);
-        const std::size_t to = next.destination.take(), place = next.source.take();
-        const std::size_t from = place + (to - place) % 4096; // place, where nothing is mapped
+        const auto [from, to] = next.take();
         char* to_here = destination + to + past.destination;
         copy.function(to_here, second(source + from + past.source), task.size, copy.distance);
         if (read) sum += read_copy(to_here, task.size);

@@ -23,8 +23,7 @@ double time_fetches(Buffers& buffers, const TrialTask& task, Sides<Place>& place
     std::uint64_t sum = 0;
     const auto call = [&](std::size_t i) {
         const Misalignment past = misalignment(task.round + (kWalks ? 0 : i));
-        const std::size_t from = places.source.take() + ready(i);
-        places.destination.take(); // as cold: the two sides stay side by side
+        const std::size_t from = places.take().source + ready(i);
         // At the source's place in the page plus kPhase: no aliasing here either.
         char* to = tail + (from + kPhase) % 4096 + past.destination;
         task.copy.function(to, buffers.arena.source() + from + past.source, task.size,

@@ -27,7 +27,7 @@ double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const TrialTask&
     const std::size_t most = std::max<std::size_t>(1, kMappedBytes / room);
     SlotPair& slots = buffers.slots(task.size);
     std::uint64_t elapsed = 0, sum = 0;
-    std::size_t from = slots.source.take();
+    std::size_t from = slots.take().source;
     for (std::size_t done = 0; done < calls;) {
         const std::size_t end = std::min(calls, done + most);
         const FreshMemory memory((end - done) * room);
@@ -36,8 +36,7 @@ double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const TrialTask&
         const std::uint64_t begin = ticks();
         for (; done < end; ++done, pages += room) {
             const Misalignment past = misalignment(task.round + done);
-            if (!facts.source_cached && done > 0) from = slots.source.take();
-            slots.destination.take(); // as cold: the two sides stay side by side
+            if (!facts.source_cached && done > 0) from = slots.take().source;
             task.copy.function(pages + (from + kPhase) % 4096 + past.destination,
                                buffers.arena.source() + from + past.source, task.size,
                                task.copy.distance);

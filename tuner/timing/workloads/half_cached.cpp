@@ -15,9 +15,8 @@ double time_half_cached(Buffers& buffers, const WorkloadFacts&, const TrialTask&
     std::uint64_t elapsed = 0;
     for (std::size_t i = 0; i < calls; ++i) {
         const Misalignment past = misalignment(task.round + i);
-        const std::size_t to = slots.destination.take(), slot = slots.source.take();
-        const char* source =
-            buffers.arena.source() + slot + (to - slot) % 4096 + past.source; // as cold
+        const auto [from, to] = slots.take();
+        const char* source = buffers.arena.source() + from + past.source;
         char* destination = buffers.arena.destination() + kPhase + to + past.destination;
         buffers.sum_read += read_copy(source + (task.round + i) % 2 * half, half);
         const std::uint64_t begin = ticks();

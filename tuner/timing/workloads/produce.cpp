@@ -38,8 +38,7 @@ double time_produce(Buffers& buffers, const WorkloadFacts&, const TrialTask& tas
         const std::size_t count = std::min(most, calls - done);
         for (std::size_t i = 0; i < count; ++i, ++done) {
             const Misalignment past = misalignment(task.round + done);
-            const std::size_t at = slots.destination.take();
-            slots.source.take(); // as cold: the two sides stay side by side
+            const std::size_t at = slots.take().destination;
             group[i] = {buffers.arena.destination() + kPhase + at + past.destination,
                         sources + i * pitch + at % 4096 + past.source};
             write_source(group[i].source, size, buffers.written);
