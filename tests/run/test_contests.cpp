@@ -1,6 +1,8 @@
 // Which rows of one size alone are kept, by the rounds of contests whose truth is known.
 #include "run/contests.hpp"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "support/known_machine.hpp"
@@ -30,11 +32,13 @@ std::size_t rows_left(double plain, double sensing, bool together) {
     contests.standing.resize(3);
     contests.at_size.resize(3);
     contests.at_size[1] = {race_among({1, plain}), {}};
-    contests.sensing.push_back({{}, {}, {kSensing, {}}, {}});
+    contests.sensing.push_back({nullptr, {kSensing, {0, 0, 0}}, {}});
     SensingRace race{race_among({sensing, plain}), {{kSensing, nullptr}}};
     if (together) race.entrants.emplace_back(kPlain, nullptr);
     contests.sensing_races.emplace(1, std::move(race));
-    return contests.beyond_chance({{0, 0, kSensing}, {1, 1, kPlain}, {2, 2, kSensing}}).size();
+    const std::vector<SizeScores> scores(3, {{0, 0}});
+    return contests.beyond_chance({{0, 0, kSensing}, {1, 1, kPlain}, {2, 2, kSensing}}, scores)
+        .size();
 }
 
 } // namespace
@@ -45,4 +49,17 @@ TEST(Contests, keep_a_row_of_one_size_alone_where_it_is_ahead_of_its_neighbours_
         EXPECT_EQ(rows_left(1.1, 1.1, together), 1u) << together;
         EXPECT_EQ(rows_left(1.0, 1.1, together), 1u) << together;
     }
+}
+
+TEST(Contests, keep_a_row_of_one_size_alone_where_its_neighbours_may_not_go_on) {
+    Contests contests;
+    contests.contestants = {0, 1};
+    contests.standing.resize(2);
+    contests.at_size.resize(2);
+    contests.at_size[0] = {race_among({1, 1}), {}};
+    const std::vector<Row> rows = {{0, 0, RowCopy::plain(0)}, {1, 1, kPlain}};
+    contests.at_size[1] = {race_among({1, 1}), {}};
+    EXPECT_EQ(contests.beyond_chance(rows, {{{0, 0}}, {{0, 0}}}).size(), 1u);
+    const double never = -std::numeric_limits<double>::infinity();
+    EXPECT_EQ(contests.beyond_chance(rows, {{{0, never}}, {{never, 0}}}), rows);
 }

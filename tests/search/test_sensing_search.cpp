@@ -84,17 +84,20 @@ TEST(FindThreshold, leaves_the_cached_percentile_below_and_the_uncached_above) {
     EXPECT_GT(found, 1000);
 }
 
-TEST(CommonThreshold, leaves_out_sizes_whose_readings_do_not_fit) {
+TEST(CommonThresholds, leave_sizes_whose_readings_do_not_fit_to_a_second_one) {
     const auto at = [](double cached, double uncached) {
         return Readings{std::vector<double>(10, cached), std::vector<double>(10, uncached)};
     };
-    const auto common =
-        common_threshold({at(50, 400), at(100, 100), at(500, 4000), at(60, 300), Readings{}});
-    ASSERT_TRUE(common);
-    EXPECT_EQ(common->holds, (std::vector<bool>{true, false, false, true, false}));
-    EXPECT_EQ(common->threshold.cached_ticks, 60);
-    EXPECT_FALSE(common_threshold({at(100, 100)}));
-    EXPECT_FALSE(common_threshold({}));
+    const auto found = common_thresholds({at(50, 400), at(100, 100), at(500, 4000), at(60, 300),
+                                          Readings{}, at(600, 3000), at(5, 9)});
+    const auto ticks_at = [&](std::size_t i) { return found[i] ? found[i]->ticks : 0; };
+    EXPECT_EQ(ticks_at(0), 134u); // between 60 and 300
+    EXPECT_EQ(ticks_at(3), 134u);
+    EXPECT_EQ(ticks_at(2), 1341u); // between 600 and 3000
+    EXPECT_EQ(ticks_at(5), 1341u);
+    for (const std::size_t none : {1, 4, 6}) EXPECT_FALSE(found[none]) << none;
+    EXPECT_FALSE(common_thresholds({at(100, 100)}).front());
+    EXPECT_TRUE(common_thresholds({}).empty());
 }
 
 // --- Names and arguments -------------------------------------------------------------------------

@@ -3,13 +3,45 @@
 #include "run/contests.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/statistics.hpp"
+#include "timing/cache_effect.hpp"
 
 namespace asterope {
+
+namespace {
+
+/// Libc's time over a copy's in the middle of the rounds: below, the copy is clearly slower, if
+/// most rounds agree that it is slower at all.
+constexpr double kClearlySlower = 0.93;
+
+} // namespace
 
 std::vector<TimedRowCopy> Contests::timed_rows() const {
     std::vector<TimedRowCopy> timed;
     for (const TimedSensing& one : sensing) timed.push_back(one.row);
     return timed;
+}
+
+void Contests::forbid_unprobed(const Run& run, std::size_t objective,
+                               std::vector<SizeScores>& scores) const {
+    for (std::size_t index = 0; index < scores.size(); ++index) {
+        const SizeResult& result = at_size[index].results[objective];
+        const Weights& weights = run.objectives[objective].weights;
+        for (const Finalist& one : result.finalists) {
+            const auto place = std::ranges::find(contestants, one.candidate);
+            if (place == contestants.end()) continue;
+            const bool unprobed =
+                run.copy(one.candidate).cache_effect == kNonTemporal &&
+                !run.outgrows_caches(result.size) &&
+                loses_where_cached(*at_size[index].race, one.candidate, result.size, weights);
+            if (run.may_take(one.candidate, result.size) && !unprobed) continue;
+            scores[index].plain[static_cast<std::size_t>(place - contestants.begin())] =
+                -std::numeric_limits<double>::infinity();
+        }
+    }
 }
 
 const TimedSensing* Contests::sensing_of(const RowCopy& row) const {
@@ -18,10 +50,9 @@ const TimedSensing* Contests::sensing_of(const RowCopy& row) const {
     return row.senses && found != sensing.end() ? &*found : nullptr;
 }
 
-TimedCopy Contests::copy_of(const Run& run, const RowCopy& row) const {
+TimedCopy Contests::copy_of(const Run& run, const RowCopy& row, std::size_t index) const {
     const TimedSensing* senses = sensing_of(row);
-    return senses ? senses->copy.timed(senses->arguments)
-                  : run.copy(contestants[row.pipelines.front()]);
+    return senses ? senses->at.at(index).timed() : run.copy(contestants[row.pipelines.front()]);
 }
 
 void Contests::crown(std::size_t index, std::size_t objective, std::size_t contestant,
@@ -52,7 +83,9 @@ void Contests::take_rows(std::vector<Row> rows, Findings& findings) const {
         for (std::size_t i = row.first; i <= row.last; ++i) {
             crown(i, 0, winner, facts);
             facts.sensing[i].reset();
-            if (senses) facts.sensing[i] = {senses->copy, senses->finalists.at(i)};
+            if (!senses) continue;
+            const TimedSensing::AtSize& here = senses->at.at(i);
+            facts.sensing[i] = {here.copy, here.finalist.value()};
         }
     }
     findings.rows = std::move(rows);
@@ -75,7 +108,7 @@ bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other
         const TimedSensing* senses = sensing_of(copy);
         if (copy.senses && !senses) return std::nullopt;
         const auto place =
-            std::ranges::find(entrants, std::pair(copy, senses ? senses->copy.probe : nullptr));
+            std::ranges::find(entrants, std::pair(copy, senses ? senses->probe : nullptr));
         if (place == entrants.end()) return std::nullopt;
         return static_cast<Entrant>(place - entrants.begin());
     };
@@ -87,14 +120,32 @@ bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other
     return at_size[index].race->libc_over(plain, objective).low > race.libc_over(*theirs).high;
 }
 
-std::vector<Row> Contests::beyond_chance(std::vector<Row> rows, std::size_t objective,
+std::vector<Row> Contests::beyond_chance(std::vector<Row> rows,
+                                         const std::vector<SizeScores>& scores,
+                                         std::size_t objective,
                                          const std::set<std::size_t>& settled) const {
     return without_chance_rows(
         std::move(rows), [&](std::size_t index, const RowCopy& one, const RowCopy& other) {
             // what two runs have chosen is no chance
             const bool again = objective == 0 && standing[index] == one;
-            return again || settled.count(index) > 0 || leads(index, one, other, objective);
+            const TimedSensing* senses = sensing_of(other);
+            const double worth =
+                senses ? senses->row.scores[index] : scores[index].plain[other.pipelines.front()];
+            const bool forbidden = std::isinf(worth);
+            return again || forbidden || settled.count(index) > 0 ||
+                   leads(index, one, other, objective);
         });
+}
+
+bool loses_where_cached(const Race& race, Entrant entrant, std::size_t size,
+                        const Weights& weights) {
+    std::vector<Workload> cached;
+    for (const auto& [workload, weight] : counting(weights_at(size, weights))) {
+        if (facts_of(workload).destination_cached) cached.push_back(workload);
+    }
+    if (cached.empty()) return false;
+    const Estimate ratio = sign_interval(race.libc_over_by_round(entrant, equal_weights(cached)));
+    return ratio.median < kClearlySlower && ratio.high < 1;
 }
 
 const Row& row_at(const std::vector<Row>& rows, std::size_t index) {

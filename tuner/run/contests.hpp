@@ -33,13 +33,18 @@ struct SensingRace : KeptRace {
     std::vector<std::pair<RowCopy, const asterope_copy*>> entrants; ///< probe; null: none
 };
 
-/// A sensing copy that is timed, and how it did by evaluated size.
+/// A sensing copy that is timed: its pipelines behind one probe.
 struct TimedSensing {
-    SensingCopy copy;
-    asterope_sensing arguments; ///< the copy is handed their address
+    /// Of one evaluated size: with the probe's threshold there, and how it did.
+    struct AtSize {
+        SensingCopy copy;
+        asterope_sensing arguments; ///< the copy is handed their address
+        std::optional<Finalist> finalist = {};
+        TimedCopy timed() const { return copy.timed(arguments); }
+    };
+    const asterope_copy* probe;
     TimedRowCopy row;
-    std::vector<std::size_t> indices; ///< the evaluated sizes at which its probe holds
-    std::map<std::size_t, Finalist> finalists = {};
+    std::map<std::size_t, AtSize> at; ///< by evaluated size, where the probe has a threshold
 };
 
 struct Contests {
@@ -53,10 +58,14 @@ struct Contests {
 
     std::size_t size_at(std::size_t index) const { return at_size[index].results.front().size; }
     std::vector<TimedRowCopy> timed_rows() const;
+    /// Lets no row take alone what Run::may_take forbids, nor, at sizes that fit in the caches,
+    /// what stores past them and loses_where_cached. `scores` by evaluated size.
+    void forbid_unprobed(const Run& run, std::size_t objective,
+                         std::vector<SizeScores>& scores) const;
     /// The sensing copy of a row; null where none was timed.
     const TimedSensing* sensing_of(const RowCopy& row) const;
-    /// What copies the sizes of a row.
-    TimedCopy copy_of(const Run& run, const RowCopy& row) const;
+    /// What copies an evaluated size of a row.
+    TimedCopy copy_of(const Run& run, const RowCopy& row, std::size_t index) const;
 
     /// Makes a contestant the winner of an evaluated size.
     void crown(std::size_t index, std::size_t objective, std::size_t contestant,
@@ -64,15 +73,23 @@ struct Contests {
     /// Makes these the routine's rows. Where a row senses, the winner of its sizes is the pipeline
     /// that does without the time stamp counter: the best of the routine's own there.
     void take_rows(std::vector<Row> rows, Findings& findings) const;
-    /// Without those of one size whose lead may be chance. `settled`: evaluated sizes whose rows
-    /// were chosen by more than these rounds.
-    std::vector<Row> beyond_chance(std::vector<Row> rows, std::size_t objective = 0,
+    /// Without those of one size whose lead may be chance. `scores`: what the rows were chosen by.
+    /// `settled`: evaluated sizes whose rows were chosen by more than these rounds.
+    std::vector<Row> beyond_chance(std::vector<Row> rows, const std::vector<SizeScores>& scores,
+                                   std::size_t objective = 0,
                                    const std::set<std::size_t>& settled = {}) const;
 
   private:
     bool leads(std::size_t index, const RowCopy& one, const RowCopy& other,
                std::size_t objective) const;
 };
+
+/// Whether in the last run-off of `race` an entrant was clearly slower than libc where destinations
+/// are cached. Of what stores past the caches nothing that it gains elsewhere makes up for that: in
+/// a loop it makes uncached itself what it is given in a cache.
+/// `weights` of the objective.
+bool loses_where_cached(const Race& race, Entrant entrant, std::size_t size,
+                        const Weights& weights);
 
 /// The row that an evaluated size lies in.
 const Row& row_at(const std::vector<Row>& rows, std::size_t index);

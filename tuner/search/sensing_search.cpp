@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/statistics.hpp"
 
@@ -12,6 +13,9 @@ namespace {
 
 /// How far apart cached and uncached readings must be, as a ratio.
 constexpr double kApart = 1.25;
+
+/// Distinct thresholds of one probe: each is a sensing copy of its own in the routine.
+constexpr int kSharedThresholds = 2;
 
 } // namespace
 
@@ -31,11 +35,13 @@ bool looks_at_destination(const asterope_copy& probe) {
     return word_of(probe, "kind") == "each";
 }
 
-std::optional<CommonThreshold> common_threshold(const std::vector<Readings>& by_size) {
-    std::vector<std::pair<std::size_t, Threshold>> own; // with the size's index
-    for (std::size_t i = 0; i < by_size.size(); ++i) {
-        if (const auto one = find_threshold(by_size[i])) own.emplace_back(i, *one);
-    }
+namespace {
+
+/// Sizes by index, each with its own threshold.
+using OwnThresholds = std::vector<std::pair<std::size_t, Threshold>>;
+
+/// The threshold that most of `own` can share. Moves those that cannot to `others`.
+std::optional<Threshold> shared_threshold(OwnThresholds& own, OwnThresholds& others) {
     while (!own.empty()) {
         double cached = 0, uncached = own.front().second.uncached_ticks;
         std::vector<double> logs;
@@ -44,19 +50,32 @@ std::optional<CommonThreshold> common_threshold(const std::vector<Readings>& by_
             uncached = std::min(uncached, one.uncached_ticks);
             logs.push_back(std::log(one.ticks));
         }
-        if (const auto common = threshold_between(cached, uncached)) {
-            CommonThreshold found{*common, std::vector<bool>(by_size.size(), false)};
-            for (const auto& [i, one] : own) found.holds[i] = true;
-            return found;
-        }
+        if (const auto shared = threshold_between(cached, uncached)) return shared;
         const double middle = median(logs);
         std::size_t farthest = 0;
         for (std::size_t i = 1; i < logs.size(); ++i) {
             if (std::abs(logs[i] - middle) > std::abs(logs[farthest] - middle)) farthest = i;
         }
+        others.push_back(own[farthest]);
         own.erase(own.begin() + static_cast<std::ptrdiff_t>(farthest));
     }
     return std::nullopt;
+}
+
+} // namespace
+
+std::vector<std::optional<Threshold>> common_thresholds(const std::vector<Readings>& by_size) {
+    OwnThresholds own, others;
+    for (std::size_t i = 0; i < by_size.size(); ++i) {
+        if (const auto one = find_threshold(by_size[i])) own.emplace_back(i, *one);
+    }
+    std::vector<std::optional<Threshold>> thresholds(by_size.size());
+    for (int shared = 0; shared < kSharedThresholds; ++shared) {
+        const auto threshold = shared_threshold(own, others);
+        for (const auto& one : own) thresholds[one.first] = threshold;
+        own = std::exchange(others, {});
+    }
+    return thresholds;
 }
 
 asterope_sensing SensingCopy::arguments() const {

@@ -39,6 +39,18 @@ double by_place(const std::string& name, std::size_t, Workload workload) {
     return name == (cached ? kSmaller : kLarger) ? 0.5 : 0;
 }
 
+/// What stores past the caches is by far the best where nothing is cached, and loses else.
+double far_better_uncached(const std::string& name, std::size_t, Workload workload) {
+    if (name == kSmaller) return 0.9;
+    return name == kLarger ? (facts_of(workload).destination_cached ? 1.3 : 0.1) : 0;
+}
+
+/// The same, and loses nowhere.
+double better_everywhere(const std::string& name, std::size_t, Workload workload) {
+    if (name == kSmaller) return 0.9;
+    return name == kLarger ? (facts_of(workload).destination_cached ? 0.95 : 0.1) : 0;
+}
+
 /// Copies that sense take as long as the pipeline that they go on with, and 2 ns more.
 Truth sensing(const Truth& truth) {
     return [truth](const std::string& name, std::size_t size, Workload workload) {
@@ -157,6 +169,18 @@ TEST_F(RowsOf, a_routine_sense_where_cached_data_wants_another_copy) {
     const Profile profile = run(by_place);
     EXPECT_FALSE(profile.of(ChoiceKind::pipelines).front()->sensing) << "too small for a probe";
     EXPECT_EQ(rows_of(profile.of(ChoiceKind::pipelines)).back(), kSmaller + " | " + kLarger);
+}
+
+TEST_F(RowsOf,
+       a_routine_store_past_the_caches_without_a_probe_only_where_cached_data_does_not_pay) {
+    request_.options.sensing = false;
+    EXPECT_EQ(rows_of(run(far_better_uncached).of(ChoiceKind::pipelines)), std::vector{kSmaller});
+    EXPECT_EQ(rows_of(run(better_everywhere).of(ChoiceKind::pipelines)).back(), kLarger);
+    const Profile profile = run(far_better_uncached);
+    for (const auto& [intent, copy] :
+         {std::pair(Workload::hot, kSmaller), {Workload::cold, kLarger}}) {
+        EXPECT_EQ(rows_of(profile.of(ChoiceKind::pipelines, Operation::copy, intent)).back(), copy);
+    }
 }
 
 TEST_F(RowsOf, a_routine_are_those_of_another_run_with_other_noise) {

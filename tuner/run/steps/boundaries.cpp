@@ -26,7 +26,7 @@ Taken taken_by(const Run& run, const Contests& contests, const Findings& finding
         const SizeResult& result = facts.found[i].results[objective];
         taken.sizes.push_back(result.size);
         const bool senses = objective == 0 && facts.sensing[i];
-        TimedCopy one = senses ? contests.copy_of(run, row_at(findings.rows, i).copy)
+        TimedCopy one = senses ? contests.copy_of(run, row_at(findings.rows, i).copy, i)
                                : run.copy(result.winner());
         const auto known = std::ranges::find(taken.copies, one.name, &TimedCopy::name);
         taken.entrants.push_back(static_cast<Entrant>(known - taken.copies.begin()));

@@ -124,8 +124,8 @@ Exam examine_once(Run& run, const Contests& contests, const Findings& findings, 
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         std::string& name = exam.copies.emplace_back();
         if (!findings.rows.empty()) {
-            const RowCopy& row = row_at(findings.rows, pipelines.result_for(sizes[i])).copy;
-            const TimedCopy copy = contests.copy_of(run, row);
+            const std::size_t index = pipelines.result_for(sizes[i]);
+            const TimedCopy copy = contests.copy_of(run, row_at(findings.rows, index).copy, index);
             name = copy.name;
             routine.cache_effect = copy.cache_effect;
         }
@@ -172,8 +172,8 @@ bool choose_anew(const Contests& contests, const Exam& exam, Findings& findings)
         known->scores[index] = std::min(known->scores[index], cell.score);
         settled.insert(index);
     }
-    std::vector<Row> rows =
-        contests.beyond_chance(choose_rows(contests.scores, contests.rules, timed), 0, settled);
+    std::vector<Row> rows = contests.beyond_chance(
+        choose_rows(contests.scores, contests.rules, timed), contests.scores, 0, settled);
     if (rows == findings.rows || rows.empty()) return false;
     const std::vector<Row> before = findings.rows;
     contests.take_rows(std::move(rows), findings);

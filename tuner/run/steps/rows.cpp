@@ -1,7 +1,6 @@
 // The step of a run that chooses the routine's rows: few pipelines for all sizes at once, from a
 // contest of the near winners at each size.
 #include <algorithm>
-#include <limits>
 
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
@@ -36,10 +35,11 @@ void find_rows_of_intents(const Run& run, const Contests& contests, Findings& fi
             scores.push_back(scores_of(one.results[objective], run.objectives[objective].weights,
                                        contests.contestants));
         }
+        contests.forbid_unprobed(run, objective, scores);
         RowRules rules = contests.rules;
         rules.most_pipelines = kMoreOfIntents - (in_place.size() - own);
         const std::vector<Row> rows =
-            contests.beyond_chance(choose_rows(scores, rules, {}, in_place), objective);
+            contests.beyond_chance(choose_rows(scores, rules, {}, in_place), scores, objective);
         for (const Row& row : rows) {
             for (std::size_t i = row.first; i <= row.last; ++i) {
                 contests.crown(i, objective, row.copy.pipelines.front(), findings.pipelines);
@@ -109,20 +109,16 @@ Contests find_rows(Run& run, Findings& findings) {
     for (const Contest& one : contests.at_size) {
         contests.scores.push_back(
             scores_of(one.results.front(), run.weights(), contests.contestants));
-        for (std::size_t i = 0; i < contests.contestants.size(); ++i) {
-            if (run.may_take(contests.contestants[i], one.results.front().size)) continue;
-            contests.scores.back().plain[i] = -std::numeric_limits<double>::infinity();
-        }
     }
     contests.rules.most_rows = run.plan.most_rows;
     contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.plain_copy());
     contests.rules.handicaps = handicaps_of(contests.contestants, standard, run.spaces.space);
     find_standing(run, contests);
     time_sensing(run, contests, findings.left_out);
+    contests.forbid_unprobed(run, 0, contests.scores);
     favour_standing(run, contests);
-    contests.take_rows(
-        contests.beyond_chance(choose_rows(contests.scores, contests.rules, contests.timed_rows())),
-        findings);
+    std::vector<Row> rows = choose_rows(contests.scores, contests.rules, contests.timed_rows());
+    contests.take_rows(contests.beyond_chance(std::move(rows), contests.scores), findings);
     find_rows_of_intents(run, contests, findings);
     return contests;
 }

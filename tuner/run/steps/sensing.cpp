@@ -18,11 +18,10 @@ constexpr std::size_t kSizesToCost = 4;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// A probe that tells cached from uncached data here, at these evaluated sizes.
+/// A probe that tells cached from uncached data here, with its threshold by evaluated size.
 struct UsableProbe {
     const asterope_copy* probe;
-    Threshold threshold;
-    std::vector<std::size_t> indices = {};
+    std::map<std::size_t, Threshold> thresholds = {};
 };
 
 void append(std::vector<double>& readings, const std::vector<double>& more) {
@@ -85,7 +84,7 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
     return readings;
 }
 
-/// The probes that have a threshold. Probes of one kind and different numbers of lines are all
+/// The probes that have thresholds. Probes of one kind and different numbers of lines are all
 /// tried: which is the best is for the timing to say.
 std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
                                        const std::vector<std::size_t>& sizes) {
@@ -101,13 +100,12 @@ std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
     }
     std::vector<UsableProbe> usable;
     for (std::size_t i = 0; i < probes.size(); ++i) {
-        const auto common = common_threshold(readings[i]);
-        if (!common) continue;
-        UsableProbe one{probes[i], common->threshold};
+        const auto thresholds = common_thresholds(readings[i]);
+        UsableProbe one{probes[i]};
         for (std::size_t k = 0; k < sizes.size(); ++k) {
-            if (common->holds[k]) one.indices.push_back(sizes[k]);
+            if (thresholds[k]) one.thresholds.emplace(sizes[k], *thresholds[k]);
         }
-        usable.push_back(std::move(one));
+        if (!one.thresholds.empty()) usable.push_back(std::move(one));
     }
     return usable;
 }
@@ -121,7 +119,8 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     std::deque<asterope_sensing> arguments;
     std::vector<TimedCopy> copies = {timed_copy(pipeline)};
     for (const UsableProbe& one : probes) {
-        SensingCopy sensing{one.probe, pipeline, pipeline, one.threshold};
+        // What a probe takes does not depend on its threshold, as all pipelines are one here.
+        SensingCopy sensing{one.probe, pipeline, pipeline, one.thresholds.begin()->second};
         if (looks_at_destination(*one.probe)) sensing.fetch = pipeline;
         arguments.push_back(sensing.arguments());
         copies.push_back(sensing.timed(arguments.back()));
@@ -179,13 +178,17 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
             return run.candidate(contests.contestants[i]);
         };
         const bool both = row.copy.pipelines[1] != row.copy.pipelines[2];
-        for (const auto& [probe, threshold, indices] : probes) {
+        for (const auto& [probe, thresholds] : probes) {
             if (looks_at_destination(*probe) != both) continue;
-            SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
-                             threshold};
-            if (both) copy.fetch = pipeline(Locality::fetched);
             const std::vector<double> never(contests.scores.size(), kNever);
-            contests.sensing.push_back({copy, copy.arguments(), {row.copy, never}, indices});
+            TimedSensing one{probe, {row.copy, never}, {}};
+            for (const auto& [index, threshold] : thresholds) {
+                SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
+                                 threshold};
+                if (both) copy.fetch = pipeline(Locality::fetched);
+                one.at.emplace(index, TimedSensing::AtSize{copy, copy.arguments()});
+            }
+            contests.sensing.push_back(std::move(one));
         }
     }
 }
@@ -203,14 +206,16 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
     }
     std::vector<TimedSensing*> sensing;
     for (TimedSensing& one : contests.sensing) {
-        if (!contains(one.indices, index)) continue;
+        const auto here = one.at.find(index);
+        if (here == one.at.end()) continue;
         sensing.push_back(&one);
-        copies.push_back(one.copy.timed(one.arguments));
-        kept.entrants.emplace_back(one.row.copy, one.copy.probe);
+        copies.push_back(here->second.timed());
+        kept.entrants.emplace_back(one.row.copy, one.probe);
     }
     kept.race = std::make_unique<Race>(size, run.weights(), *kept.random, run.timed(copies, size));
     const SizeResult result =
         kept.race->run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, kLibc);
+    const Race& race = *kept.race;
     contests.sensing_races.insert_or_assign(index, std::move(kept));
     for (const Finalist& finalist : result.finalists) {
         const auto place = static_cast<std::size_t>(finalist.candidate);
@@ -220,8 +225,9 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
             score = (score + finalist.score) / 2;
         } else {
             TimedSensing& one = *sensing[place - pipelines.size()];
-            one.row.scores[index] = finalist.score;
-            one.finalists.emplace(index, finalist);
+            const bool loses = loses_where_cached(race, finalist.candidate, size, run.weights());
+            one.row.scores[index] = loses ? kNever : finalist.score;
+            one.at.at(index).finalist = finalist;
         }
     }
 }
@@ -230,10 +236,14 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
 /// are about as good.
 void keep_best_probes(std::deque<TimedSensing>& sensing) {
     constexpr double kAbout = 0.002; ///< of the mean score
-    const auto mean = [](const TimedSensing& one) {
+    const auto timed = [](const TimedSensing& one) {
+        return std::ranges::count_if(one.at,
+                                     [](const auto& at) { return at.second.finalist.has_value(); });
+    };
+    const auto mean = [timed](const TimedSensing& one) {
         double sum = 0;
-        for (const auto& [index, finalist] : one.finalists) sum += finalist.score;
-        return one.finalists.empty() ? kNever : sum / static_cast<double>(one.finalists.size());
+        for (const auto& [index, here] : one.at) sum += here.finalist ? here.finalist->score : 0;
+        return timed(one) == 0 ? kNever : sum / static_cast<double>(timed(one));
     };
     std::deque<TimedSensing> kept;
     for (TimedSensing& one : sensing) {
@@ -241,8 +251,7 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
             kept, [&](const TimedSensing& known) { return known.row.copy == one.row.copy; });
         if (other == kept.end()) {
             kept.push_back(one);
-        } else if (one.finalists.size() >= other->finalists.size() &&
-                   mean(one) > mean(*other) + kAbout) {
+        } else if (timed(one) >= timed(*other) && mean(one) > mean(*other) + kAbout) {
             *other = one;
         }
     }
@@ -267,6 +276,7 @@ void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
             predicted[i] = scores_of(contests.at_size[i].results.front(), run.weights(),
                                      contests.contestants, cost);
         }
+        contests.forbid_unprobed(run, 0, predicted);
         std::vector<Row> rows = choose_rows(predicted, contests.rules);
         for (const std::size_t i : sizes) {
             if (contests.standing[i]) rows.push_back({i, i, *contests.standing[i]});

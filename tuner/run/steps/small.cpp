@@ -71,7 +71,7 @@ std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
     }
     for (std::size_t i = 0; i < contests.at_size.size(); ++i) {
         const std::size_t size = contests.size_at(i);
-        std::vector<TimedCopy> copies = {contests.copy_of(run, row_at(rows, i).copy)};
+        std::vector<TimedCopy> copies = {contests.copy_of(run, row_at(rows, i).copy, i)};
         std::map<std::string, Entrant> places; // by register type
         for (const auto& [rt, one] : farthest) {
             if (size <= kMinimumBytes || size > bound_of(*one)) continue;
