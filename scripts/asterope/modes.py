@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 _FEWEST = 20
 _APART, _ASHMAN = 1.03, 5.0
-BINS, _BAR = 12, 40
+_BINS, _BAR = 12, 40
 
 
 class TwoModes(NamedTuple):
@@ -58,13 +58,26 @@ def two_modes(values: Sequence[float]) -> TwoModes | None:
     return TwoModes(low, high, (count - split) / count)
 
 
-def histogram(values: Sequence[float], text: Callable[[float], str]) -> list[str]:
-    """A line a bin: its middle as `text` says it, a bar, and its share."""
+class Histogram(NamedTuple):
+    """Bins of one width: where the first begins, and how many values each has."""
+
+    low: float
+    width: float
+    counts: Sequence[int]
+
+
+def histogram(values: Sequence[float]) -> Histogram:
     low, high = min(values), max(values)
-    width = (high - low) / BINS or 1.0
-    counts = [0] * BINS
+    width = (high - low) / _BINS or 1.0
+    counts = [0] * _BINS
     for value in values:
-        counts[min(BINS - 1, int((value - low) / width))] += 1
+        counts[min(_BINS - 1, int((value - low) / width))] += 1
+    return Histogram(low, width, counts)
+
+
+def _bars(values: Sequence[float], text: Callable[[float], str]) -> list[str]:
+    """A line a bin: its middle as `text` says it, a bar, and its share."""
+    low, width, counts = histogram(values)
     return [
         f"{text(low + (at + 0.5) * width):>10} {'#' * math.ceil(count / max(counts) * _BAR):40} "
         f"{100 * count / len(values):3.0f} %"
@@ -80,5 +93,5 @@ def modes_told(what: str, values: Sequence[float], text: Callable[[float], str])
     return [
         f"{what}: two modes, {text(modes.low)} and {text(modes.high)} "
         f"({100 * modes.share:.0f} %), which a median hides",
-        *histogram(values, text),
+        *_bars(values, text),
     ]

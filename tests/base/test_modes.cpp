@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <random>
 
 #include "base/text.hpp"
@@ -69,11 +70,20 @@ TEST(TwoModes, are_not_found_in_one_hump_nor_where_they_lie_close_or_one_is_rare
 
 TEST(TwoModes, are_drawn_as_two_humps_and_one_is_not_told) {
     const auto text = [](double seconds) { return formatted("%.2f us", seconds * 1e6); };
-    const auto lines = modes_told("4 KiB", sample(100, 0.5, 2, noisy), text);
+    const auto [lines, json] = modes_told("4 KiB", sample(100, 0.5, 2, noisy), "s", text);
     ASSERT_EQ(lines.size(), 13u);
+    EXPECT_EQ(json["of"], "4 KiB");
+    EXPECT_NEAR(json["high"].get<double>(), 2e-6, 4e-8);
+    EXPECT_NEAR(json["from"].get<double>() + 12 * json["width"].get<double>(), 2e-6, 1e-7);
+    const auto counts = json["counts"].get<std::vector<int>>();
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), 100);
+    EXPECT_GT(counts.front(), 0);
+    EXPECT_EQ(counts[6], 0);
+    EXPECT_GT(counts.back(), 0);
     EXPECT_TRUE(mentions(lines[0], "4 KiB: two modes, 1.00 us and 2.00 us (50 %)"));
     EXPECT_TRUE(mentions(lines[1], "###"));
     EXPECT_FALSE(mentions(lines[6], "#"));
     EXPECT_TRUE(mentions(lines[12], "###"));
-    EXPECT_TRUE(modes_told("4 KiB", sample(100, 0, 2, noisy), text).empty());
+    const ToldModes one = modes_told("4 KiB", sample(100, 0, 2, noisy), "s", text);
+    EXPECT_TRUE(one.lines.empty() && one.json.is_null());
 }

@@ -6,6 +6,8 @@
 #include <linux/mempolicy.h>
 #include <utility>
 
+#include "base/error.hpp"
+#include "support/mentions.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -64,6 +66,35 @@ TEST_F(Numa, binds_to_the_node_of_the_cpu_unless_it_is_interleaved_and_says_so) 
                   one.said);
         EXPECT_EQ(mode, one.mode) << one.said;
         EXPECT_EQ(asked, one.asked) << one.said;
+    }
+}
+
+TEST_F(Numa, interleaves_over_all_nodes_or_says_why_not) {
+    const struct {
+        NumaNodes nodes;
+        int refused;
+        std::vector<int> asked;
+        std::string said; ///< "": it is done
+    } cases[] = {
+        {made_up({{0, "0-3"}, {2, "4-7"}}, "0,2", 5), 0, {0, 2}, ""},
+        {made_up({{0, "0-7"}}, "0", 5), 0, {0}, ""},
+        {made_up({{0, "0-3"}, {1, "4-7"}}, "0-1", 5), EPERM, {0, 1}, "(Operation not permitted)"},
+        {made_up({}, "", 5), 0, {}, "(Function not implemented)"},
+    };
+    for (const auto& one : cases) {
+        std::vector<int> asked;
+        std::string said;
+        try {
+            interleave_memory(one.nodes, [&](int mode, const std::vector<int>& nodes) {
+                EXPECT_EQ(mode, MPOL_INTERLEAVE);
+                asked = nodes;
+                return one.refused;
+            });
+        } catch (const Failure& failure) {
+            said = failure.what();
+        }
+        EXPECT_EQ(asked, one.asked);
+        EXPECT_TRUE(one.said.empty() ? said.empty() : mentions(said, one.said)) << said;
     }
 }
 

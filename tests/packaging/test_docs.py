@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from asterope import workloads
 from asterope.profile import schema
+from asterope.spaces import of
 from conftest import BUILD, REPOSITORY
 from packaging_samples import commands_in, help_of, options_in
 
@@ -354,6 +355,18 @@ def test_figures_that_a_guide_quotes_are_those_of_the_measurements() -> None:
     assert quoted
     for block in quoted:
         assert set(block.splitlines()) <= set(measured)
+
+
+def test_the_guide_counts_the_candidates_of_each_size_as_the_space_does() -> None:
+    guide = (GUIDES / "how-it-works.md").read_text(encoding="utf-8")
+    told = re.search(r"\(where\s+all registers are there, (.+?) on\)", guide, re.DOTALL)[1]
+    space = of("x86_64").pipelines
+    paper = [variant for variant in space.variants() if not variant.departures]
+    for count, number, unit in re.findall(r"([\d,]+) (?:at|from) (\d+) (B|KiB)", told):
+        size = int(number) * {"B": 1, "KiB": 1024}[unit]
+        distances = {v: space.VALUES["pd"] if v.ps else (0,) for v in paper if size > v.acts_above}
+        acting = sum(64 * pd < size for own in distances.values() for pd in own)
+        assert acting == int(count.replace(",", "")), f"{number} {unit}"
 
 
 def test_the_readmes_table_has_the_means_that_the_measurements_quote() -> None:

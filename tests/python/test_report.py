@@ -241,6 +241,16 @@ def _bench(**changes: Any) -> dict[str, Any]:
     return {**bench_results(), **changes}
 
 
+def _modes(kind: str, unit: str, *of: str, **changes: Any) -> dict[str, Any]:
+    """What diagnose or check writes, as far as a report reads it."""
+    counts = [4, 30, 5, 0, 0, 0, 0, 0, 0, 6, 50, 5]
+    one = {"unit": unit, "low": 1.02, "high": 1.34, "share": 0.61, "from": 1.0, "width": 0.03}
+    return {
+        **{"format": kind, "version": 1, "machine": good_profile()["machine"]},
+        "modes": [{"of": name, **one, "counts": counts, **changes} for name in of],
+    }
+
+
 _STEP = {"step": "pipelines 1024"}
 _WITH_STEP = _log(_STEP)
 # Name -> a file, and what its one line of an error has.
@@ -272,6 +282,12 @@ BAD_FILES: dict[str, tuple[Any, str]] = {
     "log with a step of no size": (_log({"step": "pipelines x"}), "line 2"),
     "gzipped": (gzip.compress(b"x"), "is gzipped: unpack it first"),
     "header alone": (_log(), "nothing in there to show yet"),
+    "a diagnosis without two modes": (_modes("asterope-diagnosis", "s"), "a sample of two modes"),
+    "a check with bins of no width": (
+        _modes("asterope-check", "x libc", "64 KiB", width=0),
+        "modes[0].width: 0 is less than 1e-12: run asterope-tune check --measure --json again",
+    ),
+    "a diagnosis with one bin": (_modes("asterope-diagnosis", "s", "x", counts=[9]), "counts"),
 }
 
 
@@ -685,6 +701,21 @@ def test_a_page_without_a_machine_says_so(repository: Path, tmp_path: Path) -> N
     assert "names no machine" in out.read_text()
 
 
+def test_samples_of_two_modes_are_drawn_as_histograms(put: Put) -> None:
+    diagnosis = put(_modes("asterope-diagnosis", "s", "4 KiB, alone: libc", "8 KiB"), "d.json")
+    check = put(_modes("asterope-check", "x libc", "memset 64 KiB"), "c.json")
+    calls, rounds = page.make_sections(read(diagnosis, check))[0].pictures
+    assert list(panels_of(calls)) == ["4 KiB, alone: libc", "8 KiB"]
+    assert "4 KiB, alone: libc: 1.0 s and 1.3 s (61 %)" in calls.caption
+    axes = panels_of(rounds)["memset 64 KiB"]
+    assert [bar.get_height() for bar in axes.patches][:3] == [4, 30, 5]
+    assert axes.patches[1].get_x() == pytest.approx(1.03) and axes.get_xlabel() == "x libc"
+    other = _modes("asterope-check", "x libc", "64 KiB")
+    other["machine"] = {"fingerprint": "0" * 16}
+    with pytest.raises(BadInput, match="of another machine"):
+        read(diagnosis, put(other, "other.json"))
+
+
 def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> None:
     def copy(name: str, verdict: str | None, *ratio: float) -> dict[str, Any]:
         interval = dict(zip(("median", "low", "high"), ratio)) if ratio else None
@@ -722,7 +753,7 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> Non
     )
     inputs = read_inputs([str(path)])
     picture, modes = [one for section in page.make_sections(inputs) for one in section.pictures]
-    assert modes.title == "Two modes: ours" and "1.012 and 2.013 (50 %)" in modes.caption
+    assert modes.title == "Two modes: runs" and "ours: 1.012 and 2.013 (50 %)" in modes.caption
     assert sum(bar.get_height() for bar in modes.figure.axes[0].patches) == 24
     assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()] == [
         "libc again", "ours", "theirs"]  # fmt: skip

@@ -49,28 +49,18 @@ double resolution(const std::vector<double>& sorted) {
     return least;
 }
 
-/// A line a bin, of 12 between the 1st and the 99th percentile: the bin's middle as `text` says it,
-/// a bar, and its share.
-std::vector<std::string> histogram(std::vector<double> values,
-                                   const std::function<std::string(double)>& text) {
-    const double low = percentile(values, 1), high = percentile(values, 99);
-    const double width = (high - low) / kBins;
+/// Of 12 bins between the 1st and the 99th percentile, with what lies beyond in the outermost.
+struct Histogram {
+    explicit Histogram(const std::vector<double>& values)
+        : from(percentile(values, 1)), width((percentile(values, 99) - from) / kBins) {
+        for (const double value : values) {
+            const double bin = width > 0 ? (value - from) / width : 0;
+            ++counts[static_cast<std::size_t>(std::clamp(bin, 0.0, kBins - 1.0))];
+        }
+    }
+    double from, width;
     std::array<std::size_t, kBins> counts{};
-    for (const double value : values) {
-        const double bin = width > 0 ? (value - low) / width : 0;
-        ++counts[static_cast<std::size_t>(std::clamp(bin, 0.0, kBins - 1.0))];
-    }
-    const double most = static_cast<double>(*std::ranges::max_element(counts));
-    std::vector<std::string> lines;
-    for (std::size_t i = 0; i < kBins; ++i) {
-        const auto own = static_cast<double>(counts[i]);
-        const std::string bar(static_cast<std::size_t>(std::ceil(own / most * kBarWidth)), '#');
-        lines.push_back(formatted("%10s %-40s %3.0f %%",
-                                  text(low + (static_cast<double>(i) + 0.5) * width).c_str(),
-                                  bar.c_str(), 100 * own / static_cast<double>(values.size())));
-    }
-    return lines;
-}
+};
 
 } // namespace
 
@@ -108,16 +98,32 @@ std::optional<TwoModes> two_modes(std::vector<double> values) {
     return TwoModes{low, high, static_cast<double>(count - split) / static_cast<double>(count)};
 }
 
-std::vector<std::string> modes_told(const std::string& what, const std::vector<double>& values,
-                                    const std::function<std::string(double)>& text) {
+ToldModes modes_told(const std::string& what, const std::vector<double>& values,
+                     const std::string& unit, const std::function<std::string(double)>& text) {
     const std::optional<TwoModes> modes = two_modes(values);
     if (!modes) return {};
-    std::vector<std::string> lines = histogram(values, text);
-    lines.insert(lines.begin(),
-                 formatted("%s: two modes, %s and %s (%.0f %%), which a median hides", what.c_str(),
-                           text(modes->low).c_str(), text(modes->high).c_str(),
-                           100 * modes->share));
-    return lines;
+    const Histogram bins(values);
+    std::vector<std::string> lines = {
+        formatted("%s: two modes, %s and %s (%.0f %%), which a median hides", what.c_str(),
+                  text(modes->low).c_str(), text(modes->high).c_str(), 100 * modes->share)};
+    const double most = static_cast<double>(*std::ranges::max_element(bins.counts));
+    double middle = bins.from + bins.width / 2;
+    for (const std::size_t count : bins.counts) {
+        const auto own = static_cast<double>(count);
+        const std::string bar(static_cast<std::size_t>(std::ceil(own / most * kBarWidth)), '#');
+        lines.push_back(formatted("%10s %-40s %3.0f %%", text(middle).c_str(), bar.c_str(),
+                                  100 * own / static_cast<double>(values.size())));
+        middle += bins.width;
+    }
+    return {lines,
+            {{"of", what},
+             {"unit", unit},
+             {"low", modes->low},
+             {"high", modes->high},
+             {"share", modes->share},
+             {"from", bins.from},
+             {"width", bins.width},
+             {"counts", bins.counts}}};
 }
 
 } // namespace asterope

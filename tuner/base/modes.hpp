@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +22,14 @@ struct TwoModes {
 /// empty.
 std::optional<TwoModes> two_modes(std::vector<double> values);
 
-/// Where there are two modes: a line that says so, and the histogram. Else nothing.
-std::vector<std::string> modes_told(const std::string& what, const std::vector<double>& values,
-                                    const std::function<std::string(double)>& text);
+/// What is told of a sample with two modes. Of another: no lines, null.
+struct ToldModes {
+    std::vector<std::string> lines; ///< that there are two, and the histogram
+    nlohmann::ordered_json json;    ///< the same for asterope-report: see modes.schema.json
+};
+
+/// `text`: a value in words; `unit`: that of the values.
+ToldModes modes_told(const std::string& what, const std::vector<double>& values,
+                     const std::string& unit, const std::function<std::string(double)>& text);
 
 } // namespace asterope

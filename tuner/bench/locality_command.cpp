@@ -25,7 +25,7 @@ struct LocalityOptions {
     RoutineOptions routine{.rounds = 9};
     std::array<std::string, 7> parameters; ///< in the order of kNames
     int preset = 0;
-    bool uneven = false;
+    bool uneven = false, packed = false;
     std::string memory; ///< what a system may take; "": as much as is free
 };
 
@@ -104,11 +104,12 @@ class LocalityTable : public Table {
 void print_head(const RoutineOptions& routine, const BenchRun& run, int test, int cpu,
                 const Locality& row, bool default_reps, std::size_t left_out) {
     std::printf("%s and move against the copy of %s: %s%d paired rounds, CPU %d.\n"
-                "elemSize %s%zu, churnCount %zu, accessCount %zu. Below 100 %%: faster than "
+                "elemSize %s%zu%s, churnCount %zu, accessCount %zu. Below 100 %%: faster than "
                 "libc's copy; floor: libc's copy against itself.\n",
                 routine.symbol().c_str(), run.machine().libc.c_str(),
                 test ? ("P2329, test " + std::to_string(test) + ", ").c_str() : "", routine.rounds,
-                cpu, row.uneven ? "1 to " : "", row.elemSize, row.churnCount, row.accessCount);
+                cpu, row.uneven ? "1 to " : "", row.elemSize, row.packed ? " packed" : "",
+                row.churnCount, row.accessCount);
     if (default_reps) {
         std::printf("repCount is that of the paper's tests divided by 64, at least 2; the "
                     "last parameter sets another.\n");
@@ -160,6 +161,7 @@ void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
 void run_locality(const LocalityOptions& options) {
     LocalityRequest request = read_parameters(options.parameters);
     request.uneven = options.uneven;
+    request.packed = options.packed;
     const std::size_t given = options.memory.empty() ? 0 : parse_size(options.memory);
     if (!options.preset) solve(request); // refuses it before the routine is looked at
     BenchRun run(options.routine);
@@ -211,6 +213,8 @@ Subcommand add_locality_command(CLI::App& app) {
                "1|2|3", {.within = {{1, 3}}});
     add_option(command, "--uneven", &options->uneven,
                "elements of 1 to elemSize bytes instead, each in a place of elemSize");
+    add_option(command, "--packed", &options->packed,
+               "each element in as few cache lines as elemSize allows, instead of side by side");
     add_option(command, "--memory", &options->memory,
                "what a system may take (default: the memory that is free); more than that needs "
                "swap, and a limit such as systemd-run --scope -p MemoryHigh=1G around this command "

@@ -8,8 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/atomic_file.hpp"
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/version.hpp"
 #include "check/contests.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
@@ -26,6 +28,7 @@ struct Request {
     std::string profile;  ///< empty: see profile_to_read
     bool settled = false; ///< a provisional profile counts as stale
     bool measure = false; ///< time the winners again
+    std::string json;     ///< where what that found goes; empty: nowhere
     int cpu = -1;         ///< to measure on; negative: the last one allowed
 };
 
@@ -162,8 +165,18 @@ ExitCode check(const Request& request) {
         return kStale;
     }
     const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
-    const Closing closing = closing_of(measure(path, profile, machine, cpu), stale);
+    if (!request.json.empty()) require_writable(request.json);
+    const Retimed retimed = measure(path, profile, machine, cpu);
+    const Closing closing = closing_of(retimed, stale);
     std::printf("%s\n", closing.line.c_str());
+    if (!request.json.empty()) {
+        const nlohmann::ordered_json report = {
+            {"format", "asterope-check"}, {"version", 1},
+            {"tool_version", kVersion},   {"machine", to_json(machine)},
+            {"verdict", closing.line},    {"stale", closing.stale},
+            {"results", retimed.rows},    {"modes", retimed.modes}};
+        write_atomically(request.json, report.dump(2) + '\n');
+    }
     return closing.stale ? kStale : kDone;
 }
 
@@ -186,6 +199,8 @@ Subcommand add_check(CLI::App& app) {
                "most): what that says, in the last line, decides, unless the processor is "
                "another or too little could be timed",
                "", {.excludes = {"--settled"}});
+    add_option(command, "--json", &request->json, "with --measure: write all figures there", "FILE",
+               {.needs = {"--measure"}});
     add_cpu(command, request->cpu, {.needs = {"--measure"}},
             "with --measure: run on this CPU instead of the last one allowed");
     return {command, [request] { return check(*request); }};

@@ -99,18 +99,25 @@ int label_width(const std::vector<HoldContest>& contests) {
     return static_cast<int>(width);
 }
 
-void print_row(int label, const HoldContest& contest, const Outcome& outcome) {
+void tell(int label, const HoldContest& contest, const Outcome& outcome, Retimed& retimed) {
     const PresentResult& now = outcome.now;
     constexpr const char* kWords[] = {"holds", "behind libc", "behind runner-up"};
     std::printf("%-*s  %4.2f  %-18s  %4.2f  %-18s  %.3f  %-16s  %s\n", label, contest.label.c_str(),
                 contest.tuned.ratio, ratio_text(now.ratio).c_str(), contest.tuned.lead,
                 now.lead ? ratio_text(*now.lead).c_str() : "none", now.floor.median,
                 kWords[static_cast<int>(outcome.verdict)], contest.holder.name.c_str());
-    const auto two_digits = [](double ratio) { return formatted("%.2f", ratio); };
-    for (const std::string& line : modes_told("  x libc by round", now.rounds, two_digits)) {
-        std::printf("%s\n", line.c_str());
-    }
+    const ToldModes modes = modes_told(contest.label, now.rounds, "x libc",
+                                       [](double ratio) { return formatted("%.2f", ratio); });
+    for (const std::string& line : modes.lines) std::printf("  %s\n", line.c_str());
     std::fflush(stdout);
+    if (!modes.json.is_null()) retimed.modes.push_back(modes.json);
+    retimed.rows.push_back({{"of", contest.label},
+                            {"copy", contest.holder.name},
+                            {"ratio", estimate_json(now.ratio)},
+                            {"noise_floor", estimate_json(now.floor)},
+                            {"rounds", now.rounds},
+                            {"verdict", kWords[static_cast<int>(outcome.verdict)]}});
+    if (now.lead) retimed.rows.back()["lead"] = estimate_json(*now.lead);
 }
 
 } // namespace
@@ -156,7 +163,7 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
             hold_contest(contest.size, contest.weights, contest.rival.has_value(), contest.tuned,
                          {timings, copies, libc});
         ++timed;
-        print_row(label, contest, outcome);
+        tell(label, contest, outcome, retimed);
         if (outcome.verdict != Verdict::holds) {
             fallen += (fallen.empty() ? "" : ", ") + contest.label;
         }

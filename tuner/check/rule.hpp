@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,6 +70,8 @@ struct Retimed {
     std::size_t operations = 1; ///< that they take turns among: each needs kFewestTimed
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
+    /// For --json: a row for each, and what is told of those with two modes.
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array(), modes = rows;
 };
 
 /// The one line that says what follows, without its end, and whether the profile is stale. Too few

@@ -107,7 +107,7 @@ void diagnose(const Request& request) {
                 copies.empty() ? "libc's memcpy alone" : "libc's memcpy and the profile's winners",
                 rounds);
     for (const std::string& line : copies.left_out()) std::printf("left out: %s\n", line.c_str());
-    auto reports = nlohmann::ordered_json::array();
+    auto reports = nlohmann::ordered_json::array(), modes = reports;
     MonitoredRounds watched(cpu);
     Progress progress(static_cast<double>(sections.size()), false);
     for (const NamedSection& named : sections) {
@@ -119,6 +119,7 @@ void diagnose(const Request& request) {
         std::printf("\n%s", to_text(section).c_str());
         std::fflush(stdout);
         reports.push_back(to_json(section));
+        modes.insert(modes.end(), section.modes.begin(), section.modes.end());
     }
     if (!request.json.empty()) {
         const nlohmann::ordered_json report = {{"format", "asterope-diagnosis"},
@@ -130,7 +131,8 @@ void diagnose(const Request& request) {
                                                {"profile", !request.profile.empty()},
                                                {"left_out", copies.left_out()},
                                                {"noise", noise_json(watched.facts())},
-                                               {"sections", reports}};
+                                               {"sections", reports},
+                                               {"modes", modes}};
         write_atomically(request.json, report.dump(2) + '\n');
     }
     watched.warn("these figures are");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/contains.hpp"
+#include "base/error.hpp"
 #include "machine/system_text.hpp"
 
 namespace asterope {
@@ -41,6 +42,13 @@ int set_memory_policy(int mode, const std::vector<int>& nodes) {
         if (bit < kMostNodes) mask[bit / kBits] |= 1ul << bit % kBits;
     }
     return syscall(SYS_set_mempolicy, mode, mask.data(), kMostNodes + 1) == 0 ? 0 : errno;
+}
+
+void interleave_memory(const NumaNodes& nodes, const SetMemoryPolicy& set) {
+    const int refused = nodes.all.empty() ? ENOSYS : set(kInterleave, nodes.all);
+    if (refused == 0) return;
+    throw Failure(std::string("--interleave: the kernel puts no memory on NUMA nodes in turn (") +
+                  std::strerror(refused) + "): leave it out");
 }
 
 std::string place_memory(const NumaNodes& nodes, bool interleaved, const SetMemoryPolicy& set) {

@@ -22,9 +22,12 @@ NumaNodes read_numa_nodes(int cpu, const std::filesystem::path& root = "/");
 using SetMemoryPolicy = std::function<int(int mode, const std::vector<int>& nodes)>;
 int set_memory_policy(int mode, const std::vector<int>& nodes);
 
-/// Whether this process was started with its memory on several nodes in turn, page by page, as by
-/// `numactl -i all`.
+/// Whether this process has its memory on several nodes in turn, page by page: see below.
 bool memory_is_interleaved();
+
+/// Has what is allocated from now on lie on all nodes in turn, as `numactl -i all` starts a
+/// program; of one node, on that. Throws Failure where the kernel knows no nodes or refuses.
+void interleave_memory(const NumaNodes& nodes, const SetMemoryPolicy& set = set_memory_policy);
 
 /// Has what is allocated from now on lie on the CPU's own node, unless it is `interleaved`; what
 /// exists stays where it is. Returns what a profile says of it: "node 1 of 2", "interleaved over 2

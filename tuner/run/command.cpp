@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/watched_run.hpp"
 #include "machine/cpu.hpp"
+#include "machine/numa.hpp"
 #include "machine/profile_places.hpp"
 #include "run/plan.hpp"
 #include "run/tuning.hpp"
@@ -20,7 +21,7 @@ namespace {
 /// As given; what is not in the request decides what it becomes.
 struct Options {
     TuningRequest request;
-    bool for_system = false, for_user = false;
+    bool for_system = false, for_user = false, interleave = false;
 };
 
 void add_places(CLI::App& app, Options& options) {
@@ -84,7 +85,8 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                "FEATURES", {.separated_by_commas = true});
 }
 
-void add_course(CLI::App& app, TuningRequest& request) {
+void add_course(CLI::App& app, Options& options) {
+    TuningRequest& request = options.request;
     add_option(app, "--log", &request.log,
                "write every trial there, one JSON object a line, and keep it (default: beside "
                "the profile, as PROFILE.trials, until that is written)",
@@ -95,6 +97,10 @@ void add_course(CLI::App& app, TuningRequest& request) {
                "stop timing after so long (90s, 10m, 1.5h) and write what was found until then",
                "TIME", {.not_empty = true});
     add_cpu(app, request.cpu);
+    add_option(
+        app, "--interleave", &options.interleave,
+        "buffers on all NUMA nodes in turn, page by page, as numactl -i all has it (default: "
+        "on the node of the CPU that times)");
     add_option(app, "--seed", &request.seed, "of the order of trials", "N",
                {.shows_default = true, .whole_number = true});
 }
@@ -122,6 +128,7 @@ int run(Options& options) {
     TuningRequest& request = options.request;
     if (options.for_system) write_to(system_profile(), request);
     if (options.for_user) write_to(user_profile(), request);
+    if (options.interleave) interleave_memory(read_numa_nodes(0));
     request.options.sensing = std::erase(request.options.without, "sensing") == 0;
     const auto search = [&] {
         tune(request);
@@ -140,10 +147,10 @@ std::function<int()> add_tuning(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     add_places(app, *options);
     add_aims(app, options->request);
-    add_course(app, options->request);
+    add_course(app, *options);
     add_output(app, *options);
-    mark_as_expert(
-        app, {"--space", "--reference", "--source-map", "--without", "--log", "--cpu", "--seed"});
+    mark_as_expert(app, {"--space", "--reference", "--source-map", "--without", "--log", "--cpu",
+                         "--interleave", "--seed"});
     return [options] { return run(*options); };
 }
 

@@ -164,7 +164,7 @@ void Plan::take_asked(const TuningRequest& request, const Machine& machine) {
     const bool sets = contains(options.operations, Operation::set);
     options.sizes =
         request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes);
-    options.interleave = memory_is_interleaved();
+    options.interleave = read_numa_nodes(0).all.size() > 1 && memory_is_interleaved();
     if (sets) {
         options.set_sizes = request.sizes.empty() ? default_set_sizes(machine) : options.sizes;
         set_references = parse_references(request.references, Operation::set);

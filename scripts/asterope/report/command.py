@@ -21,17 +21,19 @@ def _parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         description="Makes one self-contained page of what asterope-tune, asterope-bench and "
         "asterope-prove found: throughput and ratios to libc by size, heat maps of the search, the "
-        "chosen intervals, what a program gains, the machine and its noise.",
+        "chosen intervals, what a program gains, samples with two modes, the machine, its "
+        "noise.",
         epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
         "arguments or bad input; 130 interrupted.",
     )
     parser.add_argument(
         "inputs",
-        metavar="PROFILE|LOG|BENCH.json|PROOF.json",
+        metavar="FILE",
         nargs="*",
         help="a profile, a trial log (asterope-tune --log; also of a run that still "
-        "goes on), results of asterope-bench --json or of asterope-prove --json: one of each at "
-        "most, in any order, all of one machine "
+        "goes on), what asterope-bench, asterope-prove, asterope-tune check --measure or "
+        "asterope-tune diagnose wrote with --json: one of each at most, in any order, all of one "
+        "machine "
         "(default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
         "/etc/asterope/profile.json)",
     )
@@ -65,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if not sections:
         raise BadInput(
             f"{', '.join(map(one_line, names))}: nothing in there to show yet: "
-            "wait until the search has timed its first size"
+            "a search must have timed its first size, a check or diagnosis a sample of two modes"
         )
     html = page.render_page(inputs, sections)  # all of it, before any file is touched
     pictures = [picture for section in sections for picture in section.pictures]

@@ -1,4 +1,4 @@
-"""Reads what a report is made of: profile, trial log, bench results, trial, whole runs."""
+"""Reads what a report is made of: profile, trial log, bench results, trial, whole runs, samples."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ class Inputs:
     bench: bench.Bench | None = None
     proof: Mapping[str, Any] | None = None
     trial: Mapping[str, Any] | None = None
+    check: Mapping[str, Any] | None = None
+    diagnosis: Mapping[str, Any] | None = None
 
     @property
     def machine(self) -> Mapping[str, Any]:
         """As in profiles; empty where none of them names one."""
-        for given in (self.bench, self.log, self.profile):
-            if given is not None and given.machine:
-                return given.machine
+        for given in (self.bench, self.log, self.profile, self.diagnosis, self.check):
+            if given is not None and (machine := _machine_of(given)):
+                return machine
         if self.proof is not None:
             return {"libc": self.proof["libc"]}
         return {}
@@ -48,9 +50,15 @@ class Inputs:
         found = []
         if self.profile is not None and (doubt := doubt_of(self.profile.raw)):
             found.append(warning(doubt, "these winners are"))
-        if self.bench is not None and (doubt := why_provisional(self.bench.noise)):
+        noises = [self.bench.noise] if self.bench is not None else []
+        noises += [self.diagnosis.get("noise", {})] if self.diagnosis is not None else []
+        for doubt in filter(None, map(why_provisional, noises)):
             found.append(warning(doubt, "these figures are"))
         return found
+
+
+def _machine_of(given: Any) -> Mapping[str, Any]:
+    return given["machine"] if isinstance(given, Mapping) else given.machine
 
 
 def read_inputs(paths: Sequence[str]) -> Inputs:
@@ -84,6 +92,14 @@ _KINDS = {
         *("trial of asterope-prove", "asterope-prove --json", "asterope-trial", 1),
         remedy=_AGAIN,
     ),
+    "check": Kind(
+        *("check", "asterope-tune check --measure --json", "asterope-check", 1),
+        remedy="run asterope-tune check --measure --json again",
+    ),
+    "diagnosis": Kind(
+        *("diagnosis", "asterope-tune diagnose --json", "asterope-diagnosis", 1),
+        remedy="run asterope-tune diagnose --json again",
+    ),
 }
 
 
@@ -107,7 +123,8 @@ def _read(path: str) -> tuple[str, Any]:
     given = whole.get("format") if isinstance(whole, dict) else None
     for name, kind in _KINDS.items():
         if given == kind.format:
-            schema = Path(__file__).parents[1] / f"{given.removeprefix('asterope-')}.schema.json"
+            stem = "modes" if name in ("check", "diagnosis") else given.removeprefix("asterope-")
+            schema = Path(__file__).parents[1] / f"{stem}.schema.json"
             check = partial(_refuse_false_intervals, kind.remedy)
             raw = read_checked(path, kind, schema, check, content)
             return name, bench.build_bench(raw) if name == "bench" else raw
@@ -115,7 +132,7 @@ def _read(path: str) -> tuple[str, Any]:
         return "profile", load_profile(path, content)
     raise BadInput(
         f"{where}: no profile, trial log, bench results or trial of Asterope: name files that "
-        "asterope-tune, asterope-bench --json or asterope-prove --json wrote"
+        "asterope-tune, or asterope-bench, asterope-prove, check or diagnose with --json wrote"
     )
 
 
@@ -141,11 +158,11 @@ def _json(text: bytes) -> Any:
 
 def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -> None:
     prints = {
-        kind: content.machine["fingerprint"]
+        kind: _machine_of(content)["fingerprint"]
         for kind, content in kinds.items()
-        if kind not in ("proof", "trial") and content.machine.get("fingerprint")
+        if kind not in ("proof", "trial") and _machine_of(content).get("fingerprint")
     }
-    order = [kind for kind in ("profile", "log", "bench") if kind in prints]
+    order = [one for one in ("profile", "log", "bench", "check", "diagnosis") if one in prints]
     for kind in order[1:]:
         if prints[kind] != prints[order[0]]:
             raise BadInput(

@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 
 from ..faults import one_line
 from ..figures import place_text
-from ..modes import BINS, two_modes
+from ..modes import histogram, two_modes
 from .bench import ratio_of
+from .modes import Sample, modes_pictures
 from .style import LIBC, Picture, Table, bars_of, interval_text, new_figure, row_axis
 
 COLOURS = {"faster": "#1b7837", "slower": "#b2182b"}
@@ -146,31 +147,15 @@ def _dot(axes: Axes, y: int, x: float, ends: Sequence, verdict: str | None) -> N
 
 
 def _two_modes(proof: Json) -> list[Picture]:
-    """A histogram for each copy whose runs have two modes, which its median hides."""
     figures: dict[str, list[float]] = {}
     for block in proof["blocks"]:
         for one in block:
             figures.setdefault(one["copy"], []).append(one["figure"])
-    found = {name: modes for name, own in figures.items() if (modes := two_modes(own))}
-    pictures = []
-    for number, (name, modes) in enumerate(found.items()):
-        axes = new_figure(10, 3).add_subplot()
-        counts, edges, _ = axes.hist(figures[name], bins=BINS, color="#555555")
-        told = f"{modes.low:.4g} and {modes.high:.4g} ({100 * modes.share:.0f} %)"
-        axes.set_xlabel("figure of a run")
-        axes.set_ylabel("runs")
-        axes.set_title(f"{one_line(name)[:40]}: two modes")
-        bins = zip(edges, edges[1:], counts)
-        rows = [[f"{low:.4g}", f"{high:.4g}", f"{count:.0f}"] for low, high, count in bins]
-        pictures.append(
-            Picture(
-                name=f"modes-{number}",
-                title=f"Two modes: {one_line(name)}",
-                alt=f"Histogram with two humps, at {told}.",
-                caption=f"The runs under {one_line(name)} have two modes, {told}: its median is "
-                "of neither.",
-                figure=axes.get_figure(),
-                table=Table("Runs by their figure", ["from", "to", "runs"], rows),
-            )
-        )
-    return pictures
+    return modes_pictures(
+        "runs",
+        [
+            Sample(one_line(name)[:40], "figure of a run", modes, histogram(own))
+            for name, own in figures.items()
+            if (modes := two_modes(own))
+        ],
+    )

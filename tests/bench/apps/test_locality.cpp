@@ -3,6 +3,7 @@
 #include "bench/apps/locality.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -39,6 +40,17 @@ void* counting_copy(void* destination, const void* source, std::size_t bytes, st
     return std::memcpy(destination, source, bytes);
 }
 
+std::size_t copies_within_lines = 0; ///< from and to as few lines as so many bytes need
+
+void* line_counting_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    const auto fits = [&](const void* at) {
+        const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % 64;
+        return (offset + bytes + 63) / 64 == (bytes + 63) / 64;
+    };
+    copies_within_lines += fits(source) && fits(destination);
+    return std::memcpy(destination, source, bytes);
+}
+
 /// Forgets the last byte, once in a while.
 void* bad_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
     static int calls = 0;
@@ -46,10 +58,17 @@ void* bad_copy(void* destination, const void* source, std::size_t bytes, std::si
 }
 
 /// systemSize, numSubsystems, elemsPerSubsys, elemSize, churnCount, accessCount, repCount
-const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3},      {8064, 21, 4, 96, 2, 1, 2},
-                            {35, 5, 7, 1, 1, 1, 1},           {3003, 3, 77, 13, 3, 2, 4},
-                            {640, 1, 10, 64, 1, 1, 2},        {60000, 6, 1, 10000, 1, 1, 2},
-                            {8192, 16, 4, 128, 2, 1, 3, true}};
+const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3},
+                            {8064, 21, 4, 96, 2, 1, 2},
+                            {35, 5, 7, 1, 1, 1, 1},
+                            {3003, 3, 77, 13, 3, 2, 4},
+                            {640, 1, 10, 64, 1, 1, 2},
+                            {60000, 6, 1, 10000, 1, 1, 2},
+                            {8192, 16, 4, 128, 2, 1, 3, true},
+                            {8064, 21, 4, 96, 2, 1, 2, true, true},
+                            {60, 1, 3, 20, 1, 1, 2, false, true},
+                            {3003, 3, 77, 13, 3, 2, 4, false, true},
+                            {410, 5, 2, 41, 1, 1, 2, false, true}};
 
 } // namespace
 
@@ -160,6 +179,24 @@ TEST(LocalitySystem, copy_leaves_the_data_where_it_was_and_move_scatters_it) {
     moved.lay_out();
     EXPECT_EQ(moved.gaps(), 0u);
     EXPECT_EQ(moved.checksum(), LocalitySystem(shape).checksum());
+}
+
+TEST(LocalitySystem, packed_elements_take_as_few_lines_as_they_can_and_lie_no_further_apart) {
+    const std::pair<std::size_t, std::size_t> lines_by_size[] = {
+        {20, 22}, {32, 32}, {40, 64}, {64, 64}, {65, 65}, {96, 96}, {100, 128}};
+    for (const auto& [size, lines] : lines_by_size) {
+        Locality shape{8 * 64 * size, 8, 64, size, 1, 1, 1};
+        shape.packed = true;
+        EXPECT_EQ(memory_of(shape), 8 * (64 * 32 + lines * 64) + 8 * 64 * 4 + size) << size;
+        EXPECT_EQ(LocalitySystem(shape).gaps(), 0u) << size;
+        copies_within_lines = 0;
+        used(shape, line_counting_copy);
+        EXPECT_GE(copies_within_lines, 64u * 7) << size; // the others come from or go to the hole
+        shape.packed = false;
+        copies_within_lines = 0;
+        used(shape, line_counting_copy);
+        EXPECT_EQ(copies_within_lines >= 64u * 7, lines == size) << size;
+    }
 }
 
 TEST(LocalitySystem, copy_and_move_leave_the_same_elements) {

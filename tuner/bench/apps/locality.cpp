@@ -40,10 +40,36 @@ std::uint64_t mix(std::uint64_t sum, std::uint64_t word) {
     return sum ^ sum >> 32;
 }
 
-/// From one subsystem's handles to the next one's.
+std::size_t rounded_up(std::size_t bytes, std::size_t to) {
+    return plus(bytes, to - 1) / to * to;
+}
+
+/// Places of elements: so many side by side, and from where these begin to where the next do.
+struct Group {
+    std::size_t places, bytes;
+};
+
+/// A group that is packed begins at a line, and ends where the next place would take a line more
+/// than it needs: the paper's outlook has a memory resource that "allocates items in the smallest
+/// possible number of cache lines".
+Group group_of(const Locality& parameters) {
+    const std::size_t size = parameters.elemSize, odd = size % kLine;
+    if (!parameters.packed || odd == 0) return {1, size};
+    std::size_t places = 1;
+    while (places < kLine && places * odd % kLine + odd <= kLine) ++places;
+    return {places, rounded_up(times(places, size), kLine)};
+}
+
+/// From a subsystem's handles to its data, and to the next one's handles.
+std::size_t handles_of(const Locality& parameters) {
+    return rounded_up(times(parameters.elemsPerSubsys, kHandle),
+                      parameters.packed ? kLine : kHandle);
+}
 std::size_t stride_of(const Locality& parameters) {
-    const std::size_t bytes = times(parameters.elemsPerSubsys, plus(kHandle, parameters.elemSize));
-    return plus(bytes, kHandle - 1) / kHandle * kHandle;
+    const Group group = group_of(parameters);
+    const std::size_t groups = plus(parameters.elemsPerSubsys, group.places - 1) / group.places;
+    return rounded_up(plus(handles_of(parameters), times(groups, group.bytes)),
+                      parameters.packed ? kLine : kHandle);
 }
 
 } // namespace
@@ -72,6 +98,7 @@ Locality solve(const LocalityRequest& request) {
     }
     Locality solved{};
     solved.uneven = request.uneven;
+    solved.packed = request.packed;
     solved.churnCount = request.churnCount.value_or(1);
     solved.accessCount = request.accessCount.value_or(4);
     std::size_t product = 1; // of what is given, but for the size of the whole
@@ -168,22 +195,29 @@ LocalitySystem::Element* LocalitySystem::subsystem(std::size_t index) const {
     return reinterpret_cast<Element*>(memory_.get() + index * stride_);
 }
 
+/// From a subsystem's handles to the place where that element lies at first.
+std::size_t LocalitySystem::place(std::size_t element) const {
+    const Group group = group_of(parameters_);
+    return handles_of(parameters_) + element / group.places * group.bytes +
+           element % group.places * parameters_.elemSize;
+}
+
 void LocalitySystem::lay_out() {
     // No two places alike, so that the checksum finds what was copied short, askew or not at all;
     // the paper, which does not look, fills each element with one letter.
     std::uint64_t word = 0;
     for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
         Element* elements = subsystem(s);
-        char* data = reinterpret_cast<char*>(elements + parameters_.elemsPerSubsys);
+        char* begin = reinterpret_cast<char*>(elements);
         for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
             // by a multiplicative hash of its number, so that each run has the same
             const std::size_t number = s * parameters_.elemsPerSubsys + e;
             const std::size_t any = 1 + (number * 0x9e3779b97f4a7c15u >> 32) % parameters_.elemSize;
-            elements[e] = {data, parameters_.uneven ? any : parameters_.elemSize};
-            data += parameters_.elemSize;
+            elements[e] = {begin + place(e), parameters_.uneven ? any : parameters_.elemSize};
         }
         // whole words: the last may reach beyond the data, but not beyond the stride
-        for (char* at = elements[0].data; at < data; at += sizeof word) {
+        const char* end = elements[parameters_.elemsPerSubsys - 1].data + parameters_.elemSize;
+        for (char* at = elements[0].data; at < end; at += sizeof word) {
             word += 0x9e3779b97f4a7c15u; // 2^64 over the golden ratio: all bytes change
             std::memcpy(at, &word, sizeof word);
         }
@@ -299,7 +333,7 @@ std::size_t LocalitySystem::gaps() const {
     std::size_t gaps = 0;
     for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
         for (std::size_t e = 1; e < parameters_.elemsPerSubsys; ++e) {
-            gaps += subsystem(s)[e].data != subsystem(s)[e - 1].data + parameters_.elemSize;
+            gaps += subsystem(s)[e].data != subsystem(s)[e - 1].data + (place(e) - place(e - 1));
         }
     }
     return gaps;

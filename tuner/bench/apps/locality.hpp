@@ -27,13 +27,14 @@ struct Locality {
     std::size_t accessCount;    ///< times that each subsystem goes over its elements, in one cycle
     std::size_t repCount;       ///< cycles
     bool uneven = false;        ///< elements of 1 to elemSize bytes, in places of elemSize
+    bool packed = false;        ///< each place in as few cache lines as elemSize allows
 };
 
 /// The parameters that were given; the others are computed or have defaults.
 struct LocalityRequest {
     std::optional<std::size_t> systemSize{}, numSubsystems{}, elemsPerSubsys{}, elemSize{};
     std::optional<std::size_t> churnCount{}, accessCount{}, repCount{};
-    bool uneven = false;
+    bool uneven = false, packed = false;
 };
 
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
@@ -101,6 +102,7 @@ class LocalitySystem {
         std::size_t size;
     };
     Element* subsystem(std::size_t index) const;
+    std::size_t place(std::size_t element) const;
     void draw_orders(std::mt19937_64& random);
     void churn_by_copy(CopyFunction copy);
     void churn_by_move();

@@ -1,0 +1,72 @@
+"""Histograms of samples with two modes: of whole runs, of a diagnosis, of winners timed again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from matplotlib.ticker import EngFormatter, FuncFormatter
+
+from ..faults import one_line
+from ..modes import Histogram, TwoModes
+from .style import Picture, Table, panels
+
+
+class Sample(NamedTuple):
+    """Seconds, where that is its unit."""
+
+    name: str
+    unit: str
+    modes: TwoModes
+    bins: Histogram
+
+
+def samples_of(raw: Mapping[str, Any]) -> list[Sample]:
+    """What modes.schema.json describes."""
+    return [
+        Sample(
+            one_line(one["of"]),
+            one["unit"],
+            TwoModes(one["low"], one["high"], one["share"]),
+            Histogram(one["from"], one["width"], one["counts"]),
+        )
+        for one in raw["modes"]
+    ]
+
+
+def modes_pictures(name: str, samples: Sequence[Sample]) -> list[Picture]:
+    """One with all of them; none where there are none. `name`: what was sampled, calls, say."""
+    if not samples:
+        return []
+    figure, _, axes_of = panels(len(samples), 3, lambda columns, rows: (10, 0.4 + 2.2 * rows))
+    rows = []
+    for axes, (sample, unit, modes, bins) in zip(axes_of, samples):
+        text = (
+            EngFormatter("s", places=1) if unit == "s" else FuncFormatter(lambda x, _: f"{x:.4g}")
+        )
+        edges = [bins.low + at * bins.width for at in range(len(bins.counts))]
+        axes.bar(edges, bins.counts, bins.width, align="edge", color="#555555")
+        axes.set_title(sample[:40], fontsize=9)
+        axes.set_xlabel("time of a call" if unit == "s" else unit)
+        axes.set_ylabel(name)
+        axes.xaxis.set_major_formatter(text)
+        axes.locator_params(axis="x", nbins=4)
+        share = f"{100 * modes.share:.0f} %"
+        counts = " ".join(map(str, bins.counts))
+        rows.append([sample, text(modes.low), text(modes.high), share, text(edges[0]), counts])
+    told = "; ".join(f"{row[0]}: {row[1]} and {row[2]} ({row[3]})" for row in rows)
+    return [
+        Picture(
+            name=f"modes-{name}",
+            title=f"Two modes: {name}",
+            alt=f"Histograms with two humps: {told}.",
+            caption=f"Samples of {name} that have two modes, so that a median tells of neither: "
+            f"{told}. In brackets how many are in the higher one.",
+            figure=figure,
+            table=Table(
+                f"The {name} by their figure",
+                ["sample", "lower", "higher", "are there", "first bin", "in each bin"],
+                rows,
+            ),
+        )
+    ]
