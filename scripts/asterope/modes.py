@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from statistics import fmean, pvariance
+from statistics import fmean, median, pvariance
 from typing import NamedTuple
 
 _FEWEST = 20
@@ -46,9 +46,7 @@ def two_modes(values: Sequence[float]) -> TwoModes | None:
     spread = math.sqrt(pvariance(logs[:split]) + pvariance(logs[split:]))
     apart = fmean(logs[split:]) - fmean(logs[:split])
     low, high = ranked[split // 2], ranked[split + (count - split) // 2]
-    # a clock's step has no spread, but is no hump either
-    steps = (after - before for before, after in zip(ranked, ranked[1:]))
-    step = min(one for one in steps if one > 1e-9 * low) / low
+    step = _clock_step(ranked) / low  # it has no spread, but is no hump either
     if high < _APART * low or math.sqrt(2) * apart <= _ASHMAN * max(spread, step):
         return None
     third = math.log(high / low) / 3
@@ -56,6 +54,15 @@ def two_modes(values: Sequence[float]) -> TwoModes | None:
     if 4 * amid > min(split, count - split):
         return None
     return TwoModes(low, high, (count - split) / count)
+
+
+def _clock_step(ranked: Sequence[float]) -> float:
+    """How far it usually is from a value to the next one that differs."""
+    steps: list[float] = []
+    for before, after in zip(ranked[-2::-1], ranked[:0:-1]):
+        step = after - before
+        steps += [step] if step > 1e-9 * after else steps[-1:]
+    return median(steps)
 
 
 class Histogram(NamedTuple):

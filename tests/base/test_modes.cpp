@@ -64,6 +64,12 @@ TEST(TwoModes, are_not_found_in_one_hump_nor_where_they_lie_close_or_one_is_rare
     ticks.insert(ticks.end(), {1700e-9, 1710e-9});
     ticks.insert(ticks.end(), 20, 10e-9);
     EXPECT_FALSE(two_modes(ticks));
+    ticks.assign(20, 20e-9); // its values are not quite multiples of its step
+    ticks.insert(ticks.end(), 33, 29.9e-9);
+    ticks.insert(ticks.end(), 33, 30.3e-9);
+    ticks.insert(ticks.end(), 14, 40.1e-9);
+    EXPECT_FALSE(two_modes(ticks));
+    EXPECT_NEAR(clock_step(ticks), 9.8e-9, 0.2e-9);
     EXPECT_FALSE(two_modes(std::vector<double>(50, 3)));
     EXPECT_FALSE(two_modes(std::vector<double>(50, 0)));
 }

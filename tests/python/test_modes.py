@@ -38,6 +38,9 @@ def test_two_modes_are_found_with_their_medians_and_one_hump_is_left_alone(count
 
 def test_few_values_equal_ones_and_zeros_have_no_modes() -> None:
     assert two_modes(sample(19, 0.5, 1.3)) is None
+    assert two_modes([20.0] * 20 + [29.9] * 33 + [30.3] * 33 + [40.1] * 14) is None, (
+        "a clock's steps"
+    )
     assert two_modes([3.0] * 50) is None and two_modes([0.0] * 50) is None
 
 

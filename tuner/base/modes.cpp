@@ -39,16 +39,6 @@ class Moments {
     std::vector<double> sums_ = {0}, squares_ = {0};
 };
 
-/// The least difference of two values: a clock's step has no spread, but is no hump either.
-double resolution(const std::vector<double>& sorted) {
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 1; i < sorted.size(); ++i) {
-        const double step = sorted[i] - sorted[i - 1];
-        if (step > 1e-9 * sorted[i]) least = std::min(least, step);
-    }
-    return least;
-}
-
 /// Of 12 bins between the 1st and the 99th percentile, with what lies beyond in the outermost.
 struct Histogram {
     explicit Histogram(const std::vector<double>& values)
@@ -63,6 +53,19 @@ struct Histogram {
 };
 
 } // namespace
+
+double clock_step(const std::vector<double>& sorted) {
+    std::vector<double> steps;
+    for (std::size_t i = sorted.size(); i > 1; --i) {
+        const double step = sorted[i - 1] - sorted[i - 2];
+        if (step > 1e-9 * sorted[i - 1]) {
+            steps.push_back(step);
+        } else if (!steps.empty()) { // the same value again has the same way to go
+            steps.push_back(steps.back());
+        }
+    }
+    return steps.empty() ? std::numeric_limits<double>::infinity() : median(std::move(steps));
+}
 
 std::optional<TwoModes> two_modes(std::vector<double> values) {
     const std::size_t count = values.size();
@@ -86,7 +89,7 @@ std::optional<TwoModes> two_modes(std::vector<double> values) {
     const double spread = std::sqrt(moments.variance(0, split) + moments.variance(split, count));
     const double apart = moments.mean(split, count) - moments.mean(0, split);
     const double low = values[split / 2], high = values[split + (count - split) / 2];
-    const double step = resolution(values) / low;
+    const double step = clock_step(values) / low; // it has no spread, but is no hump either
     if (high < kApart * low || std::sqrt(2.0) * apart <= kAshman * std::max(spread, step)) {
         return std::nullopt;
     }

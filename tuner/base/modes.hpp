@@ -22,6 +22,10 @@ struct TwoModes {
 /// empty.
 std::optional<TwoModes> two_modes(std::vector<double> values);
 
+/// How far it usually is from a value to the next one that differs: a clock's step, whose values
+/// may differ in the last digits besides. Infinite of equal ones.
+double clock_step(const std::vector<double>& sorted);
+
 /// What is told of a sample with two modes. Of another: no lines, null.
 struct ToldModes {
     std::vector<std::string> lines; ///< that there are two, and the histogram

@@ -2,6 +2,7 @@
 // neighbour that streams memory.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -122,16 +123,6 @@ std::string spread_of(const std::vector<Spread>& spreads, const std::string& cop
            (medians.empty() ? "" : ", and the neighbour makes the median " + medians);
 }
 
-/// The smallest difference of two timings, 0 of equal ones.
-double clock_step(const std::vector<double>& sorted) {
-    double least = 0;
-    for (std::size_t i = 1; i < sorted.size(); ++i) {
-        const double step = sorted[i] - sorted[i - 1];
-        if (step > 1e-12 && (least == 0 || step < least)) least = step;
-    }
-    return least;
-}
-
 /// A copy's percentiles in table and report. `sorted`: the seconds of its calls.
 void add_row(Section& section, const Spread& spread, const std::vector<double>& sorted) {
     std::vector<std::string> cells = {format_size(spread.size) + ", " + spread.beside + ": " +
@@ -211,7 +202,8 @@ Section single_timings(const Context& context) {
     } else {
         section.notes.push_back("no neighbour: this process may use one CPU only");
     }
-    if (step > 0) section.notes.push_back("the clock goes in steps of " + format_time(step));
+    if (std::isfinite(step))
+        section.notes.push_back("the clock goes in steps of " + format_time(step));
     section.notes.push_back("nothing: the clock's own time, which is part of all others");
     section.verdict = spread_verdict(spreads);
     return section;
