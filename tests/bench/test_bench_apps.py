@@ -133,10 +133,10 @@ def test_a_preset_has_the_papers_rows(bench, library: Path) -> None:
 
 
 def test_test_3_is_scaled_to_the_memory_and_says_how(bench, library: Path) -> None:
-    system = ("--preset", "3", "--memory", "1M", *"..", "4", *"...", "1")
+    system = ("--preset", "3", "--memory", "1M", *"..", "4", *"...", "1", "--uneven", "--packed")
     lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
-    assert "elemSize 64, churnCount 1, accessCount 8" in lines[1]
-    assert lines[3].strip() == "asterope-bench locality 65536 . 4 64 1 8 1"
+    assert "elemSize 1 to 64 packed, churnCount 1, accessCount 8" in lines[1]
+    assert lines[3].strip() == "asterope-bench locality 65536 . 4 64 1 8 1 --uneven --packed"
     assert [line.split()[:2] for line in lines if " KiB  " in line] == [
         [size, "KiB"] for size in ("64", "128", "256", "512")
     ]

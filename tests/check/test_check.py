@@ -262,8 +262,14 @@ def test_a_winner_that_is_slow_now_has_fallen(check, profile: dict) -> None:
     assert "behind libc" in rows(done)["1 KiB"]
 
 
-def test_sets_are_timed_again_as_copies_are(check, profile: dict) -> None:
-    done = check(always_holds(with_memset(profile)), "--measure")
+def test_sets_are_timed_again_as_copies_are(check, profile: dict, tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    done = check(always_holds(with_memset(profile)), "--measure", "--json", figures)
+    written = json.loads(figures.read_text())
+    assert written["machine"]["fingerprint"] and written["verdict"] == done.stdout.splitlines()[-1]
+    assert [one["of"] for one in written["results"]] == list(rows(done))
+    assert all(len(one["rounds"]) == 21 for one in written["results"])
+    assert len(written["modes"]) == done.stdout.count(": two modes, ")
     assert verdict(done) == (0, "The profile still holds")
     assert list(rows(done)) == ["128 B", "memset 1 KiB"]
     assert rows(done)["memset 1 KiB"].endswith("  XMM T")

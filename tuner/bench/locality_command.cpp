@@ -116,10 +116,10 @@ void print_head(const RoutineOptions& routine, const BenchRun& run, int test, in
     }
     if (test == 3) {
         std::printf("The paper's systems of 4 to 32 GiB are scaled to what may be taken. The first "
-                    "row, as a "
-                    "command:\n  asterope-bench locality %zu . %zu %zu %zu %zu %zu\n",
+                    "row, as a command:\n  asterope-bench locality %zu . %zu %zu %zu %zu %zu%s%s\n",
                     row.systemSize, row.elemsPerSubsys, row.elemSize, row.churnCount,
-                    row.accessCount, row.repCount);
+                    row.accessCount, row.repCount, row.uneven ? " --uneven" : "",
+                    row.packed ? " --packed" : "");
     }
     if (left_out) {
         std::printf("%zu rows are left out: there is no memory for their systems.\n", left_out);

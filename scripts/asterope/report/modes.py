@@ -38,7 +38,7 @@ def modes_pictures(name: str, samples: Sequence[Sample]) -> list[Picture]:
     """One with all of them; none where there are none. `name`: what was sampled, calls, say."""
     if not samples:
         return []
-    figure, _, axes_of = panels(len(samples), 3, lambda columns, rows: (10, 0.4 + 2.2 * rows))
+    figure, _, axes_of = panels(len(samples), 2, lambda columns, rows: (10, 0.4 + 2.2 * rows))
     rows = []
     for axes, (sample, unit, modes, bins) in zip(axes_of, samples):
         text = (
@@ -46,7 +46,7 @@ def modes_pictures(name: str, samples: Sequence[Sample]) -> list[Picture]:
         )
         edges = [bins.low + at * bins.width for at in range(len(bins.counts))]
         axes.bar(edges, bins.counts, bins.width, align="edge", color="#555555")
-        axes.set_title(sample[:40], fontsize=9)
+        axes.set_title(sample[:48], fontsize=9)
         axes.set_xlabel("time of a call" if unit == "s" else unit)
         axes.set_ylabel(name)
         axes.xaxis.set_major_formatter(text)

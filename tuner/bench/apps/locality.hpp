@@ -56,12 +56,12 @@ double work_of(const Locality& parameters);
 /// The rows of the paper's test 1 (elements of 128 bytes, two cache lines) or 2 (of 96, one and a
 /// half): systems of 8 KiB to 32 MiB, each cut into subsystems of 4, 8, 16 ... elements as long as
 /// there are two of them, churned once and accessed four times. Test 3, of more data than the
-/// paper's machine had memory, has elements of 64 bytes, accessed eight times, in 5 cycles: in the
-/// place of its systems of 4, 8, 16 and 32 GiB are the four powers of two that end with the last
-/// one to fit in `memory` with what manages it, cut into subsystems of 4, 256, 16 Ki ... elements.
-/// What `fixed` names holds in all rows, and leaves only those that agree with it. Throws BadInput
-/// for another number, for a fixed numSubsystems (it is what the tests compute) and where no row is
-/// left.
+/// paper's machine had memory, has elements of 64 bytes, accessed eight times, in 5 cycles (by its
+/// text; its published results are of 32 accesses and 8 cycles): in the place of its systems of 4,
+/// 8, 16 and 32 GiB are the four powers of two that end with the last one to fit in `memory` with
+/// what manages it, cut into subsystems of 4, 256, 16 Ki ... elements. What `fixed` names holds in
+/// all rows, and leaves only those that agree with it. Throws BadInput for another number, for a
+/// fixed numSubsystems (it is what the tests compute) and where no row is left.
 std::vector<Locality> preset(int test, const LocalityRequest& fixed, std::size_t memory = 0);
 
 /// Seconds of the two steps, summed over all cycles.
