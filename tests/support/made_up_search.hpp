@@ -87,11 +87,13 @@ inline TuningRequest made_up_request() {
     return request;
 }
 
-/// Runs it and writes its log to `path`. `noise`: which thousandths. Returns what was found of the
-/// copies.
+/// Runs it and writes its log to `path`. `noise`: which thousandths. `examines`: the routine, of
+/// which nothing is compiled, takes what the truth says of "routine 1". Returns what was found of
+/// the copies.
 inline Findings run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
                                    const Truth& truth, std::uint64_t noise = 1,
-                                   const Machine& machine = made_up_machine()) {
+                                   const Machine& machine = made_up_machine(),
+                                   bool examines = false) {
     const Plan plan(request, machine);
     const Features features(machine.cpu, plan.options.without);
     std::vector<std::unique_ptr<OperationSearch>> searches;
@@ -115,9 +117,9 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     RunLog log = open_run_log(path, header, false);
     Session session(true);
     session.keep(log);
-    for (const auto& one : searches) { // no routine is compiled, so none is examined
+    for (const auto& one : searches) {
         Run run(*one, machine, request.seed, session, figures);
-        run_steps(run, one->findings, false);
+        run_steps(run, one->findings, examines);
     }
     log.writer.finish({"2026-11-21T10:01:00Z", 60, {{Step::screening, 50}}, 0});
     return searches.front()->findings;

@@ -51,6 +51,24 @@ double better_everywhere(const std::string& name, std::size_t, Workload workload
     return name == kLarger ? (facts_of(workload).destination_cached ? 0.95 : 0.1) : 0;
 }
 
+/// One copy is the best up to `limit`, another beyond. The first routine loses between 16 and 32
+/// KiB, whichever of the two it has there; the next one nowhere.
+double lost_between(const std::string& name, std::size_t size, std::size_t limit) {
+    if (name == "routine 1" && size == 23170) return 1.5;
+    if (name.starts_with("routine ")) return 0.6;
+    return name == (size <= limit ? kSmaller : kLarger) ? 0.6 : 0;
+}
+double lost_above(const std::string& name, std::size_t size, Workload) {
+    return lost_between(name, size, 16384);
+}
+double lost_below(const std::string& name, std::size_t size, Workload) {
+    return lost_between(name, size, 30000);
+}
+/// The next one loses more there.
+double lost_always(const std::string& name, std::size_t size, Workload) {
+    return name == "routine 2" && size == 23170 ? 1.8 : lost_between(name, size, 16384);
+}
+
 /// Copies that sense take as long as the pipeline that they go on with, and 2 ns more.
 Truth sensing(const Truth& truth) {
     return [truth](const std::string& name, std::size_t size, Workload workload) {
@@ -81,9 +99,10 @@ class RowsOf : public TemporaryFolder {
         for (std::size_t size = 128; size <= 131072; size *= 2) sizes.push_back(size);
         sizes.push_back(1 << 20);
     }
-    Profile run(Factor factor, std::uint64_t noise = 1) {
+    Profile run(Factor factor, std::uint64_t noise = 1, bool examines = false) {
         std::filesystem::remove(log());
-        found_ = run_made_up_search(log(), request_, sensing(made_up_truth(factor)), noise);
+        found_ = run_made_up_search(log(), request_, sensing(made_up_truth(factor)), noise,
+                                    made_up_machine(), examines);
         return replayed();
     }
     Profile replayed() const { return profile_of_log(read_trial_log(log()), log()); }
@@ -188,4 +207,18 @@ TEST_F(RowsOf, a_routine_are_those_of_another_run_with_other_noise) {
         EXPECT_EQ(rows_of(run(factor, 1).of(ChoiceKind::pipelines)),
                   rows_of(run(factor, 2).of(ChoiceKind::pipelines)));
     }
+}
+
+TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evaluated_sizes) {
+    const auto end_of_first = [&](Factor factor) {
+        const Profile profile = run(factor, 1, true);
+        std::size_t up_to = 0;
+        for (const Choice* one : profile.of(ChoiceKind::pipelines)) {
+            if (name_of(one->copy) == kSmaller) up_to = one->up_to;
+        }
+        return up_to;
+    };
+    EXPECT_EQ(end_of_first(lost_above), 23170u);
+    EXPECT_EQ(end_of_first(lost_below), 16384u);
+    EXPECT_LT(end_of_first(lost_always), 23170u) << "it was no better";
 }

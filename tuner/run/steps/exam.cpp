@@ -149,6 +149,27 @@ bool choose_small_anew(const Exam& exam, Findings& findings) {
     return true;
 }
 
+/// Lets the other of two rows take the sizes between two evaluated ones at which the routine lost:
+/// their boundary was found by races of few rounds. False where no rows meet there.
+bool move_boundaries(const Exam& exam, const Findings& findings, PipelineFacts& facts) {
+    std::vector<SizeInterval>& intervals = facts.intervals.front();
+    bool moved = false;
+    for (const auto& [size, cell] : exam.cells) {
+        if (size == 0 || cell.losses.empty()) continue;
+        const auto holder = std::ranges::find_if(
+            intervals, [&](const SizeInterval& one) { return size <= one.up_to; });
+        const std::size_t evaluated = facts.found[holder->result].results.front().size;
+        const auto lower = evaluated < size || holder == intervals.begin() ? holder : holder - 1;
+        const auto upper = lower + 1;
+        if (evaluated == size || upper == intervals.end() ||
+            row_at(findings.rows, lower->result) == row_at(findings.rows, upper->result))
+            continue;
+        lower->up_to = upper->above = std::min(evaluated, size);
+        moved = true;
+    }
+    return moved;
+}
+
 /// Chooses rows anew by what the exam found where it lost. False where they stay the same.
 bool choose_anew(const Contests& contests, const Exam& exam, Findings& findings) {
     if (findings.rows.empty()) return false;
@@ -156,7 +177,7 @@ bool choose_anew(const Contests& contests, const Exam& exam, Findings& findings)
     std::vector<TimedRowCopy> timed = contests.timed_rows();
     std::set<std::size_t> settled;
     for (const auto& [size, cell] : exam.cells) {
-        // Between the evaluated sizes it is not known what others are worth.
+        // Between the evaluated sizes it is not known what others are worth: see move_boundaries.
         if (size == 0 || cell.losses.empty()) continue;
         const std::size_t index = facts.result_for(size);
         if (facts.found[index].results.front().size != size) continue;
@@ -174,11 +195,11 @@ bool choose_anew(const Contests& contests, const Exam& exam, Findings& findings)
     }
     std::vector<Row> rows = contests.beyond_chance(
         choose_rows(contests.scores, contests.rules, timed), contests.scores, 0, settled);
-    if (rows == findings.rows || rows.empty()) return false;
+    std::vector<SizeInterval>& intervals = facts.intervals.front();
+    if (rows == findings.rows || rows.empty()) return move_boundaries(exam, findings, facts);
     const std::vector<Row> before = findings.rows;
     contests.take_rows(std::move(rows), findings);
     // Where the same two still meet, they do at the same size; others at an evaluated one.
-    std::vector<SizeInterval>& intervals = facts.intervals.front();
     const auto same = [&](std::size_t i) {
         return row_at(before, i).copy == row_at(findings.rows, i).copy;
     };
