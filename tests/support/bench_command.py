@@ -1,0 +1,117 @@
+"""Runs the command asterope-bench with a routine, and copies of others to compare it with."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from asterope.profile import load_profile
+from asterope.render import render_routine
+from command_errors import only_error_of
+from copy_programs import shared_library
+from profile_samples import choice
+
+PLAIN = {"rt": "XMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
+FEW = ("--rounds", "3", "--sizes", "128,4K")
+SIZES = ("--suite", "sizes")
+HOT = (*FEW, "--suite", "hot")
+MIXES = [f"mix_{where}{read}" for read in ("", "_read") for where in ("l1", "l2", "l3", "memory")]
+PAGE_ENDS = ["page_end", "page_end_read"]
+FIXED = ["fixed", "fixed_read", "fixed_walk", "fixed_walk_read"]
+
+only_error = partial(only_error_of, "asterope-bench")
+Measured = tuple[subprocess.CompletedProcess, dict]
+
+
+def routine_of(profile: Path, folder: Path) -> Path:
+    """Its routine, compiled."""
+    files = render_routine(load_profile(profile))
+    (folder / "asterope_memcpy.h").write_text(files["asterope_memcpy.h"])
+    return shared_library(folder / "libroutine.so", files["asterope_memcpy.c"])
+
+
+@pytest.fixture(scope="module")
+def library(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reference routine, compiled."""
+    profile = repository / "generated" / "reference" / "xeon-gold-5218.json"
+    return routine_of(profile, tmp_path_factory.mktemp("routine"))
+
+
+@pytest.fixture
+def measured(bench, library: Path, tmp_path: Path) -> Callable[..., Measured]:
+    """Compares the routine, without a word on stderr; what was printed, and the report."""
+
+    def run(*arguments: object, routine: Path = library) -> Measured:
+        done = bench("--routine", routine, *arguments, "--json", "report.json")
+        assert (done.returncode, done.stderr) == (0, "")
+        return done, json.loads((tmp_path / "report.json").read_text())
+
+    return run
+
+
+@pytest.fixture
+def profile_for(tmp_path: Path) -> Callable[[str], tuple[str, str]]:
+    """The option of a profile of two choices, which was tuned for that workload."""
+
+    def write(workload: str) -> tuple[str, str]:
+        choices = [choice("pipelines", *ends, PLAIN) for ends in ((0, 200), (200, 2048))]
+        profile = {"format": "asterope-profile", "version": 2, "architecture": "x86_64",
+                   "complete": True, "search": {"workload": workload},
+                   "choices": choices}  # fmt: skip
+        (tmp_path / "profile.json").write_text(json.dumps(profile))
+        return "--profile", "profile.json"
+
+    return write
+
+
+def rows_of(done: subprocess.CompletedProcess, title: str) -> list[str]:
+    """The lines of a table: after its title, up to the next blank line."""
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith(f"{title} ")) + 1
+    rest = lines[begin:]
+    return rest[: rest.index("")] if "" in rest else rest
+
+
+PEERS = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define COPY(name) void *name(void *to, const void *from, size_t size)
+COPY(right) { return memcpy(to, from, size); }
+COPY(slow) {
+    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
+    return to;
+}
+COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
+COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
+COPY(leaves) { exit(0); return memcpy(to, from, size); }
+COPY(hangs) { creat("hanging", 0600); for (;;) sleep(1); return to; }
+COPY(asterope_memcpy) { return memcpy(to, from, size); }
+COPY(asterope_memcpy_hot) { return memcpy(to, from, size); }
+COPY(asterope_memcpy_cold) { return memcpy(to, from, size); }
+/* right while it is verified, in 7,000 calls */
+#define LATE(name, fault) COPY(name) { \\
+    static long calls; \\
+    if (++calls > 10000) fault; \\
+    return memcpy(to, from, size); \\
+}
+LATE(leaves_late, _exit(0))
+LATE(crashes_late, abort())
+LATE(idles_late, return to)
+"""
+
+
+@pytest.fixture(scope="module")
+def peers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with copies of all kinds."""
+    return shared_library(tmp_path_factory.mktemp("peers") / "libpeers.so", PEERS)
+
+
+def peer(library: Path, *symbols: str) -> list[str]:
+    return [part for symbol in symbols for part in ("--peer", f"{symbol}={library}:{symbol}")]
