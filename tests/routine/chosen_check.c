@@ -6,15 +6,11 @@
  * With LIBRARY both are those of a library that is opened by main, after ASTEROPE_PROFILE has been
  * set to VALUE, and -DOPENS compiles it without a file of its own. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "harness.h"
 
-typedef void* (*copy_function)(void*, const void*, size_t);
 typedef const char* (*name_function)(void);
 
-static void check(copy_function copy, const char* when) {
+static void check(plain_function copy, const char* when) {
     static char source[5000], destination[5000];
     for (size_t bytes = 0; bytes <= sizeof source; bytes += bytes < 700 ? 1 : 613) {
         memset(source, (int)(1 + bytes % 99), bytes);
@@ -28,9 +24,7 @@ static void check(copy_function copy, const char* when) {
     }
 }
 
-typedef void* (*set_function)(void*, int, size_t);
-
-static void check_set(set_function set, const char* when) {
+static void check_set(plain_set_function set, const char* when) {
     static char destination[5000];
     for (size_t bytes = 0; bytes <= sizeof destination; bytes += bytes < 700 ? 1 : 613) {
         for (size_t i = 0; i < sizeof destination; ++i) destination[i] = 'x';
@@ -46,13 +40,9 @@ static void check_set(set_function set, const char* when) {
 #ifdef OPENS
 int main(int argc, char** argv) {
     if (argc > 2) setenv("ASTEROPE_PROFILE", argv[2], 1);
-    void* library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (library == NULL) {
-        puts(argc > 1 ? dlerror() : "no library");
-        return 1;
-    }
-    check((copy_function)dlsym(library, "asterope_memcpy"), "library");
-    check_set((set_function)dlsym(library, "asterope_memset"), "library");
+    void* library;
+    check((plain_function)function_of(argv[1], "asterope_memcpy", &library), "library");
+    check_set((plain_set_function)dlsym(library, "asterope_memset"), "library");
     const name_function name = (name_function)dlsym(library, "asterope_profile");
     printf("%s %s\n", name(), name());
     return 0;
@@ -61,8 +51,8 @@ int main(int argc, char** argv) {
 #include "asterope_memcpy.h"
 
 /* Its address stands in memory that has to be relocated. */
-static copy_function copies[] = {asterope_memcpy, asterope_mempcpy, asterope_memmove};
-static set_function sets[] = {asterope_memset};
+static plain_function copies[] = {asterope_memcpy, asterope_mempcpy, asterope_memmove};
+static plain_set_function sets[] = {asterope_memset};
 static const char* first_name;
 
 __attribute__((constructor(101))) static void first(void) {

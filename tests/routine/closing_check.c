@@ -5,7 +5,6 @@
  * Usage: closing_check LIBRARY
  * Prints `ok` or `FAIL: ...`; exits 1 where something failed. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -17,35 +16,21 @@ int main(int count, char** words) {
     static char from[BYTES], to[BYTES];
     size_t most = 0;
     for (int i = 0; i < ROUNDS; ++i) {
-        void* library = count == 2 ? dlopen(words[1], RTLD_NOW) : 0;
-        plain_function copy = 0;
-        if (library) *(void**)&copy = dlsym(library, "asterope_memcpy_mt");
-        if (!copy) {
-            printf("FAIL: cannot open: %s\n", dlerror());
-            return 1;
-        }
+        void* library;
+        plain_function copy;
+        *(void**)&copy = function_of(words[count - 1], "asterope_memcpy_mt", &library);
         memset(from, i, BYTES);
         for (int calls = i % 3; calls >= 0; --calls) copy(to, from, BYTES);
-        if (memcmp(from, to, BYTES)) {
-            printf("FAIL: copies wrongly\n");
-            return 1;
-        }
+        if (memcmp(from, to, BYTES)) die("copies wrongly", BYTES);
         if (threads_of_process() > most) most = threads_of_process();
         const pid_t child = i % 4 ? -1 : (pid_t)syscall(SYS_fork);
         int status = 0;
         dlclose(library);
         if (child > 0 && (waitpid(child, &status, 0) != child || status != 0)) {
-            printf("FAIL: a child ends with status %d\n", status);
-            return 1;
+            die("a child's status", (size_t)status);
         }
-        if (threads_in_the_end(1) != 1) {
-            printf("FAIL: %zu threads are left\n", threads_of_process());
-            return 1;
-        }
-        if (dlopen(words[1], RTLD_NOW | RTLD_NOLOAD)) {
-            printf("FAIL: the library is not closed\n");
-            return 1;
-        }
+        if (threads_in_the_end(1) != 1) die("threads are left", threads_of_process());
+        if (dlopen(words[1], RTLD_NOW | RTLD_NOLOAD)) die("the library is not closed", 0);
         if (child == 0) return 0;
     }
     printf("%zu threads\nok\n", most);

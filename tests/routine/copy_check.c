@@ -3,13 +3,12 @@
 #include "copy_check.h"
 
 #include <setjmp.h>
-#include <signal.h>
 
 #include "architecture.h"
 #include "harness.h"
 #include OF_ARCHITECTURE(cpu_state.h)
 
-enum { OFFSETS = 64, CANARY_BYTES = 128, CANARY = 0xA5 };
+enum { OFFSETS = 64, CANARY_BYTES = 128 };
 
 /* --- Buffers ---------------------------------------------------------------------------------- */
 
@@ -134,11 +133,9 @@ void copy_check_start(size_t largest) {
 
     static char stack[65536];
     const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
-    struct sigaction action = {.sa_sigaction = on_signal,
-                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigaltstack(&alternative, NULL);
     const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
-    for (int i = 0; i < 4; ++i) sigaction(signals[i], &action, NULL);
+    for (int i = 0; i < 4; ++i) handle(signals[i], on_signal);
 }
 
 /* Runs `check` in a place to which a signal handler can return. */

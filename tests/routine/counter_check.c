@@ -5,19 +5,14 @@
  * Forbids it, loads the routine, copies so many bytes. Prints `ok`, or `skip` where this system
  * cannot forbid it; dies of a signal where the routine reads the counter all the same. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 
-typedef void* (*copy_function)(void* destination, const void* source, size_t bytes);
+#include "harness.h"
 
 int main(int argc, char** argv) {
     if (argc != 3) return 2;
     const size_t bytes = strtoull(argv[2], NULL, 10);
-    unsigned char *source = malloc(bytes), *destination = calloc(bytes, 1);
-    if (source == NULL || destination == NULL) return 2;
+    unsigned char *source = guarded(bytes), *destination = guarded(bytes);
     memset(source, 0x5A, bytes);
     int mode = PR_TSC_ENABLE;
     if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV) != 0 || prctl(PR_GET_TSC, &mode) != 0 ||
@@ -25,10 +20,9 @@ int main(int argc, char** argv) {
         puts("skip");
         return 0;
     }
-    void* const library = dlopen(argv[1], RTLD_NOW);
-    copy_function copy = NULL;
-    if (library != NULL) *(void**)&copy = dlsym(library, "asterope_memcpy");
-    if (copy == NULL) return 2;
+    void* library;
+    plain_function copy;
+    *(void**)&copy = function_of(argv[1], "asterope_memcpy", &library);
     copy(destination, source, bytes);
     if (memcmp(destination, source, bytes) != 0) return 1;
     puts("ok");

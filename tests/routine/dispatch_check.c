@@ -11,14 +11,9 @@
  * probes are real, so buffers must be: DISTANCE and BYTES at most 65536. */
 #define _GNU_SOURCE
 #include <setjmp.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "architecture.h"
+#include "harness.h"
 #include OF_ARCHITECTURE(breakpoint.h)
 
 enum kind { IS_COPY, SENSES, IS_FUNCTION };
@@ -40,7 +35,7 @@ static const struct {
 #include "dispatch.inc"
 };
 
-enum { TARGETS = sizeof targets / sizeof targets[0], PAGE = 4096 };
+enum { TARGETS = COUNT_OF(targets) };
 
 static sigjmp_buf after_breakpoint;
 static uintptr_t reached;
@@ -79,17 +74,15 @@ int main(int argc, char** argv) {
         argc -= 2;
         argv += 2;
     }
-    void* (*volatile function)(void*, const void*, size_t) = NULL;
+    volatile plain_function function = NULL;
     for (int i = 0; i < TARGETS; ++i) {
         if (targets[i].kind != IS_FUNCTION) {
             if (!(past_sensing && targets[i].kind == SENSES)) set_breakpoint(targets[i].start);
         } else if (argc > 3 && strcmp(argv[1], targets[i].name) == 0) {
-            function = (void* (*)(void*, const void*, size_t))targets[i].start;
+            function = (plain_function)targets[i].start;
         }
     }
-    struct sigaction action = {.sa_sigaction = on_breakpoint, .sa_flags = SA_SIGINFO};
-    sigaction(SIGTRAP, &action, NULL);
-
+    handle(SIGTRAP, on_breakpoint);
     if (function == NULL) return 2;
     /* as a number: a pointer so far outside of `room` could not be computed as one */
     const uintptr_t destination = (uintptr_t)source + (uintptr_t)strtoll(argv[2], NULL, 10);

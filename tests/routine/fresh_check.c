@@ -3,17 +3,12 @@
  * the other.
  */
 #define _GNU_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "asterope_memcpy.h"
+#include "harness.h"
 
-enum { COPIES = 32, PAGE = 4096 };
-
-typedef void* copy_function(void*, const void*, size_t);
+enum { COPIES = 32 };
 
 static long faults(void) {
     struct rusage usage;
@@ -22,11 +17,9 @@ static long faults(void) {
 }
 
 /* Of COPIES copies, each to pages of its own; `past` bytes into the first of them. */
-static long faults_of(copy_function* copy, const char* source, size_t size, size_t past) {
+static long faults_of(plain_function copy, const char* source, size_t size, size_t past) {
     size_t room = (size / PAGE + 2) * PAGE;
-    char* fresh =
-        mmap(NULL, COPIES * room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == MAP_FAILED) exit(2);
+    char* fresh = (char*)guarded(COPIES * room);
     madvise(fresh, COPIES * room, MADV_NOHUGEPAGE); /* or one fault would do for many copies */
     long before = faults();
     for (size_t i = 0; i < COPIES; i++) copy(fresh + i * room + past, source, size);
@@ -36,8 +29,8 @@ static long faults_of(copy_function* copy, const char* source, size_t size, size
 }
 
 int main(int argc, char** argv) {
-    copy_function* volatile libc = memcpy; /* no call that the compiler could do without */
-    copy_function* volatile routine = asterope_memcpy;
+    volatile plain_function libc = memcpy; /* no call that the compiler could do without */
+    volatile plain_function routine = asterope_memcpy;
     for (int i = 1; i < argc; i++) {
         size_t size = strtoul(argv[i], NULL, 10);
         char* source = malloc(size);

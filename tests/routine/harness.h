@@ -1,9 +1,11 @@
-/* What the check programs share: options, memory between guard pages, random numbers, and threads
- * of the process. */
+/* What the check programs share: options, memory between guard pages, random numbers, handlers of
+ * signals, functions of libraries, and threads of the process. _GNU_SOURCE must be defined. */
 #ifndef ASTEROPE_HARNESS_H
 #define ASTEROPE_HARNESS_H
 
 #include <dirent.h>
+#include <dlfcn.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +18,7 @@
 #define HARNESS static inline __attribute__((unused))
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, CANARY = 0xA5 };
 
 /* What libc's functions and those under test are called as. */
 typedef void* (*plain_function)(void* destination, const void* source, size_t bytes);
@@ -78,6 +80,26 @@ HARNESS uint64_t next_random(uint64_t* state) {
 HARNESS void fill_randomly(void* memory, size_t bytes, uint64_t state) {
     unsigned char* at = memory;
     for (size_t i = 0; i < bytes; ++i) at[i] = (unsigned char)next_random(&state);
+}
+
+HARNESS __attribute__((noreturn)) void die(const char* what, size_t number) {
+    printf("FAIL: %s: %zu\n", what, number);
+    fflush(stdout);
+    _exit(1);
+}
+
+/* Has the signal handled so, on the alternative stack where there is one. */
+HARNESS void handle(int number, void (*handler)(int, siginfo_t*, void*)) {
+    const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaction(number, &action, NULL);
+}
+
+/* A function of a library, which is opened for it; exits 1 where it is not there. */
+HARNESS void* function_of(const char* path, const char* name, void** library) {
+    void* const opened = *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void* const function = opened ? dlsym(opened, name) : NULL;
+    if (!function) die(dlerror(), 0);
+    return function;
 }
 
 HARNESS size_t threads_of_process(void) {

@@ -21,8 +21,6 @@
  * Prints `N steps, N in the object, N changes, N interrupted copies`, then `ok` or some lines
  * `FAIL ...`; exits 1 where something failed. */
 #define _GNU_SOURCE
-#include <stdio.h>
-
 #ifdef STEPPED
 
 int finish_loading_check(void);
@@ -34,16 +32,9 @@ int main(void) {
 #else
 
 #include <link.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
-typedef void* (*copy_function)(void* destination, const void* source, size_t bytes);
+#include "harness.h"
 
 #define FUNCTION(name, forgives, returns_end) LISTED(name, forgives, returns_end, false)
 #define THREADED(name) LISTED(name, false, false, true)
@@ -55,7 +46,7 @@ typedef void* (*copy_function)(void* destination, const void* source, size_t byt
 /* Those over threads come last. */
 static const struct function {
     const char* name;
-    copy_function copy;
+    plain_function copy;
     bool forgives, returns_end, threaded;
 } functions[] = {
 #define LISTED(name, ...) {#name, name, __VA_ARGS__},
@@ -63,16 +54,15 @@ static const struct function {
 };
 
 enum {
-    FUNCTIONS = sizeof functions / sizeof *functions,
+    FUNCTIONS = COUNT_OF(functions),
     LARGEST = 1100, /* of all sizes; some are larger */
     BEYOND = 17000,
     MARGIN = 64,   /* canaries on either side of a copy */
     SHIFTED = 128, /* how far overlapping buffers may lie apart */
     ROOM = MARGIN + SHIFTED + BEYOND + SHIFTED + MARGIN,
     OVER_THREADS = 200000, /* bytes */
-    CANARY = 0xA5,
-    FEW = 37,     /* the step of sizes where no variable can have changed */
-    STEPPED = 32, /* instructions of a copy: behind these none reads a variable */
+    FEW = 37,              /* the step of sizes where no variable can have changed */
+    STEPPED = 32,          /* instructions of a copy: behind these none reads a variable */
     MOST_CHANGES = 64,
     MOST_FAULTS = 5,
     TRAP_FLAG = 0x100
@@ -128,7 +118,7 @@ static void note_fault(const char* what) {
 }
 
 /* Calls the function with these arguments, and with the trap flag; see step_through_copies. */
-void* loading_check_stepped(void* to, const void* from, size_t bytes, copy_function copy);
+void* loading_check_stepped(void* to, const void* from, size_t bytes, plain_function copy);
 extern const char loading_check_returned[];
 __asm__("    .text\n"
         "    .globl loading_check_stepped, loading_check_returned\n"
@@ -176,7 +166,7 @@ static void check_overlapping(const struct function* function, size_t bytes, lon
 
 static void check(const struct function* function, size_t bytes, size_t salt) {
     static const long shifts[] = {1, 7, 8, 16, 31, 33, 63, 64, 100};
-    const long shift = shifts[(bytes + salt) % (sizeof shifts / sizeof *shifts)];
+    const long shift = shifts[(bytes + salt) % COUNT_OF(shifts)];
     all->now.function = function->name;
     all->now.bytes = bytes;
     check_apart(function, bytes, salt);
@@ -197,7 +187,7 @@ static void check_large(const struct function* function, size_t salt) {
 
 /* Some of these sizes are sensed. */
 static const size_t beyond[] = {2000, 4095, 4096, 4097, 5000, 16384, BEYOND};
-enum { BEYONDS = sizeof beyond / sizeof *beyond };
+enum { BEYONDS = COUNT_OF(beyond) };
 
 static void check_all(size_t bytes, size_t salt) {
     for (size_t i = 0; i < FUNCTIONS; ++i) check(&functions[i], bytes, salt);
@@ -279,7 +269,8 @@ static void print_fault(const struct fault* fault) {
     if (write(STDOUT_FILENO, line, (size_t)length) < 0) _exit(1);
 }
 
-static void on_death(int number) {
+static void on_death(int number, siginfo_t* info, void* context) {
+    (void)info, (void)context;
     all->now.what = number == SIGSEGV ? "dies of SIGSEGV" : "dies of SIGBUS";
     print_fault(&all->now);
     _exit(1);
@@ -330,18 +321,6 @@ static void on_step(int number, siginfo_t* info, void* context) {
     }
 }
 
-static void handle(int number, void (*handler)(int), void (*step)(int, siginfo_t*, void*)) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_flags = SA_ONSTACK | (step ? SA_SIGINFO : 0);
-    if (step) {
-        action.sa_sigaction = step;
-    } else {
-        action.sa_handler = handler;
-    }
-    sigaction(number, &action, NULL);
-}
-
 static void* memory(size_t bytes) {
     void* got = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (got == MAP_FAILED) _exit(2);
@@ -361,9 +340,9 @@ __attribute__((constructor(101))) static void start_stepping(void) {
     look_for_changes(false);
     memset(all->of_workers, 0, words); /* they had all yet to be seen */
     sigaltstack(&stack, NULL);
-    handle(SIGSEGV, on_death, NULL);
-    handle(SIGBUS, on_death, NULL);
-    handle(SIGTRAP, NULL, on_step);
+    handle(SIGSEGV, on_death);
+    handle(SIGBUS, on_death);
+    handle(SIGTRAP, on_step);
     __asm__ volatile("lea -128(%%rsp), %%rsp\n" /* leaves the red zone alone */
                      "pushf\n"
                      "orq $0x100, (%%rsp)\n"
@@ -408,7 +387,7 @@ static void step_through_copies(void) {
             /* of many changes the neighbours and the outermost */
             if (last > 6 && from != 0 && to != from + 1 && to != last) continue;
             for (size_t i = 0; i < FUNCTIONS; ++i) {
-                for (size_t size = 0; size < sizeof sizes / sizeof *sizes; ++size)
+                for (size_t size = 0; size < COUNT_OF(sizes); ++size)
                     interrupt_copies(&functions[i], sizes[size], from, to);
                 for (size_t size = 0; size < BEYONDS; ++size)
                     interrupt_copies(&functions[i], beyond[size], from, to);

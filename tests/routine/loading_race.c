@@ -3,12 +3,12 @@
  *
  * It is loaded by LD_PRELOAD behind the library under test, and so initialised before that one. The
  * process exits with 1 where a copy was wrong. */
+#define _GNU_SOURCE
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { BYTES = 100, MARGIN = 64, CANARY = 0xA5 };
+#include "harness.h"
+
+enum { BYTES = 100, MARGIN = 64 };
 
 static unsigned char from[BYTES], room[MARGIN + BYTES + MARGIN];
 static unsigned running, stop;

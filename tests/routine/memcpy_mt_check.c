@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -45,12 +44,6 @@ static int told_create(pthread_t* thread, const pthread_attr_t* attributes, void
 #undef pthread_create
 
 enum { ROOM = 5 << 20 };
-
-static _Noreturn void fail(const char* what, size_t number) {
-    printf("FAIL: %s: %zu\n", what, number);
-    fflush(stdout);
-    _exit(1);
-}
 
 /* The buffers of one check: a source of random bytes, and a destination. */
 struct pair {
@@ -86,14 +79,14 @@ static void copy_at(struct pair buffers, size_t to_at, size_t from_at, size_t by
     unsigned char *to = buffers.to + to_at, *from = buffers.from + from_at;
     const size_t before = to_at < 64 ? to_at : 64;
     const size_t behind = ROOM - to_at - bytes < 64 ? ROOM - to_at - bytes : 64;
-    memset(to - before, 0xA5, before + bytes + behind);
-    if (asterope_memcpy_mt(to, from, bytes) != to) fail("does not return its destination", bytes);
-    if (memcmp(to, from, bytes)) fail("copies wrongly", bytes);
+    memset(to - before, CANARY, before + bytes + behind);
+    if (asterope_memcpy_mt(to, from, bytes) != to) die("does not return its destination", bytes);
+    if (memcmp(to, from, bytes)) die("copies wrongly", bytes);
     for (size_t i = 0; i < before; ++i) {
-        if (to[-1 - (ptrdiff_t)i] != 0xA5) fail("writes in front", bytes);
+        if (to[-1 - (ptrdiff_t)i] != CANARY) die("writes in front", bytes);
     }
     for (size_t i = 0; i < behind; ++i) {
-        if (to[bytes + i] != 0xA5) fail("writes behind", bytes);
+        if (to[bytes + i] != CANARY) die("writes behind", bytes);
     }
 }
 
@@ -148,7 +141,7 @@ static void* call_again_and_again(void* number) {
         if (i % 2 || !run_job(at, bytes, 65536, yielding_copy)) {
             asterope_memcpy_mt(at.to, at.from, bytes);
         }
-        if (memcmp(at.to, at.from, bytes)) fail("copies wrongly", bytes);
+        if (memcmp(at.to, at.from, bytes)) die("copies wrongly", bytes);
     }
     return 0;
 }
@@ -180,8 +173,8 @@ static void check_help_in(struct pair pair, size_t chunk) {
     caller = pthread_self();
     helped = 0;
     memset(pair.to, 0, 1000000);
-    if (!run_job(pair, 1000000, chunk, wait_for_help)) fail("nobody helps", 0);
-    if (memcmp(pair.from, pair.to, 1000000)) fail("copies wrongly", 1000000);
+    if (!run_job(pair, 1000000, chunk, wait_for_help)) die("nobody helps", 0);
+    if (memcmp(pair.from, pair.to, 1000000)) die("copies wrongly", 1000000);
 }
 
 static void check_help(struct pair pair) {
@@ -208,9 +201,9 @@ static void await(pid_t child) {
     }
     if (ended == 0) {
         kill(child, SIGKILL);
-        fail("a child hangs", (size_t)child);
+        die("a child hangs", (size_t)child);
     }
-    if (ended != child || status != 0) fail("child's status", (size_t)status);
+    if (ended != child || status != 0) die("child's status", (size_t)status);
 }
 
 static unsigned calling, stop_calling;
@@ -256,7 +249,7 @@ static int copy_in_shared_memory(void* room) {
     const struct pair pair = new_pair(7);
     (void)room;
     for (size_t i = 0; i < 3; ++i) copy(pair, 1000000 + i);
-    if (tasks() != 1) fail("threads of a child in shared memory", tasks());
+    if (tasks() != 1) die("threads of a child in shared memory", tasks());
     asterope_threads_stop(); /* as its exit() would */
     return 0;
 }
@@ -285,7 +278,7 @@ static void children(void) {
         if (child == 0) {
             copy(pair, 1000000 + i);
             copy(pair, 2000000 + i);
-            if ((ways[way] == by_fork) != (tasks() > 1)) fail("threads of a child", tasks());
+            if ((ways[way] == by_fork) != (tasks() > 1)) die("threads of a child", tasks());
             if (ways[way] == by_fork) check_help(pair);
             if (i % 2) {
                 const pid_t grandchild = ways[i / 2 % WAYS]();
@@ -340,11 +333,11 @@ static void run_and_fork(asterope_threads_copy copy_and_fork, size_t way) {
     forked = 0;
     way_to_fork = way;
     if (!run_job(pair, 1000000, 0, copy_and_fork)) {
-        if (forked != 2) fail("nobody helps", way);
+        if (forked != 2) die("nobody helps", way);
         asterope_memcpy(pair.to, pair.from, 1000000); /* as asterope_memcpy_mt does */
     }
-    if (!forked) fail("nobody forked", way);
-    if (memcmp(pair.from, pair.to, 1000000)) fail("copies wrongly", way);
+    if (!forked) die("nobody forked", way);
+    if (memcmp(pair.from, pair.to, 1000000)) die("copies wrongly", way);
     if (forked == 2) {
         copy(pair, 1000000);
         if (ways[way] == by_fork) {
@@ -387,16 +380,12 @@ static void* step_to_sleep(void* to, const void* from, size_t bytes, size_t unus
 /* The fork just before a caller goes to sleep, when it has looked at everything: nobody will wake
  * it in the child. */
 static void sleeper(void) {
-    struct sigaction action;
     if (!CAN_STEP) {
         puts("skip: no process can step through its own instructions here");
         exit(0);
     }
-    memset(&action, 0, sizeof action);
-    action.sa_sigaction = fork_before_sleep;
-    action.sa_flags = SA_SIGINFO;
     of_handler = new_pair(5);
-    sigaction(SIGTRAP, &action, 0);
+    handle(SIGTRAP, fork_before_sleep);
     for (size_t i = 0; i < WAYS; ++i) run_and_fork(step_to_sleep, i);
 }
 
@@ -410,15 +399,15 @@ static void namespace(void) {
     }
     const pid_t first = fork();
     if (first == 0) {
-        if (getpid() != 1) fail("the number in a namespace", (size_t)getpid());
+        if (getpid() != 1) die("the number in a namespace", (size_t)getpid());
         check_help(pair);
         const pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
         if (child == 0) {
-            if (getpid() != 1) fail("the number in a namespace", (size_t)getpid());
+            if (getpid() != 1) die("the number in a namespace", (size_t)getpid());
             copy(pair, 1000000);
             exit(0);
         }
-        if (child < 0) fail("no child in a namespace", 0);
+        if (child < 0) die("no child in a namespace", 0);
         await(child);
         exit(0);
     }
@@ -465,7 +454,7 @@ static void* copy_cancelled(void* unused) {
     caller = pthread_self();
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
     run_job(cancelled, 1000000, 65536, copy_and_hit);
-    fail("a thread was not cancelled behind its copy", 0);
+    die("a thread was not cancelled behind its copy", 0);
     return unused;
 }
 
@@ -481,15 +470,15 @@ static void held(void) {
         hit = 0;
         handled = 0;
         hit_by = signal_itself;
-        if (!run_job(pair, 1000000, 0, copy_and_hit)) fail("nobody helps", 0);
-        if (handled_in_copy) fail("a signal is handled in the midst of a copy", 0);
-        if (!handled) fail("a signal is lost", 0);
+        if (!run_job(pair, 1000000, 0, copy_and_hit)) die("nobody helps", 0);
+        if (handled_in_copy) die("a signal is handled in the midst of a copy", 0);
+        if (!handled) die("a signal is lost", 0);
         memset(pair.to, 0, ROOM);
         hit = 0;
         hit_by = cancel_itself;
-        if (pthread_create(&thread, 0, copy_cancelled, 0)) fail("no thread", 0);
+        if (pthread_create(&thread, 0, copy_cancelled, 0)) die("no thread", 0);
         pthread_join(thread, 0);
-        if (memcmp(pair.to, pair.from, 1000000)) fail("copies wrongly", 1000000);
+        if (memcmp(pair.to, pair.from, 1000000)) die("copies wrongly", 1000000);
         check_help(pair);
     }
 }
@@ -510,19 +499,15 @@ static void mend_page(int signal, siginfo_t* info, void* context) {
 /* A program that maps pages when they are touched: workers must have its handler called too. */
 static void faults(void) {
     const struct pair pair = new_pair(3);
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_sigaction = mend_page;
-    action.sa_flags = SA_SIGINFO;
     check_help(pair);
     missing = pair.to;
     missing_end = pair.to + ROOM;
-    sigaction(SIGSEGV, &action, 0);
+    handle(SIGSEGV, mend_page);
     while (!mended_by_others) {
         helped = 0;
-        if (mprotect(pair.to, ROOM, PROT_NONE)) fail("no pages", 0);
-        if (!run_job(pair, 1000000, 0, wait_for_help)) fail("nobody helps", 0);
-        if (memcmp(pair.from, pair.to, 1000000)) fail("copies wrongly", 1000000);
+        if (mprotect(pair.to, ROOM, PROT_NONE)) die("no pages", 0);
+        if (!run_job(pair, 1000000, 0, wait_for_help)) die("nobody helps", 0);
+        if (memcmp(pair.from, pair.to, 1000000)) die("copies wrongly", 1000000);
     }
 }
 
@@ -543,12 +528,12 @@ static void stop(void) {
     check_help(pair);
     pthread_create(&thread, 0, stop_cancelled, 0);
     pthread_join(thread, 0);
-    if (!stopped) fail("cancelled before all workers had ended", 0);
+    if (!stopped) die("cancelled before all workers had ended", 0);
     if (threads_in_the_end(1 + (size_t)others) != 1 + (size_t)others) {
-        fail("threads are left", tasks());
+        die("threads are left", tasks());
     }
     copy(pair, 1000000); /* as what exits later may */
-    if (tasks() != 1) fail("threads after the end", tasks());
+    if (tasks() != 1) die("threads after the end", tasks());
 }
 
 /* --- Handlers that fork and copy --- */
@@ -617,8 +602,8 @@ int main(int count, char** words) {
     if (count > 2) cpus = atoi(words[2]);
     if (count > 3) creations = atoi(words[3]);
     if (count > 4) others = atoi(words[4]);
-    if (!check) fail("what to check", 0);
-    if (tasks() != 1) fail("threads before the first call", tasks());
+    if (!check) die("what to check", 0);
+    if (tasks() != 1) die("threads before the first call", tasks());
     check();
     puts("ok");
     return 0;

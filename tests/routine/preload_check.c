@@ -3,21 +3,14 @@
  * becomes the library that the check "dlopen" loads, with -DSTATIC it can be linked statically, and
  * then lacks the checks that load or ask about libraries. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+#include "harness.h"
 
 /* The first glibc of the architecture, whose functions programs as old ask for. */
 #ifdef __aarch64__
@@ -25,10 +18,6 @@
 #else
 #define OLDEST_LIBC "GLIBC_2.2.5"
 #endif
-
-typedef void* copy_function(void*, const void*, size_t);
-
-typedef void* set_function(void*, int, size_t);
 
 /* Through these the compiler can neither inline nor foresee a call. */
 static void (*volatile bzero_of_libc)(void*, size_t) = bzero;
@@ -41,8 +30,8 @@ static void* zero(void* at, int value, size_t bytes) {
 
 /* A function under test: a copy, or a set of `value`, of which only the low byte counts. */
 struct way {
-    copy_function* copy;
-    set_function* set;
+    plain_function copy;
+    plain_set_function set;
     int value, returns_end;
 };
 static const volatile struct way copies[] = {
@@ -55,7 +44,7 @@ static const size_t sizes[] = {0,   1,    2,    3,    4,    5,    7,    8,    9,
                                16,  17,   31,   32,   33,   63,   64,   65,   96,   127,
                                128, 129,  191,  192,  255,  256,  257,  300,  511,  512,
                                513, 1000, 1024, 2047, 4096, 4097, 8192, 8193, 9001, 20000};
-#define SIZES (sizeof sizes / sizeof sizes[0])
+#define SIZES COUNT_OF(sizes)
 #define LARGEST 20000
 #define MARGIN 256
 
@@ -77,13 +66,13 @@ static int is_wrong(struct room* room, struct way way, size_t bytes, size_t from
     const unsigned char *source = room->from + MARGIN + from, byte = (unsigned char)way.value;
     volatile unsigned char *destination = room->to + MARGIN + to, *end = destination + bytes;
     void* const at = room->to + MARGIN + to;
-    for (size_t i = 1; i <= 64; ++i) destination[-(ptrdiff_t)i] = end[i - 1] = 0xa5;
+    for (size_t i = 1; i <= 64; ++i) destination[-(ptrdiff_t)i] = end[i - 1] = CANARY;
     for (size_t i = 0; i < bytes; ++i)
         destination[i] = (unsigned char)~(way.set ? byte : source[i]);
     const void* returned = way.set ? way.set(at, way.value, bytes) : way.copy(at, source, bytes);
     if (returned != (way.returns_end ? end : destination)) return 1;
     for (size_t i = 1; i <= 64; ++i) {
-        if (destination[-(ptrdiff_t)i] != 0xa5 || end[i - 1] != 0xa5) return 1;
+        if (destination[-(ptrdiff_t)i] != CANARY || end[i - 1] != CANARY) return 1;
     }
     for (size_t i = 0; i < bytes; ++i) {
         if (destination[i] != (way.set ? byte : source[i])) return 1;
@@ -122,7 +111,7 @@ static int faults(struct room* room, size_t largest) {
         }
     }
     for (size_t size = 0; size < SIZES && sizes[size] <= largest; size += 3) {
-        for (size_t i = 0; i < sizeof distances / sizeof distances[0]; ++i) {
+        for (size_t i = 0; i < COUNT_OF(distances); ++i) {
             for (int way = 0; way < WAYS; ++way)
                 wrong += moves_wrong(room, copies[way], sizes[size], distances[i]);
         }
@@ -221,13 +210,9 @@ static int in_threads(void) {
 #ifndef STATIC
 
 static int in_plugin(const char* path) {
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        fprintf(stderr, "%s\n", dlerror());
-        return -1;
-    }
-    int (*plugin_faults)(void) = (int (*)(void))dlsym(library, "plugin_faults");
-    const int wrong = plugin_faults ? plugin_faults() : -1;
+    void* library;
+    int (*plugin_faults)(void) = (int (*)(void))function_of(path, "plugin_faults", &library);
+    const int wrong = plugin_faults();
     dlclose(library);
     return wrong + faults(&room, LARGEST);
 }
@@ -242,7 +227,7 @@ static int print_origins(void) {
         "memcpy",        "memmove",       "mempcpy", "__mempcpy",    "__memcpy_chk",
         "__memmove_chk", "__mempcpy_chk", "memset",  "__memset_chk", "bzero"};
     Dl_info info;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    for (size_t i = 0; i < COUNT_OF(names); ++i) {
         if (!dladdr(dlsym(RTLD_DEFAULT, names[i]), &info)) return -1;
         printf("%s %s\n", names[i], info.dli_fname);
     }
@@ -334,9 +319,9 @@ static int unrelocated(const char* path) {
             way.set = zero;
             way.value = 0;
         } else if (strstr(name, "memset")) {
-            way.set = has_room ? set_with_room : (set_function*)at;
+            way.set = has_room ? set_with_room : (plain_set_function)at;
         } else {
-            way.copy = has_room ? with_room : (copy_function*)at;
+            way.copy = has_room ? with_room : (plain_function)at;
         }
         checked = at;
         ++seen;

@@ -7,18 +7,11 @@
  * the pages of 64, counted from 0, that one reading of the ticks touches, those of the source, a
  * bar, and those of the destination. Exits 1 if one failed. */
 #define _GNU_SOURCE
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "copy_check.h"
+#include "harness.h"
 #include "space/candidates.h"
 
-enum { PAGE = 4096, PAGES = 64, LEAST = 4096, READINGS = 32 };
+enum { PAGES = 64, LEAST = 4096, READINGS = 32 };
 #define NEVER 0xFFFFFFFFul /* no number of ticks is above it */
 
 static bool looks_at_destination(const struct asterope_copy* probe) {
@@ -103,8 +96,8 @@ static const struct {
 
 static bool goes_on(const struct asterope_copy* probe, const char* name) {
     static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, sizeof from};
-    enum { CASES = sizeof cases / sizeof cases[0] };
-    for (size_t i = 0; i < CASES * sizeof sizes / sizeof sizes[0]; ++i) {
+    enum { CASES = COUNT_OF(cases) };
+    for (size_t i = 0; i < CASES * COUNT_OF(sizes); ++i) {
         const size_t bytes = sizes[i / CASES], n = i % CASES;
         const struct asterope_sensing sensing = {cases[n].threshold, hot,   11ul << 32 | 7, cold,
                                                  13ul << 32 | 5,     fetch, 17ul << 32 | 3};
@@ -159,7 +152,7 @@ static void print_pages(const struct asterope_copy* probe, const char* name) {
     sigaction(SIGSEGV, &action, &before);
     static struct time_stamp drawn_stamps[3 * READINGS];
     unsigned drawn = 2463534242u;
-    for (size_t i = 0; i < sizeof drawn_stamps / sizeof drawn_stamps[0]; ++i) {
+    for (size_t i = 0; i < COUNT_OF(drawn_stamps); ++i) {
         drawn = drawn * 1664525 + 1013904223;
         drawn_stamps[i] = (struct time_stamp){drawn, &drawn_stamps[i + 1]};
     }
