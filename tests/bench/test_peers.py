@@ -16,14 +16,14 @@ RENDERINGS = {
 }
 
 
-def test_each_rendering_is_looked_at() -> None:
+def test_each_rendering_is_looked_at():
     for architecture, names in RENDERINGS.items():
         there = {file.stem for file in (PEERS / architecture).glob("*.cpp")}
         assert there | {"byte_by_byte"} == set(names)
 
 
 @pytest.mark.skipif(not shutil.which("nm"), reason="needs nm")
-def test_the_renderings_call_nothing(build_dir: Path) -> None:
+def test_the_renderings_call_nothing(build_dir):
     listing = subprocess.run(
         ["nm", "--undefined-only", build_dir / "tuner/bench/peers/libasterope_peers.a"],
         capture_output=True,

@@ -70,7 +70,7 @@ def daemons_of(folder: Path) -> dict[int, str]:
 
 
 @pytest.mark.slow
-def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path: Path) -> None:
+def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path):
     library = shared_library(tmp_path / "like.so", "int unused;\n")
     asked = ("--mib", 16, "--sizes", "64K,4M", "--prefetch-nt", "--json", "json")
     done = subprocess.run(
@@ -94,7 +94,7 @@ def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_takes_the_cluster_down(settings, needs_ceph, tmp_path: Path, how) -> None:
+def test_an_interrupt_takes_the_cluster_down(settings, needs_ceph, tmp_path, how):
     library = shared_library(tmp_path / "like.so", "int unused;\n")
     asked = settings("--mib", 16, "--", "--rounds", "10000", "--copies", library)
     process = subprocess.Popen(**asked)
@@ -116,7 +116,7 @@ def test_an_interrupt_takes_the_cluster_down(settings, needs_ceph, tmp_path: Pat
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_what_is_missing_is_named(settings, tmp_path: Path) -> None:
+def test_what_is_missing_is_named(settings, tmp_path):
     """Daemons are looked for in /usr/sbin, too, but no machine has cc there."""
     message = only_error(subprocess.run(**settings(PATH=str(tmp_path)), timeout=60), 1)
     assert " is not installed: apt-get install " in message
@@ -131,11 +131,11 @@ def test_what_is_missing_is_named(settings, tmp_path: Path) -> None:
         (["--rounds", "6"], "--rounds"),
     ],
 )
-def test_bad_arguments_are_refused_in_one_line(settings, arguments, part: str) -> None:
+def test_bad_arguments_are_refused_in_one_line(settings, arguments, part):
     assert part in only_error(subprocess.run(**settings(*arguments), timeout=60), 2)
 
 
 @pytest.mark.slow
-def test_what_the_script_gives_itself_is_refused(settings, needs_ceph) -> None:
+def test_what_the_script_gives_itself_is_refused(settings, needs_ceph):
     done = subprocess.run(**settings("--", "--metric", "cpu"), timeout=60)
     assert "this script's to give" in only_error(done, 2)

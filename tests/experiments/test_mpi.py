@@ -34,14 +34,14 @@ def run(messages: list[object], processes: int, *arguments: object) -> subproces
 
 
 @pytest.mark.parametrize("size", [65536, 1 << 20])
-def test_messages_come(messages: list[object], size: int) -> None:
+def test_messages_come(messages, size):
     done = run(messages, 2, size)
     assert done.returncode == 0, done
     assert re.fullmatch(r"\d+\.\d\d us a message\n", done.stdout)
 
 
 @pytest.mark.parametrize(("processes", "size"), [(1, 4096), (3, 4096), (2, 0), (2, 1 << 31)])
-def test_two_processes_and_a_size_are_asked_for(messages, processes: int, size: int) -> None:
+def test_two_processes_and_a_size_are_asked_for(messages, processes, size):
     done = run(messages, processes, size)
     assert done.returncode != 0
     assert "usage: mpirun -np 2 messages SIZE" in done.stderr

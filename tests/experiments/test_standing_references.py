@@ -22,20 +22,18 @@ def error(repository: Path, name: str, *arguments: object, code: int = 2) -> str
 
 @pytest.mark.parametrize("name", SCRIPTS)
 @pytest.mark.parametrize("count", [0, 3])
-def test_other_arguments_are_refused_in_one_line(
-    repository: Path, tmp_path: Path, name: str, count: int
-) -> None:
+def test_other_arguments_are_refused_in_one_line(repository, tmp_path, name, count):
     arguments = [tmp_path / "made"] * count
     assert SCRIPTS[name] in error(repository, name, *arguments)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_checkout_is_refused(repository: Path, tmp_path: Path) -> None:
+def test_what_is_no_checkout_is_refused(repository, tmp_path):
     assert "is no checkout" in error(repository, "aocl-libmem", tmp_path / "made", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_checkout_that_does_not_build_is_told(repository: Path, tmp_path: Path) -> None:
+def test_a_checkout_that_does_not_build_is_told(repository, tmp_path):
     checkout = tmp_path / "checkout"
     for part in ("src", "include", "tools"):
         (checkout / part).mkdir(parents=True)

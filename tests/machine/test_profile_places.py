@@ -33,7 +33,7 @@ def put(path: Path, text: str | None = None) -> Path:
 # --- Which ----------------------------------------------------------------------------------------
 
 
-def test_the_named_one_comes_before_the_users_and_that_before_the_systems(places) -> None:
+def test_the_named_one_comes_before_the_users_and_that_before_the_systems(places):
     user, system = places
     put(system)
     assert profile_places.profile_to_read(None) == system
@@ -42,7 +42,7 @@ def test_the_named_one_comes_before_the_users_and_that_before_the_systems(places
     assert profile_places.profile_to_read("other.json") == Path("other.json")
 
 
-def test_where_there_is_none_both_places_are_named(places) -> None:
+def test_where_there_is_none_both_places_are_named(places):
     with pytest.raises(BadInput) as refused:
         profile_places.profile_to_read(None)
     for place in places:
@@ -51,7 +51,7 @@ def test_where_there_is_none_both_places_are_named(places) -> None:
 
 
 @pytest.mark.parametrize("fault", ["empty", "folder", "link that leads nowhere"])
-def test_the_users_counts_even_where_it_cannot_be_read(places, capsys, fault: str) -> None:
+def test_the_users_counts_even_where_it_cannot_be_read(places, capsys, fault):
     user, system = places
     put(system)
     user.parent.mkdir(parents=True)
@@ -77,7 +77,7 @@ def test_the_users_counts_even_where_it_cannot_be_read(places, capsys, fault: st
         ({}, None),
     ],
 )
-def test_the_users_place_is_xdgs(environment: dict, expected: str | None) -> None:
+def test_the_users_place_is_xdgs(environment, expected):
     place = profile_places.user_profile(environment)
     assert (place and str(place)) == expected
 
@@ -85,7 +85,7 @@ def test_the_users_place_is_xdgs(environment: dict, expected: str | None) -> Non
 # --- Every command says which it took -------------------------------------------------------------
 
 
-def test_generate_takes_it_and_says_so_but_of_a_named_one(places, capsys) -> None:
+def test_generate_takes_it_and_says_so_but_of_a_named_one(places, capsys):
     put(places[1])
     assert generate.main(["-o", "out"]) == 0
     assert capsys.readouterr().out.rstrip().endswith(f"from {places[1]}")
@@ -94,7 +94,7 @@ def test_generate_takes_it_and_says_so_but_of_a_named_one(places, capsys) -> Non
     assert capsys.readouterr().out.rstrip().endswith("of memset)")
 
 
-def test_report_takes_it_and_says_so(places, capsys) -> None:
+def test_report_takes_it_and_says_so(places, capsys):
     pytest.importorskip("matplotlib")
     put(places[0])
     assert report.main([]) == 0
@@ -102,7 +102,7 @@ def test_report_takes_it_and_says_so(places, capsys) -> None:
 
 
 @pytest.mark.parametrize("command", [generate.main, report.main])
-def test_without_any_profile_a_command_exits_2_and_writes_nothing(places, capsys, command) -> None:
+def test_without_any_profile_a_command_exits_2_and_writes_nothing(places, capsys, command):
     assert command([]) == 2
     said = capsys.readouterr()
     assert said.err.count("\n") == 1
@@ -116,20 +116,20 @@ def run(build_dir: Path, places):
     return lambda program, *arguments: run_command(build_dir / program, *arguments)
 
 
-def test_check_takes_the_users_and_says_so(run, places) -> None:
+def test_check_takes_the_users_and_says_so(run, places):
     place = put(places[0])
     done = run("asterope-tune", "check")
     assert (done.returncode, done.stderr) == (3, "")  # it is of a made-up machine
     assert done.stdout.startswith(f"{place} is stale:\n")
 
 
-def test_check_of_a_broken_one_of_the_users_or_an_empty_name_exits_2(run, places) -> None:
+def test_check_of_a_broken_one_of_the_users_or_an_empty_name_exits_2(run, places):
     place = put(places[0], "{")
     assert str(place) in only_error_of("asterope-tune", run("asterope-tune", "check"), 2)
     assert "PROFILE" in only_error_of("asterope-tune", run("asterope-tune", "check", ""), 2)
 
 
-def test_bench_takes_it_where_profile_has_no_name(run, places, tmp_path: Path) -> None:
+def test_bench_takes_it_where_profile_has_no_name(run, places, tmp_path):
     profile = good_profile()
     profile["search"]["workload"] = "hot"
     taking(profile, {**of(profile)[0], "up_to": 192})

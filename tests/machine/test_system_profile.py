@@ -67,7 +67,7 @@ def tuned(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "etc"
 
 
-def test_system_writes_it_for_all_and_renders_nothing(tuned: Path) -> None:
+def test_system_writes_it_for_all_and_renders_nothing(tuned):
     (profile,) = (tuned / "asterope").iterdir()  # no log stays, either
     assert profile.name == "profile.json"
     assert profile.stat().st_mode & 0o777 == 0o644  # whatever root's umask
@@ -75,9 +75,7 @@ def test_system_writes_it_for_all_and_renders_nothing(tuned: Path) -> None:
     assert list((tuned.parent / "here").iterdir()) == []
 
 
-def test_the_systems_is_found_where_none_is_named(
-    tuned: Path, program: Path, tmp_path: Path
-) -> None:
+def test_the_systems_is_found_where_none_is_named(tuned, program, tmp_path):
     nothing = {"XDG_CONFIG_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = run_with([(tuned, "/etc")], [program, "check"], env=nothing)
     assert done.returncode == 0
@@ -88,7 +86,7 @@ def test_the_systems_is_found_where_none_is_named(
     assert done.stdout.rstrip().endswith(f"from {PLACE}")
 
 
-def test_where_etc_is_not_writable_it_says_so_before_the_search(run, etc: Path) -> None:
+def test_where_etc_is_not_writable_it_says_so_before_the_search(run, etc):
     read_only = "mount -o remount,bind,ro /etc"
     line = only_error(run("--system", first=read_only), 2)
     assert PLACE in line and "Read-only" in line
@@ -96,7 +94,7 @@ def test_where_etc_is_not_writable_it_says_so_before_the_search(run, etc: Path) 
     assert "Read-only" in only_error(run("--system", first=read_only), 2)
 
 
-def test_a_file_in_place_of_the_folder_or_a_bad_option_is_refused(run, etc: Path) -> None:
+def test_a_file_in_place_of_the_folder_or_a_bad_option_is_refused(run, etc):
     only_error(run("--system", "--rigor", "slow"), 2)
     assert list(etc.iterdir()) == []
     (etc / "asterope").write_text("keep me")
@@ -104,9 +102,7 @@ def test_a_file_in_place_of_the_folder_or_a_bad_option_is_refused(run, etc: Path
     assert (etc / "asterope").read_text() == "keep me"
 
 
-def test_where_the_machine_cannot_be_read_nothing_is_replaced(
-    program: Path, etc: Path, tmp_path: Path
-) -> None:
+def test_where_the_machine_cannot_be_read_nothing_is_replaced(program, etc, tmp_path):
     """It would look like another machine, for which any profile is as good as none."""
     (etc / "asterope").mkdir()
     (etc / "asterope" / "profile.json").write_text("as it was")
@@ -118,16 +114,14 @@ def test_where_the_machine_cannot_be_read_nothing_is_replaced(
     assert (etc / "asterope" / "profile.json").read_text() == "as it was"
 
 
-def test_without_a_home_there_is_no_place_for_a_user(tune) -> None:
+def test_without_a_home_there_is_no_place_for_a_user(tune):
     assert "HOME" in only_error(tune("--user", env={}), 2)
 
 
 # --- A better one stays ---------------------------------------------------------------------------
 
 
-def test_a_better_profile_of_the_users_is_replaced_by_force_only(
-    tuned: Path, program: Path, tmp_path: Path
-) -> None:
+def test_a_better_profile_of_the_users_is_replaced_by_force_only(tuned, program, tmp_path):
     environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config")}
     tune = partial(run_command, program, *QUICK, cwd=tmp_path, env=environment)
     place = tmp_path / "config" / "asterope" / "profile.json"

@@ -51,7 +51,7 @@ def pods_of(objects: dict[str, list[dict]]) -> Iterator[tuple[str, dict]]:
 # --- What the manifests say -----------------------------------------------------------------------
 
 
-def test_every_object_fits_the_schema(repository: Path, objects: dict[str, list[dict]]) -> None:
+def test_every_object_fits_the_schema(repository, objects):
     for name, those in objects.items():
         for one in those:
             errors = [
@@ -61,7 +61,7 @@ def test_every_object_fits_the_schema(repository: Path, objects: dict[str, list[
             assert errors == []
 
 
-def test_no_pod_is_more_than_it_must_be(objects: dict[str, list[dict]]) -> None:
+def test_no_pod_is_more_than_it_must_be(objects):
     files = set()
     for name, pod in pods_of(objects):
         files.add(name)
@@ -80,7 +80,7 @@ def test_no_pod_is_more_than_it_must_be(objects: dict[str, list[dict]]) -> None:
     assert files == set(MANIFESTS) - {"fleet.yaml"}
 
 
-def test_jobs_and_settings_agree(objects: dict[str, list[dict]]) -> None:
+def test_jobs_and_settings_agree(objects):
     settings, claim = objects["fleet.yaml"]
     (line,) = settings["data"]["types"].splitlines()
     name, nodes = line.split()
@@ -98,7 +98,7 @@ def test_jobs_and_settings_agree(objects: dict[str, list[dict]]) -> None:
             assert names["config"]["configMap"]["name"] == settings["metadata"]["name"]
 
 
-def test_no_two_tuning_pods_share_a_node(objects: dict[str, list[dict]]) -> None:
+def test_no_two_tuning_pods_share_a_node(objects):
     template = objects["node-type.yaml"][0]["spec"]["template"]
     rules = template["spec"]["affinity"]["podAntiAffinity"]
     (rule,) = rules["requiredDuringSchedulingIgnoredDuringExecution"]
@@ -106,7 +106,7 @@ def test_no_two_tuning_pods_share_a_node(objects: dict[str, list[dict]]) -> None
     assert rule["labelSelector"]["matchLabels"] == template["metadata"]["labels"]
 
 
-def test_the_scripts_are_clean(objects: dict[str, list[dict]]) -> None:
+def test_the_scripts_are_clean(objects):
     for name in ("tune.sh", "finish.sh"):
         assert_clean("--shell=bash", "-", input=objects["fleet.yaml"][0]["data"][name])
 
@@ -163,9 +163,7 @@ def job(objects: dict[str, list[dict]], tmp_path: Path) -> Fleet:
     return Fleet(objects, tmp_path, install_stand_ins(tmp_path))
 
 
-def test_the_nodes_become_one_dispatching_routine(
-    objects: dict[str, list[dict]], build_dir: Path, repository: Path, tmp_path: Path
-) -> None:
+def test_the_nodes_become_one_dispatching_routine(objects, build_dir, repository, tmp_path):
     job = Fleet(objects, tmp_path, build_dir)
     job.configure(types="zen4 1\nhere 2\n", options=QUICK)
     # Another type's pod has done its work: the profile of another machine.
@@ -201,7 +199,7 @@ def test_the_nodes_become_one_dispatching_routine(
     assert job.text("routine/asterope_memcpy.c") == before
 
 
-def test_a_type_of_one_node_keeps_its_profile(job: Fleet) -> None:
+def test_a_type_of_one_node_keeps_its_profile(job):
     job.configure(types="zen4 1\n")
     assert job.run("node-type.yaml")[0] == 0
     assert job.run("finish.yaml")[0] == 0
@@ -209,7 +207,7 @@ def test_a_type_of_one_node_keeps_its_profile(job: Fleet) -> None:
     assert job.text("routine/arguments") == "profiles/zen4.json --dispatch -o routine\n"
 
 
-def test_a_missing_node_is_named_and_the_routine_left_alone(job: Fleet, tmp_path: Path) -> None:
+def test_a_missing_node_is_named_and_the_routine_left_alone(job, tmp_path):
     job.configure(types="zen4 1\nicelake 2\n")
     (tmp_path / "fleet/routine").mkdir(parents=True)
     (tmp_path / "fleet/routine/arguments").write_text("earlier")
@@ -224,7 +222,7 @@ def test_a_missing_node_is_named_and_the_routine_left_alone(job: Fleet, tmp_path
 
 
 @pytest.mark.parametrize("code", [1, 2])
-def test_the_exit_code_is_that_of_the_search(job: Fleet, code: int) -> None:
+def test_the_exit_code_is_that_of_the_search(job, code):
     job.configure(types="icelake 2\n")
     (job.programs / "ends-node-2").write_text(f"{code}\n")
     ended, said = job.run("node-type.yaml", 1, TYPE="icelake")
@@ -240,8 +238,6 @@ def test_the_exit_code_is_that_of_the_search(job: Fleet, code: int) -> None:
         ("icelake 2\n", 2, "the ConfigMap says 2 nodes of icelake, but this is number 3"),
     ],
 )
-def test_a_job_that_does_not_fit_the_settings_is_named(
-    job: Fleet, types: str, index: int, complaint: str
-) -> None:
+def test_a_job_that_does_not_fit_the_settings_is_named(job, types, index, complaint):
     job.configure(types=types)
     assert job.run("node-type.yaml", index, TYPE="icelake") == (2, f"tune: {complaint}\n")

@@ -96,8 +96,8 @@ def stand_in(fleet: Fleet, tmp_path: Path) -> Path:
 
 
 def test_searches_on_two_nodes_become_one_dispatching_routine(
-    fleet: Fleet, repository: Path, build_dir: Path, tmp_path: Path
-) -> None:
+    fleet, repository, build_dir, tmp_path
+):
     other = repository / "generated/reference/xeon-gold-5218.json"
     fleet.configure(bin=f"'{build_dir}'", options=f"({QUICK})", others=f"('{other}')")
     assert set(fleet.run().values()) == {"COMPLETED"}, fleet.text("finish.txt")
@@ -139,7 +139,7 @@ def test_searches_on_two_nodes_become_one_dispatching_routine(
 # --- Slurm ----------------------------------------------------------------------------------------
 
 
-def test_each_type_runs_on_its_own_nodes(fleet: Fleet, stand_in: Path) -> None:
+def test_each_type_runs_on_its_own_nodes(fleet, stand_in):
     fleet.configure(types='(\n "A-1  1 --constraint=two"\n "b_2 2  --constraint=equal"\n)')
     assert set(fleet.run().values()) == {"COMPLETED"}
     assert json.loads(fleet.text("profiles/A-1.json")) == "second node-1"
@@ -149,9 +149,7 @@ def test_each_type_runs_on_its_own_nodes(fleet: Fleet, stand_in: Path) -> None:
     assert arguments == ["profiles/A-1.json", "profiles/b_2.json", "--dispatch", "-o", "routine"]
 
 
-def test_a_task_that_failed_while_running_goes_back_into_the_queue(
-    fleet: Fleet, stand_in: Path
-) -> None:
+def test_a_task_that_failed_while_running_goes_back_into_the_queue(fleet, stand_in):
     fleet.configure(types='("here 1")')
     (stand_in / "ends-node-1").write_text("1\n")
     assert set(fleet.run().values()) == {"COMPLETED"}
@@ -163,8 +161,8 @@ def test_a_task_that_failed_while_running_goes_back_into_the_queue(
     ("code", "before", "requeued"), [(1, 1, True), (1, 2, False), (2, 0, False)]
 )
 def test_a_task_gives_up_after_three_tries_and_at_once_where_its_arguments_are_bad(
-    fleet: Fleet, stand_in: Path, code: int, before: int, requeued: bool
-) -> None:
+    fleet, stand_in, code, before, requeued
+):
     (stand_in / "ends-node-2").write_text(f"{code}\n")
     install(stand_in, "scontrol", SCONTROL)
     settings = {
@@ -186,7 +184,7 @@ def test_a_task_gives_up_after_three_tries_and_at_once_where_its_arguments_are_b
         assert fleet.text("asked") == "requeue 17\n"
 
 
-def test_a_missing_node_is_named_and_made_up_for(fleet: Fleet, stand_in: Path) -> None:
+def test_a_missing_node_is_named_and_made_up_for(fleet, stand_in):
     (stand_in / "ends-node-2").write_text("2\n")
     assert sorted(fleet.run().values()) == ["COMPLETED", "FAILED", "FAILED"]
     log = "tasks/here/node-2.txt"
@@ -202,7 +200,7 @@ def test_a_missing_node_is_named_and_made_up_for(fleet: Fleet, stand_in: Path) -
     assert (fleet.folder / "routine/arguments").exists()
 
 
-def test_profiles_that_do_not_merge_leave_the_routine_alone(fleet: Fleet, stand_in: Path) -> None:
+def test_profiles_that_do_not_merge_leave_the_routine_alone(fleet, stand_in):
     fleet.run()
     (fleet.folder / "routine/arguments").write_text("earlier")
     (stand_in / "ends-merge").write_text("2\n")
@@ -211,7 +209,7 @@ def test_profiles_that_do_not_merge_leave_the_routine_alone(fleet: Fleet, stand_
     assert fleet.text("routine/arguments") == "earlier"
 
 
-def test_submitting_twice_at_once_is_refused(fleet: Fleet, stand_in: Path) -> None:
+def test_submitting_twice_at_once_is_refused(fleet, stand_in):
     fleet.configure(everywhere="(--begin=now+1hour)")
     job = re.search(r"here: job (\d+),", fleet.submit().stdout).group(1)
     done = fleet.submit()
@@ -221,7 +219,7 @@ def test_submitting_twice_at_once_is_refused(fleet: Fleet, stand_in: Path) -> No
     )
 
 
-def test_a_job_that_slurm_refuses_takes_the_others_along(fleet: Fleet, stand_in: Path) -> None:
+def test_a_job_that_slurm_refuses_takes_the_others_along(fleet, stand_in):
     fleet.configure(types='(\n "here 1"\n "there 1 --constraint=none-has-it"\n)')
     done = fleet.submit()
     assert done.returncode == 2
@@ -249,8 +247,8 @@ WRONG_LINES = [
 
 @pytest.mark.parametrize(("setting", "value", "complaint"), WRONG_LINES)
 def test_a_wrong_line_is_named_before_anything_is_submitted(
-    repository: Path, tmp_path: Path, setting: str, value: str | None, complaint: str
-) -> None:
+    repository, tmp_path, setting, value, complaint
+):
     folder = tmp_path / "fleet"
     shutil.copytree(repository / "scripts/fleet/slurm", folder)
     fleet = Fleet(folder, Cluster(tmp_path))
@@ -268,5 +266,5 @@ def test_a_wrong_line_is_named_before_anything_is_submitted(
     assert {path.name for path in folder.iterdir()} == set(FILES)
 
 
-def test_the_job_files_are_clean(repository: Path) -> None:
+def test_the_job_files_are_clean(repository):
     assert_clean("--external-sources", *FILES, cwd=repository / "scripts/fleet/slurm")

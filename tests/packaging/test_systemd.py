@@ -35,7 +35,7 @@ def setting(unit: Path, name: str) -> str:
     return value
 
 
-def test_systemd_finds_no_fault_in_them(units: Path) -> None:
+def test_systemd_finds_no_fault_in_them(units):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("there is no systemd-analyze here")
     names = ["asterope-tune.service", "asterope-tune.timer"]
@@ -49,9 +49,7 @@ def test_systemd_finds_no_fault_in_them(units: Path) -> None:
 @pytest.mark.parametrize(
     ("says", "tunes"), [(None, True), (0, False), (3, True), (2, False), (1, False), (99, False)]
 )
-def test_it_tunes_where_there_is_no_profile_or_a_stale_one(
-    units: Path, tmp_path: Path, says: int | None, tunes: bool
-) -> None:
+def test_it_tunes_where_there_is_no_profile_or_a_stale_one(units, tmp_path, says, tunes):
     skip_without_namespaces()
     etc = tmp_path / "etc" / "asterope"
     etc.mkdir(parents=True)
@@ -65,7 +63,7 @@ def test_it_tunes_where_there_is_no_profile_or_a_stale_one(
     assert 0 <= done.returncode < 255  # or systemd would count it as a fault of the condition
 
 
-def test_it_writes_the_systems_profile_at_low_priority(units: Path, tmp_path: Path) -> None:
+def test_it_writes_the_systems_profile_at_low_priority(units, tmp_path):
     service = units / "asterope-tune.service"
     program, *options = shlex.split(setting(service, "ExecStart"))
     assert program == str(tmp_path / "asterope-tune")
@@ -76,16 +74,14 @@ def test_it_writes_the_systems_profile_at_low_priority(units: Path, tmp_path: Pa
     assert not re.search(r"^ConditionVirtualization", service.read_text(), re.MULTILINE)
 
 
-def test_its_options_are_the_programs(units: Path, build_dir: Path) -> None:
+def test_its_options_are_the_programs(units, build_dir):
     known = help_of(build_dir / "asterope-tune")
     for option in shlex.split(setting(units / "asterope-tune.service", "ExecStart"))[1:]:
         if option.startswith("-"):
             assert re.search(rf"\s{option}\b", known), option
 
 
-def test_installed_it_names_the_installed_program_and_is_not_enabled(
-    build_dir: Path, tmp_path: Path
-) -> None:
+def test_installed_it_names_the_installed_program_and_is_not_enabled(build_dir, tmp_path):
     prefix = tmp_path / "prefix"
     script = build_dir / "cmake_install.cmake"
     if not script.exists() or "asterope-tune.service" not in script.read_text():

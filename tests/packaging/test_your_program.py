@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import pytest
 from command_errors import run_command
@@ -15,7 +14,7 @@ PROGRAM = REPOSITORY / "tests" / "examples" / "your-program" / "frames.py"
 
 
 @pytest.mark.slow
-def test_the_guides_program_copies_frames_and_little_else(build_dir: Path, tmp_path: Path) -> None:
+def test_the_guides_program_copies_frames_and_little_else(build_dir, tmp_path):
     if importlib.util.find_spec("numpy") is None:
         pytest.skip("numpy is not installed")
     recording = tmp_path / "recording.json"

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from asterope import atomic_file
@@ -17,7 +16,7 @@ from command_errors import make_device
 from conftest import REPOSITORY
 
 
-def test_a_link_to_a_device_is_followed(tmp_path: Path) -> None:
+def test_a_link_to_a_device_is_followed(tmp_path):
     device = make_device(tmp_path / "device")
     (tmp_path / "link").symlink_to("device")
     write_files(tmp_path, {"link": "text"})
@@ -25,7 +24,7 @@ def test_a_link_to_a_device_is_followed(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
 
 
-def test_a_pipe_gets_the_text(tmp_path: Path) -> None:
+def test_a_pipe_gets_the_text(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
@@ -39,7 +38,7 @@ def test_a_pipe_gets_the_text(tmp_path: Path) -> None:
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
-def test_a_pipe_without_a_reader_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_without_a_reader_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="nothing reads this pipe"):
         write_files(tmp_path, {"other": "text", "pipe": "text"})
@@ -47,7 +46,7 @@ def test_a_pipe_without_a_reader_is_refused_and_not_waited_for(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("old", ["old", None], ids=["a file", "nothing yet"])
-def test_a_links_target_is_replaced_and_the_link_stays(tmp_path: Path, old: str | None) -> None:
+def test_a_links_target_is_replaced_and_the_link_stays(tmp_path, old):
     folder = tmp_path / "folder"
     folder.mkdir()
     if old is not None:
@@ -61,7 +60,7 @@ def test_a_links_target_is_replaced_and_the_link_stays(tmp_path: Path, old: str 
     assert os.listdir(folder) == ["file"]
 
 
-def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+def test_a_loop_of_links_is_refused(tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError, match="symbolic links"):
@@ -80,7 +79,7 @@ def as_program(code: str, **settings: object) -> subprocess.CompletedProcess:
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/proc/self/fd/1"])
 @pytest.mark.parametrize("into", ["pipe", "file"])
-def test_standard_output_is_written_wherever_it_leads(tmp_path: Path, name: str, into: str) -> None:
+def test_standard_output_is_written_wherever_it_leads(tmp_path, name, into):
     folder, _, last = name.rpartition("/")
     code = "from pathlib import Path\nprint('before', flush=True)\n"
     code += f"write_files(Path({folder!r}), {{{last!r}: 'text\\n'}})\nprint('after')"
@@ -93,7 +92,7 @@ def test_standard_output_is_written_wherever_it_leads(tmp_path: Path, name: str,
         assert os.listdir(tmp_path) == ["file"]
 
 
-def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     others = (".file.tmp", ".file.abc.tmp", ".file.abcdef", ".other.abcdef.tmp", "file.abcdef.tmp")
     for name in (*others, ".file.abcdef.tmp"):
         (tmp_path / name).write_text("left")
@@ -101,7 +100,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) 
     assert sorted(os.listdir(tmp_path)) == sorted((*others, "file"))
 
 
-def test_the_file_of_a_living_process_is_left_alone(tmp_path: Path, monkeypatch) -> None:
+def test_the_file_of_a_living_process_is_left_alone(tmp_path, monkeypatch):
     """While the first is being written, somebody else writes the same."""
     fsync, inner = os.fsync, []
 
@@ -118,7 +117,7 @@ def test_the_file_of_a_living_process_is_left_alone(tmp_path: Path, monkeypatch)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_while_writing_comes_when_all_is_written(tmp_path: Path, number: int) -> None:
+def test_a_signal_while_writing_comes_when_all_is_written(tmp_path, number):
     code = f"""
 import os, signal
 from pathlib import Path
@@ -136,7 +135,7 @@ raise SystemExit(run("name", lambda: write_files(Path({str(tmp_path)!r}), {{"a":
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
 
 
-def test_a_kill_while_writing_leaves_nothing_behind_after_the_next_run(tmp_path: Path) -> None:
+def test_a_kill_while_writing_leaves_nothing_behind_after_the_next_run(tmp_path):
     code = f"""
 import os, signal
 from pathlib import Path

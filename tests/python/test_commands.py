@@ -83,9 +83,7 @@ def test_the_program_of_the_same_installation_goes_before_the_path(tmp_path, mon
         ("elftools", "pyelftools", ("prove", ["--", "true"])),  # a trial's alone
     ],
 )
-def test_a_missing_module_gets_one_line_that_says_what_to_install(
-    module: str, package: str, arguments: tuple[str, list[str]]
-):
+def test_a_missing_module_gets_one_line_that_says_what_to_install(module, package, arguments):
     lacking = (
         f"import sys; sys.modules[{module!r}] = None; from asterope import commands; "
         f"sys.exit(commands.run_command(*{arguments!r}))"

@@ -25,7 +25,7 @@ def sample(
 
 
 @pytest.mark.parametrize("count", [21, 100, 1000])
-def test_two_modes_are_found_with_their_medians_and_one_hump_is_left_alone(count: int) -> None:
+def test_two_modes_are_found_with_their_medians_and_one_hump_is_left_alone(count):
     for share in (0.15, 0.5, 0.85):
         low, high, found = two_modes(sample(count, share, 1.3))
         assert (low, high) == (pytest.approx(1, rel=0.02), pytest.approx(1.3, rel=0.02))
@@ -36,7 +36,7 @@ def test_two_modes_are_found_with_their_medians_and_one_hump_is_left_alone(count
     assert two_modes(sample(count, 0.04, 1.3)) is None, "too rare"
 
 
-def test_few_values_equal_ones_and_zeros_have_no_modes() -> None:
+def test_few_values_equal_ones_and_zeros_have_no_modes():
     assert two_modes(sample(19, 0.5, 1.3)) is None
     assert two_modes([20.0] * 20 + [29.9] * 33 + [30.3] * 33 + [40.1] * 14) is None, (
         "a clock's steps"
@@ -44,12 +44,12 @@ def test_few_values_equal_ones_and_zeros_have_no_modes() -> None:
     assert two_modes([3.0] * 50) is None and two_modes([0.0] * 50) is None
 
 
-def test_false_alarms_are_rare() -> None:
+def test_false_alarms_are_rare():
     alarms = sum(two_modes(sample(31, seed=seed)) is not None for seed in range(300))
     assert alarms <= 3
 
 
-def test_they_are_drawn_as_two_humps() -> None:
+def test_they_are_drawn_as_two_humps():
     lines = modes_told("libc", sample(100, 0.5, 2), "{:.2f} s".format)
     assert lines[0].startswith("libc: two modes, 1.00 s and 2.00 s (50 %)")
     assert len(lines) == 13 and "#" in lines[1] and "#" in lines[-1] and "#" not in lines[6]

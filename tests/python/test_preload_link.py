@@ -19,5 +19,5 @@ LINK = "~/asterope_preload.so"
         ("/s:p/p.so", ["./x"], f"ln -s /s:p/p.so {LINK}; LD_PRELOAD={LINK} ./x"),
     ],
 )
-def test_the_line_works_as_it_is_printed(library: str, command: list[str], line: str) -> None:
+def test_the_line_works_as_it_is_printed(library, command, line):
     assert preload_line(Path(library), command) == line

@@ -27,22 +27,20 @@ def refused(*command: object) -> str:
     return message
 
 
-def test_a_command_of_this_folder_is_still_found_when_it_is_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_of_this_folder_is_still_found_when_it_is_started(tmp_path, monkeypatch):
     shutil.copy("/bin/true", tmp_path / "mine")
     monkeypatch.chdir(tmp_path)
     assert find_program(["./mine"]).file == tmp_path / "mine"
 
 
 @pytest.mark.parametrize("line", ["#!/bin/sh", "#! /bin/sh  "])
-def test_of_a_script_it_is_the_interpreter(tmp_path: Path, line: str) -> None:
+def test_of_a_script_it_is_the_interpreter(tmp_path, line):
     file = script(tmp_path / "script", line)
     program = find_program([str(file), "-x"])
     assert (str(program.file), program.arguments) == ("/bin/sh", [str(file), "-x"])
 
 
-def test_an_interpreter_takes_one_argument_and_may_be_a_script(tmp_path: Path) -> None:
+def test_an_interpreter_takes_one_argument_and_may_be_a_script(tmp_path):
     outer = script(tmp_path / "outer", "#!/bin/sh -e -u")
     inner = script(tmp_path / "inner", f"#!{outer}")
     program = find_program([str(inner)])
@@ -50,7 +48,7 @@ def test_an_interpreter_takes_one_argument_and_may_be_a_script(tmp_path: Path) -
     assert program.arguments == ["-e -u", str(outer), str(inner)]
 
 
-def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_program_is_refused(tmp_path):
     assert "no such command" in refused("no-such-command-anywhere")
     assert "no such command" in refused(tmp_path / "missing")
     assert "is a folder" in refused(tmp_path)
@@ -61,7 +59,7 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     assert "no such" in refused(script(tmp_path / "lost", "#!/no/such/interpreter")).lower()
 
 
-def test_what_env_runs_is_looked_at_too(tmp_path: Path) -> None:
+def test_what_env_runs_is_looked_at_too(tmp_path):
     static = program_of(tmp_path, "-static")
     file = script(tmp_path / "script", f"#!/usr/bin/env -S A=1 {static} -x")
     assert f"{file}: runs {static}: is linked statically" in refused(file)
@@ -87,13 +85,11 @@ def program_of(folder: Path, *flags: str) -> Path:
         ("-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1", "linked with musl"),
     ],
 )
-def test_a_static_program_and_one_of_another_libc_are_refused(
-    tmp_path: Path, flag: str, said: str
-) -> None:
+def test_a_static_program_and_one_of_another_libc_are_refused(tmp_path, flag, said):
     assert said in refused(program_of(tmp_path, flag))
 
 
-def test_the_loader_itself_is_no_static_program(tmp_path: Path) -> None:
+def test_the_loader_itself_is_no_static_program(tmp_path):
     """It has no interpreter either, and preloads."""
     loader = tmp_path / "ld-linux-x86-64.so.2"
     shutil.copy("/lib64/ld-linux-x86-64.so.2", loader)
@@ -110,9 +106,7 @@ def test_the_loader_itself_is_no_static_program(tmp_path: Path) -> None:
         *((size, None, "is built for") for size in (4, 19, 40, 63)),  # the rest is missing
     ],
 )
-def test_an_elf_program_of_others_or_a_broken_one_is_refused(
-    tmp_path: Path, offset: int, value: bytes | None, said: str
-) -> None:
+def test_an_elf_program_of_others_or_a_broken_one_is_refused(tmp_path, offset, value, said):
     program = program_of(tmp_path)
     content = program.read_bytes()
     rest = b"" if value is None else value + content[offset + len(value) :]
@@ -121,9 +115,7 @@ def test_an_elf_program_of_others_or_a_broken_one_is_refused(
 
 
 @pytest.mark.parametrize(("mode", "who"), [(0o4755, "set-user-ID"), (0o2755, "set-group-ID")])
-def test_a_program_with_more_rights_than_its_caller_is_refused(
-    tmp_path: Path, mode: int, who: str
-) -> None:
+def test_a_program_with_more_rights_than_its_caller_is_refused(tmp_path, mode, who):
     program = program_of(tmp_path)
     program.chmod(mode)
     assert find_program([str(program)]).file == program  # ours already
@@ -135,7 +127,7 @@ def test_a_program_with_more_rights_than_its_caller_is_refused(
     assert f"is {who}: no library" in refused(program)
 
 
-def test_capabilities_are_more_rights_but_for_root(tmp_path: Path, monkeypatch) -> None:
+def test_capabilities_are_more_rights_but_for_root(tmp_path, monkeypatch):
     program = program_of(tmp_path)
     if not shutil.which("setcap") or os.getuid() != 0:
         pytest.skip("needs root and setcap")

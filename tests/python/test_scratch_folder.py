@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import fcntl
-from pathlib import Path
 
 from asterope.scratch_folder import scratch_folder
 
 
-def test_what_a_killed_run_left_goes_and_nothing_else(tmp_path: Path) -> None:
+def test_what_a_killed_run_left_goes_and_nothing_else(tmp_path):
     for name in ("trial-left", "trial-lives", "trial-unmarked", "other-left"):
         (tmp_path / name / "files").mkdir(parents=True)
         if name != "trial-unmarked":

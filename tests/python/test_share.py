@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from pathlib import Path
 
 import pytest
 from asterope import share
@@ -24,11 +23,11 @@ WORDS = {
 
 
 @pytest.mark.parametrize(("given", "left"), WORDS.items())
-def test_names_and_paths_go_and_all_else_stays(given: str, left: str) -> None:
+def test_names_and_paths_go_and_all_else_stays(given, left):
     assert share.anonymous({given: [given, 1.5]}, NAMES) == {left: [left, 1.5]}
 
 
-def test_the_file_holds_all_that_was_given_and_is_the_same_again(tmp_path: Path) -> None:
+def test_the_file_holds_all_that_was_given_and_is_the_same_again(tmp_path):
     profile = tmp_path / "joan.json"
     profile.write_text(json.dumps(good_profile()))
     log = tmp_path / "run.trials"
@@ -44,7 +43,7 @@ def test_the_file_holds_all_that_was_given_and_is_the_same_again(tmp_path: Path)
     assert texts["run.trials"] == '{"options": {"source_map": "data"}}\n{"ns": 1.5}\n'
 
 
-def test_what_cannot_be_read_or_written_gets_one_line(tmp_path: Path, capsys) -> None:
+def test_what_cannot_be_read_or_written_gets_one_line(tmp_path, capsys):
     assert share.main([str(tmp_path / "x.tar.gz"), str(tmp_path / "absent.json")]) == 2
     assert "absent.json" in capsys.readouterr().err
     (tmp_path / "p.json").write_text("{}")

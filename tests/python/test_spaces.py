@@ -27,7 +27,7 @@ def loaded(folder: Path, raw: dict[str, Any]) -> Any:
 
 
 @EACH
-def test_the_plain_ones_exist_and_any_cpu_runs_them(architecture: str) -> None:
+def test_the_plain_ones_exist_and_any_cpu_runs_them(architecture):
     here = spaces.of(architecture)
     for large, small in (
         (here.pipelines.PLAIN, here.small_copies.PLAIN),
@@ -41,7 +41,7 @@ def test_the_plain_ones_exist_and_any_cpu_runs_them(architecture: str) -> None:
 
 
 @EACH
-def test_members_have_names_and_symbols_of_their_own(architecture: str) -> None:
+def test_members_have_names_and_symbols_of_their_own(architecture):
     here = spaces.of(architecture)
     for members in (
         list(here.pipelines.variants()),
@@ -58,7 +58,7 @@ def test_members_have_names_and_symbols_of_their_own(architecture: str) -> None:
 
 
 @EACH
-def test_its_profile_is_read_and_rendered_on_any_machine(tmp_path: Path, architecture: str) -> None:
+def test_its_profile_is_read_and_rendered_on_any_machine(tmp_path, architecture):
     profile = loaded(tmp_path, plain_profile(architecture))
     here = spaces.of(architecture)
     assert profile.architecture == architecture
@@ -68,7 +68,7 @@ def test_its_profile_is_read_and_rendered_on_any_machine(tmp_path: Path, archite
 
 
 @EACH
-def test_its_profile_holds_none_of_anothers_copies(tmp_path: Path, architecture: str) -> None:
+def test_its_profile_holds_none_of_anothers_copies(tmp_path, architecture):
     for other in (name for name in spaces.ARCHITECTURES if name != architecture):
         raw = {**plain_profile(architecture), "architecture": other}
         with pytest.raises(BadInput, match=r"choices\[\d+\]\.copies\.taken\."):
@@ -76,7 +76,7 @@ def test_its_profile_holds_none_of_anothers_copies(tmp_path: Path, architecture:
 
 
 @EACH
-def test_its_build_steps_render(architecture: str) -> None:
+def test_its_build_steps_render(architecture):
     here = spaces.of(architecture)
     minimum = here.pipelines.MINIMUM_BYTES
     assert f"kMinimumBytes = {minimum};" in header(architecture)

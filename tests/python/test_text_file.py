@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 from asterope.text_file import open_to_read
 
 
-def test_a_byte_order_mark_is_skipped_at_the_beginning_only(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_skipped_at_the_beginning_only(tmp_path):
     mark = b"\xef\xbb\xbf"
     for content, text in (
         (b"text", b"text"),
@@ -23,13 +22,13 @@ def test_a_byte_order_mark_is_skipped_at_the_beginning_only(tmp_path: Path) -> N
             assert file.read() == text
 
 
-def test_a_pipe_without_a_writer_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_without_a_writer_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="a pipe that nothing was written to"):
         open_to_read(tmp_path / "pipe")
 
 
-def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+def test_a_pipe_is_read_to_its_end(tmp_path):
     read_end, write_end = os.pipe()
     os.write(write_end, b"text")
     with open_to_read(f"/dev/fd/{read_end}") as file:

@@ -56,12 +56,10 @@ def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory, objects) -> Callable[[Architecture], Path]:
-    @functools.cache
-    def of(arch: Architecture) -> Path:
-        folder = tmp_path_factory.mktemp("candidates")
-        return build(arch, folder, render_candidates(arch.name), objects)
-
-    return of
+    folder = tmp_path_factory.mktemp
+    return functools.cache(
+        lambda arch: build(arch, folder("candidates"), render_candidates(arch.name), objects)
+    )
 
 
 def verdict_of(arch: Architecture, cpu: str, name: str, needs: tuple[str, ...]) -> str:

@@ -42,22 +42,16 @@ Built = Callable[[Architecture], Path]
 @pytest.fixture(scope="module")
 def routine(tmp_path_factory) -> Built:
     """The file of all MACHINES."""
-
-    @functools.cache
-    def of(arch: Architecture) -> Path:
-        return render_machines(arch, tmp_path_factory.mktemp("several"))
-
-    return of
+    return functools.cache(lambda arch: render_machines(arch, tmp_path_factory.mktemp("several")))
 
 
 @pytest.fixture(scope="module")
 def program(routine, tmp_path_factory) -> Built:
-    @functools.cache
-    def of(arch: Architecture) -> Path:
-        folder = tmp_path_factory.mktemp("which")
-        return build_which(folder, routine(arch), "-O2", "-static", compiler=arch.gcc)
-
-    return of
+    flags = ("-O2", "-static")
+    folder = tmp_path_factory.mktemp
+    return functools.cache(
+        lambda arch: build_which(folder("which"), routine(arch), *flags, compiler=arch.gcc)
+    )
 
 
 # --- What is chosen, by the CPU -------------------------------------------------------------------
@@ -65,11 +59,8 @@ def program(routine, tmp_path_factory) -> Built:
 
 @pytest.fixture(scope="module")
 def nearest_check(routine, tmp_path_factory) -> Built:
-    @functools.cache
-    def of(arch: Architecture) -> Path:
-        return build_nearest_check(arch, tmp_path_factory.mktemp("nearest"), routine(arch))
-
-    return of
+    folder = tmp_path_factory.mktemp
+    return functools.cache(lambda arch: build_nearest_check(arch, folder("nearest"), routine(arch)))
 
 
 GRANITE_RAPIDS = [*AVX512, "fsrm", "movdir64b", "movdiri", "cldemote"]

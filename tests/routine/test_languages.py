@@ -107,7 +107,7 @@ def gathered(folder: Path, language: str, content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("language", GATHER)
-def test_the_readme_builds_a_program_that_copies(built, language: str) -> None:
+def test_the_readme_builds_a_program_that_copies(built, language):
     folder = built(language)
     assert (folder / "copy").read_bytes() == (folder / "README.md").read_bytes()
     for size in (0, 1, 3_000_001):
@@ -135,9 +135,7 @@ ROUTINE = {"cpp": ".", "rust": "routine", "go": "tuned"}
 
 
 @pytest.mark.parametrize("language", BUILD)
-def test_another_routine_is_noticed_and_copies_every_byte(
-    built, build_dir: Path, language: str, tmp_path: Path
-) -> None:
+def test_another_routine_is_noticed_and_copies_every_byte(built, build_dir, language, tmp_path):
     folder = shutil.copytree(built(language), tmp_path / language)
     (folder / ROUTINE[language] / "asterope_memcpy.c").write_text(INVERTING)
     variables = environment(language, build_dir, tmp_path)
@@ -185,7 +183,7 @@ assert (to == source).all()
 
 
 @pytest.mark.parametrize("function", ["copy", "move"])
-def test_python_goes_on_while_it_copies(built, tmp_path: Path, function: str) -> None:
+def test_python_goes_on_while_it_copies(built, tmp_path, function):
     shutil.copy(built("python") / "tuned_copy.py", tmp_path)
     (tmp_path / "gate.c").write_text(GATE)
     library = tmp_path / "libasterope_memcpy.so"
@@ -196,9 +194,7 @@ def test_python_goes_on_while_it_copies(built, tmp_path: Path, function: str) ->
 # --- What is missing ------------------------------------------------------------------------------
 
 
-def test_a_build_without_the_routine_says_what_to_do(
-    repository: Path, build_dir: Path, tmp_path: Path
-) -> None:
+def test_a_build_without_the_routine_says_what_to_do(repository, build_dir, tmp_path):
     example = tmp_path / "cpp"
     shutil.copytree(repository / "tests" / "examples" / "cpp", example)
     variables = environment("cpp", build_dir, tmp_path)

@@ -46,12 +46,10 @@ def build_check(arch: Architecture, routine: Path, *compiler: str) -> Path:
 
 @pytest.fixture(scope="module")
 def check(tmp_path_factory) -> Callable[[Architecture], Path]:
-    @functools.cache
-    def of(arch: Architecture) -> Path:
-        routine = render(tuned(arch), tmp_path_factory.mktemp("shared"), shares=SHARES)
-        return build_check(arch, routine)
-
-    return of
+    folder = tmp_path_factory.mktemp
+    return functools.cache(
+        lambda arch: build_check(arch, render(tuned(arch), folder("shared"), shares=SHARES))
+    )
 
 
 def assert_ok(done: subprocess.CompletedProcess[str]) -> None:

@@ -61,7 +61,7 @@ def python_with_tests() -> str:
     pytest.skip("no python3 here has the test package (Debian: libpython3-testsuite)")
 
 
-def test_python_passes_its_own_tests(best: Path, tmp_path: Path) -> None:
+def test_python_passes_its_own_tests(best, tmp_path):
     python = python_with_tests()
     command = [python, "-m", "test", "-v", "test_bytes", "test_memoryview", "test_array"]
 
@@ -87,7 +87,7 @@ GIT = {
 }
 
 
-def test_git_commits_clones_and_checks(best: Path, tmp_path: Path) -> None:
+def test_git_commits_clones_and_checks(best, tmp_path):
     need("git")
 
     def results(library: Path | None) -> list[str]:
