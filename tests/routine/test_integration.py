@@ -1,117 +1,35 @@
-"""Other people's builds: the examples, built from an installed asterope as a stranger would, and
-the three ways to have the routine in a program.
-"""
+"""Other people's builds: the examples, built from an installed asterope as a stranger would."""
 
 from __future__ import annotations
 
 import os
-import random
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from architectures import X86_64
 from asterope import __version__
-from asterope.spaces.x86_64 import set_pipelines, small_copies
-from asterope.spaces.x86_64.pipelines import Tuple
-from copy_programs import (
-    CHECKERS,
-    REPOSITORY,
-    Memset,
-    exported,
-    need,
-    output_of,
-    profile_json,
-    render,
-    run,
+from copy_programs import CHECKERS, REPOSITORY, exported, need, output_of, profile_json, run
+from installed_tree import (
+    CHECKED,
+    DATA,
+    INTERVALS,
+    NAMES,
+    OTHERS,
+    SETS,
+    cmake_build,
+    copied,
+    symbols,
+    through,
 )
 
 pytestmark = pytest.mark.slow
-
-EXAMPLES = REPOSITORY / "tests" / "examples"
-OF_MEMSET = {"memset", "bzero"}
-NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy", *OF_MEMSET}
-CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"}
-WARNINGS = ("-Wall", "-Wextra", "-Werror")
-HARDENED = (*WARNINGS, "-D_FORTIFY_SOURCE=2", "-fstack-protector-all")
-
-# For any CPU: wherever the tests run, the tuned copies are what is called.
-INTERVALS = [
-    (65536, Tuple("XMM", "T", "T", "none", 0, 0)),
-    (1 << 20, Tuple("R64", "T", "T", "none", 0, 0)),
-]
-SETS = Memset(
-    [(65536, set_pipelines.Tuple("XMM", "T")), (1 << 20, set_pipelines.Tuple("R64", "NT", 4))]
-)
-OTHERS = [(1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
-
-DATA = random.Random(7).randbytes(1_500_000)
-
-
-@pytest.fixture(scope="session")
-def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where asterope is installed."""
-    need("cmake")
-    folder = tmp_path_factory.mktemp("installed") / "prefix"
-    output_of("cmake", "--install", build_dir, "--prefix", folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def environment(prefix: Path) -> dict[str, str]:
-    """That of somebody who has installed asterope there, with a Python that has its packages."""
-    left_out = ("LD_PRELOAD", "PYTHONPATH", "CFLAGS", "CXXFLAGS", "LDFLAGS", "DESTDIR", "MAKEFLAGS")
-    clean = {key: value for key, value in os.environ.items() if key not in left_out}
-    paths = [str(prefix / "bin"), os.path.dirname(sys.executable), os.environ["PATH"]]
-    generator = {"CMAKE_GENERATOR": "Ninja"} if shutil.which("ninja") else {}
-    return {
-        **clean,
-        **generator,
-        "PATH": os.pathsep.join(paths),
-        "CMAKE_PREFIX_PATH": str(prefix),
-        "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"),
-        "XDG_CONFIG_HOME": str(prefix / "nothing"),
-        "CFLAGS": "-O2 -Wall -Wextra -Werror",
-        "CXXFLAGS": "-O2 -Wall -Wextra -Werror",
-    }
-
-
-def copied(example: str, folder: Path, *profiles: str) -> Path:
-    """An example in a folder of its own, with profiles of these names."""
-    place = folder / "a project" / example
-    shutil.copytree(EXAMPLES / example, place)
-    for profile in profiles or ("profile.json",):
-        (place / profile).write_text(profile_json(INTERVALS, memset=SETS), encoding="utf-8")
-    return place
-
-
-def cmake_build(place: Path, environment: dict[str, str], *options: object) -> Path:
-    build = place / "build"
-    output_of("cmake", "-S", place, "-B", build, *options, env=environment)
-    output_of("cmake", "--build", build, env=environment)
-    return build
 
 
 def built_again(build: Path, environment: dict[str, str]) -> bool:
     """Whether building once more renders the routine."""
     return "Rendering" in output_of("cmake", "--build", build, env=environment)
-
-
-def through(program: Path, *arguments: object) -> bytes:
-    """What the program makes of DATA."""
-    command = [str(program), *map(str, arguments)]
-    return subprocess.run(command, input=DATA, capture_output=True, check=True, timeout=60).stdout
-
-
-def symbols(file: Path, *options: str) -> dict[str, tuple[str, str]]:
-    """Defined symbols: name -> address and kind."""
-    need("nm")
-    lines = output_of("nm", "--defined-only", *options, file).splitlines()
-    fields = [line.split() for line in lines if len(line.split()) == 3]  # not an archive's headings
-    return {name.split("@")[0]: (at, kind) for at, kind, name in fields}
 
 
 # --- By name, in each build system ----------------------------------------------------------------
@@ -221,234 +139,6 @@ def test_pkg_config_knows_where_the_generator_and_the_templates_are(environment,
         assert Path(said(f"--variable={variable}")).resolve() == path.resolve()
 
 
-# --- In libc's place, by linking ------------------------------------------------------------------
-
-
-def test_the_replace_libc_example_has_a_memcpy_of_its_own_linked_either_way(environment, tmp_path):
-    build = cmake_build(copied("replace-libc", tmp_path), environment)
-    for program in ("whose", "whose-static"):
-        assert output_of(build / program) == "memcpy is asterope's\n"
-
-
-PROJECT = """
-cmake_minimum_required(VERSION 3.18)
-project(checks LANGUAGES C)
-find_package(asterope REQUIRED)
-add_library(plugin MODULE "${CHECKERS}/preload_check.c")
-target_compile_definitions(plugin PRIVATE PLUGIN)
-foreach(kind IN ITEMS dynamic static)
-  add_executable(${kind} "${CHECKERS}/preload_check.c")
-  if(kind MATCHES static)
-    target_compile_definitions(${kind} PRIVATE STATIC)
-  endif()
-  target_link_libraries(${kind} pthread dl) # its other signature
-  asterope_add_memcpy(TARGET ${kind} PROFILE profile.json REPLACE_LIBC)
-endforeach()
-target_link_options(static PRIVATE -static)
-
-# Whatever is chosen at load, libc copies before.
-add_executable(several "${CHECKERS}/preload_check.c")
-target_compile_definitions(several PRIVATE STATIC)
-target_link_options(several PRIVATE -static)
-asterope_add_memcpy(TARGET several REPLACE_LIBC
-  PROFILE "${REFERENCE}/xeon-gold-5218.json" "${REFERENCE}/opteron-6378.json")
-
-# A library for itself, and a program that knows nothing of it.
-add_library(replacing SHARED library.c)
-asterope_add_memcpy(TARGET replacing PROFILE profile.json REPLACE_LIBC)
-add_executable(user user.c)
-target_link_libraries(user PRIVATE replacing)
-
-# A static library brings the routine along, this one that of the user's own profile, and another
-# one has a name and threads of its own.
-add_library(archive STATIC library.c)
-asterope_add_memcpy(TARGET archive)
-asterope_add_memcpy(TARGET archive PROFILE profile.json PREFIX mt THREADS)
-add_executable(archive-user user.c)
-target_link_libraries(archive-user archive)
-"""
-
-LIBRARY = """
-#include "asterope_memcpy.h"
-#include <string.h>
-#ifdef ASTEROPE_THREADS
-#include "mt_memcpy.h"
-void *threaded(void *to, const void *from, size_t bytes);
-void *threaded(void *to, const void *from, size_t bytes) { return mt_memcpy_mt(to, from, bytes); }
-#endif
-typedef void *copy_function(void *, const void *, size_t);
-static copy_function *volatile own = memcpy, *volatile tuned = asterope_memmove;
-int own_is_tuned(void);
-int own_is_tuned(void) { return own == tuned; }
-void *copy_of_library(void *to, const void *from, size_t bytes);
-void *copy_of_library(void *to, const void *from, size_t bytes) { return own(to, from, bytes); }
-"""
-
-USER = """
-#include <stdio.h>
-#include <string.h>
-int own_is_tuned(void);
-void *copy_of_library(void *to, const void *from, size_t bytes);
-typedef void *copy_function(void *, const void *, size_t);
-static copy_function *volatile own = memcpy;
-int main(void)
-{
-    char text[] = "right", copy[sizeof text] = "wrong";
-    copy_of_library(copy, text, sizeof text);
-    printf("%s %d %d\\n", copy, own_is_tuned(), own == copy_of_library);
-    return 0;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def replaced(environment, tmp_path_factory) -> Path:
-    """The build folder of PROJECT."""
-    folder = tmp_path_factory.mktemp("replaced")
-    for name, text in {"CMakeLists.txt": PROJECT, "library.c": LIBRARY, "user.c": USER}.items():
-        (folder / name).write_text(text, encoding="ascii")
-    small = small_copies.Tuple("stepped", "XMM", "up", 128)
-    (folder / "profile.json").write_text(
-        profile_json(INTERVALS, small, memset=SETS), encoding="utf-8"
-    )
-    (folder / "asterope").mkdir()
-    (folder / "asterope" / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
-    flags = " ".join(["-O2 -fno-builtin -flto", *WARNINGS])
-    return cmake_build(
-        folder, {**environment, "XDG_CONFIG_HOME": str(folder)},
-        f"-DCHECKERS={CHECKERS}", f"-DREFERENCE={REPOSITORY / 'generated' / 'reference'}",
-        f"-DCMAKE_C_FLAGS={flags}", "-DCMAKE_BUILD_TYPE=",
-    )  # fmt: skip
-
-
-KINDS = ["dynamic", "static", "several"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_program_has_libc_s_names_for_the_tuned_functions(replaced, kind):
-    """In a static one libc's functions, which only its own names would bring in, are not there."""
-    defined = symbols(replaced / kind)
-    sets = kind != "several"  # older profiles, which have no memset
-    address = {name: defined[name][0] for name in (NAMES if sets else NAMES - OF_MEMSET)}
-    functions = ("memmove", "mempcpy", *(["memset"] * sets))
-    own = {name: defined[f"asterope_{name}"][0] for name in functions}
-    assert address["memcpy"] == address["memmove"] == own["memmove"]
-    assert address["mempcpy"] == address["__mempcpy"] == own["mempcpy"]
-    assert not sets or address["memset"] == own["memset"]
-    # (memset's are in the objects of wmemset's, which others of libc call.)
-    assert not [
-        name for name in defined if re.match(r"__mem(p?cpy|move)_(avx|evex|sse|erms)", name)
-    ]
-    # What is chosen while the program starts is chosen too late: libraries copy before.
-    assert not [name for name in defined if "asterope" in name and defined[name][1] == "i"]
-
-
-@pytest.mark.parametrize("profile", ["xeon-gold-5218", "opteron-6378", "fallback"])
-def test_a_program_of_several_profiles_copies_right_with_each(replaced, profile):
-    output_of(replaced / "several", "copies", env={"ASTEROPE_PROFILE": profile})
-
-
-@pytest.mark.parametrize("kind", ["dynamic", "archive"])
-def test_the_routine_stays_out_of_link_time_optimization(replaced, kind):
-    need("readelf")
-    routines = list((replaced / "CMakeFiles" / f"{kind}_asterope_memcpy.dir").rglob("*.o"))
-    assert len(routines) == 1
-    assert ".gnu.lto" not in output_of("readelf", "-SW", *routines)
-    others = (replaced / "CMakeFiles" / f"{kind}.dir").rglob("*.o")
-    assert ".gnu.lto" in output_of("readelf", "-SW", *others)
-
-
-def test_a_program_lends_its_copies_to_the_libraries_that_it_loads(replaced):
-    assert exported(replaced / "dynamic").keys() >= NAMES | CHECKED
-    loads = (replaced / "dynamic", "dlopen", replaced / "libplugin.so")
-    done = run(*loads, env={"LD_DEBUG": "bindings"})
-    assert done.returncode == 0
-    to = re.findall(r"binding file \S*libplugin.so \[0\] to (\S+) .*`memcpy'", done.stderr)
-    assert to == [str(replaced / "dynamic")]
-
-
-def test_a_shared_library_keeps_its_copies_to_itself(replaced):
-    assert exported(replaced / "libreplacing.so").keys() == {"own_is_tuned", "copy_of_library"}
-    assert output_of(replaced / "user") == "right 1 0\n"
-    assert not NAMES & set(symbols(replaced / "user"))
-
-
-def test_a_static_library_brings_its_routines_along(replaced):
-    assert output_of(replaced / "archive-user") == "right 0 0\n"
-    defined = set(symbols(replaced / "libarchive.a"))
-    assert {"asterope_memcpy", "mt_memcpy", "mt_memcpy_mt"} <= defined
-    assert not NAMES & defined
-
-
-def test_without_a_profile_the_user_s_own_is_taken(replaced, tmp_path):
-    routine = replaced / "asterope" / "archive" / "asterope_memcpy.c"
-    profile = replaced.parent / "asterope" / "profile.json"
-    assert routine.read_text() == render(profile, tmp_path).read_text()
-
-
-@pytest.fixture(scope="module")
-def routine(tmp_path_factory) -> Path:
-    return render(INTERVALS, tmp_path_factory.mktemp("routine"), memset=SETS)
-
-
-def replacing_object(compiler: str, routine: Path, *flags: str) -> Path:
-    need(compiler)
-    target = routine.with_name("replace_libc.o")
-    source = REPOSITORY / "templates" / "replace_libc.c"
-    output_of(compiler, *flags, f"-I{routine.parent}", "-c", source, "-o", target)
-    return target
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("level", ["-O0", "-O3"])
-def test_nothing_in_libc_s_place_calls_what_it_stands_for(routine, compiler, level):
-    """Not even without -fno-builtin: a call of memcpy in here would never end."""
-    need("objdump")
-    target = replacing_object(compiler, routine, "-std=c99", "-pedantic", level, *HARDENED)
-    assert set(symbols(target)) >= NAMES | CHECKED
-    assert X86_64.wanted(target) <= {"__chk_fail", "_GLOBAL_OFFSET_TABLE_"}
-    code = output_of("objdump", "-dr", target)
-    assert "__chk_fail" in code  # it shows what is called
-    assert not re.search(r"R_X86_64_\w+\s+_*mem", code)
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("sanitizer", ["address", "thread"])
-def test_sanitizers_keep_their_own_memcpy(routine, compiler, sanitizer):
-    defined = set(symbols(replacing_object(compiler, routine, f"-fsanitize={sanitizer}")))
-    assert "asterope_memcpy" in defined
-    assert not (NAMES | CHECKED) & defined
-
-
-def test_a_static_program_of_musl_has_the_tuned_functions_too(routine, tmp_path):
-    target = replacing_object("musl-gcc", routine, "-O2", *WARNINGS)
-    source, program = tmp_path / "overlap.c", tmp_path / "overlap"
-    source.write_text(OVERLAP, encoding="ascii")
-    output_of("musl-gcc", "-O2", "-static", source, target, "-o", program)
-    assert output_of(program) == "right\n"
-    defined = symbols(program)
-    assert defined["memcpy"] == defined["asterope_memmove"]
-    assert defined["memset"] == defined["asterope_memset"]
-    assert not CHECKED & set(defined)
-
-
-OVERLAP = """
-#include <stdio.h>
-#include <string.h>
-static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
-int main(void)
-{
-    static unsigned char text[6000];
-    for (int i = 0; i < 6000; ++i) text[i] = (unsigned char)(i * 7);
-    copy(text + 40, text, 5000);
-    for (int i = 0; i < 5000; ++i) {
-        if (text[i + 40] != (unsigned char)(i * 7)) return 1;
-    }
-    return puts("right") < 0;
-}
-"""
-
-
 # --- In libc's place, by LD_PRELOAD ---------------------------------------------------------------
 
 
@@ -468,25 +158,6 @@ def test_an_installed_tree_builds_the_library_for_ld_preload(environment, tmp_pa
 
 # --- What asterope_add_memcpy refuses -------------------------------------------------------------
 
-
-REFUSING = """
-cmake_minimum_required(VERSION 3.18)
-if(CASE STREQUAL "no C")
-  project(refused LANGUAGES NONE)
-else()
-  project(refused LANGUAGES C)
-endif()
-find_package(asterope REQUIRED)
-add_library(headers INTERFACE)
-add_library(there SHARED IMPORTED)
-if(NOT CASE STREQUAL "no C")
-  add_executable(app app.c)
-  add_executable(an::alias ALIAS app)
-else()
-  add_custom_target(app)
-endif()
-cmake_language(EVAL CODE "${CALL}")
-"""
 
 REFUSED = {
     "WHAT TARGET app PROFILE p.json": r"unknown: WHAT: use asterope_add_memcpy\(TARGET app",
@@ -508,7 +179,7 @@ TWICE = {
 
 def test_calls_that_cannot_work_are_refused_with_what_to_do(environment, tmp_path):
     """In one build folder, so that the compiler is looked at once."""
-    (tmp_path / "CMakeLists.txt").write_text(REFUSING, encoding="ascii")
+    shutil.copy(CHECKERS / "refused_calls" / "CMakeLists.txt", tmp_path)
     (tmp_path / "app.c").write_text("int main(void) { return 0; }\n", encoding="ascii")
     (tmp_path / "p.json").write_text(profile_json(INTERVALS, memset=SETS), encoding="utf-8")
 

@@ -1,0 +1,91 @@
+"""An installed asterope, and how a stranger builds projects with it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asterope.spaces.x86_64 import set_pipelines
+from asterope.spaces.x86_64.pipelines import Tuple
+from copy_programs import REPOSITORY, Memset, need, output_of, profile_json
+
+EXAMPLES = REPOSITORY / "tests" / "examples"
+OF_MEMSET = {"memset", "bzero"}
+NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy", *OF_MEMSET}
+CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"}
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+
+# For any CPU: wherever the tests run, the tuned copies are what is called.
+INTERVALS = [
+    (65536, Tuple("XMM", "T", "T", "none", 0, 0)),
+    (1 << 20, Tuple("R64", "T", "T", "none", 0, 0)),
+]
+SETS = Memset(
+    [(65536, set_pipelines.Tuple("XMM", "T")), (1 << 20, set_pipelines.Tuple("R64", "NT", 4))]
+)
+OTHERS = [(1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
+
+DATA = random.Random(7).randbytes(1_500_000)
+
+
+@pytest.fixture(scope="session")
+def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where asterope is installed."""
+    need("cmake")
+    folder = tmp_path_factory.mktemp("installed") / "prefix"
+    output_of("cmake", "--install", build_dir, "--prefix", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def environment(prefix: Path) -> dict[str, str]:
+    """That of somebody who has installed asterope there, with a Python that has its packages."""
+    left_out = ("LD_PRELOAD", "PYTHONPATH", "CFLAGS", "CXXFLAGS", "LDFLAGS", "DESTDIR", "MAKEFLAGS")
+    clean = {key: value for key, value in os.environ.items() if key not in left_out}
+    paths = [str(prefix / "bin"), os.path.dirname(sys.executable), os.environ["PATH"]]
+    generator = {"CMAKE_GENERATOR": "Ninja"} if shutil.which("ninja") else {}
+    return {
+        **clean,
+        **generator,
+        "PATH": os.pathsep.join(paths),
+        "CMAKE_PREFIX_PATH": str(prefix),
+        "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"),
+        "XDG_CONFIG_HOME": str(prefix / "nothing"),
+        "CFLAGS": "-O2 -Wall -Wextra -Werror",
+        "CXXFLAGS": "-O2 -Wall -Wextra -Werror",
+    }
+
+
+def copied(example: str, folder: Path, *profiles: str) -> Path:
+    """An example in a folder of its own, with profiles of these names."""
+    place = folder / "a project" / example
+    shutil.copytree(EXAMPLES / example, place)
+    for profile in profiles or ("profile.json",):
+        (place / profile).write_text(profile_json(INTERVALS, memset=SETS), encoding="utf-8")
+    return place
+
+
+def cmake_build(place: Path, environment: dict[str, str], *options: object) -> Path:
+    build = place / "build"
+    output_of("cmake", "-S", place, "-B", build, *options, env=environment)
+    output_of("cmake", "--build", build, env=environment)
+    return build
+
+
+def through(program: Path, *arguments: object) -> bytes:
+    """What the program makes of DATA."""
+    command = [str(program), *map(str, arguments)]
+    return subprocess.run(command, input=DATA, capture_output=True, check=True, timeout=60).stdout
+
+
+def symbols(file: Path, *options: str) -> dict[str, tuple[str, str]]:
+    """Defined symbols: name -> address and kind."""
+    need("nm")
+    lines = output_of("nm", "--defined-only", *options, file).splitlines()
+    fields = [line.split() for line in lines if len(line.split()) == 3]  # not an archive's headings
+    return {name.split("@")[0]: (at, kind) for at, kind, name in fields}
