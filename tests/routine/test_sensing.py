@@ -1,9 +1,4 @@
-"""Copies that find out where the data is: probes, branches, and when the routine does without.
-
-No test depends on the clock: probes get their time stamps from a ring, or on x86-64 a threshold
-that decides for them, as no number of ticks is above 4294967295, and each is above 0. An emulator's
-counter may stand still for the length of a probe, so there even 0 is no such threshold.
-"""
+"""Routines that find out where the data is: probes, branches, and when they do without."""
 
 from __future__ import annotations
 
@@ -16,243 +11,40 @@ from typing import Any
 import pytest
 from architectures import AARCH64, X86_64, Architecture, build_dispatch_check, each
 from asterope.profile import load_profile
-from asterope.render import render_candidates, render_routine
-from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, Probe, SensingCopy
+from asterope.render import render_routine
+from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
-    REPOSITORY,
     STRICT_C,
     assert_dispatched,
     assert_right,
     copies_taken,
-    cpu_features,
     need,
     output_of,
     render,
     run,
 )
-from disassembly import disassemble
 from profile_samples import good_profile
-from sampling import sampled
-
-BY_NAME = {probe.name: probe for probe in PROBES}
-X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
-WINNER = X("XMM", "T", "T", "none", 0, 0)
-HOT, COLD = X("R64", "T", "T", "T0", 2, 4), X("MM", "T", "NT", "T0", 4, 8)
-# The winner, and what goes on where data is hot, cold, or to be fetched.
-WAYS = {
-    "x86_64": (WINNER, HOT, COLD, X("REP_MOVSB", "T", "T", "none", 0, 0)),
-    "aarch64": (
-        *(AARCH64.plain, A("X", "T", "T", "L1KEEP", 2, 4), A("Q", "T", "NT", "L1KEEP", 4, 8)),
-        A("SVE", "T", "T", "none", 0, 0),
-    ),
-}
-HOT_WAY, COLD_WAY, FETCH_WAY = 1, 2, 3  # of these
-of_x86_64 = each(lambda arch: [0] if arch is X86_64 else [])
-
-
-def sensing_by(probe: Probe, threshold: int, arch: Architecture = X86_64) -> SensingCopy:
-    _, hot, cold, fetch = WAYS[arch.name]
-    return SensingCopy(probe, threshold, hot, cold, fetch if probe.kind == "each" else None)
-
-
-def intervals_of(arch: Architecture) -> list[tuple[int, Any]]:
-    """Plain up to 4 KiB, then always cold, always hot, and plain again."""
-    winner, _, cold, _ = WAYS[arch.name]
-    return [(4096, winner), (16384, winner), (65536, winner), (1 << 20, cold)]
-
-
-def sensing_with(probe: Probe, arch: Architecture = X86_64) -> dict[int, SensingCopy]:
-    return {
-        16384: sensing_by(probe, 0, arch),
-        65536: sensing_by(probe, MAXIMUM_THRESHOLD, arch),
-    }
-
-
-INTERVALS, SENSING = intervals_of(X86_64), sensing_with(PROBES[1])
-
-
-def need_counter(arch: Architecture) -> None:
-    """Skips where there is no time stamp counter as sensing copies need it."""
-    if arch is X86_64 and not {"constant_tsc", "nonstop_tsc"} <= cpu_features():
-        pytest.skip("this CPU has no invariant time stamp counter")
-
-
-# What reads the counter, and what takes the next time stamp of the ring that {0} points into.
-READ = {"x86_64": re.escape('"rdtsc\\n"'), "aarch64": r"mrs x(\d+), cntvct_el0"}
-NEXT_STAMP = {
-    "x86_64": (
-        r'"mov {0}(%rip), %rdx; mov (%rdx), %eax; mov 8(%rdx), %rdx; mov %rdx, {0}(%rip)\\n"'
-    ),
-    "aarch64": (
-        r"adrp x16, {0}; ldr x17, [x16, :lo12:{0}]; ldr w\1, [x17]; "
-        r"ldr x17, [x17, #8]; str x17, [x16, :lo12:{0}]"
-    ),
-}
-
-
-def with_clock(arch: Architecture, text: str, clock: str) -> str:
-    """C with probes that take their time stamps from a ring."""
-    text, count = re.subn(READ[arch.name], NEXT_STAMP[arch.name].format(clock), text)
-    assert count >= 2
-    return text
-
-
-# --- The candidates -------------------------------------------------------------------------------
-
-
-FIRST_PROBE = {
-    "x86_64": "\nvoid asterope_sense_",
-    "aarch64": 'ASTEROPE_CANDIDATE_BEGIN("asterope_sense_',
-}
-
-
-def candidates_with(arch: Architecture, before: str = "", after: str = "") -> str:
-    """The candidates, of the pipelines a plain one, each sensing copy with a change of its text."""
-    first = FIRST_PROBE[arch.name]
-    head, *probes = render_candidates(arch.name, variants=[arch.plain.variant]).split(first)
-    assert sum(before in probe for probe in probes) >= len(PROBES) / 2
-    times = -1 if arch is X86_64 else 1
-    changed = [probe.replace(before, after, times) if before else probe for probe in probes]
-    return first.join([head, *changed])
-
-
-def sensing_check(arch: Architecture, folder: Path, objects: Path, *change: str) -> Path:
-    source, program = folder / "candidates.c", folder / "sensing_check"
-    text = with_clock(arch, candidates_with(arch, *change), "sensing_clock")
-    source.write_text(f"extern void *sensing_clock;\n{text}", encoding="ascii")
-    harness = [arch.compiled(objects, name) for name in ("sensing_check", "copy_check")]
-    flags = (*STRICT_C, "-O2", f"-I{REPOSITORY / 'tuner'}", "-static", "-pthread")
-    output_of(*arch.gcc, *flags, source, *harness, "-o", program)
-    return program
-
-
-def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[int]]]:
-    """The pages that each reading touched: of the source, and of the destination."""
-    prefix = f"pages {probe.name}:"
-    sides = [line[len(prefix) :].split("|") for line in lines if line.startswith(prefix)]
-    return [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
-
-
-@each()
-def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, objects, arch):
-    """At a new place each time, in the middle of its stretches."""
-    done = run(*arch.on(), sensing_check(arch, tmp_path, objects))
-    lines = done.stdout.splitlines()
-    wrong = [line for line in lines if line.startswith("FAIL")]
-    assert not wrong, "\n".join(wrong)
-    assert done.returncode == 0, done.stderr
-    assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in PROBES]
-    for probe in PROBES:
-        readings = readings_of(probe, lines)
-        assert len(readings) == 32
-        length = 64 // probe.lines
-        for source, destination in readings:
-            assert [page // length for page in source] == [*range(probe.lines)]
-            assert len({page % length for page in source}) == 1
-            assert length // 4 <= source[0] < 3 * length // 4
-            assert destination == ([] if probe.kind == "source" else source)
-        assert len({source[0] for source, _ in readings}) > 1, probe.name
-
-
-WRONGLY, MORE = "went on wrongly", "reading the ticks changed more"
-# A change of all sensing copies, the probe whose copy shows it, and what sensing_check must say:
-# test_candidates has the faults that are any copy's.
-FAULTS = {
-    "x86_64": {
-        "it is always cold": (("ja 2f", "jmp 2f"), "source 2", f"{WRONGLY} with c"),
-        "it is never cold": (("ja 2f", ""), "source 2", f"{WRONGLY} with h"),
-        "it has the threshold the other way": (("ja 2f", "jbe 2f"), "source 2", WRONGLY),
-        "it hands on the other distance": (("mov 16(%rcx)", "mov 32(%rcx)"), "source 2", WRONGLY),
-        "it times nothing": (("sub %r10d, %eax", ""), "source 2", WRONGLY),
-        # those that look at the destination
-        "it never fetches": (("jbe 4f", ""), "each 2", f"{WRONGLY} with c"),
-        "it always fetches": (("jbe 3f", ""), "each 2", f"{WRONGLY} with f"),
-        "it is cold on untouched pages": (("jbe 3f", "jmp 3f"), "each 2", f"{WRONGLY} with c"),
-        "it hands on fetch's distance": (("mov 48(%rcx)", "mov 32(%rcx)"), "each 2", WRONGLY),
-        "it times the source, too": (("mov %eax, %r10d", ""), "each 2", WRONGLY),
-        "it writes something else": (
-            *(("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), "each 2", MORE),
-        ),
-        "it writes to another place": (
-            *(("mov %al, (%rdi,%r11)", "mov %al, 1(%rdi,%r11)"), "each 2", MORE),
-        ),
-    },
-    "aarch64": {
-        "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
-        "it always believes its probe": (("b.hi 2f", "nop"), "source 2", f"{WRONGLY} with h"),
-        "it never fetches": (("b.ls 4f", "nop"), "each 2", f"{WRONGLY} with c"),
-        "it always fetches": (("b.ls 3f", "nop"), "each 2", f"{WRONGLY} with f"),
-        "it is cold on untouched pages": (("b.ls 3f", "b 3f"), "each 2", f"{WRONGLY} with c"),
-        "it hands on the other distance": (("[x4, #48]", "[x4, #32]"), "each 2", WRONGLY),
-        "it times the source, too": (
-            *(("sub x12, x12, x13", "sub x12, x12, x9"), "each 2", WRONGLY),
-        ),
-        "it compares more than 32 bits": (("cmp w12, w15", "cmp x12, x15"), "source 2", WRONGLY),
-    },
-}
-
-
-@each(FAULTS)
-def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
-    change, probe, message = case
-    done = run(*arch.on(), sensing_check(arch, tmp_path, objects, *change))
-    assert done.returncode == 1
-    assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
-
-
-# --- What is timed is what ships ------------------------------------------------------------------
-
-
-def looks(body: list[str]) -> list[list[str]]:
-    """What a probe does, one list a side that it looks at.
-
-    A look begins where the call is put aside, or behind the last comparison, and ends in the
-    difference of two time stamps. In between, a candidate fetches its argument, a routine's copy
-    jumps, and a reader of ticks puts them aside.
-    """
-    ends = [i for i, text in enumerate(body) if re.fullmatch(r"sub %\w+,%eax", text)]
-    starts = [body.index("mov %rax,%r8")]
-    starts += [max(i for i in range(e) if body[i] == "mov %r9,%rcx") for e in ends[1:]]
-    return [body[start : end + 1] for start, end in zip(starts, ends)]
-
-
-def goes_on_with(body: list[str]) -> list[list[str]]:
-    """The moves that put the registers right for a pipeline, behind each comparison."""
-    at = [i for i, text in enumerate(body) if text == "mov %r8,%rax"]
-    return [body[i : i + 2] for i in at]
-
-
-@pytest.mark.parametrize("compiler", sampled(["gcc -O0", "gcc -O2", "clang -O2"], 3))
-def test_every_probe_is_what_was_timed(tmp_path, compiler):
-    """And differs from the others: were they all the same, this would see no difference."""
-    compiler = compiler.split()
-    need("objdump", compiler[0])
-    source, target = tmp_path / "candidates.c", tmp_path / "candidates.o"
-    source.write_text(candidates_with(X86_64), encoding="ascii")
-    output_of(*compiler, f"-I{REPOSITORY / 'tuner'}", "-c", source, "-o", target)
-    candidates, readers = disassemble(target), set()
-    for probe in PROBES:
-        routine = render(INTERVALS, tmp_path, prefix=probe.symbol, sensing=sensing_with(probe))
-        target = tmp_path / "routine.o"
-        output_of(*compiler, "-c", routine, "-o", target)
-        functions = disassemble(target)
-        body = candidates[f"asterope_sense_{probe.symbol}"].instructions
-        timed, puts_right = looks(body), goes_on_with(body)
-        assert len(timed) == len(puts_right) == (2 if probe.kind == "each" else 1)
-        assert min(len(look) for look in timed) > 8
-        for number in (1, 2):
-            shipped = functions[f"{probe.symbol}_sense_{number}"]
-            assert looks(shipped.instructions) == timed, probe.name
-            assert goes_on_with(shipped.instructions) == puts_right, probe.name
-            assert shipped.address % 64 == 0
-        reader = candidates[f"asterope_ticks_{probe.symbol}"].instructions
-        assert reader[-1] == "ret"
-        assert looks(reader) == timed, probe.name
-        readers.add(tuple(reader))
-    assert len(readers) == len(PROBES)
-
+from sensing_copies import (
+    BY_NAME,
+    COLD,
+    COLD_WAY,
+    FETCH_WAY,
+    HOT,
+    HOT_WAY,
+    INTERVALS,
+    SENSING,
+    WAYS,
+    WINNER,
+    X,
+    intervals_of,
+    need_counter,
+    of_x86_64,
+    sensing_by,
+    sensing_with,
+    with_clock,
+)
 
 # --- The routine ----------------------------------------------------------------------------------
 
