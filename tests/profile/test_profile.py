@@ -23,8 +23,8 @@ from asterope.spaces.x86_64 import (
     small_copies,
     small_sets,
 )
+from hostile_profiles import HOSTILE
 from profile_samples import (
-    HOSTILE,
     choice,
     good_profile,
     incomplete_profile,

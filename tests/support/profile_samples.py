@@ -1,13 +1,11 @@
-"""Profiles for the tests: a full good one, and hostile ones made from it by one change each."""
+"""Profiles for the tests: a full good one, and others made from it."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 from asterope import spaces
 from asterope.workloads import names
@@ -22,7 +20,7 @@ _PIPELINES: dict[str, dict[str, Any]] = {
 }
 
 # A best copy for each extension axis.
-_AXES: dict[str, dict[str, Any]] = {
+AXES: dict[str, dict[str, Any]] = {
     "tb": {"rt": "ZMM", "lt": "T", "st": "T", "pt": "T0", "ps": 16, "pd": 8, "tb": 16},
     "pi": _PIPELINES["cold"],
     "pw": _PIPELINES["hot"],
@@ -31,7 +29,6 @@ _AXES: dict[str, dict[str, Any]] = {
 }
 
 _MIXES = (*names("measured", "small copies"),)
-
 
 _PROOF = {"samples": 59, "rounds": 15, "lead": {"median": 1.02, "low": 0.99, "high": 1.05}}
 
@@ -55,12 +52,8 @@ _GOOD: dict[str, Any] = {
         },
         "caches": [
             {
-                "level": 1,
-                "type": "data",
-                "bytes": 32768,
-                "line_bytes": 64,
-                "ways": 8,
-                "shared_by": 1,
+                **{"level": 1, "type": "data", "bytes": 32768},
+                **{"line_bytes": 64, "ways": 8, "shared_by": 1},
             }
         ],
         "cpus": 2,
@@ -88,7 +81,7 @@ _GOOD: dict[str, Any] = {
         "space": "extended",
         "candidates": {"memcpy": 7186, "memset": 147},
         "extended_candidates": 1234,
-        "axes": [*_AXES, "sensing"],
+        "axes": [*AXES, "sensing"],
         "rigor": "standard",
         "workload": "balanced",
         "seed": 18446744073709551615,
@@ -189,7 +182,7 @@ _PLAIN = [
 ]
 # All that a choice can have, beyond what the simple ones above do.
 _RICH = choice(
-    *("pipelines", 1024, 20000, _AXES["tb"]),
+    *("pipelines", 1024, 20000, AXES["tb"]),
     size=16384,
     evidence={
         "ratio": 1.1,
@@ -198,7 +191,7 @@ _RICH = choice(
             name: {"ns": 1310.72, "ratio": _RATIO, "best_ratio": _RATIO, "best_reference": "newer"}
             for name in _WORKLOADS
         },
-        "runners_up": [{"tuple": fields, "ratio": 1.05} for fields in _AXES.values()],
+        "runners_up": [{"tuple": fields, "ratio": 1.05} for fields in AXES.values()],
         "noise_floor": {name: _RATIO for name in _WORKLOADS},
     },
 )
@@ -208,7 +201,7 @@ _GOOD["choices"] = [
     _RICH,
     choice(
         *("pipelines", 20000, 1048576),
-        copies={**_SENSING, "plain": _AXES["tb"]},
+        copies={**_SENSING, "plain": AXES["tb"]},
         evidence={
             "ratio": 1.41,
             "gb_per_s": 14.5,
@@ -332,7 +325,6 @@ def good_profile() -> dict[str, Any]:
 def plain_profile(architecture: str, cpu: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """One of any architecture: at all sizes what any CPU of it runs; `cpu`: of its machine."""
     here = spaces.of(architecture)
-
     largest = 1 << 20
     small, small_set = here.small_copies.PLAIN, here.small_sets.PLAIN
     return {
@@ -383,7 +375,7 @@ def incomplete_profile() -> dict[str, Any]:
         {"brand": "Cortex-A55 r1p0", "cpus": "0-3,6"},
         {"brand": "Cortex-A76 r3p0", "cpus": "4-5"},
     ]
-    profile["search"]["axes"] = [*_AXES]
+    profile["search"]["axes"] = [*AXES]
     profile["search"]["no_sensing"] = "the counter moves in steps of 40 ns, and probes need 4"
     profile["search"]["memory_nodes"] = "1 of 2"
     return profile
@@ -405,171 +397,3 @@ def provisional_profile() -> dict[str, Any]:
     for one in (profile["choices"][0], *of(profile, "small")):
         one["evidence"]["undecided"] = True
     return profile
-
-
-def _at(profile: dict[str, Any], path: Sequence[str | int]) -> Any:
-    """What holds the last step of the path."""
-    for step in path[:-1]:
-        profile = profile[step]
-    return profile
-
-
-def _changed(*path_and_value: Any) -> str:
-    *path, value = path_and_value
-    profile = good_profile()
-    _at(profile, path)[path[-1]] = value
-    return json.dumps(profile)
-
-
-def _edited(edit: Callable[[list[Any]], object]) -> str:
-    profile = good_profile()
-    edit(profile["choices"])
-    return json.dumps(profile)
-
-
-def _literal(before: str, after: str) -> str:
-    """The good profile's text, changed where JSON's writer would not write such a thing."""
-    text = json.dumps(good_profile())
-    assert before in text
-    return text.replace(before, after, 1)
-
-
-# What some field could carry to end a C comment or string, or to mean something to a template.
-BREAKOUTS = {
-    "comment end": "*/ int main(void) { return 1; } /*",
-    "line comment end": "x\nint main(void) { return 1; }",
-    "carriage return": "x\rint y;",
-    "final backslash": "x\\",
-    "double quote": '" int y; "',
-    "jinja expression": "{{ 7*7 }}",
-    "jinja statement": "{% include 'x' %}",
-    "nul": "x\x00y",
-    "escape sequence": "\x1b[31mred",
-    "not ASCII": "caf\u00e9",
-    "lone surrogate": "x\ud800",
-}
-
-# Each place where a profile holds text, as messages write it.
-TEXT_PLACES = (
-    *("source", "machine.cpu.brand", "machine.libc", "machine.fingerprint"),
-    *("machine.cpu.features[1]", "search.finished", "search.tool_version", "search.workload"),
-    *("search.source_map", "search.warnings[0]", "search.without[0]", "search.invalid[0].reason"),
-    *("search.distribution", "choices[6].copies.taken.shape"),
-    *("choices[3].evidence.proof.ties[0]", "choices[3].copies.taken.rt"),
-)
-
-
-def _path(place: str) -> list[str | int]:
-    """The steps to a place."""
-    return [int(step) if step.isdecimal() else step for step in re.findall(r"[\w-]+", place)]
-
-
-def _from_line(line: str) -> tuple[str, tuple[str, str, tuple[str, ...]]]:
-    """A line of bad_profiles.txt, which says how: its name, the file and what its message holds."""
-    change, said = line.split(" -> ")
-    place, _, value = change.removeprefix("incomplete: ").partition(" = ")
-    where = place.removesuffix(" gone")
-    path = _path(where)
-    profile = incomplete_profile() if change.startswith("incomplete: ") else good_profile()
-    if where != place:
-        del _at(profile, path)[path[-1]]
-    else:
-        _at(profile, path)[path[-1]] = json.loads(value)
-    parts = said[1:] if said.startswith("@") else f"{where} | {said}"
-    return change, (json.dumps(profile), tuple(parts.split(" | ")))
-
-
-_LINES = (Path(__file__).with_name("bad_profiles.txt")).read_text(encoding="ascii").splitlines()
-
-# Name -> (the file's content, what the message must hold: the place and what is wrong).
-HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
-    **dict(_from_line(line) for line in _LINES if line and not line.startswith("#")),
-    # No profile at all
-    "empty file": ("", ("empty",)),
-    "binary": (b"\x7fELF\x02\x01\x01\x00\xff\xfe", ("UTF-8",)),
-    "UTF-16": (_TEXT.encode("utf-16"), ("UTF-8",)),
-    "two byte order marks": (b"\xef\xbb\xbf" * 2 + _TEXT.encode(), ("line 1, column 1",)),
-    "not JSON": ("#!/bin/sh\n", ("line 1, column 1", "not JSON")),
-    "truncated": (_TEXT[:-40], ("line 1, column", "cut short")),
-    "raw newline in a string": (_literal("a test", "a\ntest"), ("line 1, column", "not JSON")),
-    "array": ("[]", ("an array where a JSON object",)),
-    "other JSON": ('{"name": "x"}', ("format", "not a profile")),
-    "larger than 16 MiB": (_TEXT + " " * (16 << 20), ("larger than 16 MiB",)),
-    "nested deeply": ("[" * 100_000, ("nested too deeply",)),
-    "nested deeply but closed": (
-        _changed("source", json.loads("[" * 100 + "]" * 100)),
-        ("source", "nested too deeply"),
-    ),
-    "too many values": ("[" + "0," * 300_000 + "0]", ("more than 200000 values",)),
-    "newer version with new fields": (
-        json.dumps({"format": "asterope-profile", "version": 3, "new": {}}),
-        ("version", "made by a newer asterope: profile version 3"),
-    ),
-    "unknown field with a hostile name": (
-        _changed("machine", "*/ int main(){} /*", 1),
-        ('machine["*/ int main(){} /*"]', "unknown field"),
-    ),
-    "unknown field with a newline": (_changed("a\nb", 1), (r'["a\nb"]', "printable ASCII")),
-    "unknown threshold name": (
-        _changed("machine", "libc_thresholds", "X*/", 1),
-        ('machine.libc_thresholds["X*/"]', "unknown field"),
-    ),
-    "repeated field": (
-        _literal('"up_to": 512', '"up_to": 512, "up_to": 100'),
-        ("choices[2].up_to", "given twice"),
-    ),
-    "1e999": (_literal("123.4", "1e999"), ("search.seconds", "not a finite number")),
-    **{
-        f"an integer of {sign}5,000 digits": (
-            _literal('"cpus": 2', f'"cpus": {sign}{"9" * 5000}'),
-            ("machine.cpus", "not a finite number"),
-        )
-        for sign in ("", "-")
-    },
-    "too many choices": (
-        _edited(lambda choices: choices.extend(choices[:1] * 3000)),
-        ("choices", "maxItems 2048"),
-    ),
-    "unsorted": (
-        _edited(lambda choices: choices.reverse()),
-        ("choices[1].above", "1024 leaves a gap"),
-    ),
-    "a choice twice": (
-        _edited(lambda choices: choices.insert(1, choices[1])),
-        ("choices[2].above", "expected 256"),
-    ),
-    "a second small copy": (
-        _edited(lambda choices: choices.append(choices[6])),
-        ("choices[25]", "a second choice of memcpy's small"),
-    ),
-    "sensing below a page": (
-        _changed("choices", 4, "copies", _GOOD["choices"][5]["copies"]),
-        ("choices[4].copies", "it takes 4096 bytes or more"),
-    ),
-    "sensing in an intent": (
-        _edited(lambda choices: choices[23].update(choices[5], intent="cold", above=1024)),
-        ("choices[23].copies", "needs no sensing"),
-    ),
-    "sensing that takes one of its copies always": (
-        _changed("choices", 5, "copies", "taken", _AXES["tb"]),
-        ("choices[5].copies.taken", "takes none of its copies always"),
-    ),
-    "a set that senses": (
-        _edited(lambda choices: choices[13].update(copies=_GOOD["choices"][5]["copies"])),
-        ("choices[13].copies.probe", "unknown field"),
-    ),
-    "no pipelines": (
-        _edited(lambda choices: choices.__delitem__(slice(0, 6))),
-        ("choices", "no pipelines of memcpy"),
-    ),
-    "left out the small copies that are there": (
-        json.dumps({**incomplete_profile(), "choices": _GOOD["choices"]}),
-        ("left_out.memcpy.steps[1]", "small copies have a winner"),
-    ),
-    "text of 201 characters": (_changed("source", "x" * 201), ("source", "longer than 200")),
-    **{
-        f"{name} in {place}": (_changed(*_path(place), text), (f": {place}: ",))
-        for name, text in BREAKOUTS.items()
-        for place in TEXT_PLACES
-    },
-}

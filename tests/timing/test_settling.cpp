@@ -1,0 +1,165 @@
+// Workloads: what settles the caches before a trial of another company, and sources that are
+// mapped.
+#include "timing/stopwatch.hpp"
+
+#include <set>
+#include <string>
+
+#include "support/temporary_folder.hpp"
+#include "timing/trial_buffers.hpp"
+
+using namespace asterope;
+
+// --- Companies -----------------------------------------------------------------------------------
+
+namespace {
+
+/// How many untimed calls come before a trial of another cache effect.
+class Settling : public ::testing::Test {
+  protected:
+    static constexpr std::size_t kCache = kMiB, kLargest = 256 << 10;
+
+    void SetUp() override {
+        start_clock(false, 0);
+        for (const Workload workload : kMeasured) {
+            for (const std::size_t size : kSizes) stopwatch.calibrate(size, workload, 20e-6);
+        }
+        stopwatch.calibrate(kSmall, Workload::cold, 20e-6);
+    }
+
+    std::size_t untimed(Workload workload, std::size_t size, int cache_effect,
+                        std::uint64_t round = 0) {
+        calls.clear();
+        stopwatch.time({remember, 640, cache_effect}, workload, size, round);
+        return calls.size() - stopwatch.calls(size, workload);
+    }
+
+    static constexpr std::size_t kSizes[] = {kSettledFrom, 100000, kLargest};
+    static constexpr std::size_t kSmall = kSettledFrom - 1;
+    const Arena arena{16 * kMiB};
+    Stopwatch stopwatch{arena, kLargest, kCache};
+};
+
+} // namespace
+
+// Behind it the trial is what it is without: the misalignments of its round from the first on.
+TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            for (std::uint64_t round = 0; round < 20; ++round) {
+                const int cache_effect = 1 + static_cast<int>(round); // never the last one's
+                const std::size_t before = untimed(workload, size, cache_effect, round);
+                EXPECT_GE(before * size, kCache) << name_of(workload) << ' ' << size;
+                EXPECT_LE(before * size, kCache + kCache / 4 + size) << name_of(workload);
+                for (std::size_t i = 0; i < calls.size(); ++i) {
+                    ASSERT_TRUE(inside(calls[i], arena, arena.bytes()));
+                    ASSERT_EQ(calls[i].bytes, size);
+                    ASSERT_EQ(calls[i].distance, 640u) << "not the copy that comes next";
+                    if (i < before) continue;
+                    const Misalignment past = asterope::misalignment(round + i - before);
+                    ASSERT_EQ(misalignment(calls[i].source), past.source);
+                    ASSERT_EQ(misalignment(calls[i].destination), past.destination);
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Settling, is_done_once_for_all_trials_of_one_company_and_again_after_a_cached_workload) {
+    for (const Workload cached : {Workload::hot, Workload::hot_read, Workload::aliased}) {
+        for (const Workload first : kOnSlots) {
+            untimed(cached, kLargest, 1);
+            EXPECT_GE(untimed(first, kLargest, 1) * kLargest, kCache) << name_of(first);
+            for (const std::size_t size : kSizes) {
+                for (const Workload workload : kOnSlots) {
+                    EXPECT_EQ(untimed(workload, size, 1), 0u) << name_of(workload) << ' ' << size;
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Settling, is_not_for_small_sizes) {
+    for (const int cache_effect : {0, 1, 1, 0}) {
+        EXPECT_EQ(untimed(Workload::cold, kSmall, cache_effect), 0u);
+    }
+    // It is for the larger one that follows, if that is of another cache effect.
+    untimed(Workload::cold, kSmall, 0);
+    EXPECT_EQ(untimed(Workload::cold, kSettledFrom, 0), 0u);
+    untimed(Workload::cold, kSmall, 1);
+    EXPECT_GT(untimed(Workload::cold, kSettledFrom, 0), 0u);
+}
+
+// Some machines report a cache of hundreds of megabytes, of which a process gets a part.
+TEST_F(Settling, ends_after_64_mib) {
+    Stopwatch patient(arena, kLargest, std::size_t{480} << 20);
+    patient.calibrate(kLargest, Workload::cold, 20e-6);
+    calls.clear();
+    patient.time({remember, 0, 1}, Workload::cold, kLargest, 0);
+    const std::size_t bytes = (calls.size() - patient.calls(kLargest, Workload::cold)) * kLargest;
+    EXPECT_GE(bytes, 64 * kMiB);
+    EXPECT_LE(bytes, 64 * kMiB + kLargest);
+}
+
+// --- Mapped sources ------------------------------------------------------------------------------
+
+namespace {
+
+using MappedSource = TemporaryFolder;
+
+} // namespace
+
+TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is) {
+    start_clock(false, 0);
+    constexpr std::size_t kLargest = 100000;
+    const std::size_t needed = source_bytes_needed(kLargest);
+    const auto content_at = [](std::size_t i) { return static_cast<char>(i * 2654435761u >> 13); };
+    // the last is longer than the arena
+    for (const std::size_t bytes :
+         {needed, needed + 4095, 2 * needed + 1, 3 * kMiB + 17, 16 * kMiB}) {
+        std::string text(bytes, '\0');
+        for (std::size_t i = 0; i < bytes; ++i) text[i] = content_at(i);
+        put("map", text);
+        const Arena arena(8 * kMiB, SourceMap((folder / "map").string(), kLargest));
+        Stopwatch stopwatch(arena, kLargest);
+        for (const Workload workload :
+             {Workload::hot, Workload::hot_read, Workload::cold, Workload::consume,
+              Workload::aliased, Workload::cold_walk, Workload::fetch_walk}) {
+            const bool aliased = workload == Workload::aliased;
+            const bool cold = workload == Workload::cold || workload == Workload::consume;
+            std::set<std::size_t> misalignments;
+            for (const std::size_t size :
+                 {std::size_t{1}, std::size_t{128}, std::size_t{8192}, kLargest}) {
+                stopwatch.calibrate(size, aliased ? Workload::hot : workload, 10e-6);
+                std::size_t low = bytes, high = 0;
+                for (std::uint64_t round = 0; round < 200; ++round) {
+                    calls.clear();
+                    stopwatch.time({remember, 0}, workload, size, round);
+                    ASSERT_FALSE(calls.empty());
+                    for (const Call& call : calls) {
+                        ASSERT_TRUE(inside(call, arena, bytes)) << name_of(workload);
+                        ASSERT_GE(apart(call), aliased ? 1u : 1024u);
+                        ASSERT_LE(apart(call), aliased ? 63u : 3072u);
+                        const auto offset = static_cast<std::size_t>(call.source - arena.source());
+                        for (const std::size_t i : {std::size_t{0}, size / 2, size - 1}) {
+                            ASSERT_EQ(call.source[i], content_at(offset + i));
+                        }
+                        misalignments.insert(misalignment(call.source));
+                        low = std::min(low, offset);
+                        high = std::max(high, offset + size);
+                    }
+                }
+                if (facts_of(workload).walks) {
+                    EXPECT_GT(high - low, std::min(bytes / 2, 200 * kLeadIn * size));
+                } else if (!cold) {
+                    EXPECT_LE(high - low, size + 4096 + 64) << "not in one place";
+                } else if (bytes == 16 * kMiB) {
+                    EXPECT_LT(low, kMiB) << "not all over the map";
+                    EXPECT_GT(high, bytes - kMiB);
+                }
+            }
+            EXPECT_EQ(misalignments.size(), 64u) << name_of(workload);
+        }
+        EXPECT_TRUE(content(folder / "map") == text) << "the file was written to";
+    }
+}
