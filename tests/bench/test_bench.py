@@ -51,8 +51,8 @@ SUITES = {
 
 
 @pytest.mark.parametrize(("suite", "there", "maybe"), SUITES.values(), ids=SUITES)
-def test_the_suites_that_are_asked_for_run(bench, library, suite, there, maybe):
-    done = bench("--routine", library, *FEW, *suite)
+def test_the_suites_that_are_asked_for_run(bench, shipped, suite, there, maybe):
+    done = bench("--routine", shipped, *FEW, *suite)
     assert done.returncode == 0
     found = {title for title in TITLES if f"\n{title} " in done.stdout}
     assert there <= found <= there | maybe
@@ -91,8 +91,8 @@ def test_a_recording_is_drawn_from_and_named(measured, tmp_path):
     assert report["distribution"] == "fetcher"
 
 
-def test_a_profile_gives_sizes_and_workload(bench, library, profile_for):
-    options = ("--routine", library, *profile_for("cold"))
+def test_a_profile_gives_sizes_and_workload(bench, shipped, profile_for):
+    options = ("--routine", shipped, *profile_for("cold"))
     done = bench(*options, *SIZES, "--rounds", "3")
     assert [line.split()[0] for line in rows_of(done, "cold")] == ["200", "2", "all"]
     assert "\nhot " not in done.stdout
@@ -166,9 +166,9 @@ LATE = {
 
 
 @pytest.mark.parametrize("symbol", LATE)
-def test_a_copy_that_goes_wrong_while_it_is_timed_is_named(bench, library, peers, symbol):
+def test_a_copy_that_goes_wrong_while_it_is_timed_is_named(bench, shipped, peers, symbol):
     option = "--peer" if symbol == "leaves_late" else "--reference"
-    done = bench("--routine", library, *HOT, option, f"new={peers}:{symbol}")
+    done = bench("--routine", shipped, *HOT, option, f"new={peers}:{symbol}")
     message = only_error(done, 1)
     origin = "" if symbol == "idles_late" else f"({symbol} of {peers})"
     assert message.startswith(f"asterope-bench: new {origin}{LATE[symbol]}")
@@ -186,7 +186,7 @@ def test_peers_have_a_column_each(measured, peers):
 
 
 def test_peers_that_are_not_there_or_break_or_copy_wrongly_are_left_out_and_the_rest_goes_on(
-    bench, library, peers, tmp_path
+    bench, shipped, peers, tmp_path
 ):
     reasons = {
         "missing": "cannot be loaded",
@@ -195,7 +195,7 @@ def test_peers_that_are_not_there_or_break_or_copy_wrongly_are_left_out_and_the_
         "leaves": "ends the process",
         "too_short": "wrong byte",
     }
-    done = bench("--routine", library, *HOT, *peer(tmp_path / "missing.so", "missing"),
+    done = bench("--routine", shipped, *HOT, *peer(tmp_path / "missing.so", "missing"),
                  *peer(peers, *list(reasons)[1:], "right"), "--json", "report.json")  # fmt: skip
     assert done.returncode == 0
     lines = done.stderr.splitlines()
@@ -208,30 +208,30 @@ def test_peers_that_are_not_there_or_break_or_copy_wrongly_are_left_out_and_the_
     assert all("right" in row["copies"] for row in report["results"])
 
 
-def test_the_routine_is_judged_by_the_references_as_well(measured, bench, library, peers):
+def test_the_routine_is_judged_by_the_references_as_well(measured, bench, shipped, peers):
     done, report = measured(*HOT, "--brief", "--reference", f"new-1.0={peers}:right")
     assert [copy["name"] for copy in report["copies"] if copy.get("reference")] == ["new-1.0"]
     assert all(row["best_reference"] in ("glibc", "new-1.0") for row in report["results"])
     assert ", new-1.0, " in done.stdout.splitlines()[0]
     assert "in each cell the faster one's time" in done.stdout
-    done = bench("--routine", library, *HOT, "--reference", f"new={peers}:too_short")
+    done = bench("--routine", shipped, *HOT, "--reference", f"new={peers}:too_short")
     assert "--reference new wrong byte" in only_error(done, 2)
 
 
 @pytest.mark.slow
-def test_a_peer_that_hangs_is_left_out(bench, library, peers):
-    done = bench("--routine", library, *HOT, *peer(peers, "hangs"))
+def test_a_peer_that_hangs_is_left_out(bench, shipped, peers):
+    done = bench("--routine", shipped, *HOT, *peer(peers, "hangs"))
     assert "hangs is left out: still runs after " in only_error(done, 0)
 
 
 @pytest.mark.slow
-def test_all_built_in_copies_can_be_listed_and_compared(bench, library, tmp_path):
+def test_all_built_in_copies_can_be_listed_and_compared(bench, shipped, tmp_path):
     done = bench("--peer", "list")
     assert (done.returncode, done.stderr) == (0, "")
     texts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert {"asterope_mt", "rep_movsb"} < set(texts)
 
-    done = bench("--routine", library, "--suite", "hot", "--sizes", "128,64K", "--rounds", "3",
+    done = bench("--routine", shipped, "--suite", "hot", "--sizes", "128,64K", "--rounds", "3",
                  "--peer", "all", "--json", "report.json")  # fmt: skip
     assert done.returncode == 0, done
     report = json.loads((tmp_path / "report.json").read_text())

@@ -28,21 +28,21 @@ def assert_interrupted(build_dir: Path, folder: Path, ready: Callable, *argument
     assert (done.returncode, done.stderr) == (130, "asterope-bench: interrupted\n")
 
 
-def test_an_interrupted_run_keeps_what_was_measured(build_dir, library, tmp_path):
+def test_an_interrupted_run_keeps_what_was_measured(build_dir, shipped, tmp_path):
     def ready(running: subprocess.Popen) -> None:
         next(line for line in running.stdout if line.startswith("128 B "))
 
     long = ("--suite", "hot", "--rounds", "5000", "--sizes", "128,32M")
-    options = ("--routine", library, *long, "--json", "report.json")
+    options = ("--routine", shipped, *long, "--json", "report.json")
     assert_interrupted(build_dir, tmp_path, ready, *options)
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["complete"] is False
     assert [row["label"] for row in report["results"]] == ["128 B"]
 
 
-def test_a_run_can_be_interrupted_while_peers_are_checked(build_dir, library, peers, tmp_path):
+def test_a_run_can_be_interrupted_while_peers_are_checked(build_dir, shipped, peers, tmp_path):
     hangs = (tmp_path / "hanging").exists
-    options = ("--routine", library, *peer(peers, "hangs"))
+    options = ("--routine", shipped, *peer(peers, "hangs"))
     assert_interrupted(build_dir, tmp_path, lambda _: hangs(), *options)
 
 
@@ -75,9 +75,9 @@ BAD_ARGUMENTS = [
 
 
 @pytest.mark.parametrize("words", BAD_ARGUMENTS, ids=lambda words: " ".join(words[:-1]))
-def test_bad_arguments_are_refused_in_one_line(bench, library, tmp_path, words):
+def test_bad_arguments_are_refused_in_one_line(bench, shipped, tmp_path, words):
     *arguments, part = words
-    message = only_error(bench("--routine", library, *arguments), 2)
+    message = only_error(bench("--routine", shipped, *arguments), 2)
     assert part in message
     assert len(message) < 300
     assert list(tmp_path.iterdir()) == []
@@ -94,9 +94,9 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path, kind):
     assert str(path) in message and ("is no regular file" in message) == (kind == "pipe")
 
 
-def test_without_memory_for_the_buffers_it_fails(bench, library):
+def test_without_memory_for_the_buffers_it_fails(bench, shipped):
     little = partial(resource.setrlimit, resource.RLIMIT_AS, (200 << 20, 200 << 20))
-    done = bench("--routine", library, "--sizes", "4K", preexec_fn=little)
+    done = bench("--routine", shipped, "--sizes", "4K", preexec_fn=little)
     assert "no memory" in only_error(done, 1)
 
 

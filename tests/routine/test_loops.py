@@ -20,7 +20,15 @@ from architectures import AARCH64, X86_64, Architecture, each
 from asterope.profile import Profile, load_profile
 from asterope.render import render_candidates, render_routine
 from copy_programs import REPOSITORY, Memset, output_of, profile_json
-from disassembly import LANDING, Function, differences_of, disassemble, jump_of, taken_apart
+from disassembly import (
+    LANDING,
+    Function,
+    Listing,
+    differences_of,
+    disassemble,
+    jump_of,
+    taken_apart,
+)
 
 LONGEST_PROFILE = 256  # intervals
 
@@ -54,7 +62,7 @@ def profile_of(
     return replace(loaded, choices=(*with_tuples, *others))
 
 
-def object_of(arch: Architecture, source: Path) -> dict[str, Function]:
+def object_of(arch: Architecture, source: Path) -> Listing:
     """Linked, where only so symbols can be told from each other. By one compiler: test_compilers
     proves that all make the same instructions."""
     linked = ("-shared", "-fPIC") if arch is X86_64 else ("-c",)
@@ -64,7 +72,7 @@ def object_of(arch: Architecture, source: Path) -> dict[str, Function]:
     return disassemble(target, arch)
 
 
-def built(arch: Architecture, folder: Path, profiles: Mapping[str, Profile]) -> dict[str, Function]:
+def built(arch: Architecture, folder: Path, profiles: Mapping[str, Profile]) -> Listing:
     """The functions of the profiles' routines, by prefix."""
     for prefix, profile in profiles.items():
         for name, text in render_routine(profile, prefix).items():
@@ -93,12 +101,12 @@ def all_sets(arch: Architecture) -> list:
 
 
 @pytest.fixture(scope="module")
-def candidates(request, tmp_path_factory) -> Callable[[Architecture], dict[str, Function]]:
+def candidates(request, tmp_path_factory) -> Callable[[Architecture], Listing]:
     """Those that asterope-tune runs: taken from the program itself, where it has names for what
     they use."""
 
     @functools.cache
-    def of(arch: Architecture) -> dict[str, Function]:
+    def of(arch: Architecture) -> Listing:
         if arch is X86_64 and arch.is_native:
             return disassemble(request.getfixturevalue("build_dir") / "asterope-tune")
         source = tmp_path_factory.mktemp("candidates") / "candidates.c"

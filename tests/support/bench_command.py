@@ -35,17 +35,17 @@ def routine_of(profile: Path, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def library(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shipped(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reference routine, compiled."""
     profile = repository / "generated" / "reference" / "xeon-gold-5218.json"
     return routine_of(profile, tmp_path_factory.mktemp("routine"))
 
 
 @pytest.fixture
-def measured(bench, library: Path, tmp_path: Path) -> Callable[..., Measured]:
+def measured(bench, shipped: Path, tmp_path: Path) -> Callable[..., Measured]:
     """Compares the routine, without a word on stderr; what was printed, and the report."""
 
-    def run(*arguments: object, routine: Path = library) -> Measured:
+    def run(*arguments: object, routine: Path = shipped) -> Measured:
         done = bench("--routine", routine, *arguments, "--json", "report.json")
         assert (done.returncode, done.stderr) == (0, "")
         return done, json.loads((tmp_path / "report.json").read_text())

@@ -4,7 +4,8 @@ another program."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,36 +61,49 @@ def _lines(block: str, arch: Architecture) -> Iterator[tuple[int, str]]:
     """Address and text of each instruction, with the names of symbols."""
     last: tuple[int, str] | None = None
     for line in block.splitlines():
-        symbol, found = _RELOCATION.match(line), re.match(r"\s*([0-9a-f]+):\t(.*)", line)
-        if symbol and last and arch.name == "aarch64":
-            last = (last[0], f"{_TO_RELOCATE.match(last[1])[1]} <{symbol[1]}>")
-        elif found:
+        address, found, text = line.partition(":\t")
+        if found:
             if last:
                 yield last
-            text = re.sub(r"\s+", " ", found[2].split("//")[0].strip())
-            last = (int(found[1], 16), _LINKED.sub(r"\2\1", text).split(" # ")[0])
+            text = " ".join(text.partition("//")[0].split())
+            text = _LINKED.sub(r"\2\1", text).partition(" # ")[0] if " # " in text else text
+            last = (int(address, 16), text)
+        elif last and arch.name == "aarch64" and (symbol := _RELOCATION.match(line)):
+            last = (last[0], f"{_TO_RELOCATE.match(last[1])[1]} <{symbol[1]}>")
     if last:
         yield last
 
 
-def parse(listing: str, arch: Architecture = X86_64) -> dict[str, Function]:
+class Listing(Mapping[str, Function]):
     """Functions of `objdump -dr --no-show-raw-insn` by name, each in one piece where it has a label
-    behind its first instruction (`_inner`): a jump there is one to the function."""
-    listing = re.sub(r"<(\w+)_inner\b", r"<\1", _INNER.sub("\n", listing))
-    functions = {}
-    for block in re.split(r"\n(?=[0-9a-f]+ <)", listing):
-        head = re.match(r"([0-9a-f]+) <(.+)>:\n", block)
-        if not head:
-            continue
-        kept = [
-            (at, text)
-            for at, text in _lines(block[head.end() :], arch)
-            if not _PADDING[arch.name].match(text)
-        ]
+    behind its first instruction (`_inner`): a jump there is one to the function. They are parsed
+    when they are asked for: a program has many that nobody asks for."""
+
+    def __init__(self, text: str, arch: Architecture) -> None:
+        text = re.sub(r"<(\w+)_inner\b", r"<\1", _INNER.sub("\n", text))
+        blocks = (block.partition(">:\n") for block in re.split(r"\n(?=[0-9a-f]+ <)", text))
+        heads = ((head.partition(" <"), body) for head, end, body in blocks if end)
+        self._blocks = {name: (int(address, 16), body) for (address, _, name), body in heads}
+        self._parsed: dict[str, Function] = {}
+        self._arch = arch
+
+    def __getitem__(self, name: str) -> Function:
+        if name not in self._parsed:
+            self._parsed[name] = self._parse(name, *self._blocks[name])
+        return self._parsed[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._blocks)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def _parse(self, name: str, address: int, block: str) -> Function:
+        padding = _PADDING[self._arch.name]
+        kept = [(at, text) for at, text in _lines(block, self._arch) if not padding.match(text)]
         addresses = [at for at, _ in kept]
-        texts = [_named(text, head[2], addresses, here) for here, (_, text) in enumerate(kept)]
-        functions[head[2]] = Function(int(head[1], 16), addresses, texts)
-    return functions
+        texts = [_named(text, name, addresses, here) for here, (_, text) in enumerate(kept)]
+        return Function(address, addresses, texts)
 
 
 def _named(text: str, function: str, addresses: list[int], here: int) -> str:
@@ -99,11 +113,11 @@ def _named(text: str, function: str, addresses: list[int], here: int) -> str:
     if jump[3] != function:
         return _PREFIX.sub("<", f"{jump[1]} <{jump[3]}>")
     target = int(jump[2], 16)  # of padding: what follows it
-    return f"{jump[1]} <{sum(at < target for at in addresses) - here:+d}>"
+    return f"{jump[1]} <{bisect_left(addresses, target) - here:+d}>"
 
 
-def disassemble(path: Path, arch: Architecture = X86_64) -> dict[str, Function]:
-    return parse(output_of(arch.objdump, "-dr", "--no-show-raw-insn", path), arch)
+def disassemble(path: Path, arch: Architecture = X86_64) -> Listing:
+    return Listing(output_of(arch.objdump, "-dr", "--no-show-raw-insn", path), arch)
 
 
 def _differences(timed: list[str], shipped: list[str]) -> Iterator[str]:

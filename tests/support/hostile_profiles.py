@@ -134,7 +134,7 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         for sign in ("", "-")
     },
     "too many choices": (
-        _edited(lambda choices: choices.extend(choices[:1] * 3000)),
+        _edited(lambda choices: choices.extend(choices[-1:] * 2048)),
         ("choices", "maxItems 2048"),
     ),
     "unsorted": (
