@@ -13,6 +13,7 @@ import pytest
 from asterope import __version__
 from asterope.commands import COMMANDS
 from command_errors import only_error_of, run_command
+from installed_tree import install
 from packaging_samples import PROGRAMS, install_by_script
 
 pytestmark = pytest.mark.slow
@@ -24,9 +25,7 @@ REFERENCE = "generated/reference/xeon-gold-5218.json"
 def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installed tree, moved away after that."""
     folder = tmp_path_factory.mktemp("installed")
-    done = run_command("cmake", "--install", build_dir, "--prefix", folder / "first")
-    assert done.returncode == 0, f"build all targets first: {done.stderr}"
-    return (folder / "first").rename(folder / "moved to a place with blanks")
+    return install(build_dir, folder / "first").rename(folder / "moved to a place with blanks")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import shutil
@@ -33,13 +34,19 @@ OTHERS = [(1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
 DATA = random.Random(7).randbytes(1_500_000)
 
 
+def install(build: Path, prefix: Path) -> Path:
+    """Installs all that was built, one at a time, as that writes into the build folder, too."""
+    with open(build / "install.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        output_of("cmake", "--install", build, "--prefix", prefix)
+    return prefix
+
+
 @pytest.fixture(scope="session")
 def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where asterope is installed."""
     need("cmake")
-    folder = tmp_path_factory.mktemp("installed") / "prefix"
-    output_of("cmake", "--install", build_dir, "--prefix", folder)
-    return folder
+    return install(build_dir, tmp_path_factory.mktemp("installed") / "prefix")
 
 
 @pytest.fixture(scope="session")
