@@ -178,6 +178,10 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     for intervals, alias, sensing, more in ways:
         of = (program, prefix, intervals, small, sizes, alias, sensing)
         assert_dispatched(*of, **more, emulator=emulator)
+    # where nothing is cached, the copy of aliasing buffers is of no use
+    for name in {*p.intents} - {"hot"} if p.aliased and p.aliased.up_to > small.bound else ():
+        where = (f"{prefix}_memcpy_{name}", 2**46 + 4097, [p.aliased.up_to])
+        assert "move" not in copies_taken(program, *where, *emulator)[0], name
     if p.memset:
         of = (program, prefix, p.memset.intervals, p.memset.small_set, sizes)
         assert_dispatched(*of, functions=["memset"], emulator=emulator)

@@ -137,16 +137,6 @@ def test_it_sets_right(tmp_path, objects, arch, case):
     assert_right(*arch.on(cpu), arch.routine_check(routine, objects), *SHORT, *ends, sets=True)
 
 
-@each(sets_of)
-def test_each_size_takes_its_intervals_set(tmp_path, arch, case):
-    emulator = arch.on(arch.cpu_for(*copies_of([], case)))
-    program = build_dispatch_check(arch, render([(4096, arch.plain)], tmp_path, memset=case))
-    ends = {case.small_set.bound, *(end for end, _ in case.intervals)}
-    sizes = {end + n for end in ends for n in (-1, 0, 1)} | {0, 1, 64, 129, 2 * max(ends), 2**46}
-    of = (program, "asterope", case.intervals, case.small_set, sizes)
-    assert_dispatched(*of, functions=["memset"], emulator=emulator)
-
-
 def masked(kind: str) -> Any:
     """Those that would reach into another page."""
     return lambda arch: {
@@ -197,27 +187,6 @@ def test_it_copies_right_by_each_intent(tmp_path, objects, arch, names):
     assert done.stdout.splitlines() == [f"ok {function}" for function in expected]
 
 
-@each()
-def test_each_intent_takes_its_own_intervals_winner(tmp_path, arch):
-    small = next(s for s in arch.small.values() if s.bound == 256 and not s.needs)
-    aliased, intents = Aliased(600, 4096, arch.moves[0]), INTENTS[arch.name]
-    winners = [(4096, arch.plain)]
-    copies = [t for intervals in intents.values() for _, t in intervals]
-    emulator = arch.on(arch.cpu_for(*copies, aliased.tuple))
-    routine = render(winners, tmp_path, small, aliased=aliased, intents=intents)
-    program = build_dispatch_check(arch, routine)
-    sizes = {e + n for i in intents.values() for e, _ in i for n in (-1, 0, 1)}
-    sizes |= {0, 100, 255, 256, 257, 600, 601, 4096, 4097, 2**40}
-    assert_dispatched(program, "asterope", winners, small, sizes, aliased, emulator=emulator)
-    for name, intervals in intents.items():
-        # where nothing is cached, the copy of aliasing buffers is of no use
-        of = (program, "asterope", intervals, small, sizes, aliased if name == "hot" else None)
-        assert_dispatched(*of, functions=[f"memcpy_{name}"], emulator=emulator)
-        where = (f"asterope_memcpy_{name}", 2**46 + 4097, [2000])
-        taken = copies_taken(program, *where, *emulator)
-        assert (taken == [f"asterope_move_downwards_{arch.moves[0].symbol}"]) == (name == "hot")
-
-
 @each(slow=False)
 def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path, arch):
     intents = INTENTS[arch.name]
@@ -260,17 +229,6 @@ def test_it_copies_and_sets_more_than_4_gib(tmp_path, objects, arch, case):
 
 
 # --- Which copy a size takes ----------------------------------------------------------------------
-
-
-@each(profiles_of)
-def test_each_size_takes_its_intervals_winner(tmp_path, arch, case):
-    intervals = intervals_of(case)
-    emulator = arch.on(arch.cpu_for(*copies_of(intervals)))
-    program = build_dispatch_check(arch, render(case, tmp_path))
-    ends = [end for end, _ in intervals]
-    sizes = {e + n for e in ends for n in (-1, 0, 1)} | {0, 1, 64, 129, 200, 2 * ends[-1], 2**46}
-    plain = arch.small_copies.PLAIN
-    assert_dispatched(program, "asterope", intervals, plain, sizes, emulator=emulator)
 
 
 @each(lambda arch: range(8), one_in=8)
