@@ -1,0 +1,236 @@
+/* Part of memcpy_mt_check.c: processes that fork, before copies over threads and amid them. */
+#ifndef ASTEROPE_MEMCPY_MT_CHILDREN_H
+#define ASTEROPE_MEMCPY_MT_CHILDREN_H
+
+/* --- Children, by fork and in ways that no handler of fork is called in --- */
+
+static pid_t by_fork(void) {
+    return fork();
+}
+
+static pid_t by_system_call(void) {
+#ifdef SYS_fork
+    return (pid_t)syscall(SYS_fork);
+#else /* newer architectures have the one below alone */
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
+}
+
+static pid_t by_clone(void) {
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+#if __GLIBC_PREREQ(2, 34)
+#define BY_FORK_WITHOUT_HANDLERS _Fork
+#else
+#define BY_FORK_WITHOUT_HANDLERS by_system_call
+#endif
+
+static pid_t (*const ways[])(void) = {by_fork, by_system_call, by_clone, BY_FORK_WITHOUT_HANDLERS};
+enum { WAYS = COUNT_OF(ways) };
+
+/* What shares its parent's memory: vfork with room to return. */
+static int copy_in_shared_memory(void* room) {
+    const struct pair pair = new_pair(7);
+    (void)room;
+    for (size_t i = 0; i < 3; ++i) copy(pair, 1000000 + i);
+    if (tasks() != 1) die("threads of a child in shared memory", tasks());
+    asterope_threads_stop(); /* as its exit() would */
+    return 0;
+}
+
+static pid_t in_shared_memory(void) {
+    static unsigned char stack[1 << 20] __attribute__((aligned(64)));
+    return clone(copy_in_shared_memory, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, 0);
+}
+
+/* Those of fork start threads of their own, the others copy alone, and so do their children; also
+ * where the parent has no threads yet, where another thread of it is in the midst of a copy, and
+ * where they share its memory. Its own pool works on. */
+static void children(void) {
+    const struct pair pair = new_pair(3);
+    pthread_t other;
+    for (size_t i = 0; i < 100; ++i) {
+        const size_t way = i % (WAYS + 1); /* the last one: in shared memory */
+        /* No thread may start while we fork: AddressSanitizer has locks of its own for that, and
+         * what was forked then waits for ever. A thread that has helped or called has started. */
+        if (i == 10) check_help(pair);
+        if (i == 20) {
+            pthread_create(&other, 0, call_until_stopped, 0);
+            await_flag(&calling);
+        }
+        const pid_t child = way == WAYS ? in_shared_memory() : ways[way]();
+        if (child == 0) {
+            copy(pair, 1000000 + i);
+            copy(pair, 2000000 + i);
+            if ((ways[way] == by_fork) != (tasks() > 1)) die("threads of a child", tasks());
+            if (ways[way] == by_fork) check_help(pair);
+            if (i % 2) {
+                const pid_t grandchild = ways[i / 2 % WAYS]();
+                copy(pair, 3000000 + i);
+                if (grandchild != 0) await(grandchild);
+            }
+            exit(0); /* as programs do, destructors and all */
+        }
+        if (i >= 10) copy(pair, 4000000 + i);
+        await(child);
+        if (i >= 10 && i < 20) check_help(pair);
+    }
+    set(&stop_calling);
+    pthread_join(other, 0);
+    check_help(pair);
+}
+
+static struct pair of_handler;
+static size_t way_to_fork;
+static pid_t forked_child;
+static volatile sig_atomic_t forked; /* 1 in the parent, 2 in the child */
+
+/* The handler of a fault, which no copy holds back. */
+static void fork_at_fault(int signal) {
+    (void)signal;
+    forked_child = ways[way_to_fork]();
+    forked = forked_child == 0 ? 2 : 1;
+    if (forked_child != 0) return;
+    /* another copy before the interrupted one goes on, with one worker: see run_and_fork */
+    creations = 1;
+    copy(of_handler, 400000);
+}
+
+/* The caller forks while workers are at work, and waits for them behind that. */
+static void* work_late(void* to, const void* from, size_t bytes, size_t unused) {
+    (void)unused;
+    if (!pthread_equal(pthread_self(), caller)) {
+        set(&helped);
+        while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) sched_yield();
+        pause_for(20000);
+    } else if (!forked) {
+        await_flag(&helped);
+        raise(SIGTRAP);
+    }
+    return asterope_memcpy(to, from, bytes);
+}
+
+static void run_and_fork(asterope_threads_copy copy_and_fork, size_t way) {
+    const struct pair pair = new_pair(9);
+    caller = pthread_self();
+    helped = 0;
+    forked = 0;
+    way_to_fork = way;
+    if (!run_job(pair, 1000000, 0, copy_and_fork)) {
+        if (forked != 2) die("nobody helps", way);
+        asterope_memcpy(pair.to, pair.from, 1000000); /* as asterope_memcpy_mt does */
+    }
+    if (!forked) die("nobody forked", way);
+    if (memcmp(pair.from, pair.to, 1000000)) die("copies wrongly", way);
+    if (forked == 2) {
+        copy(pair, 1000000);
+        if (ways[way] == by_fork) {
+            pause_for(5000); /* the worker must be woken up, though the caller forked asleep */
+            check_help(pair);
+        }
+        exit(0);
+    }
+    await(forked_child);
+}
+
+/* A copy in the midst of which its caller becomes another process comes to its end there too. */
+static void forks_in_copies(void) {
+    of_handler = new_pair(5);
+    signal(SIGTRAP, fork_at_fault);
+    for (size_t i = 0; i < 5 * WAYS; ++i) run_and_fork(work_late, i % WAYS);
+}
+
+/* Each instruction of the caller comes here. At the system call that puts it to sleep it forks. */
+static void fork_before_sleep(int signal, siginfo_t* info, void* context) {
+    (void)info;
+    if (!about_to_wait(context)) return;
+    stop_stepping(context);
+    fork_at_fault(signal);
+}
+
+static void* step_to_sleep(void* to, const void* from, size_t bytes, size_t unused) {
+    (void)unused;
+    asterope_memcpy(to, from, bytes);
+    if (!pthread_equal(pthread_self(), caller)) {
+        set(&helped);
+        while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) pause_for(1000);
+    } else if (!forked) {
+        await_flag(&helped);
+        start_stepping();
+    }
+    return to;
+}
+
+/* The fork just before a caller goes to sleep, when it has looked at everything: nobody will wake
+ * it in the child. */
+static void sleeper(void) {
+    if (!CAN_STEP) {
+        puts("skip: no process can step through its own instructions here");
+        exit(0);
+    }
+    of_handler = new_pair(5);
+    handle(SIGTRAP, fork_before_sleep);
+    for (size_t i = 0; i < WAYS; ++i) run_and_fork(step_to_sleep, i);
+}
+
+/* The first process of a PID namespace, and its child that is the first one of another: both have
+ * the number 1. */
+static void namespace(void) {
+    const struct pair pair = new_pair(3);
+    if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) {
+        puts("skip: no PID namespace is to be had");
+        exit(0);
+    }
+    const pid_t first = fork();
+    if (first == 0) {
+        if (getpid() != 1) die("the number in a namespace", (size_t)getpid());
+        check_help(pair);
+        const pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+        if (child == 0) {
+            if (getpid() != 1) die("the number in a namespace", (size_t)getpid());
+            copy(pair, 1000000);
+            exit(0);
+        }
+        if (child < 0) die("no child in a namespace", 0);
+        await(child);
+        exit(0);
+    }
+    await(first);
+}
+
+/* --- Handlers that fork and copy --- */
+
+static volatile sig_atomic_t is_child;
+
+static void fork_and_copy(int signal) {
+    (void)signal;
+    const pid_t child = fork();
+    if (child == 0) {
+        is_child = 1;
+    } else {
+        await(child);
+    }
+    if (handled % 2) copy(of_handler, 400000);
+    ++handled;
+}
+
+/* A handler that forks in the midst of a copy, and copies itself: the copy that it interrupted
+ * comes to its end in both processes. */
+static void handler(void) {
+    const struct pair pair = new_pair(5);
+    of_handler = new_pair(5);
+    copy(pair, 1000000); /* threads are there */
+    signal(SIGALRM, fork_and_copy);
+    for (int i = 0; i < 100; ++i) {
+        const struct itimerval once = {{0, 0}, {0, 1 + i * 37 % 500}};
+        const int before = handled;
+        setitimer(ITIMER_REAL, &once, 0);
+        do {
+            copy(pair, 4000000);
+        } while (handled == before);
+        if (is_child) _exit(0);
+    }
+}
+
+#endif
