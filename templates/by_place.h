@@ -2,14 +2,15 @@
  *
  * Included by preload.c, behind a routine that was rendered to ask here: its assembly jumps to
  * asterope_copy_at and asterope_set_at, with the registers as it got them but for what these take
- * more. ASTEROPE_PLACES names the map's table, which asterope-generate --places writes. A place is a module, by its build id, the offset of a return
- * address in its file, a function, and a size class. Whatever the map says, each way copies right,
- * overlapping buffers, too: a wrong one, such as that of a library which was closed, for another
- * one that lies there now, can only be slower.
+ * more. ASTEROPE_PLACES names the map's table, which asterope-generate --places writes. A place is
+ * a module, by its build id, the offset of a return address in its file, a function, and a size
+ * class. Whatever the map says, buffers are copied right: a wrong way, such as that of a library
+ * which was closed, for another one that lies there now, can only be slower.
  *
  * The routine asks with sizes that places have, behind its small copies, where the last 12 bits of
  * the return address, by which no file is ever moved, are those of a place. Then the return address
- * and the sizes count that were found there already. The first call of a place that may be meant is looked up, by
+ * and the sizes count that were found there already, and buffers that overlap take the routine: an
+ * entry point is not for them. The first call of a place that may be meant is looked up, by
  * _dl_find_object: it takes no lock and allocates nothing, as unwinders call it in signal handlers.
  * dl_iterate_phdr and dladdr wait for the loader's lock, which another thread may hold for as long
  * as the constructor of a library takes; a list of modules that is made when this one is loaded
@@ -39,14 +40,6 @@ struct asterope_place {
     unsigned char id[32];
 };
 
-/* Ways by an entry point, which is for buffers that do not overlap. */
-#define ASTEROPE_ENTRY(intent) \
-    static void *asterope_##intent(void *to, const void *from, size_t bytes) \
-    { \
-        if ((uintptr_t)to - (uintptr_t)from < bytes || (uintptr_t)from - (uintptr_t)to < bytes) \
-            return asterope_memmove(to, from, bytes); \
-        return asterope_memcpy_##intent(to, from, bytes); \
-    }
 #include ASTEROPE_PLACES
 
 enum {
@@ -64,7 +57,7 @@ struct asterope_kept {
     size_t least, span; /* of sizes: from least on, fewer than so many */
     asterope_way *way;
 };
-/* In groups of one kind and one end of offsets. Group 0 stands for none. */
+/* In groups of one kind and one end of offsets. No place is in group 0. */
 static struct asterope_kept asterope_kept[ASTEROPE_PLACES_COUNT + 1][ASTEROPE_ROOM];
 _Static_assert(sizeof asterope_kept / ASTEROPE_UNIT <= UINT16_MAX, "too many places");
 /* Where each begins, in units; none before the start. */
@@ -144,7 +137,7 @@ static int asterope_is_of(const ElfW(Ehdr) *file, ElfW(Addr) base,
 /* Sets the way of this size, and all sizes around it that have the same. The caller's module stays
  * loaded meanwhile, as the caller's code runs. */
 static void asterope_look_up(uintptr_t caller, unsigned kind, unsigned power,
-                             struct asterope_kept *kept)
+                             asterope_way *as_ever, struct asterope_kept *kept)
 {
     asterope_way *ways[64];
     for (int i = 0; i < 64; ++i) ways[i] = NULL;
@@ -169,26 +162,25 @@ static void asterope_look_up(uintptr_t caller, unsigned kind, unsigned power,
     while (to < 63 && ways[to + 1] == ways[power]) ++to;
     kept->least = (size_t)1 << from;
     kept->span = (to < 63 ? (size_t)2 << to : SIZE_MAX) - kept->least;
-    kept->way = ways[power];
+    kept->way = ways[power] ? ways[power] : as_ever;
 }
 
 /* Of a call that is not the one kept first in its group. A signal handler or another thread that
  * comes in between finds another entry. */
-__attribute__((noinline)) static asterope_way *asterope_find(struct asterope_kept *kept,
-                                                            uintptr_t caller, unsigned kind,
-                                                            size_t bytes)
+static asterope_way *asterope_find(struct asterope_kept *kept, uintptr_t caller, unsigned kind,
+                                   size_t bytes, asterope_way *as_ever)
 {
-    for (int i = 0; kept != *asterope_kept && i < ASTEROPE_ROOM; ++i, ++kept) {
+    for (int i = 0; i < ASTEROPE_ROOM; ++i, ++kept) {
         uintptr_t there = __atomic_load_n(&kept->caller, __ATOMIC_ACQUIRE);
         if (there == 0 && __atomic_compare_exchange_n(&kept->caller, &there, 1, 0, __ATOMIC_ACQUIRE,
                                                       __ATOMIC_ACQUIRE)) {
-            asterope_look_up(caller, kind, 63 - (unsigned)__builtin_clzl(bytes), kept);
+            asterope_look_up(caller, kind, 63 - (unsigned)__builtin_clzl(bytes), as_ever, kept);
             __atomic_store_n(&kept->caller, caller, __ATOMIC_RELEASE);
             return kept->way;
         }
         if (there == caller && bytes - kept->least < kept->span) return kept->way;
     }
-    return NULL;
+    return as_ever;
 }
 
 /* --- Every call that gets here, by a jump: the return address is the caller's of the copy --- */
@@ -196,11 +188,9 @@ __attribute__((noinline)) static asterope_way *asterope_find(struct asterope_kep
 #define ASTEROPE_JUMPED_TO __attribute__((used, visibility("hidden"), no_instrument_function))
 #define ASTEROPE_APART __attribute__((noinline, no_instrument_function)) static
 
-/* What is kept first of a group. Before the constructor has run, none begins anywhere. */
-static inline struct asterope_kept *asterope_first(const uint16_t *groups, uintptr_t caller)
+static inline struct asterope_kept *asterope_first(size_t group)
 {
-    const size_t at = __atomic_load_n(&groups[caller % ASTEROPE_END], __ATOMIC_ACQUIRE);
-    return (struct asterope_kept *)((char *)asterope_kept + at * ASTEROPE_UNIT);
+    return (struct asterope_kept *)((char *)asterope_kept + group * ASTEROPE_UNIT);
 }
 
 static inline int asterope_is_meant(const struct asterope_kept *kept, uintptr_t caller,
@@ -210,36 +200,54 @@ static inline int asterope_is_meant(const struct asterope_kept *kept, uintptr_t 
            __builtin_expect(bytes - kept->least < kept->span, 1);
 }
 
+/* Ways are for buffers that do not. */
+static inline int asterope_overlap(const void *to, const void *from, size_t bytes)
+{
+    return (uintptr_t)to - (uintptr_t)from + bytes - 1 < 2 * bytes - 1;
+}
+
 ASTEROPE_APART void *asterope_copy_anew(void *to, const void *from, size_t bytes, uintptr_t caller,
                                         asterope_copy *as_ever, void *result)
 {
-    asterope_way *way = asterope_find(asterope_first(asterope_copy_groups, caller), caller,
-                                      ASTEROPE_COPIES, bytes);
-    (way ? (asterope_copy *)way : as_ever)(to, from, bytes);
+    struct asterope_kept *kept = asterope_first(asterope_copy_groups[caller % ASTEROPE_END]);
+    asterope_way *way = (asterope_way *)as_ever;
+    if (!asterope_overlap(to, from, bytes))
+        way = asterope_find(kept, caller, ASTEROPE_COPIES, bytes, way);
+    ((asterope_copy *)way)(to, from, bytes);
     return result;
 }
 
-/* `result`: what the caller is to get, which of mempcpy is the end. */
-ASTEROPE_JUMPED_TO void *asterope_copy_at(void *to, const void *from, size_t bytes,
-                                          uintptr_t caller, asterope_copy *as_ever, void *result);
-void *asterope_copy_at(void *to, const void *from, size_t bytes, uintptr_t caller,
+ASTEROPE_APART void *asterope_set_anew(void *to, int value, size_t bytes, uintptr_t caller,
+                                       asterope_set *as_ever)
+{
+    struct asterope_kept *kept = asterope_first(asterope_set_groups[caller % ASTEROPE_END]);
+    asterope_way *way = asterope_find(kept, caller, ASTEROPE_SETS, bytes, (asterope_way *)as_ever);
+    return ((asterope_set *)way)(to, value, bytes);
+}
+
+/* `group`: of the caller; `result`: what the caller is to get, which of mempcpy is the end. */
+ASTEROPE_JUMPED_TO void *asterope_copy_at(void *to, const void *from, size_t bytes, size_t group,
+                                          asterope_copy *as_ever, void *result);
+void *asterope_copy_at(void *to, const void *from, size_t bytes, size_t group,
                        asterope_copy *as_ever, void *result)
 {
-    const struct asterope_kept *kept = asterope_first(asterope_copy_groups, caller);
-    if (asterope_is_meant(kept, caller, bytes) && result == to)
-        return (kept->way ? (asterope_copy *)kept->way : as_ever)(to, from, bytes);
+    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    const struct asterope_kept *kept = asterope_first(group);
+    if (asterope_is_meant(kept, caller, bytes) && __builtin_expect(result == to, 1) &&
+        __builtin_expect(!asterope_overlap(to, from, bytes), 1))
+        return ((asterope_copy *)kept->way)(to, from, bytes);
     return asterope_copy_anew(to, from, bytes, caller, as_ever, result);
 }
 
-ASTEROPE_JUMPED_TO void *asterope_set_at(void *to, int value, size_t bytes, uintptr_t caller,
+ASTEROPE_JUMPED_TO void *asterope_set_at(void *to, int value, size_t bytes, size_t group,
                                          asterope_set *as_ever, void *result);
-void *asterope_set_at(void *to, int value, size_t bytes, uintptr_t caller, asterope_set *as_ever,
+void *asterope_set_at(void *to, int value, size_t bytes, size_t group, asterope_set *as_ever,
                       void *result)
 {
-    struct asterope_kept *kept = asterope_first(asterope_set_groups, caller);
-    asterope_way *way = asterope_is_meant(kept, caller, bytes)
-                            ? kept->way
-                            : asterope_find(kept, caller, ASTEROPE_SETS, bytes);
+    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    const struct asterope_kept *kept = asterope_first(group);
     (void)result;
-    return (way ? (asterope_set *)way : as_ever)(to, value, bytes);
+    if (asterope_is_meant(kept, caller, bytes))
+        return ((asterope_set *)kept->way)(to, value, bytes);
+    return asterope_set_anew(to, value, bytes, caller, as_ever);
 }

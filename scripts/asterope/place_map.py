@@ -96,10 +96,8 @@ def least_of(places: Sequence[MappedPlace]) -> int:
 
 def as_c(places: Sequence[MappedPlace]) -> str:
     """The table that templates/by_place.h includes. Names do not enter it."""
-    used = {place.way for place in places}
     rows = [
         f'#define ASTEROPE_PLACES_TEXT ", {counted(len(places))} apart"',
-        *(f"ASTEROPE_ENTRY({way})" for way in INTENTS if way in used),
         "static const struct asterope_place asterope_places[] = {",
         *(f"    {{{', '.join(map(str, _fields(place)))}}}," for place in places),
         "    {0}};",  # C knows no empty table
@@ -111,5 +109,5 @@ def _fields(place: MappedPlace) -> Iterable[object]:
     build = bytes.fromhex(place.build_id)
     kind = "ASTEROPE_SETS" if place.function == "memset" else "ASTEROPE_COPIES"
     yield from (f"{place.offset}u", place.least.bit_length() - 1, kind)
-    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_{place.way}"
+    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_memcpy_{place.way}"
     yield from (len(build), f"{{{', '.join(map(str, build))}}}")

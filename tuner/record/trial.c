@@ -33,7 +33,7 @@ enum {
     SLOW_GAP = 2,     /* of a place whose calls do */
 };
 
-__thread int32_t easy_calls;
+__thread int64_t easy_calls;
 
 static int do_overlap(const void *destination, const void *source, size_t bytes)
 {
@@ -124,8 +124,11 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     if (book_thread(place, bytes, is_single, now, &own))
         return copy_together(tried.period, function);
     if (is_easy(tried.period)) {
-        easy_calls = trial.easy[function] ? (int32_t)tried.gap * EASY : 0;
-        place->calls += (uint64_t)easy_calls + 1;
+        if (trial.easy[function] && easy_calls <= 0) {
+            easy_calls = (int64_t)tried.gap * EASY;
+            place->calls += (uint64_t)easy_calls;
+        }
+        ++place->calls;
         place->started = 0;
         any_function *best = trial.way[function][best_way()];
         return best ? best : libcs(function);

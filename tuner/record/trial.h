@@ -14,8 +14,8 @@ struct trial {
     uint8_t numbers[RAW_FUNCTIONS][TRIAL_WAYS];   /* of the ways that a function has */
     any_function *way[RAW_FUNCTIONS][TRIAL_WAYS]; /* by their numbers */
     any_function *together[RAW_FUNCTIONS];        /* what all calls take now; null: not one way */
-    /* In operation, what calls take that are not even looked at; null: there is none. Overlap is no
-     * harm to it. */
+    /* In operation, what calls take that are not even looked at; null: there is none. Overlap of
+     * copies is no harm to it, but for mempcpy's. */
     any_function *easy[RAW_FUNCTIONS], *easy_ways[RAW_FUNCTIONS][TRIAL_WAYS];
     uint32_t whole;   /* the way that all places take together, or none: a library with a map; 0: none */
     uint32_t explore; /* of so many pairs of periods one is tried in; 0: all are */
@@ -27,8 +27,8 @@ struct trial {
     uint32_t failed;
 };
 extern struct trial trial;
-/* Calls of this thread that may be easy, until one is looked at. */
-extern __thread int32_t easy_calls;
+/* Calls of this thread that may be easy, until one is looked at; below 0: none. */
+extern __thread int64_t easy_calls;
 
 static inline struct trial_file *trial_file(void)
 {

@@ -30,14 +30,17 @@ static char *cut_at_blank(char *text)
     return text + 1;
 }
 
-/* "asterope_memmove" for "asterope_memcpy", over what stands behind that; null: there is none. */
-static any_function *mover_of(void *library, char *name)
+/* "asterope_memmove" and "asterope_mempcpy" for "asterope_memcpy", over what stands behind that. */
+static void find_easy_copies(void *library, char *name, uint32_t number)
 {
     const size_t bytes = strlen(name);
     char *end = name + bytes - 3;
-    if (bytes < 3 || end[0] != 'c' || end[1] != 'p' || end[2] != 'y') return NULL;
+    if (bytes < 3 || end[0] != 'c' || end[1] != 'p' || end[2] != 'y') return;
     put_text(end, "move");
-    return symbol_of(library, name);
+    trial.easy_ways[RAW_MEMCPY][number] = trial.easy_ways[RAW_MEMMOVE][number] =
+        symbol_of(library, name);
+    put_text(end, "pcpy");
+    trial.easy_ways[RAW_MEMPCPY][number] = symbol_of(library, name);
 }
 
 /* "COPY SET PATH", each of the first two a symbol or -; behind a = a way that is only taken by all
@@ -58,9 +61,8 @@ static int load_way(char *line, uint32_t number)
         trial.way[function][number] = way;
         if (way && !is_whole) trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
     }
-    any_function *mover = copies ? mover_of(library, line) : NULL;
-    trial.easy_ways[RAW_MEMCPY][number] = trial.easy_ways[RAW_MEMMOVE][number] = mover;
     trial.easy_ways[RAW_MEMSET][number] = sets;
+    find_easy_copies(library, line, number);
     return 1;
 }
 
@@ -92,9 +94,8 @@ int start_trial(void)
             trial.way[function][number] = libcs;
             trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
         }
-        const int overlaps = function == RAW_MEMCPY || function == RAW_MEMMOVE;
-        any_function *easy = overlaps ? next_function[RAW_MEMMOVE] : libcs;
-        trial.easy_ways[function][TRIAL_LIBC] = function == RAW_MEMPCPY ? NULL : easy;
+        trial.easy_ways[function][TRIAL_LIBC] =
+            next_function[function == RAW_MEMCPY ? RAW_MEMMOVE : function];
     }
     trial.explore = (uint32_t)number_in(secure_getenv("ASTEROPE_EXPLORE"), 0);
     if (trial.explore > MOST_EXPLORED) trial.explore = 0;

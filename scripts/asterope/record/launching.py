@@ -33,7 +33,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _ASAN_FORGIVES = "verify_asan_link_order=0"
 
 # Python ignores these, and what is ignored stays so in the program.
-_PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
+PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 # How often children that cannot be recorded are looked for.
 TURN_SECONDS = 0.25
@@ -96,7 +96,7 @@ class Running:
                 list(command),
                 environment,
                 setsigmask=self._mask,
-                setsigdef=_PYTHON_IGNORES,
+                setsigdef=PYTHON_IGNORES,
             )
         except BaseException:
             self._restore()

@@ -16,6 +16,7 @@ from ...atomic_file import write_files
 from ...faults import BadInput, Failure, one_line
 from ...preload_link import preloadable
 from ...program import find_program
+from ...record.launching import PYTHON_IGNORES
 from ...record.recorder import find_library
 from .. import programs
 from .command import preload_beside, ways_for
@@ -24,8 +25,6 @@ from .run import Tried
 from .ways import Way, environment, way_of_map
 
 _WAYS = "ways.json"
-# Python ignores these, and what is ignored stays so in the program.
-_PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 def explore(arguments: argparse.Namespace) -> NoReturn:
@@ -40,7 +39,7 @@ def explore(arguments: argparse.Namespace) -> NoReturn:
     kept = {"command": arguments.command, "ways": [_fields(way) for way in ways]}
     write_files(files, {_WAYS: json.dumps(kept, indent=1) + "\n"})
     variables = environment(preloadable(recorder), files.resolve(), ways, arguments.explore)
-    for number in _PYTHON_IGNORES:
+    for number in PYTHON_IGNORES:
         signal.signal(number, signal.SIG_DFL)
     os.execve(program.file, program.command, variables)
 
