@@ -26,7 +26,7 @@
 enum {
     LEAST_CALLS = 3,      /* that are booked of a place's own block */
     MORE_CALLS = 6,       /* fewer than so many more */
-    EASY = 16,            /* times the calls that are timed as one */
+    EASY = 64,            /* times the calls that are timed as one */
     MOST_SETTLING = 1 << 12,
     TURNING = 1 << 15,    /* bytes */
     SINGLE = 1 << 14, /* bytes from where on a call may take as long as a group */

@@ -9,7 +9,7 @@
 #include <time.h>
 
 enum {
-    PERIOD_CALLS = 7,   /* that the thread has timed which ends a period */
+    PERIOD_CALLS = 7,   /* that the thread has timed which ends a period that is tried */
     LONG = 64,          /* of what is timed at least: longer intervals count as so long */
     TURN = 10,          /* the same, from where on they are of CPU time */
     UNSETTLED = 4,      /* one part of so many of a period */
@@ -249,7 +249,7 @@ int book_thread(struct trial_place *place, size_t bytes, int is_single, uint64_t
             if (tried.is_settled)
                 book_together(tried.last, ticks_from(tried.started, *own), tried.bytes, tried.gap);
         }
-        if (tried.calls >= PERIOD_CALLS &&
+        if ((tried.calls >= PERIOD_CALLS || is_easy(period)) &&
             now >= __atomic_load_n(&trial.period_end, __ATOMIC_ACQUIRE)) {
             end_period(period, now);
             enter_period(__atomic_load_n(&trial.period, __ATOMIC_ACQUIRE));
