@@ -125,6 +125,8 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
         return copy_together(tried.period, function);
     if (is_easy(tried.period)) {
         if (trial.easy[function] && easy_calls <= 0) {
+            if (tried.eased) tried.gap = gap_for((now - tried.eased) / (tried.gap * EASY));
+            tried.eased = now;
             easy_calls = (int64_t)tried.gap * EASY;
             place->calls += (uint64_t)easy_calls;
         }

@@ -231,7 +231,7 @@ static void enter_period(uint64_t period)
     }
     tried.last = tried.single = NULL;
     tried.left = 1;
-    tried.moved = 0;
+    tried.moved = tried.eased = 0;
     tried.period = period;
     tried.calls = 0;
 }

@@ -19,6 +19,7 @@ struct tried {
     uint64_t single_started;
     uint64_t single_bytes;
     uint64_t period;  /* that it was in */
+    uint64_t eased;   /* ticks of the last call in it that was looked at, as easy ones are not; 0: none */
     uint64_t entered; /* ticks of its start, for this thread, */
     uint64_t moved;   /* and bytes that were copied since then */
     uint64_t counted; /* CPU time of the thread where the part that counts began; 0: it has not */

@@ -29,7 +29,7 @@ static inline uint64_t ticks_in_order(void)
 static inline int add_is_negative(int64_t *sum, int64_t more)
 {
     int is_negative;
-    __asm__("addq %2, %1" : "=@ccs"(is_negative), "+m"(*sum) : "r"(more));
+    __asm__("addq %2, %1" : "=@ccs"(is_negative), "+m"(*sum) : "re"(more));
     return is_negative;
 }
 
