@@ -272,7 +272,8 @@ def saved(
     weights, differences, calls = {}, {}, 0.0
     for pair, (first, second) in pairs.items():
         rates = first.seconds / first.usual, second.seconds / second.usual
-        level, own = sum(rates) / 2, first.usual + second.usual
+        # alike for both ways, as what takes longer has fewer calls in a period
+        level, own = sum(rates) / 2, math.sqrt(first.usual * second.usual)
         differences[pair] = (rates[0] - rates[1]) / level
         # what both took, but where one of them was held up for long between two calls
         weights[pair] = own * min(level, _HELD_UP * min(rates))
