@@ -21,6 +21,8 @@ _FEWEST = 20
 # Of pairs: how many times the usual distance from the middle is far, and standard errors of what
 # lies beyond.
 _FAR, _SURELY = 6.0, 3.0
+# Of the program's time, what threads that copy take where they take all of it.
+_NEARLY = 0.95
 # At so many times the level of the shorter period a pair counts at most.
 _HELD_UP = 4.0
 
@@ -282,7 +284,9 @@ def saved(
     whole = sum(weights.values())
     difference = sum(weights[pair] * differences[pair] for pair in pairs) / whole
     most = seconds / (1 - difference * (part - 0.5))  # as if half of it were under each
-    of_threads = min(most, usual * whole / calls)
+    of_threads = usual * whole / calls
+    if of_threads > _NEARLY * most:  # the rest is chance
+        of_threads = most
     scale = of_threads / (whole - cut)  # as of Huber's estimator (1964)
     errors = {pair: scale * weights[pair] * (differences[pair] - difference) for pair in pairs}
     return Saved(of_threads * difference, errors)
