@@ -26,7 +26,8 @@
 enum {
     LEAST_CALLS = 3,      /* that are booked of a place's own block */
     MORE_CALLS = 6,       /* fewer than so many more */
-    EASY = 64,            /* times the calls that are timed as one */
+    EASY = 64,            /* times the calls that are timed as one, */
+    MOST_EASY = 2048,     /* and at most so many: a child of a fork is noticed behind them */
     MOST_SETTLING = 1 << 12,
     TURNING = 1 << 15,    /* bytes */
     SINGLE = 1 << 14, /* bytes from where on a call may take as long as a group */
@@ -116,6 +117,8 @@ static int takes_long(const struct trial_place *place, size_t bytes)
     return bytes >= SINGLE && place->gap <= SLOW_GAP;
 }
 
+static uint32_t easy_for(uint32_t gap) { return gap < MOST_EASY / EASY ? gap * EASY : MOST_EASY; }
+
 static any_function *way_of(struct trial_place *place, int function, size_t bytes)
 {
     const uint64_t now = ticks_now();
@@ -125,9 +128,9 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
         return copy_together(tried.period, function);
     if (is_easy(tried.period)) {
         if (trial.easy[function] && easy_calls <= 0) {
-            if (tried.eased) tried.gap = gap_for((now - tried.eased) / (tried.gap * EASY));
+            if (tried.eased) tried.gap = gap_for((now - tried.eased) / easy_for(tried.gap));
             tried.eased = now;
-            easy_calls = (int64_t)tried.gap * EASY;
+            easy_calls = easy_for(tried.gap);
             place->calls += (uint64_t)easy_calls;
         }
         ++place->calls;
