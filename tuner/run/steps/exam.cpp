@@ -156,8 +156,7 @@ bool move_boundaries(const Exam& exam, const Findings& findings, PipelineFacts& 
     bool moved = false;
     for (const auto& [size, cell] : exam.cells) {
         if (size == 0 || cell.losses.empty()) continue;
-        const auto holder = std::ranges::find_if(
-            intervals, [&](const SizeInterval& one) { return size <= one.up_to; });
+        const auto holder = std::ranges::lower_bound(intervals, size, {}, &SizeInterval::up_to);
         const std::size_t evaluated = facts.found[holder->result].results.front().size;
         const auto lower = evaluated < size || holder == intervals.begin() ? holder : holder - 1;
         const auto upper = lower + 1;
