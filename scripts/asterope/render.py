@@ -16,7 +16,7 @@ from . import __version__, spaces, workloads
 from .c_strings import as_c_macro, as_c_strings
 from .provisional import doubt_of
 from .spaces import probes, threads
-from .spaces.kinds import MEMCPY, MEMSET
+from .spaces.kinds import KINDS, MEMCPY, MEMSET
 
 if TYPE_CHECKING:
     from .profile import Choice, Profile
@@ -78,15 +78,15 @@ def render_candidates(architecture: str, variants: Iterable[Any] | None = None) 
         "variants": list(here.pipelines.variants() if variants is None else variants),
         "distances": values["pd"],
         "write_distances": [distance for distance in values["pw"] if distance],
-        "small_copies": list(here.small_copies.points()),
         "set_variants": list(here.set_pipelines.variants()),
-        "small_sets": list(here.small_sets.points()),
+        "kinds": [
+            (kind, list(getattr(here, kind.space).points())) for kind in KINDS if kind.functions
+        ],
         "plain_set": here.set_pipelines.PLAIN,
         "plain_small_set": here.small_sets.PLAIN,
         "plain": here.pipelines.PLAIN,
         "plain_small": here.small_copies.PLAIN,
         "overlapping": list(here.overlapping_copies.points()),
-        "probes": probes.PROBES,
         "most_threads": threads.MOST_THREADS,
         "least_chunk": threads.LEAST_CHUNK,
         "minimum": here.pipelines.MINIMUM_BYTES,

@@ -53,6 +53,10 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
 def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
     """An axis is described in the space of its copies and nowhere else. `here`: these spaces."""
     rules = definitions["choice"]["allOf"] = []
+    columns = definitions["choice"]["properties"]
+    chosen = [one for one in kinds.KINDS if one.chosen]
+    columns["operation"]["enum"] = list(dict.fromkeys(one.operation for one in chosen))
+    columns["kind"]["enum"] = list(dict.fromkeys(one.name for one in chosen))
     for (operation, name), kind in kinds.kinds_of(here).items():
         definition = f"{operation}_{name}"
         definitions[definition] = _tuple(definition, kind.AXES)

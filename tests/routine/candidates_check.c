@@ -228,15 +228,15 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
 
 /* Of no distance and no small sizes: those for aliasing buffers, and those for overlapping ones.
  * Source and destination begin alike, so half of the offsets make them alias. */
-static bool check_large(const struct asterope_copy* v, bool overlapping) {
+static bool check_large(const struct asterope_copy* v, const struct asterope_kind* kind) {
     if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
-        .name = v->name, .copy = v->copy, .minimum = overlapping ? 128 : 512};
+        .name = v->name, .copy = v->copy, .minimum = kind->least};
     const struct copy_plan plan = {
         .function = (void (*)(void))v->copy,
-        .last = overlapping ? SMALL : 2 * SMALL,
-        .offsets = overlapping ? 7 : 3,
-        .overlaps = overlapping ? 1 : 0,
+        .last = kind->overlap ? SMALL : 2 * SMALL,
+        .offsets = kind->overlap ? 7 : 3,
+        .overlaps = kind->overlap,
         .doubling = 2 * SMALL,
         .largest = LARGE,
     };
@@ -276,20 +276,21 @@ int main(int argc, char** argv) {
     copy_check_start(LARGEST + 64);
     emulate_what_is_missing();
     bool right = true;
-    const size_t pipelines = asterope_copies.variant_count;
-    const size_t aliased = pipelines + asterope_small_copies.count;
-    const size_t overlapping = aliased + asterope_aliased_copies.count;
-    const size_t sets = overlapping + asterope_overlapping_copies.count;
-    const size_t small_sets = sets + asterope_sets.variant_count;
-    for (size_t i = share[0]; i < small_sets + asterope_small_sets.count; i += share[1]) {
-        right &=
-            i < pipelines     ? check(i, step, other_step)
-            : i < aliased     ? check_small(&asterope_small_copies.copies[i - pipelines], false)
-            : i < overlapping ? check_large(&asterope_aliased_copies.copies[i - aliased], false)
-            : i < sets ? check_large(&asterope_overlapping_copies.copies[i - overlapping], true)
-            : i < small_sets ? check_set(&asterope_sets.variants[i - sets])
-                             : check_small(&asterope_small_sets.copies[i - small_sets], true);
-        fflush(stdout);
+    size_t number = 0; /* of all that are checked, by which they are shared out */
+    for (int sets = 0; sets < 2; ++sets) {
+        const struct asterope_space *const space = sets ? &asterope_sets : &asterope_copies;
+        for (size_t i = 0; i < space->variant_count; ++i, fflush(stdout)) {
+            if (number++ % share[1] != share[0]) continue;
+            right &= sets ? check_set(&space->variants[i]) : check(i, step, other_step);
+        }
+        for (size_t k = 0; k < space->kind_count; ++k) {
+            const struct asterope_kind *const kind = &space->kinds[k];
+            for (size_t i = 0; !kind->copies->read && i < kind->count; ++i, fflush(stdout)) {
+                if (number++ % share[1] != share[0]) continue;
+                right &= kind->copies->small ? check_small(&kind->copies[i], sets)
+                                             : check_large(&kind->copies[i], kind);
+            }
+        }
     }
     return right ? 0 : 1;
 }

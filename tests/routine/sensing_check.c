@@ -237,6 +237,11 @@ static bool check(const struct asterope_copy* probe) {
 int main(void) {
     copy_check_start((1 << 20) + 64);
     bool right = true;
-    for (size_t i = 0; i < asterope_probes.count; ++i) right &= check(&asterope_probes.copies[i]);
+    for (size_t k = 0; k < asterope_copies.kind_count; ++k) {
+        const struct asterope_kind *const kind = &asterope_copies.kinds[k];
+        for (size_t i = 0; kind->copies->read && i < kind->count; ++i) {
+            right &= check(&kind->copies[i]);
+        }
+    }
     return right ? 0 : 1;
 }

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "machine/cpu.hpp"
+#include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
 
 using namespace asterope;
@@ -204,10 +205,10 @@ TEST(Verify, passes_the_real_ones_of_any_machine_and_all_that_this_cpu_runs) {
 
     const asterope_candidate set = sets.at(0).variant->copy;
     const std::pair<const asterope_kind*, asterope_candidate> kinds[] = {
-        {&asterope_overlapping_copies, nullptr},
-        {&asterope_aliased_copies, nullptr},
-        {&asterope_small_copies, good},
-        {&asterope_small_sets, set}};
+        {&kOverlappingCopies, nullptr},
+        {&kAliasedCopies, nullptr},
+        {&kSmallCopies, good},
+        {&kSmallSets, set}};
     for (const auto& [kind, pipeline] : kinds) {
         const std::vector<const asterope_copy*> copies = copies_of(*kind, own);
         ASSERT_FALSE(copies.empty());
@@ -242,7 +243,7 @@ const std::pair<asterope_candidate, const char*> kFaultsOfMoves[] = {
 
 TEST(VerifyMoves, finds_what_goes_wrong_in_one_direction_or_by_one_distance) {
     for (const auto& [move, reason] : kFaultsOfMoves) {
-        EXPECT_PRED2(matches, reason_beside(move_good, move, asterope_overlapping_copies), reason);
+        EXPECT_PRED2(matches, reason_beside(move_good, move, kOverlappingCopies), reason);
     }
 }
 
@@ -295,7 +296,7 @@ const std::pair<asterope_small_candidate, const char*> kFaultsOfSmall[] = {
 
 TEST(VerifySmall, finds_what_is_wrong_at_one_size_too_wide_or_beyond_the_bound) {
     for (const auto& [copy, reason] : kFaultsOfSmall) {
-        const std::string said = reason_beside(small_good, copy, asterope_small_copies, good);
+        const std::string said = reason_beside(small_good, copy, kSmallCopies, good);
         EXPECT_PRED2(matches, said, reason);
     }
 }
@@ -347,7 +348,7 @@ std::string reason_of_set(asterope_candidate set) {
 TEST(VerifySets, passes_what_sets_every_byte_to_the_low_8_bits) {
     EXPECT_EQ(reason_of_set(good_set), "right");
     const asterope_copy small = with(small_good_set);
-    EXPECT_TRUE(verify(asterope_small_sets, {&small}, good_set).empty());
+    EXPECT_TRUE(verify(kSmallSets, {&small}, good_set).empty());
 }
 
 TEST(VerifySets, finds_a_wrong_value_and_stray_writes) {
@@ -355,7 +356,7 @@ TEST(VerifySets, finds_a_wrong_value_and_stray_writes) {
     EXPECT_PRED2(matches, reason_of_set(sets_the_whole_int), "wrong byte 1 of 128 .*");
     EXPECT_PRED2(matches, reason_of_set(sets_too_far), "stray write at byte 128 of 128 .*");
     const asterope_copy zero = with(small_sets_zero);
-    const std::vector<Invalid> invalid = verify(asterope_small_sets, {&zero}, good_set);
+    const std::vector<Invalid> invalid = verify(kSmallSets, {&zero}, good_set);
     ASSERT_EQ(invalid.size(), 1u);
     EXPECT_PRED2(matches, invalid.front().reason, "wrong byte 0 of 1 .*");
 }
@@ -389,11 +390,11 @@ void* sense_the_other_way(void* destination, const void* source, std::size_t byt
 TEST(VerifyProbe, passes_the_real_ones) {
     // A probe that takes no tick, as the counter moves too seldom, is above no threshold.
     if (const std::string reason = why_no_sensing(); !reason.empty()) GTEST_SKIP() << reason;
-    const auto copies = copies_of(asterope_probes, [](std::string_view) { return false; });
+    const auto copies = copies_of(kProbes, [](std::string_view) { return false; });
     ASSERT_FALSE(copies.empty());
-    EXPECT_TRUE(verify(asterope_probes, copies, good).empty());
+    EXPECT_TRUE(verify(kProbes, copies, good).empty());
     // the pipeline's faults are not theirs alone
-    EXPECT_EQ(verify(asterope_probes, copies, wrong_last_byte).size(), copies.size());
+    EXPECT_EQ(verify(kProbes, copies, wrong_last_byte).size(), copies.size());
 }
 
 TEST(VerifyProbe, tries_both_ways_and_finds_stray_writes) {
@@ -412,5 +413,5 @@ TEST(VerifyProbe, tries_both_ways_and_finds_stray_writes) {
          "stray write at byte -1 of 8191 .*"},
     };
     for (const auto& [probe, reason] : faults)
-        EXPECT_PRED2(matches, reason_beside(sense_good, probe, asterope_probes, good), reason);
+        EXPECT_PRED2(matches, reason_beside(sense_good, probe, kProbes, good), reason);
 }

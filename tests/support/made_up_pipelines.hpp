@@ -1,6 +1,7 @@
 // What a search might have found, for tests of what writes and prints it.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "profile/make_profile.hpp"
@@ -26,26 +27,23 @@ inline PipelineFacts made_up_pipelines(const Objective& objective,
 
 /// Spaces with these members and no others.
 struct MadeUpSpaces : Spaces {
-    using Members = std::vector<const asterope_copy*>;
-    explicit MadeUpSpaces(const std::vector<Candidate>& pipelines, const Members& small = {},
-                          const Members& aliased = {}, const Members& overlapping = {})
+    explicit MadeUpSpaces(const std::vector<Candidate>& pipelines, const Members& small = {})
         : Spaces(Features(Cpu(), {}), false, false, Invalids{}) {
         space = pipelines;
-        small_space = small;
-        aliased_space = aliased;
-        overlapping_space = overlapping;
+        kinds = {{find_kind(asterope_copies, "small"), small}};
     }
 };
 
-/// Several threads beside one, which they beat by this ratio or do not.
-inline SizeResult made_up_sharing(std::size_t size, double ratio) {
-    const Finalist alone{0, {}, 1, false},
-        several{1, {{Workload::cold, {2e5, 3e5, {1.5, 1.4, 1.6}}}}, ratio, false};
-    const bool won = ratio > 1;
-    return {size,
-            {won ? several : alone, won ? alone : several},
-            {{Workload::cold, {1, 0.99, 1.01}}},
-            15};
+/// Copies of so many bytes over two threads, or over one that two do not beat.
+inline Choice made_up_sharing(std::size_t size, double ratio) {
+    Choice choice;
+    choice.kind = ChoiceKind::threads;
+    choice.above = size - 1;
+    choice.size = choice.up_to = size;
+    choice.copy = ratio > 1 ? ThreadShare{2, 65536} : ThreadShare();
+    choice.ratio = std::max(1.0, ratio);
+    choice.runners_up = {{ThreadShare{2, 65536}, ratio, false}};
+    return choice;
 }
 
 } // namespace asterope

@@ -1,4 +1,5 @@
 // The workloads of small copies: by the ends of pages, and what holds of all of them.
+#include "support/kinds.hpp"
 #include "timing/stopwatch.hpp"
 
 #include <csignal>
@@ -79,7 +80,7 @@ TEST_F(Mix, ends_every_other_source_and_every_other_copy_with_the_page) {
 TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
     const Cpu cpu = read_cpu();
     const auto space = copies_of(
-        asterope_small_copies, [&](std::string_view feature) { return has_feature(cpu, feature); });
+        kSmallCopies, [&](std::string_view feature) { return has_feature(cpu, feature); });
     const asterope_candidate large = variants(asterope_copies)[0].copy;
     Stopwatch stopwatch = of_the_fleet();
     ASSERT_EQ(pages_there(page_ends_of(stopwatch)), only_stretches_there(page_ends_of(stopwatch)));

@@ -1,6 +1,5 @@
 // Times a profile's copies again, says of each size whether it holds, and ends in time.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -11,11 +10,10 @@
 #include "base/text.hpp"
 #include "check/contests.hpp"
 #include "machine/affinity.hpp"
+#include "run/machine_timings.hpp"
+#include "run/session.hpp"
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
-#include "timing/distribution.hpp"
-#include "timing/disturbed_rounds.hpp"
-#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
@@ -45,52 +43,17 @@ std::size_t largest_that_fits(const std::vector<HoldContest>& contests, const Ma
     return largest;
 }
 
-class Retimings : public Timings {
-  public:
-    Retimings(const Machine& machine, std::size_t largest, int cpu)
-        : arena_(arena_bytes(largest, machine)),
-          stopwatches_{stopwatch_of(Operation::copy, machine, largest),
-                       stopwatch_of(Operation::set, machine, largest)},
-          rounds_(cpu) {}
-
-    /// Returns the seconds that the contest will take, about.
-    double begin(const HoldContest& contest) {
-        double seconds = 0;
-        Stopwatch& stopwatch = stopwatch_for(contest.holder);
-        for (const auto& [workload, weight] : contest.weights) {
-            stopwatch.calibrate(contest.size, workload, trial_seconds(workload));
-            const Calibration calibration = stopwatch.calibration(contest.size, workload);
-            const double trial = static_cast<double>(calibration.calls) * calibration.seconds;
-            seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * trial;
-        }
-        return seconds;
+/// Fixes the calls of each trial of a contest. Returns the seconds that it will take, about.
+double begin(Session& session, const HoldContest& contest) {
+    session.enter(LoggedStep{Step::pipelines, contest.size, {}, contest.holder.operation}.name());
+    double seconds = 0;
+    for (const auto& [workload, weight] : contest.weights) {
+        const Calibration calibration = session.calibration(contest.size, workload);
+        const double trial = static_cast<double>(calibration.calls) * calibration.seconds;
+        seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * trial;
     }
-
-    Trial trial(const TrialRequest& asked) override {
-        throw_if_interrupted();
-        Stopwatch& stopwatch = stopwatch_for(asked.copy);
-        const double seconds = rounds_.time(
-            [&] { return stopwatch.time(asked.copy, asked.workload, asked.size, asked.round); });
-        if (!(seconds > 0))
-            throw Failure("the time stamp counter jumps: nothing can be timed here");
-        return {seconds * 1e9};
-    }
-    RoundEnd round_ended() override { return {{}, rounds_.disturbed()}; }
-    const MonitoredRounds& rounds() const { return rounds_; }
-
-  private:
-    Stopwatch stopwatch_of(Operation operation, const Machine& machine, std::size_t largest) const {
-        return Stopwatch(arena_, largest, last_cache_bytes(machine),
-                         {machine.caches, fleet_statistics(operation)}, operation);
-    }
-    Stopwatch& stopwatch_for(const TimedCopy& copy) {
-        return stopwatches_[static_cast<std::size_t>(copy.operation)];
-    }
-
-    Arena arena_;
-    std::array<Stopwatch, kOperations.size()> stopwatches_; ///< by operation
-    MonitoredRounds rounds_;
-};
+    return seconds;
+}
 
 /// How wide the column of labels is.
 int label_width(const std::vector<HoldContest>& contests) {
@@ -138,7 +101,9 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
     const std::size_t largest = largest_that_fits(contests.all(), machine);
     if (largest == 0) throw Failure("no memory for the buffers of any of its sizes: free some");
     start_clock(machine.cpu.invariant_tsc);
-    Retimings timings(machine, largest, cpu);
+    Session session(true);
+    MachineTimings figures(largest, machine, cpu, session.budget);
+    session.go_on_with(figures);
     const int label = label_width(contests.all());
 
     std::printf("\nTimed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
@@ -154,14 +119,14 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
     for (const HoldContest& contest : contests.all()) {
         if (contest.size > largest) continue;
         if (timed > 0 && elapsed() >= kSeconds) break;
-        if (elapsed() + timings.begin(contest) > kSeconds && timed > 0) continue;
+        if (elapsed() + begin(session, contest) > kSeconds && timed > 0) continue;
         std::vector<TimedCopy> copies = {contest.holder};
         if (contest.rival) copies.push_back(*contest.rival);
         const TimedCopy libc =
             libc_at(contest.size, machine.libc_thresholds, contest.holder.operation);
         const Outcome outcome =
             hold_contest(contest.size, contest.weights, contest.rival.has_value(), contest.tuned,
-                         {timings, copies, libc});
+                         {session, copies, libc});
         ++timed;
         tell(label, contest, outcome, retimed);
         if (outcome.verdict != Verdict::holds) {
@@ -176,7 +141,7 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
         "from itself. A winner that was slower already when it\nwas chosen is stale only where it "
         "has lost that much more since.\n",
         timed, contests.all().size(), elapsed(), 100 * kHoldBand);
-    retimed.disturbed = timings.rounds().facts().reason;
+    retimed.disturbed = session.disturbed_rounds().facts().reason;
     return retimed;
 }
 

@@ -38,22 +38,20 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
         {}});
 }
 
-/// Leaves those of the other kinds that all machines timed.
+/// Leaves those of the other kinds that all machines timed, at all sizes at which any was.
 void keep_timed(const MergedTimings& timings, const Run& run, const std::vector<Found>& found,
                 Spaces& spaces) {
-    std::erase_if(spaces.small_entrants, [&](Entrant one) {
-        return !timings.has(run.logged(Step::small),
-                            spaces.small_space[static_cast<std::size_t>(one)]->name);
-    });
-    std::erase_if(spaces.overlapping_space, [&](const asterope_copy* one) {
-        return !timings.has(run.logged(Step::overlapping), one->name);
-    });
-    std::erase_if(spaces.aliased_space, [&](const asterope_copy* one) {
-        return std::ranges::any_of(found, [&](const Found& at) {
-            const std::string step = run.logged(Step::aliased, at.results.front().size);
-            return timings.has(step) && !timings.has(step, one->name);
+    for (auto& [kind, members] : spaces.kinds) {
+        const Step step = std::ranges::find(kChoiceKinds, kind->name, &KindFacts::name)->step;
+        std::vector<std::string> steps = {run.logged(step)};
+        for (const Found& at : found) steps.push_back(run.logged(step, at.results.front().size));
+        std::erase_if(steps, [&](const std::string& one) { return !timings.has(one); });
+        std::erase_if(members, [&](const asterope_copy* copy) {
+            return steps.empty() || !std::ranges::all_of(steps, [&](const std::string& one) {
+                       return timings.has(one, copy->name);
+                   });
         });
-    });
+    }
 }
 
 /// What some of the machines know of the operation, and what was found does not.
@@ -68,11 +66,10 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
             sizes.insert(own->second.sizes.begin(), own->second.sizes.end());
             steps.insert(own->second.steps.begin(), own->second.steps.end());
         }
-        if (profile.first(ChoiceKind::threads, operation) && found.shared.empty()) {
-            steps.insert(Step::threads);
-        }
-        if (profile.first(ChoiceKind::overlapping, operation) && !found.overlapping) {
-            steps.insert(Step::overlapping);
+        for (std::size_t i = 0; i < kChoiceKinds.size(); ++i) {
+            const auto kind = static_cast<ChoiceKind>(i);
+            const bool lost = profile.first(kind, operation) && !found.has(kind);
+            if (lost && facts_of(kind).always) steps.insert(facts_of(kind).step);
         }
     }
     for (const Found& one : found.pipelines.found) sizes.erase(one.results.front().size);
@@ -99,12 +96,11 @@ CommonPipelines search_together(OperationSearch& search, const std::vector<Merge
     found.pipelines = common.facts;
     if (found.pipelines.found.empty()) return common;
     keep_timed(timings, run, found.pipelines.found, search.spaces);
-    if (!search.spaces.small_entrants.empty() && all_have_small(sources, search.plan.operation)) {
+    if (!search.spaces.members("small").empty() && all_have_small(sources, search.plan.operation)) {
         found.small = find_small(run, search.spaces.space.front(), false);
     }
-    if (!search.spaces.overlapping_space.empty()) found.overlapping = find_overlapping(run);
-    find_aliased(run, found);
-    find_shared(run, found);
+    if (!search.spaces.members("overlapping").empty()) find_overlapping(run, found);
+    find_other_kinds(run, found);
     found.left_out = left_out_of(sources, search.plan.operation, found);
     return common;
 }

@@ -17,7 +17,7 @@ std::string called(const std::string& name, Step step) {
     if (step == Step::threads) return name.starts_with("threads ") ? name : kReference;
     if (name == "libc") return kReference;
     if (step != Step::aliased) return name;
-    const asterope_kind& kind = asterope_aliased_copies;
+    const asterope_kind& kind = *find_kind(asterope_copies, "aliased");
     const bool known = std::any_of(kind.copies, kind.copies + kind.count,
                                    [&](const asterope_copy& one) { return one.name == name; });
     return known ? name : "the size's pipeline"; // another on each machine

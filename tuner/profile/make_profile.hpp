@@ -5,13 +5,13 @@
 #include <optional>
 #include <vector>
 
+#include "base/contains.hpp"
 #include "profile/profile.hpp"
 #include "search/boundaries.hpp"
 #include "search/rows.hpp"
 #include "search/search.hpp"
 #include "search/sensing_search.hpp"
 #include "search/spaces.hpp"
-#include "search/threads_search.hpp"
 
 namespace asterope {
 
@@ -38,12 +38,16 @@ void begin_sensing_at_minimum(PipelineFacts& pipelines);
 struct Findings {
     PipelineFacts pipelines;
     std::vector<Row> rows; ///< the routine's own; empty: each size has its own winner
-    std::optional<SizeResult> small, overlapping;
-    std::vector<SizeResult> aliased; ///< see search_aliased
-    std::vector<ThreadShare> shares; ///< what `shared` speaks of, see search_shares
-    std::vector<SizeResult> shared;
+    std::optional<SizeResult> small;
+    std::vector<Choice> others; ///< of the other kinds; up_to 0: as far as the pipelines
     std::optional<ExamFacts> exam;
     LeftOut left_out;
+
+    bool has(ChoiceKind kind) const {
+        return kind == ChoiceKind::pipelines ? !pipelines.found.empty()
+               : kind == ChoiceKind::small   ? small.has_value()
+                                             : contains(others, kind, &Choice::kind);
+    }
 };
 
 /// Adds what was found of one operation in its spaces to a profile that has the machine and the

@@ -11,21 +11,9 @@
 
 namespace asterope {
 
-std::string name_of(const AnyCopy& copy) {
-    if (const auto* pipeline = std::get_if<Candidate>(&copy)) return pipeline->name();
-    if (const auto* share = std::get_if<ThreadShare>(&copy)) return name_of(*share);
-    return std::get<const asterope_copy*>(copy)->name;
-}
-
 ExamRounds exam_rounds(const std::vector<double>& ratios, const std::vector<double>& own) {
     return {ratios.size(), rounded(median(ratios)), rounded(percentile(ratios, 1)),
             rounded(percentile(own, 1))};
-}
-
-double Choice::bandwidth(Workload workload) const {
-    const auto timed = workloads.find(workload); // bytes a nanosecond are GB/s
-    if (timed == workloads.end() || timed->second.ns <= 0) return 0;
-    return static_cast<double>(size) / timed->second.ns;
 }
 
 std::vector<const Choice*> Profile::of(ChoiceKind kind, Operation operation,

@@ -1,7 +1,6 @@
 // The profile: the winners, the machine they hold for, and how they were found.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,102 +11,16 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/statistics.hpp"
-#include "search/objective.hpp"
-#include "search/sensing_search.hpp"
-#include "search/step.hpp"
-#include "search/threads_search.hpp"
-#include "space/space.hpp"
+#include "profile/choice.hpp"
 #include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
 inline constexpr const char* kProfileFormat = "asterope-profile";
 inline constexpr int kProfileVersion = 2;
-
-/// The kinds of what is chosen.
-enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
-
-struct KindFacts {
-    const char *name, *title;    ///< in profiles; of their table, "": each operation has its own
-    const asterope_kind* copies; ///< null: each operation has its own, or there is no table of them
-};
-
-inline constexpr std::array<KindFacts, 5> kChoiceKinds = {
-    {{"pipelines", "", nullptr},
-     {"small", "", nullptr},
-     {"overlapping", "Overlapping buffers", &asterope_overlapping_copies},
-     {"aliased", "Buffers that alias modulo 4096", &asterope_aliased_copies},
-     {"threads", "Copies over threads, beside one thread", nullptr}}};
-
-constexpr const KindFacts& facts_of(ChoiceKind kind) {
-    return kChoiceKinds[static_cast<std::size_t>(kind)];
-}
-
-/// What can be chosen: a pipeline, a copy of another kind, a way to share one among threads.
-using AnyCopy = std::variant<Candidate, const asterope_copy*, ThreadShare>;
-
-/// As tables and logs have it.
-std::string name_of(const AnyCopy& copy);
-
-/// What a winner's title rests on.
-struct Proof {
-    std::size_t samples = 0;
-    int rounds = 0;
-    Estimate lead{1, 1, 1};
-    std::vector<std::string> ties;
-};
-
-/// One of those that come next.
-struct RunnerUp {
-    AnyCopy copy{};
-    double ratio = 1;
-    bool tied = false;
-};
-
-/// What the speed of a common winner is of that of each machine's own winner, as a share.
-struct OfBest {
-    double mean = 1, worst = 1;
-};
-
-/// How a copy did against libc.
-struct Figures {
-    double ratio = 1;    ///< weighted geometric mean; 1 where the profile does not say
-    double gb_per_s = 0; ///< the most that it copied in any situation; 0: not known
-    std::map<Workload, Measured> workloads;
-};
-
-/// What the sizes of above < bytes <= up_to take, and what that rests on.
-struct Choice : Figures {
-    Operation operation = Operation::copy;
-    ChoiceKind kind = ChoiceKind::pipelines;
-    std::optional<Workload> intent; ///< none: for all callers
-    std::size_t above = 0, up_to = 0;
-    std::size_t size = 0; ///< that was timed; 0: a mix of sizes, or several
-    /// Of a copy that senses, what is taken without a counter, and how it did; the race whose proof
-    /// and runners-up there are was its own.
-    AnyCopy copy{};
-    std::optional<SensingCopy> sensing;
-    Figures plain;
-    bool tied = false;
-    std::optional<Proof> proof;
-    std::vector<RunnerUp> runners_up; ///< the best of them, best first
-    std::map<Workload, Estimate> noise_floor;
-    bool undecided = false;        ///< noise hid which is the fastest: the winner is the plain copy
-    std::optional<OfBest> of_best; ///< of several machines' common winner only
-
-    /// GB/s that it copied under a workload; 0: not known.
-    double bandwidth(Workload workload) const;
-    /// Of what senses nothing: the same copy's, or that of the one without a counter.
-    double plain_ratio() const { return sensing ? plain.ratio : ratio; }
-    const Candidate& pipeline() const { return std::get<Candidate>(copy); }
-    const asterope_copy& member() const { return *std::get<const asterope_copy*>(copy); }
-    const ThreadShare& share() const { return std::get<ThreadShare>(copy); }
-};
 
 /// What a run did not get to, because its time was up.
 struct LeftOut {

@@ -70,7 +70,7 @@ void require_machine(const Json& value, const Place& place) {
 
 const asterope_copy* find_probe(const Json& value, const Place& place) {
     // None of sets: what the last set left would choose the next one.
-    const asterope_kind* probes = facts_of(place.operation).space->probes;
+    const asterope_kind* probes = find_kind(*facts_of(place.operation).space, "probes");
     const asterope_copy* found = probes ? find_copy(*probes, value, anything) : nullptr;
     if (!found) throw place.fault("is no probe that this version knows");
     return found;
@@ -94,10 +94,9 @@ void read_copy(const Json& value, const Place& place, AnyCopy& into) {
         return read_pipeline(value, place, into.emplace<Candidate>());
     }
     if (place.kind == ChoiceKind::threads) return read(value, place, into.emplace<ThreadShare>());
-    const bool small = place.kind == ChoiceKind::small;
-    const asterope_kind& kind =
-        small ? *facts_of(place.operation).space->small : *facts_of(place.kind).copies;
-    const asterope_copy* found = find_copy(kind, value, anything);
+    const asterope_kind* kind =
+        find_kind(*facts_of(place.operation).space, facts_of(place.kind).name);
+    const asterope_copy* found = kind ? find_copy(*kind, value, anything) : nullptr;
     if (!found || tuple_json(*found).size() != value.size()) {
         throw place.fault("is no copy that this version knows");
     }

@@ -30,20 +30,37 @@ constexpr int kTries = 5;
 
 MachineTimings::MachineTimings(const Plan& plan, const Machine& machine, std::uint64_t seed,
                                int cpu, const Budget& budget)
-    : arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map),
-      stopwatch_(arena_, plan.sizes.back(), last_cache_bytes(machine),
-                 {machine.caches, plan.statistics, kLargestMixed, seed, Weighting::calls,
-                  plan.source_map ? &small_arena_.emplace(kSmallArena) : nullptr},
-                 plan.operation),
-      monitor_(cpu), budget_(budget) {}
+    : arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map), monitor_(cpu),
+      budget_(budget) {
+    const SmallCalls small = {
+        machine.caches,   plan.statistics,
+        kLargestMixed,    seed,
+        Weighting::calls, plan.source_map ? &small_arena_.emplace(kSmallArena) : nullptr};
+    stopwatch_ = &stopwatches_
+                      .try_emplace(plan.operation, arena_, plan.sizes.back(),
+                                   last_cache_bytes(machine), small, plan.operation)
+                      .first->second;
+}
+
+MachineTimings::MachineTimings(std::size_t largest_size, const Machine& machine, int cpu,
+                               const Budget& budget)
+    : arena_(arena_bytes(largest_size, machine)), monitor_(cpu), budget_(budget) {
+    for (std::size_t i = 0; i < kOperations.size(); ++i) {
+        const auto one = static_cast<Operation>(i);
+        const SmallCalls small = {machine.caches, fleet_statistics(one)};
+        stopwatches_.try_emplace(one, arena_, largest_size, last_cache_bytes(machine), small, one);
+    }
+    stopwatch_ = &stopwatches_.begin()->second;
+}
 
 void MachineTimings::throw_if_over() const {
     throw_if_interrupted();
     budget_.throw_if_spent();
 }
 
-void MachineTimings::enter(const std::string&, std::size_t) {
+void MachineTimings::enter(const std::string& step, std::size_t) {
     in_round_ = false;
+    stopwatch_ = &stopwatches_.at(parse_step(step).value().operation);
 }
 
 Trial MachineTimings::trial(const TrialRequest& asked) {
@@ -53,7 +70,7 @@ Trial MachineTimings::trial(const TrialRequest& asked) {
     const Calling calling(asked.copy.name);
     for (int i = 0; i < kTries; ++i) {
         const std::uint64_t begin = ticks();
-        const double timed = stopwatch_.time(asked.copy, asked.workload, asked.size, asked.round);
+        const double timed = stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
         const double wall = seconds_between(begin, ticks());
         if (!is_a_time(timed) || !is_a_time(wall)) continue;
         // What is written is what is used, or a resumed run would see other figures. Thousandths of
@@ -71,7 +88,7 @@ ProbeTicks MachineTimings::readings(const ProbeRequest& asked) {
         TimedCopy copy{&ReadingCopy::run, reinterpret_cast<std::size_t>(&reading),
                        asked.copy.cache_effect};
         copy.operation = asked.copy.operation;
-        stopwatch_.time(copy, asked.workload, asked.size, round);
+        stopwatch_->time(copy, asked.workload, asked.size, round);
         if (round == 0) reading.ticks = {}; // its calls find the caches as another copy left them
     }
     return reading.ticks;
@@ -80,12 +97,12 @@ ProbeTicks MachineTimings::readings(const ProbeRequest& asked) {
 Calibration MachineTimings::calibration(std::size_t size, Workload workload,
                                         const std::optional<Calibration>& known) {
     if (known) {
-        stopwatch_.set_calibration(size, workload, *known);
+        stopwatch_->set_calibration(size, workload, *known);
     } else {
         throw_if_over();
-        stopwatch_.calibrate(size, workload, trial_seconds(workload));
+        stopwatch_->calibrate(size, workload, trial_seconds(workload));
     }
-    return stopwatch_.calibration(size, workload);
+    return stopwatch_->calibration(size, workload);
 }
 
 RoundEnd MachineTimings::round_ended() {

@@ -1,6 +1,7 @@
 // The figures of this machine, now.
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "machine/machine.hpp"
@@ -17,9 +18,12 @@ namespace asterope {
 /// left, and Failure where the clock cannot be trusted at all.
 class MachineTimings : public Timings {
   public:
-    /// `budget` must outlive it. Throws Failure where there is too little memory.
+    /// Of the plan's operation. `budget` must outlive it. Throws Failure where there is too little
+    /// memory.
     MachineTimings(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
                    const Budget& budget);
+    /// Of all operations, in the same memory: steps are of one each.
+    MachineTimings(std::size_t largest_size, const Machine& machine, int cpu, const Budget& budget);
 
     Trial trial(const TrialRequest& asked) override;
     RoundEnd round_ended() override;
@@ -33,7 +37,8 @@ class MachineTimings : public Timings {
 
     Arena arena_;
     std::optional<Arena> small_arena_; ///< of the small copies, where the source is mapped
-    Stopwatch stopwatch_;
+    std::map<Operation, Stopwatch> stopwatches_;
+    Stopwatch* stopwatch_; ///< of the present step's operation
     DisturbanceMonitor monitor_;
     const Budget& budget_;
     bool in_round_ = false;

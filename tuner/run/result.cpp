@@ -12,7 +12,7 @@ std::string what_is_searched(const Searches& searches) {
     std::string words;
     for (const auto& one : searches) {
         const std::size_t large = one->spaces.entrants.size(),
-                          small = one->spaces.small_space.size();
+                          small = one->spaces.members("small").size();
         if (one->plan.operation == Operation::copy) {
             words += std::to_string(large) + " candidates a size" +
                      (one->plan.extended ? " and the extension axes" : "") + ", " +
@@ -28,6 +28,7 @@ std::string what_is_searched(const Searches& searches) {
 void add_findings(Profile& profile, const OperationSearch& search) {
     const Findings& found = search.findings;
     if (found.small) profile.search.distribution = profile_name(search.plan.statistics.name);
+    if (found.has(ChoiceKind::threads)) profile.search.threads = search.plan.threads;
     add_choices(profile, found, search.spaces);
 }
 

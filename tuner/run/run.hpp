@@ -48,6 +48,10 @@ class Run {
     const TimedCopy& copy(Entrant entrant) const {
         return copies[static_cast<std::size_t>(entrant)];
     }
+    /// Whether the operation has copies of that kind.
+    bool has(std::string_view kind) const {
+        return find_kind(*facts_of(plan.operation).space, kind) != nullptr;
+    }
     /// The plain copy, or kLibc where it copies wrongly.
     Entrant plain_copy() const { return find_plain_copy(spaces.space, spaces.entrants); }
     /// Those whose copies these are, beside libc's of that size and the references.

@@ -44,8 +44,8 @@ SizeResult find_small(Run& run, const Candidate& large, bool by_shape = true);
 /// Lets the small copies go as far as they are worth more than the rows' pipelines.
 void find_bound(Run& run, const Contests& contests, Findings& findings);
 
-/// Copies of buffers that overlap.
-SizeResult find_overlapping(Run& run);
+/// Copies of buffers that overlap. Throws Failure where none copies right.
+void find_overlapping(Run& run, Findings& findings);
 
 /// The rows of the routine, then those of each entry point by intent, from the same pipelines and
 /// few more. Where time does not suffice, each size keeps its own winner. What was timed for it.
@@ -62,6 +62,15 @@ void find_aliased(Run& run, Findings& findings);
 
 /// Copies over threads, beside the routine's by one.
 void find_shared(Run& run, Findings& findings);
+
+/// The kinds of copies that are found once the pipelines are known: those two.
+void find_other_kinds(Run& run, Findings& findings);
+
+/// One choice a size of how copies of so many bytes are shared: `found` as search_shares has it,
+/// ascending. Where several threads are not taken, one copies alone, and they are the runner-up.
+/// What is taken at a size is taken from there on.
+std::vector<Choice> choices_of(const std::vector<ThreadShare>& shares,
+                               const std::vector<SizeResult>& found);
 
 /// The compiled routine beside libc, on fresh samples, at the evaluated sizes and between them.
 /// Rows that lose are chosen anew, and what still loses is told.

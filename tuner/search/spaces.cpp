@@ -63,20 +63,21 @@ Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(s
     return wrong;
 }
 
-Spaces::Wrong Spaces::wrong(const asterope_kind& kind,
-                            const std::vector<const asterope_copy*>& members) {
-    return wrong(
+Spaces::Members Spaces::right(const asterope_kind& kind, const Features& features) {
+    Members members = copies_of(kind, features);
+    const Wrong left_out = wrong(
         members.size(), [&](std::size_t i) { return std::string(members[i]->name); },
         [&] { return verify(kind, members, space.front().variant->copy); });
-}
-
-std::vector<const asterope_copy*> Spaces::right(const asterope_kind& kind,
-                                                const Features& features) {
-    std::vector<const asterope_copy*> members = copies_of(kind, features);
-    const Wrong left_out = wrong(kind, members);
     std::size_t i = 0;
     std::erase_if(members, [&](const asterope_copy*) { return left_out[i++]; });
     return members;
+}
+
+const Spaces::Members& Spaces::members(std::string_view kind) const {
+    static const Members none;
+    const auto found =
+        std::ranges::find_if(kinds, [&](const auto& one) { return one.first->name == kind; });
+    return found == kinds.end() ? none : found->second;
 }
 
 void Spaces::build(const Features& features, bool extended, Operation operation) {
@@ -121,25 +122,21 @@ void Spaces::build(const Features& features, bool extended, Operation operation)
         };
     }
 
-    small_space = copies_of(*of.small, features);
-    const Wrong wrong_small = wrong(*of.small, small_space);
-    for (std::size_t i = 0; i < small_space.size(); ++i) {
-        if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
+    for (const asterope_kind& kind : kinds_of(of)) {
+        if (kind.copies->read && !senses) continue;
+        kinds.emplace_back(&kind, right(kind, features));
     }
-    if (senses && of.probes) probes = right(*of.probes, features);
-    if (operation != Operation::copy) return;
-    aliased_space = right(asterope_aliased_copies, features);
-    overlapping_space = right(asterope_overlapping_copies, features);
 }
 
 std::string Spaces::hash() const {
     std::string names;
     const auto add = [&](const std::string& name) { names += name + '\n'; };
     for (const Candidate& candidate : space) add(candidate.name());
-    for (const auto* kind : {&small_space, &aliased_space, &probes}) {
-        for (const asterope_copy* copy : *kind) add(copy->name);
+    for (const auto& [kind, members] : kinds) {
+        if (kind->overlap) continue;
+        for (const asterope_copy* copy : members) add(copy->name);
     }
-    // What copies wrongly stays in some of the spaces, but is not timed.
+    // What copies wrongly stays among the pipelines, but is not timed.
     for (const auto& [name, reason] : invalid) add(name);
     return text_hash(names);
 }

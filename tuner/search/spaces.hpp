@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,10 +40,11 @@ struct Spaces {
     Extension extension;           ///< empty functions where not extended
     /// Whether a member of `space` copies right.
     std::function<bool(Entrant)> right_pipeline;
-    std::vector<const asterope_copy*> small_space;
-    std::vector<Entrant> small_entrants;
-    /// Those that copy right; other operations than copies have only probes.
-    std::vector<const asterope_copy*> aliased_space, overlapping_space, probes;
+    /// Of the other kinds those that copy right, in the order of kinds_of().
+    using Members = std::vector<const asterope_copy*>;
+    std::vector<std::pair<const asterope_kind*, Members>> kinds;
+    /// Of one of them, by its name; empty where the operation has none.
+    const Members& members(std::string_view kind) const;
     Invalids invalid;
     bool senses; ///< copies that sense are tried
 
@@ -54,8 +56,7 @@ struct Spaces {
     using Wrong = std::vector<bool>;
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);
-    Wrong wrong(const asterope_kind& kind, const std::vector<const asterope_copy*>& members);
-    std::vector<const asterope_copy*> right(const asterope_kind& kind, const Features& features);
+    Members right(const asterope_kind& kind, const Features& features);
     void build(const Features& features, bool extended, Operation operation);
 
     std::string prefix_; ///< of what is invalid

@@ -99,16 +99,22 @@ struct asterope_copy {
     const char* name; /* as tables and logs write it: "masked ZMM up 256" */
     struct asterope_field fields[ASTEROPE_MOST_FIELDS];
     const char* needs; /* as of a variant */
-    /* The functions that its kind has. */
+    /* The functions that its kind has, others NULL. `copy`: its distance means nothing, but where
+     * there is a `read`: then it probes first, and gets the address of a struct asterope_sensing. */
     asterope_candidate copy;
     asterope_small_candidate small;
-    asterope_reader read;
+    asterope_reader read; /* of probes, where the time stamp counter may be read */
 };
 
-/* All copies of a kind, in the order in which ties break. */
+/* All copies of a kind, as scripts/asterope/spaces/kinds.py lists it, in the order in which ties
+ * break. */
 struct asterope_kind {
+    const char* name;                   /* "small" */
+    const struct asterope_space* space; /* whose operation they do */
     const struct asterope_copy* copies;
     size_t count;
+    size_t least; /* bytes that they do right */
+    int overlap;  /* whether their buffers may overlap */
 };
 
 /* The pipelines of an operation, and what belongs to them. */
@@ -122,7 +128,8 @@ struct asterope_space {
      */
     const struct asterope_variant* variants;
     size_t variant_count;
-    const struct asterope_kind *small, *probes; /* probes: NULL for sets, which have none */
+    const struct asterope_kind* kinds; /* the others */
+    size_t kind_count;
     /* The names of the plain ones, which win where noise hid which is the fastest: as tables and
      * logs write a candidate, "XMM T T none 0 0", and a small copy. */
     const char *plain, *plain_small;
@@ -130,17 +137,6 @@ struct asterope_space {
 
 extern const struct asterope_space asterope_copies; /* memcpy's */
 extern const struct asterope_space asterope_sets;   /* memset's */
-
-/* `small`: any size. */
-extern const struct asterope_kind asterope_small_copies;
-extern const struct asterope_kind asterope_small_sets;
-/* `copy`: 128 bytes or more, between buffers that overlap or not; its distance means nothing. */
-extern const struct asterope_kind asterope_overlapping_copies;
-/* The same copies, always downwards, for buffers that alias modulo 4096. */
-extern const struct asterope_kind asterope_aliased_copies;
-/* Where the time stamp counter may be read. `copy`: 4096 bytes or more, probes first; as its 4th
- * argument it gets the address of a struct asterope_sensing. `read`: only probes. */
-extern const struct asterope_kind asterope_probes;
 
 /* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more
  * than `threshold` ticks of the counter (32 bits); else `fetch` where the probe looks at

@@ -1,6 +1,7 @@
 // The operations: which functions of libc are tuned, and what each of them is called.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -42,9 +43,10 @@ constexpr std::optional<Operation> find_operation(std::string_view name) {
     return std::nullopt;
 }
 
-/// The operation that a candidate belongs to.
-inline Operation operation_of(const asterope_variant& variant) {
-    return variant.space == &asterope_sets ? Operation::set : Operation::copy;
+/// The operation that a candidate, or a kind of copies, belongs to.
+template <class Member> Operation operation_of(const Member& member) {
+    const auto found = std::ranges::find(kOperations, member.space, &OperationFacts::space);
+    return static_cast<Operation>(found - kOperations.begin());
 }
 
 } // namespace asterope

@@ -175,6 +175,17 @@ int number_of(const asterope_copy& copy, std::string_view field) {
     return field_of(copy, field).number;
 }
 
+std::span<const asterope_kind> kinds_of(const asterope_space& space) {
+    return {space.kinds, space.kind_count};
+}
+
+const asterope_kind* find_kind(const asterope_space& space, std::string_view name) {
+    for (const asterope_kind& kind : kinds_of(space)) {
+        if (kind.name == name) return &kind;
+    }
+    return nullptr;
+}
+
 std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has) {
     std::vector<const asterope_copy*> copies;
     for (std::size_t i = 0; i < kind.count; ++i) {

@@ -76,6 +76,11 @@ inline std::size_t bound_of(const asterope_copy& small) {
     return static_cast<std::size_t>(number_of(small, "bound"));
 }
 
+/// The kinds of copies beside the pipelines that the operation of `space` has.
+std::span<const asterope_kind> kinds_of(const asterope_space& space);
+/// The one of that name; null: there is none.
+const asterope_kind* find_kind(const asterope_space& space, std::string_view name);
+
 /// The copies of a kind whose CPU features `has` grants, simplest first.
 std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has);
 

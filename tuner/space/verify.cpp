@@ -252,17 +252,21 @@ Subject small_subject(asterope_small_candidate copy, asterope_candidate large) {
             sizes};
 }
 
-Subject aliased_subject(asterope_candidate copy) {
-    return {[=](void* to, const void* from, std::size_t size) { return copy(to, from, size, 0); },
-            {512, 513, 575, 576, 577, 639, 640, 641, 1023, 1024, 1025, 2047, 9001}};
-}
-
-Subject overlapping_subject(asterope_candidate move) {
-    return {[=](void* to, const void* from, std::size_t size) { return move(to, from, size, 0); },
-            {128, 129, 143, 144, 145, 159, 160, 161, 191, 192, 193, 255,
-             256, 257, 287, 288, 289, 319, 320, 321, 384, 385, 512, 577},
-            {1023, 1025, 4160, 9001},
-            true};
+/// Of any other kind.
+Subject plain_subject(const asterope_kind& kind, asterope_candidate copy) {
+    Subject subject{
+        [=](void* to, const void* from, std::size_t size) { return copy(to, from, size, 0); },
+        {128, 129, 143, 144, 145, 159, 160, 161, 191, 192, 193, 255,
+         256, 257, 287, 288, 289, 319, 320, 321, 384, 385, 512, 577}};
+    if (kind.overlap) {
+        subject.sizes_at_few_offsets = {1023, 1025, 4160, 9001};
+        subject.moves = true;
+    } else {
+        subject.sizes.insert(subject.sizes.end(),
+                             {513, 575, 576, 639, 640, 641, 1023, 1024, 1025, 2047, 9001});
+        std::erase_if(subject.sizes, [&](std::size_t size) { return size < kind.least; });
+    }
+    return subject;
 }
 
 /// Cached and uncached in turn, only the cached way where it already went wrong. No threshold
@@ -323,12 +327,10 @@ std::vector<Invalid> verify(const asterope_kind& kind,
                             asterope_candidate pipeline) {
     std::vector<Subject> subjects;
     for (const asterope_copy* copy : space) {
-        const bool small = &kind == &asterope_small_copies || &kind == &asterope_small_sets;
-        subjects.push_back(small ? small_subject(copy->small, pipeline)
-                           : &kind == &asterope_aliased_copies ? aliased_subject(copy->copy)
-                           : &kind == &asterope_probes         ? sensing_subject(*copy, pipeline)
-                                                               : overlapping_subject(copy->copy));
-        if (&kind == &asterope_small_sets) subjects.back().sets = true;
+        subjects.push_back(kind.copies->small  ? small_subject(copy->small, pipeline)
+                           : kind.copies->read ? sensing_subject(*copy, pipeline)
+                                               : plain_subject(kind, copy->copy));
+        subjects.back().sets = operation_of(kind) == Operation::set;
     }
     return find_faults(subjects);
 }

@@ -7,18 +7,11 @@ from typing import Any
 
 from .. import spaces
 from ..spaces import ARCHITECTURES, probes, threads
-from ..spaces.kinds import MEMCPY, MEMSET, SENSING, kinds_of
+from ..spaces.kinds import KINDS, MEMCPY, MEMSET, SENSING, kinds_of
 from .faults import REMEDY, Fault, Place, shown
 from .schema import profile_validator, refuse_what_breaks
 
-# The kinds of which each operation has one choice at most.
-_ALONE = ("small", "overlapping", "aliased")
-
-# Where the first choice of a kind may begin; others begin at 0.
-_LEAST = {"aliased": 511, "threads": 131071}
-
-# The steps of a search without which there is no choice of a kind.
-_STEPS = {"small copies": "small", "overlapping buffers": "overlapping"}
+_KINDS = {(one.operation, one.name): one for one in KINDS}
 
 
 def check(raw: Any) -> None:
@@ -52,12 +45,12 @@ def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
     for i, choice in enumerate(choices):
         columns = (choice["operation"], choice["kind"], choice.get("intent"))
         above, up_to = choice["above"], choice["up_to"]
-        least = _LEAST.get(choice["kind"])
-        if columns in ends and choice["kind"] in _ALONE:
+        kind = _KINDS.get(columns[:2])
+        if columns in ends and kind and kind.alone:
             what = f"a second choice of {choice['operation']}'s {choice['kind']}"
             raise Fault(f"{what}: {REMEDY}", ("choices", i))
-        if columns not in ends and least is not None:
-            expected = max(above, least)
+        if columns not in ends and kind and kind.begins:
+            expected = max(above, kind.begins - 1)
         else:
             expected = ends.get(columns, 0)
         if above != expected:
@@ -164,9 +157,10 @@ def _refuse_false_left_out(
     for i, size in enumerate(sizes):
         if size in measured:
             raise Fault(f"{size} has a winner: {REMEDY}", (*place, "sizes", i))
-    for step, kind in _STEPS.items():
-        if step in steps and any(one["kind"] == kind for one in own):
-            raise Fault(f"{step} have a winner: {REMEDY}", (*place, "steps", steps.index(step)))
+    for kind in KINDS:
+        if kind.step in steps and any(one["kind"] == kind.name for one in own):
+            where = (*place, "steps", steps.index(kind.step))
+            raise Fault(f"{kind.step} have a winner: {REMEDY}", where)
 
 
 def _tuples_of(choice: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:

@@ -1,9 +1,13 @@
-"""Which space the copies of each operation and kind are of."""
+"""The kinds of copies of each operation: one table, which profiles, schema, checks and candidates
+loop over."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+from . import members, probes, threads
 
 # The operations, as profiles and options have them.
 MEMCPY, MEMSET = "memcpy", "memset"
@@ -12,13 +16,78 @@ MEMCPY, MEMSET = "memcpy", "memset"
 SENSING = (MEMCPY, "pipelines")
 
 
+@dataclass(frozen=True)
+class Kind:
+    """A kind of copies of an operation.
+
+    `space`: what each architecture calls its copies; "": it has none. `functions`: what the tuner
+    calls their functions (struct asterope_copy), and the macro of candidate.j2 that writes each.
+    `least`: the bytes from which on they do right. `overlap`: whether their buffers may. `chosen`:
+    whether profiles have choices of it, and `alone`: one at most. `begins`: the bytes with which
+    the first of these may begin; 0: they begin with none. `step`: a search that leaves it out has
+    no choice of the kind.
+    """
+
+    operation: str
+    name: str
+    space: str
+    functions: Mapping[str, str] = field(default_factory=dict)
+    least: int = 0
+    overlap: bool = False
+    chosen: bool = True
+    alone: bool = False
+    begins: int = 0
+    step: str = ""
+
+
+# Of one operation in the order in which the tuner proves them right, and logs name their space.
+KINDS = (
+    # large copies
+    Kind(MEMCPY, "pipelines", "pipelines"),
+    # from 0 bytes up to a bound
+    Kind(MEMCPY, "small", "small_copies", {"small": "small"}, alone=True, step="small copies"),
+    # the destination 1 to 63 bytes past the source modulo 4096
+    Kind(
+        MEMCPY,
+        "aliased",
+        "overlapping_copies",
+        {"copy": "aliased"},
+        least=members.MINIMUM_OF_ALIASED,
+        alone=True,
+        begins=members.MINIMUM_OF_ALIASED,
+    ),
+    # what copies that sense begin with
+    Kind(
+        MEMCPY,
+        "probes",
+        "probes",
+        {"copy": "sense", "read": "ticks"},
+        least=probes.MINIMUM_BYTES,
+        chosen=False,
+    ),
+    # between buffers that overlap
+    Kind(
+        MEMCPY,
+        "overlapping",
+        "overlapping_copies",
+        {"copy": "overlapping"},
+        least=128,
+        overlap=True,
+        alone=True,
+        step="overlapping buffers",
+    ),
+    # how a copy is shared, as asterope_memcpy_mt does
+    Kind(MEMCPY, "threads", "", begins=2 * threads.LEAST_CHUNK),
+    Kind(MEMSET, "pipelines", "set_pipelines"),
+    Kind(MEMSET, "small", "small_sets", {"small": "small_set"}, alone=True, step="small copies"),
+)
+
+
 def kinds_of(here: Any) -> Mapping[tuple[str, str], Any]:
-    """By operation and name; `here`: the spaces of an architecture. Shares are of none."""
+    """The space of each that is chosen, by operation and name; `here`: the spaces of an
+    architecture. Shares are of none."""
     return {
-        (MEMCPY, "pipelines"): here.pipelines,
-        (MEMCPY, "small"): here.small_copies,
-        (MEMCPY, "overlapping"): here.overlapping_copies,
-        (MEMCPY, "aliased"): here.overlapping_copies,
-        (MEMSET, "pipelines"): here.set_pipelines,
-        (MEMSET, "small"): here.small_sets,
+        (one.operation, one.name): getattr(here, one.space)
+        for one in KINDS
+        if one.chosen and one.space
     }

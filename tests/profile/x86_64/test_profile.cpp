@@ -66,28 +66,24 @@ const asterope_copy kAliased[] = {
     made_up("overlapping XMM 128", {{"rt", "XMM", 0}, {"block", nullptr, 128}}),
     made_up("overlapping YMM 256", {{"rt", "YMM", 0}, {"block", nullptr, 256}})};
 
-SizeResult aliased() {
-    SizeResult at{1024, {}, {}, 15};
-    const double ratios[] = {1.1, 1.1, 1.397}; // the pipeline's first
-    for (const Entrant one : {2, 0, 1}) {
-        const double ratio = ratios[one];
-        at.finalists.push_back(
-            {one, {{Workload::aliased, {1, 1, {ratio, ratio, ratio}}}}, ratio, false});
-    }
-    return at;
+Choice aliased() {
+    Choice choice;
+    choice.kind = ChoiceKind::aliased;
+    choice.above = 511;
+    choice.up_to = 1024;
+    choice.copy = &kAliased[1];
+    choice.ratio = 1.397;
+    return choice;
 }
 
 const asterope_copy kOverlapping[] = {
     made_up("overlapping XMM 128", {{"rt", "XMM", 0}, {"block", nullptr, 128}}),
     made_up("overlapping ZMM 256", {{"rt", "ZMM", 0}, {"block", nullptr, 256}})};
 
-SizeResult overlapping() {
-    SizeResult race = result(0, 1, 0);
-    for (Finalist& finalist : race.finalists) {
-        finalist.workloads = {{Workload::overlapping, finalist.workloads.at(Workload::cold)}};
-    }
-    race.noise_floor = {{Workload::overlapping, {1.001, 0.99, 1.01}}};
-    return race;
+/// As far as the pipelines.
+Choice overlapping() {
+    const std::vector<const asterope_copy*> space = {&kOverlapping[0], &kOverlapping[1]};
+    return choice_of(ChoiceKind::overlapping, result(0, 1, 0), among(space));
 }
 
 /// All that a run knows besides its results.
@@ -131,19 +127,13 @@ PipelineFacts balanced() {
     return facts;
 }
 
-const std::vector<ThreadShare> kShares = {{}, {2, 65536}};
-
-const MadeUpSpaces kSpaces(kSpace, {&kSmall[0], &kSmall[1]}, {&kAliased[0], &kAliased[1]},
-                           {&kOverlapping[0], &kOverlapping[1]});
+const MadeUpSpaces kSpaces(kSpace, {&kSmall[0], &kSmall[1]});
 
 Findings all_found() {
     Findings found;
     found.pipelines = balanced();
     found.small = small();
-    found.overlapping = overlapping();
-    found.aliased = {aliased()};
-    found.shares = kShares;
-    found.shared = {made_up_sharing(1 << 20, 1.23456789)};
+    found.others = {overlapping(), aliased(), made_up_sharing(1 << 20, 1.23456789)};
     found.exam = ExamFacts{9, 1, {{512, "hot", {0.9, 0.8, 0.95}}}, {{45, 1.1, 0.8, 0.9}}};
     found.left_out = {{512}, {Step::exam}};
     return found;
@@ -229,7 +219,6 @@ TEST(MakeProfile, says_how_the_winners_were_found) {
                            {"/search/candidates/memcpy", 2},
                            {"/search/extended_candidates", 640},
                            {"/search/distribution", "fleet"},
-                           {"/search/threads", 2},
                            {"/search/seed", ~std::uint64_t{0}},
                            {"/search/seconds", 123.457},
                            {"/search/phases/verifying", 1.23457},
@@ -302,25 +291,6 @@ TEST(MakeProfile, has_of_an_intent_the_winners_alone) {
             const json& evidence = row.at("evidence");
             EXPECT_EQ(evidence.size() - evidence.count("gb_per_s"), 2u) << "ratio, tied: " << row;
         }
-    }
-}
-
-/// One thread is the choice where several do not win, up to where they begin to.
-TEST(MakeProfile, shares_copies_from_the_first_size_at_which_threads_win) {
-    Findings found;
-    found.pipelines = pipelines();
-    found.shares = kShares;
-    found.shared = {made_up_sharing(1024, 0.9), made_up_sharing(2048, 1.5),
-                    made_up_sharing(4096, 0.8)};
-    Profile profile;
-    add_choices(profile, found, kSpaces);
-    const auto rows = profile.of(ChoiceKind::threads);
-    ASSERT_EQ(rows.size(), 3u);
-    const std::tuple<std::size_t, std::size_t, unsigned> expected[] = {
-        {1023, 2047, 1}, {2047, 2048, 2}, {2048, 4096, 1}};
-    for (std::size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(std::tuple(rows[i]->above, rows[i]->up_to, rows[i]->share().threads),
-                  expected[i]);
     }
 }
 

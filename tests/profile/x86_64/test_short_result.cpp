@@ -58,12 +58,12 @@ const SizeResult kSmallFound = {0, {{0, {}, 1.25, false}}, {}, 15};
 struct Told {
     PipelineFacts facts;
     std::optional<SizeResult> small = {};
-    std::vector<SizeResult> shared = {};
+    std::vector<Choice> others = {};
     LeftOut left_out = {};
     std::optional<ExamFacts> exam = {};
 
     Profile profile() const {
-        Findings found{facts, {}, small, {}, {}, {{}, {2, 0}}, shared, exam, left_out};
+        Findings found{facts, {}, small, others, exam, left_out};
         Profile profile;
         add_choices(profile, found, MadeUpSpaces(kSpace, {&kSmall}));
         return profile;
@@ -234,8 +234,8 @@ TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
 
 TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_out) {
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
-    const std::vector<SizeResult> threads = {made_up_sharing(262144, 0.9),
-                                             made_up_sharing(1048576, 1.5)};
+    const std::vector<Choice> threads = {made_up_sharing(262144, 0.9),
+                                         made_up_sharing(1048576, 1.5)};
     const LeftOut left_out = {{128, 256}, {Step::boundaries, Step::threads}};
     const std::string text = Told{facts, {}, threads, left_out}.sentences();
     EXPECT_TRUE(

@@ -7,6 +7,7 @@
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "support/kinds.hpp"
 #include "support/known_machine.hpp"
 
 using namespace asterope;
@@ -37,8 +38,7 @@ Weights weights_for(std::string_view objective) {
 }
 
 const SmallSpace& all_small_copies() {
-    static const SmallSpace space =
-        copies_of(asterope_small_copies, [](std::string_view) { return true; });
+    static const SmallSpace space = copies_of(kSmallCopies, [](std::string_view) { return true; });
     return space;
 }
 

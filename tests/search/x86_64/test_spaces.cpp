@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/cpu.hpp"
+#include "support/kinds.hpp"
 #include "support/mentions.hpp"
 
 using namespace asterope;
@@ -53,10 +54,9 @@ TEST(Spaces, have_the_papers_first_and_only_those_as_entrants) {
     EXPECT_EQ(names(plain(), plain().entrants), names(paper));
     EXPECT_EQ(plain().space.back().name(), more.back().name());
     EXPECT_TRUE(plain().invalid.empty());
-    EXPECT_FALSE(plain().small_space.empty());
-    EXPECT_EQ(plain().small_entrants.size(), plain().small_space.size());
-    EXPECT_FALSE(plain().aliased_space.empty());
-    EXPECT_EQ(plain().overlapping_space.size(), 1u); // of 16-byte registers
+    EXPECT_FALSE(plain().members("small").empty());
+    EXPECT_FALSE(plain().members("aliased").empty());
+    EXPECT_EQ(plain().members("overlapping").size(), 1u); // of 16-byte registers
 }
 
 TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it) {
@@ -98,16 +98,16 @@ TEST(Spaces, have_no_extension_and_no_probes_unless_asked_for) {
     EXPECT_EQ(names(paper.space), names(paper_space(only({}))));
     EXPECT_FALSE(paper.extension.neighbours);
     EXPECT_FALSE(paper.extension.distance_grid);
-    EXPECT_TRUE(paper.probes.empty());
+    EXPECT_TRUE(paper.members("probes").empty());
 }
 
 TEST(Spaces, of_sets_have_all_that_this_cpu_runs_and_nothing_of_copies) {
     const Spaces sets(only({}), false, false, Operation::set);
     EXPECT_EQ(names(sets.space), names(paper_space(only({}), asterope_sets)));
     EXPECT_EQ(sets.entrants.size(), sets.space.size());
-    EXPECT_EQ(sets.small_space, copies_of(asterope_small_sets, only({})));
-    EXPECT_TRUE(sets.aliased_space.empty() && sets.overlapping_space.empty());
-    EXPECT_TRUE(sets.probes.empty());
+    EXPECT_EQ(sets.members("small"), copies_of(kSmallSets, only({})));
+    EXPECT_TRUE(sets.members("aliased").empty() && sets.members("overlapping").empty());
+    EXPECT_TRUE(sets.members("probes").empty());
 }
 
 // What is taken from an earlier run is not run: this CPU may lack what those candidates need.
@@ -122,5 +122,5 @@ TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
         names(spaces, spaces.extension.distance_grid(named(spaces, "XMM T NT T0 4 10")));
     EXPECT_EQ(distance_grid.size(), 7u * 16 - 1);
     EXPECT_EQ(std::count(distance_grid.begin(), distance_grid.end(), wrong), 0);
-    EXPECT_EQ(spaces.probes, plain().probes);
+    EXPECT_EQ(spaces.members("probes"), plain().members("probes"));
 }

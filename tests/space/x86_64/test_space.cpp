@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
 
 using namespace asterope;
@@ -246,11 +247,10 @@ std::set<std::string> names_of(const asterope_kind& kind, const Features& featur
     return names;
 }
 
-const std::map<std::string, const asterope_kind*> kKinds = {
-    {"small", &asterope_small_copies},
-    {"aliased", &asterope_aliased_copies},
-    {"overlapping", &asterope_overlapping_copies},
-    {"probes", &asterope_probes}};
+const std::map<std::string, const asterope_kind*> kKinds = {{"small", &kSmallCopies},
+                                                            {"aliased", &kAliasedCopies},
+                                                            {"overlapping", &kOverlappingCopies},
+                                                            {"probes", &kProbes}};
 
 } // namespace
 
@@ -263,7 +263,7 @@ TEST(CopiesOf, a_kind_are_all_in_their_order_each_by_a_name_of_its_own) {
         for (const asterope_copy* copy : all) names.insert(copy->name);
         EXPECT_EQ(names.size(), all.size()) << name;
     }
-    EXPECT_STREQ(asterope_small_copies.copies[0].name, asterope_copies.plain_small);
+    EXPECT_STREQ(kSmallCopies.copies[0].name, asterope_copies.plain_small);
 }
 
 TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
@@ -272,15 +272,15 @@ TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
         const asterope_kind& kind;
         const char* name;
         Features needs;
-    } cases[] = {{asterope_small_copies, "rep XMM up 128", {}},
-                 {asterope_small_copies, "stepped YMM up 128", {"avx2"}},
-                 {asterope_small_copies, "stepped ZMM up 128", {"avx512f", "avx512vl"}},
-                 {asterope_small_copies, "masked ZMM up 256", masked},
-                 {asterope_aliased_copies, "overlapping XMM 128", {}},
-                 {asterope_aliased_copies, "overlapping ZMM 256", {"avx512f"}},
-                 {asterope_overlapping_copies, "overlapping XMM 128", {}},
-                 {asterope_overlapping_copies, "overlapping YMM 256", {"avx2"}},
-                 {asterope_probes, "source 4", {}}};
+    } cases[] = {{kSmallCopies, "rep XMM up 128", {}},
+                 {kSmallCopies, "stepped YMM up 128", {"avx2"}},
+                 {kSmallCopies, "stepped ZMM up 128", {"avx512f", "avx512vl"}},
+                 {kSmallCopies, "masked ZMM up 256", masked},
+                 {kAliasedCopies, "overlapping XMM 128", {}},
+                 {kAliasedCopies, "overlapping ZMM 256", {"avx512f"}},
+                 {kOverlappingCopies, "overlapping XMM 128", {}},
+                 {kOverlappingCopies, "overlapping YMM 256", {"avx2"}},
+                 {kProbes, "source 4", {}}};
     for (const auto& one : cases) {
         EXPECT_EQ(names_of(one.kind, one.needs).count(one.name), 1u) << one.name;
         for (const std::string& missing : one.needs) {
@@ -289,8 +289,8 @@ TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
             EXPECT_EQ(names_of(one.kind, others).count(one.name), 0u) << one.name << missing;
         }
     }
-    EXPECT_EQ(names_of(asterope_aliased_copies, {}).size(), 1u);
-    EXPECT_EQ(names_of(asterope_overlapping_copies, {}).size(), 1u);
+    EXPECT_EQ(names_of(kAliasedCopies, {}).size(), 1u);
+    EXPECT_EQ(names_of(kOverlappingCopies, {}).size(), 1u);
 }
 
 TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {

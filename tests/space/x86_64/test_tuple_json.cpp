@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
 
 using namespace asterope;
@@ -146,8 +147,8 @@ TEST(TupleJson, leads_to_none_where_the_distance_of_prefetchw_does_not_fit) {
 }
 
 TEST(TupleJson, of_the_other_kinds_leads_back_to_the_copy) {
-    for (const asterope_kind* kind : {&asterope_small_copies, &asterope_aliased_copies,
-                                      &asterope_overlapping_copies, &asterope_probes}) {
+    for (const asterope_kind* kind :
+         {&kSmallCopies, &kAliasedCopies, &kOverlappingCopies, &kProbes}) {
         for (const asterope_copy* copy : copies_of(*kind, all)) {
             json tuple = tuple_json(*copy);
             EXPECT_EQ(find_copy(*kind, tuple, all), copy) << copy->name;
@@ -161,6 +162,6 @@ TEST(TupleJson, of_the_other_kinds_leads_back_to_the_copy) {
             EXPECT_EQ(find_copy(*kind, json::parse(text), all), nullptr) << text;
         }
     }
-    EXPECT_EQ(tuple_json(asterope_small_copies.copies[0]).dump(),
+    EXPECT_EQ(tuple_json(kSmallCopies.copies[0]).dump(),
               R"({"shape":"stepped","rt":"XMM","order":"middle","bound":128})");
 }

@@ -3,19 +3,52 @@
 #include "search/aliased_search.hpp"
 
 #include "base/contains.hpp"
+#include "base/error.hpp"
 #include "run/steps.hpp"
 #include "timing/cache_effect.hpp"
 
 namespace asterope {
 
+namespace {
+
+/// Its ratio is that of the sizes that it is taken for: libc's time over the pipeline's, and that
+/// over its own.
+Choice choice_of(const AliasedChoice& chosen, const std::vector<SizeResult>& sizes,
+                 const Spaces::Members& space) {
+    Choice choice;
+    choice.kind = ChoiceKind::aliased;
+    choice.above = chosen.above;
+    choice.up_to = chosen.up_to;
+    choice.copy = space[chosen.variant];
+    GeometricMean ratio;
+    for (const SizeResult& one : sizes) {
+        const bool taken = chosen.above < one.size && one.size <= chosen.up_to;
+        if (taken) ratio.add(aliased_ratio(one, chosen.variant + 1));
+    }
+    choice.ratio = ratio.mean();
+    return choice;
+}
+
+/// The copies of a kind, behind `first`.
+std::vector<TimedCopy> timed_copies(const Spaces::Members& space,
+                                    std::vector<TimedCopy> first = {}) {
+    for (const asterope_copy* one : space) {
+        first.push_back({.function = one->copy, .name = one->name});
+    }
+    return first;
+}
+
+} // namespace
+
 /// A matter of cached buffers: where memory is waited for, or written past the caches, a load that
 /// is held up costs nothing, and these would be the wrong copies.
 void find_aliased(Run& run, Findings& findings) {
-    const auto& space = run.spaces.aliased_space;
+    const auto& space = run.spaces.members("aliased");
     const Weights& weights = run.plan.objective.weights;
     const bool hot_counts = contains(weights, Workload::hot, &Weights::value_type::first);
     if (space.empty() || !hot_counts) return;
     run.show(Step::aliased);
+    std::vector<SizeResult> sizes;
     Run::within_budget(findings.left_out, Step::aliased, [&] {
         for (const Found& found : findings.pipelines.found) {
             const std::size_t size = found.results.front().size;
@@ -24,25 +57,27 @@ void find_aliased(Run& run, Findings& findings) {
             if (pipeline.cache_effect == kNonTemporal) continue;
             if (!run.session.has(run.logged(Step::aliased, size))) continue;
             std::mt19937_64 random = run.enter(Step::aliased, size);
-            std::vector<TimedCopy> copies = {pipeline};
-            for (const asterope_copy* one : space) {
-                copies.push_back({.function = one->copy, .name = one->name});
-            }
-            findings.aliased.push_back(search_aliased(space.size(), size, run.plan.rigor, random,
-                                                      run.timed(copies, size)));
+            const std::vector<TimedCopy> copies = timed_copies(space, {pipeline});
+            sizes.push_back(search_aliased(space.size(), size, run.plan.rigor, random,
+                                           run.timed(copies, size)));
         }
     });
+    if (const auto chosen = choose_aliased(sizes)) {
+        findings.others.push_back(choice_of(*chosen, sizes, space));
+    }
 }
 
-SizeResult find_overlapping(Run& run) {
+/// As much as pipelines do: they forgive no overlap.
+void find_overlapping(Run& run, Findings& findings) {
+    const auto& space = run.spaces.members("overlapping");
     run.show(Step::overlapping);
     std::mt19937_64 random = run.enter(Step::overlapping);
     const TimedCopy libc{.function = libc_move(), .name = "libc"};
-    std::vector<TimedCopy> copies;
-    for (const asterope_copy* one : run.spaces.overlapping_space) {
-        copies.push_back({.function = one->copy, .name = one->name});
-    }
-    return search_overlapping(copies.size(), run.plan.rigor, random, {run.session, copies, libc});
+    const std::vector<TimedCopy> copies = timed_copies(space);
+    const SizeResult found =
+        search_overlapping(copies.size(), run.plan.rigor, random, {run.session, copies, libc});
+    findings.others.push_back(choice_of(ChoiceKind::overlapping, found, among(space)));
+    findings.others.back().proof.reset();
 }
 
 } // namespace asterope

@@ -39,7 +39,7 @@ class Planner {
         // Three bisections between neighbours, of which a quarter differ; two copies, libc twice.
         races(Step::boundaries, 3.0 / 4 * 4, rigor.rounds);
         if (workload == Workload::hot && size >= kAliasedMinimum && size <= kAliasedMaximum) {
-            races(Step::aliased, static_cast<double>(spaces_.aliased_space.size()) + 3,
+            races(Step::aliased, static_cast<double>(spaces_.members("aliased").size()) + 3,
                   rigor.rounds);
         }
         // The sizes and those between them; the routine, libc twice; some of it again.
@@ -50,7 +50,7 @@ class Planner {
     void add_rest() {
         const Rigor& rigor = plan_.rigor;
         const std::size_t small =
-            5 * spaces_.small_entrants.size() + 16 * 8 + 2 * run_off_trials(rigor);
+            5 * spaces_.members("small").size() + 16 * 8 + 2 * run_off_trials(rigor);
         plan(Step::small, kPlannedTrial * static_cast<double>(small * plan_.small_weights.size()));
         plan(Step::building, kBuilding);
     }
@@ -88,8 +88,8 @@ void calibrate_sizes(Run& run) {
     run.session.enter(run.logged(Step::calibration));
     Planner planner(run.progress, run.plan, run.spaces);
     for (const std::size_t size : run.plan.sizes) {
-        const bool senses =
-            !run.spaces.probes.empty() && size >= kSensingMinimum && !run.outgrows_caches(size);
+        const bool senses = !run.spaces.members("probes").empty() && size >= kSensingMinimum &&
+                            !run.outgrows_caches(size);
         const Weights all = weights_at(size, run.weights());
         for (const auto& [workload, weight] : all) {
             const Calibration calibration = run.session.calibration(size, workload);

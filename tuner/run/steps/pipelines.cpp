@@ -70,7 +70,7 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
 void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
     try {
         findings.small = find_small(run, run.candidate(found.results.front().winner()));
-        if (run.plan.operation == Operation::copy) findings.overlapping = find_overlapping(run);
+        if (run.has("overlapping")) find_overlapping(run, findings);
     } catch (const BudgetSpent&) { // there is none, then
     }
 }
@@ -98,7 +98,7 @@ void search_sizes(Run& run, Findings& findings) {
     }
     LeftOut& left_out = findings.left_out;
     if (!findings.small) left_out.steps.insert(Step::small);
-    if (!findings.overlapping && run.plan.operation == Operation::copy) {
+    if (run.has("overlapping") && !findings.has(ChoiceKind::overlapping)) {
         left_out.steps.insert(Step::overlapping);
     }
     left_out.sizes = sizes;

@@ -88,7 +88,7 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
 /// tried: which is the best is for the timing to say.
 std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
                                        const std::vector<std::size_t>& sizes) {
-    const auto& probes = run.spaces.probes;
+    const auto& probes = run.spaces.members("probes");
     std::vector<std::vector<Readings>> readings(probes.size());
     for (const std::size_t index : sizes) {
         const std::size_t size = contests.size_at(index);
@@ -265,7 +265,7 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
 /// what was timed itself may be chosen afterwards.
 void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
     const std::vector<std::size_t> sizes = sizes_to_sense(run, contests);
-    if (run.spaces.probes.empty() || sizes.empty()) return;
+    if (run.spaces.members("probes").empty() || sizes.empty()) return;
     run.show(Step::sensing);
     Run::within_budget(left_out, Step::sensing, [&] {
         const std::vector<UsableProbe> probes = usable_probes(run, contests, sizes);

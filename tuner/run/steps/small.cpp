@@ -24,7 +24,7 @@ constexpr double kLeastGain = 0.003;
 /// The whole space of small copies, which go on to `large`.
 std::vector<TimedCopy> all_small_copies(const Run& run, const Candidate& large) {
     std::vector<TimedCopy> copies;
-    for (const asterope_copy* one : run.spaces.small_space) {
+    for (const asterope_copy* one : run.spaces.members("small")) {
         copies.push_back(small_copy(one->small, large.distance(), large.variant->copy, one->name,
                                     run.plan.operation));
     }
@@ -32,12 +32,12 @@ std::vector<TimedCopy> all_small_copies(const Run& run, const Candidate& large) 
 }
 
 const asterope_copy& small_at(const Run& run, Entrant entrant) {
-    return *run.spaces.small_space[static_cast<std::size_t>(entrant)];
+    return *run.spaces.members("small")[static_cast<std::size_t>(entrant)];
 }
 
 /// That of the profile that stands; kLibc where there is none.
 Entrant standing_small(const Run& run) {
-    const auto& space = run.spaces.small_space;
+    const auto& space = run.spaces.members("small");
     const auto found = std::ranges::find_if(
         space, [&](const asterope_copy* one) { return run.plan.standing().small == one->name; });
     return found == space.end() ? kLibc : static_cast<Entrant>(found - space.begin());
@@ -46,7 +46,7 @@ Entrant standing_small(const Run& run) {
 /// The small copies that differ from this one in registers and bound alone.
 std::vector<Entrant> variants_of(const Run& run, Entrant winner) {
     std::vector<Entrant> variants;
-    for (const Entrant entrant : run.spaces.small_entrants) {
+    for (const Entrant entrant : all_entrants(run.spaces.members("small").size())) {
         const auto alike = [&](const char* field) {
             return word_of(small_at(run, entrant), field) == word_of(small_at(run, winner), field);
         };
@@ -109,13 +109,13 @@ const Candidate& pipeline_beyond(const Run& run, const Contests& contests,
 SizeResult find_small(Run& run, const Candidate& large, bool by_shape) {
     run.show(Step::small);
     std::mt19937_64 random = run.enter(Step::small);
-    const Spaces& spaces = run.spaces;
+    const auto& space = run.spaces.members("small");
     const std::vector<TimedCopy> copies = all_small_copies(run, large);
     const ShapeOf shape_of = [&](Entrant entrant) {
         const asterope_copy& one = small_at(run, entrant);
         return word_of(one, "shape") + ' ' + word_of(one, "rt");
     };
-    return search_small(spaces.small_entrants, plain_small(spaces.small_space, run.plan.operation),
+    return search_small(all_entrants(space.size()), plain_small(space, run.plan.operation),
                         run.plan.small_weights, run.plan.rigor, random, run.timed(copies, 0),
                         by_shape ? shape_of : ShapeOf(), standing_small(run));
 }

@@ -21,10 +21,14 @@ void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& 
     find_boundaries(run, contests, findings);
     run.over({Step::boundaries});
     run.allow(1);
+    find_other_kinds(run, findings);
+    if (examines) examine(run, contests, findings, build);
+}
+
+void find_other_kinds(Run& run, Findings& findings) {
     find_aliased(run, findings);
     find_shared(run, findings);
     run.over({Step::aliased, Step::threads});
-    if (examines) examine(run, contests, findings, build);
 }
 
 } // namespace asterope

@@ -19,9 +19,8 @@ Weights shared_weights(const Weights& weights) {
 
 /// A chunk takes the copy that the routine takes for the whole. Nothing where none of the shares
 /// can be timed.
-void share(Run& run, std::size_t size, Findings& findings) {
-    const std::vector<ThreadShare>& shares = findings.shares;
-    const PipelineFacts& pipelines = findings.pipelines;
+void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
+           const std::vector<ThreadShare>& shares, std::vector<SizeResult>& found) {
     const std::string step = run.logged(Step::threads, size);
     std::vector<Entrant> entrants = {0};
     for (std::size_t i = 1; i < shares.size(); ++i) {
@@ -46,22 +45,48 @@ void share(Run& run, std::size_t size, Findings& findings) {
         copies.push_back({&asterope_copy_over_threads, reinterpret_cast<std::size_t>(&how[i]),
                           alone.cache_effect, nullptr, name_of(shares[i])});
     }
-    findings.shared.push_back(search_shares(entrants, size, shared_weights(run.weights()),
-                                            run.plan.rigor, random, run.timed(copies, size)));
+    found.push_back(search_shares(entrants, size, shared_weights(run.weights()), run.plan.rigor,
+                                  random, run.timed(copies, size)));
 }
 
 } // namespace
 
+std::vector<Choice> choices_of(const std::vector<ThreadShare>& shares,
+                               const std::vector<SizeResult>& found) {
+    std::vector<Choice> choices;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const SizeResult& one = found[i];
+        Choice choice;
+        choice.kind = ChoiceKind::threads;
+        choice.above = i ? choices.back().up_to : one.size - 1;
+        choice.size = choice.up_to = one.size;
+        choice.noise_floor = one.noise_floor;
+        choice.copy = among(shares)(one.winner());
+        if (choice.share().threads > 1) {
+            set_figures(choice, one.finalists.front(), one.size);
+        } else {
+            const Finalist& next = one.finalists.at(1);
+            choice.runners_up = {{among(shares)(next.candidate), next.ratio, false}};
+            const bool begins = i + 1 < found.size() && found[i + 1].winner() > 0;
+            if (begins) choice.up_to = found[i + 1].size - 1;
+        }
+        choices.push_back(std::move(choice));
+    }
+    return choices;
+}
+
 void find_shared(Run& run, Findings& findings) {
     if (run.plan.threads < 2) return;
     run.show(Step::threads);
-    findings.shares = all_shares(run.plan.threads);
+    const std::vector<ThreadShare> shares = all_shares(run.plan.threads);
+    std::vector<SizeResult> found;
     Run::within_budget(findings.left_out, Step::threads, [&] {
-        for (const Found& found : findings.pipelines.found) {
-            const std::size_t size = found.results.front().size;
-            if (size >= kSharedMinimum) share(run, size, findings);
+        for (const Found& one : findings.pipelines.found) {
+            const std::size_t size = one.results.front().size;
+            if (size >= kSharedMinimum) share(run, size, findings.pipelines, shares, found);
         }
     });
+    for (Choice& one : choices_of(shares, found)) findings.others.push_back(std::move(one));
 }
 
 } // namespace asterope

@@ -1,9 +1,17 @@
 """The copies of AArch64: registers, instructions, the CPU features that they need."""
 
+from ..probes import SPACE as probes
 from . import pipelines, set_pipelines
 from .members import overlapping_copies, small_copies, small_sets
 
-__all__ = ["overlapping_copies", "pipelines", "set_pipelines", "small_copies", "small_sets"]
+__all__ = [
+    "overlapping_copies",
+    "pipelines",
+    "probes",
+    "set_pipelines",
+    "small_copies",
+    "small_sets",
+]
 
 TITLE = "AArch64"
 
