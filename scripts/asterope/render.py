@@ -16,7 +16,7 @@ from . import __version__, spaces, workloads
 from .c_strings import as_c_macro, as_c_strings
 from .provisional import doubt_of
 from .spaces import probes, threads
-from .spaces.kinds import KINDS, MEMCPY, MEMSET
+from .spaces.kinds import MEMCPY, MEMSET, spaces_of
 
 if TYPE_CHECKING:
     from .profile import Choice, Profile
@@ -80,7 +80,7 @@ def render_candidates(architecture: str, variants: Iterable[Any] | None = None) 
         "write_distances": [distance for distance in values["pw"] if distance],
         "set_variants": list(here.set_pipelines.variants()),
         "kinds": [
-            (kind, list(getattr(here, kind.space).points())) for kind in KINDS if kind.functions
+            (kind, list(space.points())) for kind, space in spaces_of(here) if kind.functions
         ],
         "plain_set": here.set_pipelines.PLAIN,
         "plain_small_set": here.small_sets.PLAIN,

@@ -210,6 +210,6 @@ TEST_F(PlanOf, operations_and_the_sizes_given_for_all_come_back_from_a_log) {
     const Plan replayed(replayed_request(header), machine);
     EXPECT_EQ(replayed.options.operations, (std::vector{Operation::copy, Operation::set}));
     EXPECT_EQ(Plan(Operation::set, replayed).sizes, (std::vector<std::size_t>{1000, 3072}));
-    header.options.set_sizes.clear();
+    header.options.of(Operation::set).sizes.clear();
     EXPECT_THROW(Plan(replayed_request(header), machine), BadInput);
 }

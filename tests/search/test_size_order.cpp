@@ -28,15 +28,6 @@ TEST(CoarseToFine, has_each_once) {
     }
 }
 
-TEST(NearestDone, are_the_nearest_on_both_sides_the_lower_first) {
-    EXPECT_EQ(nearest_done({true, true, false, false, true, true}, 3), (Indices{1, 4}));
-    EXPECT_EQ(nearest_done({true, false, false}, 2), Indices{0});
-    EXPECT_EQ(nearest_done({false, false, true}, 0), Indices{2});
-    EXPECT_EQ(nearest_done({false, false, false}, 1), Indices{});
-    EXPECT_EQ(nearest_done({false}, 0), Indices{});
-    EXPECT_EQ(nearest_done({true, true, true}, 1), (Indices{0, 2})) << "never the size itself";
-}
-
 // --- By default ----------------------------------------------------------------------------------
 
 namespace {

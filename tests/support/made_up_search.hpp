@@ -15,6 +15,7 @@
 #include "base/version.hpp"
 #include "machine/machine.hpp"
 #include "run/plan.hpp"
+#include "run/result.hpp"
 #include "run/steps.hpp"
 #include "run/trial_log.hpp"
 #include "run/tuning.hpp"
@@ -78,10 +79,10 @@ inline TuningRequest made_up_request() {
     request.options.rigor = "quick";
     request.options.operations = {Operation::copy};
     request.options.space = "paper";
-    request.options.sizes = {128, 1024, 4096, 16384, 65536, 1 << 20};
+    request.options.of(Operation::copy).sizes = {128, 1024, 4096, 16384, 65536, 1 << 20};
     request.options.threads = 2;
     request.options.small_weights = small_weights();
-    request.options.set_sizes = {128, 4096, 65536, 1 << 20};
+    request.options.of(Operation::set).sizes = {128, 4096, 65536, 1 << 20};
     request.replayed = true; // nothing of this machine is asked for
     request.output.clear();
     return request;
@@ -105,8 +106,7 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     LogHeader header;
     header.tool_version = kVersion;
     header.machine = to_json(machine);
-    header.space_hash = searches.front()->spaces.hash();
-    if (searches.size() > 1) header.set_space_hash = searches[1]->spaces.hash();
+    header.space_hashes = hashes_of(searches);
     header.candidates = searches.front()->spaces.entrants.size();
     header.options = plan.options;
     header.sensing = plan.options.sensing;

@@ -2,6 +2,7 @@
 #include "check/contests.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -104,13 +105,9 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
         }
         return small_copy(copy.small, beyond.distance, beyond.function, copy.name, small.operation);
     };
-    // What it was chosen by, as far as the profile says how it did there.
-    const Weights weights = timed_weights(small_weights(small.operation), [&](Workload workload) {
-        return small.workloads.count(workload);
-    });
     HoldContest contest{0,
                         label_of(small.operation, "to " + format_size(small.up_to)),
-                        scaled(weights),
+                        scaled(small_weights(small.operation)),
                         contestant(small.copy),
                         std::nullopt,
                         {small.ratio, small.proof ? small.proof->lead.median : 1}};
@@ -144,11 +141,16 @@ CheckContests::CheckContests(const Profile& profile, const HasFeature& has, bool
         throw BadInput("its sources were mapped from " + profile.search.source_map +
                        ": what they are now only a new search can tell");
     }
-    Contests copies = contests_of(profile, Operation::copy);
-    Contests sets = contests_of(profile, Operation::set);
-    for (std::size_t i = 0; i < std::max(copies.size(), sets.size()); ++i) {
-        for (Contests* own : {&copies, &sets}) {
-            if (i < own->size()) contests_.push_back(std::move((*own)[i]));
+    std::array<Contests, kOperations.size()> all;
+    std::size_t most = 0;
+    for (const OperationFacts& facts : kOperations) {
+        Contests& own = all[static_cast<std::size_t>(facts.operation)];
+        own = contests_of(profile, facts.operation);
+        most = std::max(most, own.size());
+    }
+    for (std::size_t i = 0; i < most; ++i) {
+        for (Contests& own : all) {
+            if (i < own.size()) contests_.push_back(std::move(own[i]));
         }
     }
 }

@@ -34,7 +34,7 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
     }
     return std::unique_ptr<OperationSearch>(new OperationSearch{
         plan,
-        Spaces(Features(machine.cpu, {}), operation == Operation::copy, false, {}, operation),
+        Spaces(Features(machine.cpu, {}), facts_of(operation).reads, false, {}, operation),
         {}});
 }
 
@@ -161,15 +161,16 @@ CommonBest common_best(std::vector<MergeSource> sources) {
     profile.merged = merged_from(sources);
     profile.search = merged_search(sources);
     if (profile.search.space.empty()) profile.search.space = "extended"; // of some
-    const auto has_sets = [](const MergeSource& one) {
-        return one.profile.first(ChoiceKind::pipelines, Operation::set) != nullptr;
-    };
-    for (const Operation operation : {Operation::copy, Operation::set}) {
+    for (const OperationFacts& facts : kOperations) {
+        const Operation operation = facts.operation;
         const bool copies = operation == Operation::copy;
-        if (!copies && std::ranges::none_of(sources, has_sets)) continue;
+        const auto tuned = std::ranges::count_if(sources, [&](const MergeSource& one) {
+            return one.profile.first(ChoiceKind::pipelines, operation) != nullptr;
+        });
+        if (!copies && tuned == 0) continue;
         std::unique_ptr<OperationSearch> search;
         CommonPipelines pipelines;
-        if (copies || std::ranges::all_of(sources, has_sets)) {
+        if (copies || tuned == std::ssize(sources)) {
             search = search_of(sources, operation);
             pipelines = search_together(*search, sources);
         }

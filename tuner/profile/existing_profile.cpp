@@ -130,7 +130,7 @@ Worth worth_of_search(const SearchOptions& options, bool may_end_early, const Wo
     // Whether copies that sense are tried depends on the counter, too, and whether copies are
     // shared on the sizes: what this machine did not have then, it is not going to have now.
     return {rank_of(options.rigor),
-            set_of(options.sizes),
+            set_of(options.of(Operation::copy).sizes),
             options.space == "extended",
             options.sensing && standing.sensing,
             !may_end_early,
@@ -162,8 +162,9 @@ void find_standing(const std::filesystem::path& place, const json& machine,
                    SearchOptions& options) {
     const std::optional<Profile> profile = comparable_profile(place, machine, options);
     if (!profile || rank_of(profile->search.rigor) < rank_of(options.rigor)) return;
-    options.standing = standing_of(*profile, Operation::copy);
-    options.set_standing = standing_of(*profile, Operation::set);
+    for (const OperationFacts& one : kOperations) {
+        options.of(one.operation).standing = standing_of(*profile, one.operation);
+    }
 }
 
 void refuse_worse_than_existing(const std::filesystem::path& place, const json& machine,

@@ -76,8 +76,6 @@ struct Reader {
         const auto found = object.find(name);
         read_object(found == object.end() ? nothing : *found, place.at(name), use);
     }
-    /// Earlier versions wrote it, and nobody asks for it any more.
-    void formerly(const char* name) { known.insert(name); }
     void senses(std::optional<SensingCopy>& sensing) {
         if (object.contains("probe")) sensing.emplace();
     }

@@ -58,7 +58,6 @@ struct Writer {
         use(writer);
         if (!inner.empty()) object[name] = std::move(inner);
     }
-    void formerly(const char*) {}
     void senses(const std::optional<SensingCopy>&) {}
     void probe(const char* name, const asterope_copy* probe) { object[name] = tuple_json(*probe); }
     void now_of(Operation, ChoiceKind) {}

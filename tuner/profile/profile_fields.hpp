@@ -20,8 +20,8 @@ concept Is = std::same_as<std::remove_const_t<Value>, T>;
 // `f(name, value)` is a field that is always written, unless it is an empty optional;
 // `f.needed(name, value)` one that a reader cannot do without; `f.unless_default(name, value)` one
 // that is written where it differs from its default, `f.measured(name, value)` a measured number,
-// whose fifth digit would be noise; `f.formerly(name)` one that is not written any more;
-// `f.part(name, [&](auto& f) {...})` an object, left out where it would be empty.
+// whose fifth digit would be noise; `f.part(name, [&](auto& f) {...})` an object, left out where it
+// would be empty.
 
 template <class F> void fields(F& f, Is<Estimate> auto& one) {
     f.measured("median", one.median);
@@ -224,7 +224,6 @@ struct AnyField {
     void unless_default(const char*, const auto&) {}
     void measured(const char*, const auto&) {}
     void part(const char*, const auto&) {}
-    void formerly(const char*) {}
     void now_of(Operation, ChoiceKind) {}
 };
 

@@ -3,7 +3,6 @@
 #include <map>
 #include <tuple>
 
-#include "base/contains.hpp"
 #include "profile/field_reader.hpp"
 #include "space/tuple_json.hpp"
 
@@ -12,10 +11,6 @@ namespace asterope {
 namespace profile_fields {
 
 namespace {
-
-bool anything(std::string_view) {
-    return true;
-}
 
 void require_printable_parts(const Json& value, const Place& place) {
     if (value.is_string()) require_printable(value.get<std::string>(), place);
@@ -71,21 +66,14 @@ void require_machine(const Json& value, const Place& place) {
 const asterope_copy* find_probe(const Json& value, const Place& place) {
     // None of sets: what the last set left would choose the next one.
     const asterope_kind* probes = find_kind(*facts_of(place.operation).space, "probes");
-    const asterope_copy* found = probes ? find_copy(*probes, value, anything) : nullptr;
+    const asterope_copy* found = probes ? find_copy(*probes, value) : nullptr;
     if (!found) throw place.fault("is no probe that this version knows");
     return found;
 }
 
 void read_pipeline(const Json& value, const Place& place, Candidate& into) {
-    const std::optional<Candidate> found = find_candidate(value, anything);
-    const auto is_axis = [&](const std::string& name) {
-        return contains(found->axes(), name, &asterope_axis::field);
-    };
-    bool known = found && operation_of(*found->variant) == place.operation;
-    if (known) {
-        for (const auto& [name, field] : value.items()) known = known && is_axis(name);
-    }
-    if (!known) throw place.fault("is no copy that this version knows");
+    const auto found = find_candidate(*facts_of(place.operation).space, value);
+    if (!found) throw place.fault("is no copy that this version knows");
     into = *found;
 }
 
@@ -96,10 +84,8 @@ void read_copy(const Json& value, const Place& place, AnyCopy& into) {
     if (place.kind == ChoiceKind::threads) return read(value, place, into.emplace<ThreadShare>());
     const asterope_kind* kind =
         find_kind(*facts_of(place.operation).space, facts_of(place.kind).name);
-    const asterope_copy* found = kind ? find_copy(*kind, value, anything) : nullptr;
-    if (!found || tuple_json(*found).size() != value.size()) {
-        throw place.fault("is no copy that this version knows");
-    }
+    const asterope_copy* found = kind ? find_copy(*kind, value) : nullptr;
+    if (!found) throw place.fault("is no copy that this version knows");
     into = found;
 }
 

@@ -2,6 +2,7 @@
 // search.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,18 @@ struct NamedReference {
     bool operator==(const NamedReference&) const = default;
 };
 
+/// Of one operation.
+struct OperationOptions {
+    std::vector<std::size_t> sizes;         ///< none where it is not tuned
+    std::vector<NamedReference> references; ///< by which its winners are judged besides libc
+    Standing standing;                      ///< what the profile that stood took
+};
+
 struct SearchOptions {
     std::string rigor = "standard";
     std::string workload = "balanced"; ///< its name, as given: balanced where weights were given
     Weights weights;                   ///< that it comes to
     std::string weights_given;         ///< as given; empty where a workload was named
-    std::vector<std::size_t> sizes;
     std::string space = "extended";
     bool sensing = true;  ///< whether copies that sense were asked for
     std::size_t rows = 8; ///< of the routine, at most
@@ -32,10 +39,13 @@ struct SearchOptions {
     std::string distribution_hash, source_map;
     bool interleave = false; ///< buffers over the NUMA nodes, not on that of the CPU
     std::vector<std::string> without;
-    std::vector<NamedReference> references, set_references;
     std::vector<Operation> operations;
-    std::vector<std::size_t> set_sizes; ///< none where memset is not tuned
-    Standing standing, set_standing;    ///< what the profile that stood took
+    std::array<OperationOptions, kOperations.size()> by_operation;
+
+    OperationOptions& of(Operation one) { return by_operation[static_cast<std::size_t>(one)]; }
+    const OperationOptions& of(Operation one) const {
+        return by_operation[static_cast<std::size_t>(one)];
+    }
 };
 
 } // namespace asterope

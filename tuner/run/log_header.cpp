@@ -25,36 +25,45 @@ template <class F> void fields(F& f, Is<Standing> auto& one) {
     f.needed("small", one.small);
 }
 
+/// What all runs have of copies, and some of others.
+void field_of(auto& f, const OperationFacts& operation, const char* name, auto& value) {
+    const std::string whole = operation.prefix + std::string(name);
+    if (operation.operation == Operation::copy) return f.needed(whole.c_str(), value);
+    f.unless_default(whole.c_str(), value);
+}
+
 template <class F> void fields(F& f, Is<SearchOptions> auto& one) {
     f.needed("rigor", one.rigor);
     f.needed("workload", one.workload);
     f.needed("weights", one.weights);
     f.needed("weights_given", one.weights_given);
-    f.needed("sizes", one.sizes);
     f.needed("space", one.space);
     f.needed("sensing", one.sensing);
     f.needed("rows", one.rows);
     f.needed("threads", one.threads);
-    f.formerly("small");
     f.needed("small_weights", one.small_weights);
     f.needed("distribution", one.distribution);
     f("distribution_hash", one.distribution_hash);
     f.needed("source_map", one.source_map);
     f.unless_default("interleave", one.interleave);
     f.needed("without", one.without);
-    f.unless_default("references", one.references);
-    f.unless_default("set_references", one.set_references);
     f.needed("operations", one.operations);
-    f.unless_default("set_sizes", one.set_sizes);
-    f.unless_default("standing", one.standing);
-    f.unless_default("set_standing", one.set_standing);
+    for (const OperationFacts& facts : kOperations) {
+        auto& own = one.of(facts.operation);
+        const std::string prefix = facts.prefix;
+        field_of(f, facts, "sizes", own.sizes);
+        f.unless_default((prefix + "references").c_str(), own.references);
+        f.unless_default((prefix + "standing").c_str(), own.standing);
+    }
 }
 
 template <class F> void fields(F& f, Is<LogHeader> auto& one) {
     f.needed("tool_version", one.tool_version);
     f.needed("machine", one.machine);
-    f.needed("space_hash", one.space_hash);
-    f.unless_default("set_space_hash", one.set_space_hash);
+    for (const OperationFacts& facts : kOperations) {
+        field_of(f, facts, "space_hash",
+                 one.space_hashes[static_cast<std::size_t>(facts.operation)]);
+    }
     f.needed("candidates", one.candidates);
     f.needed("invalid", one.invalid);
     f.needed("options", one.options);

@@ -1,6 +1,7 @@
 // The first line of a trial log: the machine, and what was searched for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,8 +20,8 @@ inline constexpr int kTrialLogVersion = 2;
 struct LogHeader {
     std::string tool_version;
     nlohmann::json machine;
-    std::string space_hash, set_space_hash; ///< the latter is empty where memset is not tuned
-    std::size_t candidates = 0;             ///< at each size
+    std::array<std::string, kOperations.size()> space_hashes; ///< empty where it is not tuned
+    std::size_t candidates = 0;                               ///< of copies at each size
     std::vector<std::pair<std::string, std::string>> invalid;
     SearchOptions options;
     bool sensing = false;   ///< whether copies that sense were tried

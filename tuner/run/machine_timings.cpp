@@ -45,8 +45,8 @@ MachineTimings::MachineTimings(const Plan& plan, const Machine& machine, std::ui
 MachineTimings::MachineTimings(std::size_t largest_size, const Machine& machine, int cpu,
                                const Budget& budget)
     : arena_(arena_bytes(largest_size, machine)), monitor_(cpu), budget_(budget) {
-    for (std::size_t i = 0; i < kOperations.size(); ++i) {
-        const auto one = static_cast<Operation>(i);
+    for (const OperationFacts& facts : kOperations) {
+        const Operation one = facts.operation;
         const SmallCalls small = {machine.caches, fleet_statistics(one)};
         stopwatches_.try_emplace(one, arena_, largest_size, last_cache_bytes(machine), small, one);
     }

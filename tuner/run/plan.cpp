@@ -27,27 +27,30 @@ namespace asterope {
 
 namespace {
 
-/// Throws BadInput for anything else than copies, with or without sets.
+/// Throws BadInput for anything else than copies, alone or with those that come behind them.
 std::vector<Operation> parse_operations(const std::string& text) {
-    if (text == "memcpy") return {Operation::copy};
-    if (text == "memcpy,memset") return {Operation::copy, Operation::set};
+    std::vector<Operation> operations;
+    std::string names;
+    for (const OperationFacts& one : kOperations) {
+        operations.push_back(one.operation);
+        names += (names.empty() ? "" : ",") + std::string(one.name);
+        if (text == names) return operations;
+    }
     throw BadInput("--operations '" + text.substr(0, 40) +
                    "' are none: choose memcpy, or memcpy,memset");
 }
 
-/// Of the default sizes the powers of two: a set has one side, and no second boundary at a cache's
-/// size.
-std::vector<std::size_t> default_set_sizes(const Machine& machine) {
+/// What has one side has no second boundary at a cache's size: powers of two are enough.
+std::vector<std::size_t> default_sizes_of(Operation operation, const Machine& machine) {
     std::vector<std::size_t> sizes = default_sizes(machine.caches);
-    std::erase_if(sizes, [](std::size_t size) { return !std::has_single_bit(size); });
+    if (!facts_of(operation).reads) {
+        std::erase_if(sizes, [](std::size_t size) { return !std::has_single_bit(size); });
+    }
     return sizes;
 }
 
 /// What the copies may take of the time budget where sets are tuned, too.
 constexpr double kShareOfCopies = 0.85;
-
-/// A set has few ways; each row is code that a program has to keep in its first cache.
-constexpr std::size_t kMostSetRows = 4;
 
 /// Whether the extension axes are explored. Throws BadInput.
 bool parse_space(const std::string& text) {
@@ -102,14 +105,13 @@ std::string log_of(const TuningRequest& request) {
 Plan::Plan(Operation of, const Plan& copies) : Plan(copies) {
     operation = of;
     budget_share = 1;
-    sizes = options.set_sizes;
+    sizes = options.of(of).sizes;
     objective = objective_of_sets(copies.objective);
     extended = false;
     small_weights = asterope::small_weights(of);
-    most_rows = std::min(most_rows, kMostSetRows);
+    most_rows = std::min(most_rows, facts_of(of).most_rows);
     threads = 1;
     statistics = fleet_statistics(of);
-    references = copies.set_references;
     source_map.reset();
 }
 
@@ -129,7 +131,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
     } else {
         take_asked(request, machine);
     }
-    sizes = options.sizes;
+    sizes = options.of(operation).sizes;
     threads = options.threads;
     small_weights = options.small_weights;
     if (sizes.front() < kMinimumBytes) {
@@ -161,17 +163,15 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
 
 void Plan::take_asked(const TuningRequest& request, const Machine& machine) {
     options.operations = parse_operations(request.operations);
-    const bool sets = contains(options.operations, Operation::set);
-    options.sizes =
-        request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes);
-    options.interleave = read_numa_nodes(0).all.size() > 1 && memory_is_interleaved();
-    if (sets) {
-        options.set_sizes = request.sizes.empty() ? default_set_sizes(machine) : options.sizes;
-        set_references = parse_references(request.references, Operation::set);
+    for (const Operation one : options.operations) {
+        OperationOptions& own = options.of(one);
+        own.sizes =
+            request.sizes.empty() ? default_sizes_of(one, machine) : parse_size_list(request.sizes);
+        auto& all = references[static_cast<std::size_t>(one)];
+        all = parse_references(request.references, one);
+        own.references = names_of(all);
     }
-    references = parse_references(request.references);
-    options.references = names_of(references);
-    options.set_references = names_of(set_references);
+    options.interleave = read_numa_nodes(0).all.size() > 1 && memory_is_interleaved();
     options.threads = parse_threads(options.threads);
     options.small_weights = asterope::small_weights();
     if (!request.recording.empty()) statistics = recorded_statistics(request.recording);
@@ -180,15 +180,16 @@ void Plan::take_asked(const TuningRequest& request, const Machine& machine) {
 }
 
 void Plan::take_logged() {
-    if (options.sizes.empty() || !std::ranges::is_sorted(options.sizes) ||
-        !contains(options.operations, Operation::copy)) {
-        throw BadInput("its header has no ascending sizes, or no memcpy among its operations");
+    if (!contains(options.operations, Operation::copy)) {
+        throw BadInput("its header has no memcpy among its operations");
     }
-    if (options.set_sizes.empty() && contains(options.operations, Operation::set)) {
-        throw BadInput("its header has memset, but no set_sizes");
+    for (const Operation one : options.operations) {
+        const OperationOptions& own = options.of(one);
+        if (own.sizes.empty() || !std::ranges::is_sorted(own.sizes)) {
+            throw BadInput("its header has " + name_of(one) + ", but no ascending sizes of it");
+        }
+        references[static_cast<std::size_t>(one)] = references_of(own.references, one);
     }
-    references = references_of(options.references);
-    set_references = references_of(options.set_references, Operation::set);
     options.small_weights = logged_small_weights(options.small_weights);
     statistics.name = options.distribution; // none is drawn from: only its name is wanted
 }
@@ -217,8 +218,7 @@ std::vector<Workload> Plan::measured() const {
 
 std::vector<Objective> Plan::objectives() const {
     std::vector<Objective> objectives = with_intents(objective, measured());
-    // A set has no entry points by intent.
-    if (operation == Operation::set) objectives.resize(1);
+    if (!facts_of(operation).reads) objectives.resize(1); // no caller knows more
     return objectives;
 }
 

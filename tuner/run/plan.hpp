@@ -1,6 +1,7 @@
 // The plan: a tuning request whose every word has been understood.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,16 +39,16 @@ struct Plan {
     std::size_t most_rows; ///< of the routine
     unsigned threads;      ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
-    std::vector<Reference> references;     ///< of this operation
-    std::vector<Reference> set_references; ///< those of sets
-    std::optional<SourceMap> source_map;   ///< none when nothing is going to be timed, and of sets
-    std::string log;                       ///< path of the trial log
-    bool keeps_log;                        ///< once the profile is there
+    std::array<std::vector<Reference>, kOperations.size()> references; ///< by operation
+    std::optional<SourceMap> source_map; ///< none when nothing is going to be timed, and of sets
+    std::string log;                     ///< path of the trial log
+    bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;
 
     /// What an earlier run on this machine chose of the operation, if anything.
-    const Standing& standing() const {
-        return operation == Operation::set ? options.set_standing : options.standing;
+    const Standing& standing() const { return options.of(operation).standing; }
+    const std::vector<Reference>& own_references() const {
+        return references[static_cast<std::size_t>(operation)];
     }
     /// The size whose winner the small copies hand over to.
     std::size_t handover_size() const;

@@ -25,6 +25,14 @@ std::string what_is_searched(const Searches& searches) {
     return words + plan.rigor.name + " search, workload " + plan.objective.name + "\n";
 }
 
+std::array<std::string, kOperations.size()> hashes_of(const Searches& searches) {
+    std::array<std::string, kOperations.size()> hashes;
+    for (const auto& one : searches) {
+        hashes[static_cast<std::size_t>(one->plan.operation)] = one->spaces.hash();
+    }
+    return hashes;
+}
+
 void add_findings(Profile& profile, const OperationSearch& search) {
     const Findings& found = search.findings;
     if (found.small) profile.search.distribution = profile_name(search.plan.statistics.name);

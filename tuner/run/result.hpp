@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ using Searches = std::vector<std::unique_ptr<OperationSearch>>;
 /// "7186 candidates a size and the extension axes, 68 small copies, ... standard search, workload
 /// balanced", with the end of the line.
 std::string what_is_searched(const Searches& searches);
+
+/// See LogHeader::space_hashes.
+std::array<std::string, kOperations.size()> hashes_of(const Searches& searches);
 
 /// Adds what was found of one operation to the profile.
 void add_findings(Profile& profile, const OperationSearch& search);

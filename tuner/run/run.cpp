@@ -36,7 +36,7 @@ bool Run::outgrows_caches(std::size_t size) const {
 }
 
 bool Run::may_take(Entrant entrant, std::size_t size) const {
-    return plan.operation != Operation::set || size >= last_cache_bytes_ ||
+    return facts_of(plan.operation).reads || size >= last_cache_bytes_ ||
            copy(entrant).cache_effect != kNonTemporal;
 }
 

@@ -43,7 +43,7 @@ class TuningRun {
         facts_.rigor = plan_.rigor.name;
         facts_.seed = request.seed;
         facts_.without = plan_.options.without;
-        for (const Reference& one : plan_.references) {
+        for (const Reference& one : plan_.own_references()) {
             facts_.references.push_back(one.copy.name);
         }
         facts_.budget_seconds = plan_.budget_seconds;
@@ -61,7 +61,9 @@ class TuningRun {
         }
         catch_interrupts();
         std::vector<std::vector<TimedCopy>> references;
-        for (const Plan& plan : plans()) references.push_back(load_references(plan.references));
+        for (const Plan& plan : plans()) {
+            references.push_back(load_references(plan.own_references()));
+        }
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
         bool senses = plan_.options.sensing && plan_.objective.weights.size() > 1;
@@ -122,10 +124,9 @@ class TuningRun {
             searches_.emplace_back(new OperationSearch{
                 plan,
                 Spaces(features(), plan.extended, header.sensing, header.invalid, plan.operation),
-                logged_references(plan.references)});
-            const bool copies = plan.operation == Operation::copy;
-            if (searches_.back()->spaces.hash() !=
-                (copies ? header.space_hash : header.set_space_hash)) {
+                logged_references(plan.own_references())});
+            const auto operation = static_cast<std::size_t>(plan.operation);
+            if (searches_.back()->spaces.hash() != header.space_hashes[operation]) {
                 throw BadInput(what + ": is of another space of candidates than this version's");
             }
         }
@@ -217,8 +218,7 @@ class TuningRun {
     LogHeader log_header() const {
         return {.tool_version = kVersion,
                 .machine = machine_json_,
-                .space_hash = copies().spaces.hash(),
-                .set_space_hash = searches_.size() > 1 ? searches_.back()->spaces.hash() : "",
+                .space_hashes = hashes_of(searches_),
                 .candidates = facts_.candidates.at(Operation::copy),
                 .invalid = facts_.invalid,
                 .options = plan_.options,

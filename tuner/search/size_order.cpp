@@ -44,19 +44,4 @@ std::vector<std::size_t> coarse_to_fine(std::size_t count) {
     return order;
 }
 
-std::vector<std::size_t> nearest_done(const std::vector<bool>& done, std::size_t index) {
-    std::vector<std::size_t> nearest;
-    for (std::size_t i = index; i-- > 0;) {
-        if (!done[i]) continue;
-        nearest.push_back(i);
-        break;
-    }
-    for (std::size_t i = index + 1; i < done.size(); ++i) {
-        if (!done[i]) continue;
-        nearest.push_back(i);
-        break;
-    }
-    return nearest;
-}
-
 } // namespace asterope

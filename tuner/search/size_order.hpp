@@ -17,8 +17,4 @@ std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches);
 /// left, the gaps from below to above, and so on until there is none.
 std::vector<std::size_t> coarse_to_fine(std::size_t count);
 
-/// The indices of the nearest sizes below and above `index` that are done, the lower one first;
-/// less than two where one or both are not there. What won there is likely to be good here, too.
-std::vector<std::size_t> nearest_done(const std::vector<bool>& done, std::size_t index);
-
 } // namespace asterope

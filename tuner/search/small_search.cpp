@@ -47,13 +47,6 @@ Weights small_weights(Operation operation) {
             {Workload::page_end_read, page_ends / 2}};
 }
 
-Weights timed_weights(Weights weights, const std::function<bool(Workload)>& timed) {
-    const bool any =
-        std::ranges::any_of(weights, [&](const auto& weighted) { return timed(weighted.first); });
-    if (any) std::erase_if(weights, [&](const auto& weighted) { return !timed(weighted.first); });
-    return weights;
-}
-
 Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
     for (std::size_t i = 0; i < space.size(); ++i) {
         if (std::string_view(space[i]->name) == facts_of(operation).space->plain_small)

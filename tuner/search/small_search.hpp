@@ -18,10 +18,6 @@ namespace asterope {
 /// reader of the copy. Besides, copies at the ends of pages.
 Weights small_weights(Operation operation = Operation::copy);
 
-/// Those of `weights` whose workload was timed: earlier versions knew fewer, and what they found
-/// cannot be judged by the others. All of them where it is not known what was timed.
-Weights timed_weights(Weights weights, const std::function<bool(Workload)>& timed);
-
 /// The index of the operation's plain small copy; kLibc where it is not there.
 Entrant plain_small(const std::vector<const asterope_copy*>& space,
                     Operation operation = Operation::copy);

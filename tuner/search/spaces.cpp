@@ -33,9 +33,9 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation 
 Spaces::Spaces(const Features& features, bool extended, bool sensing, const Invalids& all,
                Operation operation)
     : senses(sensing), prefix_(prefix_of(operation)), verified_(false) {
-    const bool sets = operation == Operation::set;
     for (const auto& one : all) {
-        if (one.first.starts_with(prefix_of(Operation::set)) == sets) invalid.push_back(one);
+        const auto named = find_operation(one.first.substr(0, one.first.find(' ')));
+        if (named.value_or(Operation::copy) == operation) invalid.push_back(one);
     }
     build(features, extended, operation);
 }

@@ -16,16 +16,24 @@ namespace asterope {
 enum class Operation { copy, set };
 
 struct OperationFacts {
-    std::string_view name;        ///< libc's, as options, logs and profiles have it
-    const asterope_space* space;  ///< of its pipelines
-    const char* many;             ///< what sentences call its calls
+    Operation operation;
+    std::string_view name;       ///< libc's, as options, logs and profiles have it
+    const char* prefix;          ///< of what logs have of each operation
+    const asterope_space* space; ///< of its pipelines
+    /// Whether it has a source: where that is, callers may know, and copies sense; several threads
+    /// share the work, extension axes are tried, and more sizes are searched by default.
+    bool reads;
+    std::size_t most_rows; ///< of the routine: each is code that a program keeps in its first cache
+    const char* many;      ///< what sentences call its calls
     std::string_view small;       ///< what sentences call its small members
     std::string_view small_title; ///< the same at the beginning of one
 };
 
 inline constexpr std::array<OperationFacts, 2> kOperations = {
-    {{"memcpy", &asterope_copies, "copies", "small copies", "Small copies"},
-     {"memset", &asterope_sets, "sets", "small sets", "Small sets"}}};
+    {{Operation::copy, "memcpy", "", &asterope_copies, true, 8, "copies", "small copies",
+      "Small copies"},
+     {Operation::set, "memset", "set_", &asterope_sets, false, 4, "sets", "small sets",
+      "Small sets"}}};
 
 constexpr const OperationFacts& facts_of(Operation operation) {
     return kOperations[static_cast<std::size_t>(operation)];
@@ -37,16 +45,15 @@ inline std::string name_of(Operation operation) {
 
 /// The operation of that name.
 constexpr std::optional<Operation> find_operation(std::string_view name) {
-    for (std::size_t i = 0; i < kOperations.size(); ++i) {
-        if (kOperations[i].name == name) return static_cast<Operation>(i);
+    for (const OperationFacts& one : kOperations) {
+        if (one.name == name) return one.operation;
     }
     return std::nullopt;
 }
 
 /// The operation that a candidate, or a kind of copies, belongs to.
 template <class Member> Operation operation_of(const Member& member) {
-    const auto found = std::ranges::find(kOperations, member.space, &OperationFacts::space);
-    return static_cast<Operation>(found - kOperations.begin());
+    return std::ranges::find(kOperations, member.space, &OperationFacts::space)->operation;
 }
 
 } // namespace asterope

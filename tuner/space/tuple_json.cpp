@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
+
+#include "base/contains.hpp"
 
 namespace asterope {
 
@@ -59,12 +62,12 @@ nlohmann::ordered_json to_json(const Candidate& candidate) {
     return json;
 }
 
-std::optional<Candidate> find_candidate(const nlohmann::json& tuple, const HasFeature& has) {
+std::optional<Candidate> find_candidate(const asterope_space& space, const nlohmann::json& tuple) {
     if (!tuple.is_object()) return std::nullopt;
-    // A copy loads and may prefetch its source, a set has neither.
-    const bool copies = tuple.contains("lt") || tuple.contains("pt");
-    for (const asterope_variant& variant : variants(copies ? asterope_copies : asterope_sets)) {
-        if (!has_all(variant.needs, has)) continue;
+    for (const auto& [name, value] : tuple.items()) {
+        if (!contains(axes(space), name, &asterope_axis::field)) return std::nullopt;
+    }
+    for (const asterope_variant& variant : variants(space)) {
         if (const auto found = matching(variant, tuple)) return found;
     }
     return std::nullopt;
@@ -82,18 +85,10 @@ nlohmann::ordered_json tuple_json(const asterope_copy& copy) {
     return tuple;
 }
 
-const asterope_copy* find_copy(const asterope_kind& kind, const nlohmann::json& tuple,
-                               const HasFeature& has) {
-    const std::vector<const asterope_copy*> copies = copies_of(kind, has);
-    const auto found = std::find_if(copies.begin(), copies.end(), [&](const asterope_copy* copy) {
-        const nlohmann::json fields = tuple_json(*copy);
-        const auto same = [&](const auto& field) {
-            return tuple.is_object() && tuple.contains(field.key()) &&
-                   tuple.at(field.key()) == field.value();
-        };
-        return std::all_of(fields.items().begin(), fields.items().end(), same);
-    });
-    return found == copies.end() ? nullptr : *found;
+const asterope_copy* find_copy(const asterope_kind& kind, const nlohmann::json& tuple) {
+    const std::span copies(kind.copies, kind.count);
+    return find_in(copies, tuple,
+                   [](const asterope_copy& copy) -> nlohmann::json { return tuple_json(copy); });
 }
 
 } // namespace asterope

@@ -11,16 +11,14 @@ namespace asterope {
 /// The "tuple" object of a profile. The extension axes are there where one is not the paper's.
 nlohmann::ordered_json to_json(const Candidate& candidate);
 
-/// The linked candidate that a profile's "tuple" object names, or nothing: the tuple is unknown to
-/// this build, or needs a CPU feature that `has` does not grant. Takes any JSON.
-std::optional<Candidate> find_candidate(const nlohmann::json& tuple, const HasFeature& has);
+/// The candidate of that space that a profile's "tuple" object names, or nothing: this build has
+/// none. Takes any JSON.
+std::optional<Candidate> find_candidate(const asterope_space& space, const nlohmann::json& tuple);
 
 /// The "tuple" object of a copy of another kind; of a probe the fields that tell which it is.
 nlohmann::ordered_json tuple_json(const asterope_copy& copy);
 
-/// The copy of that kind whose fields `tuple` has, maybe beside others, or null: it is unknown to
-/// this build, or needs what `has` does not grant. Takes any JSON.
-const asterope_copy* find_copy(const asterope_kind& kind, const nlohmann::json& tuple,
-                               const HasFeature& has);
+/// The copy of that kind that it names; null: this build has none. Takes any JSON.
+const asterope_copy* find_copy(const asterope_kind& kind, const nlohmann::json& tuple);
 
 } // namespace asterope

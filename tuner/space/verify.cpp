@@ -304,7 +304,7 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
                                 return variant->copy(to, from, size, distance);
                             },
                             {kSizes.begin(), kSizes.end()}};
-            subject.sets = operation_of(*variant) == Operation::set;
+            subject.sets = !facts_of(operation_of(*variant)).reads;
             if (static_cast<std::size_t>(variant->acts_above) >= kGroupSizes.front()) {
                 subject.sizes_at_few_offsets.assign(kGroupSizes.begin(), kGroupSizes.end());
             }
@@ -330,7 +330,7 @@ std::vector<Invalid> verify(const asterope_kind& kind,
         subjects.push_back(kind.copies->small  ? small_subject(copy->small, pipeline)
                            : kind.copies->read ? sensing_subject(*copy, pipeline)
                                                : plain_subject(kind, copy->copy));
-        subjects.back().sets = operation_of(kind) == Operation::set;
+        subjects.back().sets = !facts_of(operation_of(kind)).reads;
     }
     return find_faults(subjects);
 }

@@ -3,7 +3,7 @@ loop over."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ SENSING = (MEMCPY, "pipelines")
 class Kind:
     """A kind of copies of an operation.
 
-    `space`: what each architecture calls its copies; "": it has none. `functions`: what the tuner
+    `space`: what each architecture calls its copies; "": they are none. `functions`: what the tuner
     calls their functions (struct asterope_copy), and the macro of candidate.j2 that writes each.
     `least`: the bytes from which on they do right. `overlap`: whether their buffers may. `chosen`:
     whether profiles have choices of it, and `alone`: one at most. `begins`: the bytes with which
@@ -83,11 +83,11 @@ KINDS = (
 )
 
 
+def spaces_of(here: Any) -> Sequence[tuple[Kind, Any]]:
+    """Each kind with its copies. `here`: the spaces of an architecture, which need not have all."""
+    return [(one, getattr(here, one.space)) for one in KINDS if hasattr(here, one.space)]
+
+
 def kinds_of(here: Any) -> Mapping[tuple[str, str], Any]:
-    """The space of each that is chosen, by operation and name; `here`: the spaces of an
-    architecture. Shares are of none."""
-    return {
-        (one.operation, one.name): getattr(here, one.space)
-        for one in KINDS
-        if one.chosen and one.space
-    }
+    """The copies of each kind that is chosen, by operation and name. Shares are none."""
+    return {(one.operation, one.name): space for one, space in spaces_of(here) if one.chosen}

@@ -127,18 +127,6 @@ TEST(CheckContests, SmallCopiesGoOnWithALargeOne) {
     EXPECT_DOUBLE_EQ(sum, 1);
 }
 
-TEST(CheckContests, SmallCopiesAreTimedUnderWhatTheyWereChosenBy) {
-    json before = profile();
-    before["choices"][3]["evidence"]["workloads"] = {{"mix_l1", json::object()},
-                                                     {"fixed", json::object()}};
-    const CheckContests contests = contests_of(before);
-    const Weights& weights = contests.all()[2].weights;
-    ASSERT_EQ(weights.size(), 2u);
-    EXPECT_EQ(weights.front().first, Workload::mix_l1);
-    EXPECT_EQ(weights.back().first, Workload::fixed);
-    EXPECT_NEAR(weights.front().second + weights.back().second, 1, 1e-9);
-}
-
 namespace {
 
 /// The same, for which memset was tuned, too.

@@ -34,7 +34,7 @@ Profile profile() {
                             {"pt", "none"}, {"ps", 0},   {"pd", 0}};
         Choice& choice = profile.choices.emplace_back();
         choice.up_to = up_to;
-        choice.copy = *find_candidate(tuple, all);
+        choice.copy = *find_candidate(asterope_copies, tuple);
     }
     return profile;
 }

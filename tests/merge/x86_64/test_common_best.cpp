@@ -184,7 +184,7 @@ TEST_F(CommonBestOf, searches_of_different_rigor_has_the_least) {
 
 TEST_F(CommonBestOf, searches_of_different_sizes_leaves_out_those_that_one_lacks) {
     TuningRequest request = made_up_request();
-    request.options.sizes = {128, 16384};
+    request.options.of(Operation::copy).sizes = {128, 16384};
     const Profile merged =
         best({search(machine(kOwn), 1), search(machine(kOwn), 2, request)}).profile;
     EXPECT_FALSE(merged.complete);

@@ -64,7 +64,7 @@ const SearchOptions kOptions = [] {
     options.rigor = "standard";
     options.workload = "balanced";
     options.weights = equal_weights({Workload::hot, Workload::cold, Workload::consume});
-    options.sizes = {128, 4096, 65536};
+    options.of(Operation::copy).sizes = {128, 4096, 65536};
     options.space = "extended";
     options.threads = 4;
     options.distribution = "fleet";
@@ -144,7 +144,7 @@ TEST_F(StandingProfile, TakesPartInTheSameSearchAgainButInNoBetterOneAndOnNoOthe
     put("profile.json", profile().dump());
     const auto found = [&](SearchOptions options, const json& machine) {
         find_standing(folder / "profile.json", machine, options);
-        return std::pair(options.standing, options.set_standing);
+        return std::pair(options.of(Operation::copy).standing, options.of(Operation::set).standing);
     };
     const Standing copies{
         {{128, {"XMM T T none 0 0"}}, {4096, {"XMM T T none 0 0"}}, {65536, {"XMM T T none 0 0"}}},

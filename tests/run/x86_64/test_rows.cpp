@@ -94,7 +94,7 @@ class RowsOf : public TemporaryFolder {
   protected:
     void SetUp() override {
         TemporaryFolder::SetUp();
-        std::vector<std::size_t>& sizes = request_.options.sizes;
+        std::vector<std::size_t>& sizes = request_.options.of(Operation::copy).sizes;
         sizes.clear();
         for (std::size_t size = 128; size <= 131072; size *= 2) sizes.push_back(size);
         sizes.push_back(1 << 20);

@@ -133,13 +133,6 @@ TEST(SmallWeights, count_reading_as_much_page_ends_a_quarter_and_single_sizes_as
     EXPECT_NEAR(share.at(Workload::page_end) + share.at(Workload::page_end_read), 0.25, 1e-12);
 }
 
-TEST(TimedWeights, are_those_of_what_was_timed_or_all_where_that_is_unknown) {
-    const Weights weights = {{Workload::mix_l1, 2}, {Workload::fixed, 0}, {Workload::page_end, 1}};
-    EXPECT_EQ(timed_weights(weights, [](Workload one) { return one != Workload::page_end; }),
-              (Weights{{Workload::mix_l1, 2}, {Workload::fixed, 0}}));
-    EXPECT_EQ(timed_weights(weights, [](Workload) { return false; }), weights);
-}
-
 // --- The winner ----------------------------------------------------------------------------------
 
 // The masked move and overlapping stores as they were measured; everything else loses to libc.

@@ -22,18 +22,20 @@ std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     return order;
 }
 
-/// By objective, the winners of the nearest sizes that are done.
+/// By objective, the winners of the nearest sizes that are done, the smaller one first: they are
+/// likely to be good here, too.
 std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSizes& found,
                                                  std::size_t index) {
     std::vector<std::vector<Entrant>> winners(run.objectives.size());
-    std::vector<bool> done(run.plan.sizes.size(), false);
-    for (const auto& [one, unused] : found) done[one] = true;
-    for (const std::size_t neighbour : nearest_done(done, index)) {
+    const auto add = [&](const Found& neighbour) {
         for (std::size_t i = 0; i < winners.size(); ++i) {
-            const Entrant one = found.at(neighbour).results[i].winner();
+            const Entrant one = neighbour.results[i].winner();
             if (run.may_take(one, run.plan.sizes[index])) winners[i].push_back(one);
         }
-    }
+    };
+    const auto above = found.upper_bound(index);
+    if (above != found.begin()) add(std::prev(above)->second);
+    if (above != found.end()) add(above->second);
     return winners;
 }
 
