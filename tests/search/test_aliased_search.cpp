@@ -2,7 +2,6 @@
 // one for overlapping buffers is the simplest of the best.
 #include "search/aliased_search.hpp"
 
-#include <cmath>
 #include <gtest/gtest.h>
 
 #include "support/known_machine.hpp"
@@ -45,30 +44,6 @@ TEST(ChooseAliased, takes_the_one_that_gains_most_on_the_sizes_on_which_it_does)
         EXPECT_EQ(choice->above, expected->above);
         EXPECT_EQ(choice->up_to, expected->up_to);
     }
-}
-
-/// libc takes 4, the pipeline 2, the copies what they are given.
-class Known : public TimingsInSeconds {
-  public:
-    explicit Known(std::vector<double> copies) : copies_(std::move(copies)) {}
-    double seconds(std::size_t, Workload workload, Entrant entrant, std::uint64_t) override {
-        EXPECT_EQ(workload, Workload::aliased);
-        if (entrant < 0) return 4;
-        return entrant == 0 ? 2 : copies_.at(static_cast<std::size_t>(entrant) - 1);
-    }
-
-  private:
-    std::vector<double> copies_;
-};
-
-TEST(SearchAliased, measures_every_copy_against_the_pipeline) {
-    Known timings({2.5, 1.0, 3.0});
-    std::mt19937_64 random(1);
-    const SizeResult found = search_aliased(3, 4096, parse_rigor("quick"), random, timings);
-    EXPECT_EQ(found.size, 4096u);
-    EXPECT_EQ(found.winner(), 2);
-    const double ratios[] = {2, 1.6, 4, 4.0 / 3}; // the pipeline's first
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(aliased_ratio(found, i), ratios[i], 1e-9);
 }
 
 // --- Overlapping buffers -------------------------------------------------------------------------

@@ -14,12 +14,6 @@ namespace {
 const std::vector<std::size_t> kSizes = {128, 1024, 8192, 65536, 524288, 4194304};
 const std::vector<std::string> kNames = {"plain", "wide", "sought", "far"};
 
-std::optional<std::size_t> place_of(const std::string& name) {
-    const auto found = std::ranges::find(kNames, name);
-    if (found == kNames.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - kNames.begin());
-}
-
 /// By size what copies there.
 std::vector<RowCopy> by_size(const std::vector<Row>& rows) {
     std::vector<RowCopy> copies;
@@ -37,7 +31,7 @@ Standing standing_of_rows(const std::vector<Row>& rows) {
 
 std::vector<Row> choose(std::vector<SizeScores> scores, const Standing& standing) {
     RowRules rules;
-    favour(standing_copies(standing, kSizes, place_of), std::vector(kSizes.size(), kDoubt), scores,
+    favour(standing_copies(standing, kSizes, kNames), std::vector(kSizes.size(), kDoubt), scores,
            {}, rules);
     return choose_rows(scores, rules);
 }
@@ -60,7 +54,7 @@ TEST(Standing, takes_a_size_by_its_row_the_last_one_all_above_and_nothing_by_unk
     const Standing standing{
         {{1024, {"wide"}}, {8192, {"plain", "far", "wide"}}, {65536, {"gone"}}, {524288, {"far"}}},
         ""};
-    const auto copies = standing_copies(standing, kSizes, place_of);
+    const auto copies = standing_copies(standing, kSizes, kNames);
     ASSERT_EQ(copies.size(), kSizes.size());
     EXPECT_EQ(copies[0], RowCopy::plain(1));
     EXPECT_EQ(copies[1], RowCopy::plain(1));
@@ -68,7 +62,7 @@ TEST(Standing, takes_a_size_by_its_row_the_last_one_all_above_and_nothing_by_unk
     EXPECT_FALSE(copies[3]);
     EXPECT_EQ(copies[4], RowCopy::plain(3));
     EXPECT_EQ(copies[5], RowCopy::plain(3));
-    EXPECT_FALSE(standing_copies({}, kSizes, place_of).front());
+    EXPECT_FALSE(standing_copies({}, kSizes, kNames).front());
 }
 
 // Without what stands, runs differ: three pipelines are as good, and noise says which is the best.

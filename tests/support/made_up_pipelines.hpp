@@ -28,7 +28,7 @@ inline PipelineFacts made_up_pipelines(const Objective& objective,
 /// Spaces with these members and no others.
 struct MadeUpSpaces : Spaces {
     explicit MadeUpSpaces(const std::vector<Candidate>& pipelines, const Members& small = {})
-        : Spaces(Features(Cpu(), {}), false, false, Invalids{}) {
+        : Spaces(Features(Cpu(), {}), false, false, Operation::copy, Invalids()) {
         space = pipelines;
         kinds = {{find_kind(asterope_copies, "small"), small}};
     }

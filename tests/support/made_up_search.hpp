@@ -101,7 +101,7 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     for (const Operation one : plan.options.operations) {
         const Plan own = one == Operation::copy ? plan : Plan(one, plan);
         searches.emplace_back(new OperationSearch{
-            own, Spaces(features, own.extended, own.options.sensing, Spaces::Invalids{}, one), {}});
+            own, Spaces(features, own.extended, own.options.sensing, one, Spaces::Invalids()), {}});
     }
     LogHeader header;
     header.tool_version = kVersion;

@@ -76,8 +76,9 @@ json parse_json(std::string_view text, const std::string& what, std::size_t line
     return parse<json>(text, what, line);
 }
 
-nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what) {
-    return parse<nlohmann::ordered_json>(text, what, 1);
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what,
+                                          std::size_t line) {
+    return parse<nlohmann::ordered_json>(text, what, line);
 }
 
 nlohmann::json part_of(const nlohmann::json& value, const char* pointer) {

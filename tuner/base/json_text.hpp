@@ -18,7 +18,8 @@ inline constexpr std::size_t kDeepestJson = 16;
 /// count characters. `line`: the text's first one in its file.
 nlohmann::json parse_json(std::string_view text, const std::string& what, std::size_t line = 1);
 /// The same, with the fields in the order of the text.
-nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what);
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what,
+                                          std::size_t line = 1);
 
 /// What `pointer` leads to, as in "/cpu/model"; null where that is nothing, whatever `value` is.
 nlohmann::json part_of(const nlohmann::json& value, const char* pointer);

@@ -32,17 +32,19 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
         };
         if (place(search.rigor) < place(plan.rigor.name)) plan.rigor = parse_rigor(search.rigor);
     }
-    return std::unique_ptr<OperationSearch>(new OperationSearch{
-        plan,
-        Spaces(Features(machine.cpu, {}), facts_of(operation).reads, false, {}, operation),
-        {}});
+    return std::unique_ptr<OperationSearch>(
+        new OperationSearch{plan,
+                            Spaces(Features(machine.cpu, {}), facts_of(operation).reads, false,
+                                   operation, Spaces::Invalids()),
+                            {}});
 }
 
 /// Leaves those of the other kinds that all machines timed, at all sizes at which any was.
 void keep_timed(const MergedTimings& timings, const Run& run, const std::vector<Found>& found,
                 Spaces& spaces) {
     for (auto& [kind, members] : spaces.kinds) {
-        const Step step = std::ranges::find(kChoiceKinds, kind->name, &KindFacts::name)->step;
+        const Step step =
+            std::ranges::find(kChoiceKinds, std::string_view(kind->name), &KindFacts::name)->step;
         std::vector<std::string> steps = {run.logged(step)};
         for (const Found& at : found) steps.push_back(run.logged(step, at.results.front().size));
         std::erase_if(steps, [&](const std::string& one) { return !timings.has(one); });

@@ -70,6 +70,10 @@ struct Reader {
     }
     template <class T> void unless_default(const char* name, T& into) { (*this)(name, into); }
     void measured(const char* name, double& into) { (*this)(name, into); }
+    template <class T> void positive(const char* name, T& into) {
+        needed(name, into);
+        if (!(into > 0)) throw place.at(name).fault("not above 0");
+    }
     template <class Use> void part(const char* name, const Use& use) {
         known.insert(name);
         static const Json nothing = Json::object();
@@ -112,6 +116,8 @@ template <class T> void read_word(const std::string& name, const Place& place, T
         found = find_workload(name);
     } else if constexpr (std::same_as<T, Step>) {
         found = find_step(name);
+    } else if constexpr (std::same_as<T, Disturbance>) {
+        found = parse_disturbance(name);
     } else if constexpr (std::same_as<T, Operation>) {
         found = find_operation(name);
     } else {

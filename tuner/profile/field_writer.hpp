@@ -27,7 +27,12 @@ inline std::string text_of(ChoiceKind kind) {
     return facts_of(kind).name;
 }
 
-/// `digits` of numbers that are no measured ones; 0: all.
+inline std::string text_of(Disturbance disturbance) {
+    return name_of(disturbance);
+}
+
+/// `digits` of numbers that are no measured ones.
+inline constexpr int kAllDigits = 0; ///< of logs: a replay computes with what its search had
 template <class T> Json write(const T& value, int digits);
 
 struct Writer {
@@ -52,6 +57,7 @@ struct Writer {
         if (!is_default) object[name] = write(value, digits);
     }
     void measured(const char* name, double value) { object[name] = rounded(value, 4); }
+    template <class T> void positive(const char* name, const T& value) { (*this)(name, value); }
     template <class Use> void part(const char* name, const Use& use) {
         Json inner = Json::object();
         Writer writer{inner, digits};

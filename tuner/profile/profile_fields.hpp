@@ -20,8 +20,8 @@ concept Is = std::same_as<std::remove_const_t<Value>, T>;
 // `f(name, value)` is a field that is always written, unless it is an empty optional;
 // `f.needed(name, value)` one that a reader cannot do without; `f.unless_default(name, value)` one
 // that is written where it differs from its default, `f.measured(name, value)` a measured number,
-// whose fifth digit would be noise; `f.part(name, [&](auto& f) {...})` an object, left out where it
-// would be empty.
+// whose fifth digit would be noise, `f.positive(name, value)` a needed one above 0; `f.part(name,
+// [&](auto& f) {...})` an object, left out where it would be empty.
 
 template <class F> void fields(F& f, Is<Estimate> auto& one) {
     f.measured("median", one.median);
@@ -223,6 +223,7 @@ struct AnyField {
     void needed(const char*, const auto&) {}
     void unless_default(const char*, const auto&) {}
     void measured(const char*, const auto&) {}
+    void positive(const char*, const auto&) {}
     void part(const char*, const auto&) {}
     void now_of(Operation, ChoiceKind) {}
 };
@@ -235,6 +236,6 @@ concept Structure = requires(AnyField& f, T& value) {
 /// What is told by a name.
 template <class T>
 concept Word = std::same_as<T, Workload> || std::same_as<T, Step> || std::same_as<T, Operation> ||
-    std::same_as<T, ChoiceKind> || std::same_as<T, std::string>;
+    std::same_as<T, ChoiceKind> || std::same_as<T, Disturbance> || std::same_as<T, std::string>;
 
 } // namespace asterope::profile_fields

@@ -47,56 +47,38 @@ void run_generator(const std::filesystem::path& profile, const std::filesystem::
     throw Failure("asterope-generate failed; " + remedy);
 }
 
-BuiltRoutine::BuiltRoutine(const std::filesystem::path& profile, std::string instead)
-    : profile_(profile.string()), instead_(std::move(instead)),
-      folder_(make_temporary_folder(instead_)) {
-    build();
+ScratchFolder::ScratchFolder(const std::string& instead) : path_(make_temporary_folder(instead)) {}
+
+ScratchFolder::~ScratchFolder() {
+    std::error_code ignored;
+    if (getpid() == maker_) std::filesystem::remove_all(path_, ignored);
 }
 
-BuiltRoutine::BuiltRoutine(Text text, std::string instead)
-    : instead_(std::move(instead)), folder_(make_temporary_folder(instead_)) {
-    profile_ = (folder_ / "profile.json").string();
-    write_atomically(profile_, text.of_profile);
-    build();
+BuiltRoutine::BuiltRoutine(const std::filesystem::path& profile, const std::string& instead)
+    : profile_(profile.string()), folder_(instead) {
+    run_generator(profile, folder_ / "", true, instead);
+    // By a shell: CC="ccache gcc" is a habit of many.
+    const int status = run_program({"/bin/sh", "-c", "exec ${CC:-cc} \"$@\"", "sh", "-O2",
+                                    "-shared", "-fPIC", "-pthread", "-DASTEROPE_THREADS", "-o",
+                                    library(), folder_ / "asterope_memcpy.c"},
+                                   true);
+    if (status == 0) return;
+    throw Failure("the routine of " + profile_ + " could not be compiled (${CC:-cc} " +
+                  (status == 127 ? "is not there" : "fails") + "): install a C compiler, or " +
+                  instead);
 }
 
 CopyFunction load_routine(const std::string& profile, Operation operation,
                           const std::string& instead) {
-    const BuiltRoutine built(BuiltRoutine::Text{profile}, instead);
+    const ScratchFolder folder(instead);
+    const std::filesystem::path file = folder / "profile.json";
+    write_atomically(file, profile);
+    const BuiltRoutine built(file, instead);
     std::string reason;
     void* library = load_library(built.library(), reason);
     if (!library) throw Failure(reason);
     const std::string symbol = "asterope_" + name_of(operation);
     return reinterpret_cast<CopyFunction>(dlsym(library, symbol.c_str()));
-}
-
-BuiltRoutine::~BuiltRoutine() {
-    if (getpid() != maker_) return;
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-}
-
-void BuiltRoutine::build() const {
-    try {
-        render_and_compile();
-    } catch (...) {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-        throw;
-    }
-}
-
-void BuiltRoutine::render_and_compile() const {
-    run_generator(profile_, folder_, true, instead_);
-    // By a shell: CC="ccache gcc" is a habit of many.
-    const int status = run_program({"/bin/sh", "-c", "exec ${CC:-cc} \"$@\"", "sh", "-O2",
-                                    "-shared", "-fPIC", "-pthread", "-DASTEROPE_THREADS", "-o",
-                                    library(), (folder_ / "asterope_memcpy.c").string()},
-                                   true);
-    if (status == 0) return;
-    throw Failure("the routine of " + profile_ + " could not be compiled (${CC:-cc} " +
-                  (status == 127 ? "is not there" : "fails") + "): install a C compiler, or " +
-                  instead_);
 }
 
 } // namespace asterope

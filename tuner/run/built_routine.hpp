@@ -15,33 +15,36 @@ namespace asterope {
 void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder,
                    bool quiet, const std::string& remedy);
 
-/// The routine of a profile, compiled as a shared library in a temporary folder of its own, which
-/// goes with this object.
+/// A new folder for temporary files, which goes with this object.
+class ScratchFolder {
+  public:
+    /// Throws Failure, which ends in `instead`: what to do then.
+    explicit ScratchFolder(const std::string& instead);
+    ~ScratchFolder();
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+    std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+  private:
+    const std::filesystem::path path_;
+    const pid_t maker_ = getpid(); ///< a child that ends must leave the folder to its parent
+};
+
+/// The routine of a profile, compiled as a shared library in a folder that goes with this object.
 class BuiltRoutine {
   public:
     /// Of the profile at `profile`. Runs asterope-generate and the C compiler ($CC, else cc).
     /// Throws Failure where it cannot be rendered or compiled, which ends in `instead`: what to do
     /// then.
-    BuiltRoutine(const std::filesystem::path& profile, std::string instead);
-    struct Text {
-        const std::string& of_profile;
-    };
-    /// The same of a profile that is no file yet.
-    BuiltRoutine(Text text, std::string instead);
-    ~BuiltRoutine();
-    BuiltRoutine(const BuiltRoutine&) = delete;
-    BuiltRoutine& operator=(const BuiltRoutine&) = delete;
+    BuiltRoutine(const std::filesystem::path& profile, const std::string& instead);
 
     const std::string& profile() const { return profile_; }
-    std::string library() const { return (folder_ / "libasterope_memcpy.so").string(); }
+    std::string library() const { return folder_ / "libasterope_memcpy.so"; }
 
   private:
-    void build() const;
-    void render_and_compile() const;
-
-    std::string profile_, instead_;
-    std::filesystem::path folder_;
-    const pid_t maker_ = getpid(); ///< a child that ends must leave the folder to its parent
+    std::string profile_;
+    ScratchFolder folder_;
 };
 
 /// The operation's function of the routine of a profile, given as text. Its library is never

@@ -78,21 +78,15 @@ template <class F> void fields(F& f, Is<LogHeader> auto& one) {
 
 } // namespace profile_fields
 
-namespace {
-
-constexpr int kAllDigits = 0; ///< a replay computes with the very weights of its search
-
-} // namespace
-
 nlohmann::ordered_json to_json(const SearchOptions& options) {
-    return profile_fields::write(options, kAllDigits);
+    return profile_fields::write(options, profile_fields::kAllDigits);
 }
 
 nlohmann::ordered_json to_json(const LogHeader& header) {
     nlohmann::ordered_json json = {{"format", kTrialLogFormat},
                                    {"version", kTrialLogVersion},
                                    {"architecture", kArchitecture}};
-    json.update(profile_fields::write(header, kAllDigits));
+    json.update(profile_fields::write(header, profile_fields::kAllDigits));
     return json;
 }
 

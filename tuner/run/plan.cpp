@@ -80,19 +80,6 @@ std::string hash_of(const CallStatistics& statistics) {
     return text_hash(drawn);
 }
 
-/// What small copies were chosen by in the search of a log, in the order in which they are timed:
-/// logs need not keep it. Throws BadInput.
-Weights logged_small_weights(const Weights& all) {
-    Weights weights;
-    for (const auto& one : small_weights()) {
-        const auto* logged = find_in(all, one.first, &Weights::value_type::first);
-        if (logged) weights.push_back(*logged);
-    }
-    const auto sound = [](const auto& one) { return one.second >= 0 && one.second < 1e6; };
-    if (std::ranges::all_of(weights, sound) && !counting(weights).empty()) return weights;
-    throw BadInput("its header has small_weights that are none");
-}
-
 } // namespace
 
 std::string log_of(const TuningRequest& request) {
@@ -190,7 +177,11 @@ void Plan::take_logged() {
         }
         references[static_cast<std::size_t>(one)] = references_of(own.references, one);
     }
-    options.small_weights = logged_small_weights(options.small_weights);
+    const auto sound = [](const auto& one) { return one.second >= 0 && one.second < 1e6; };
+    if (!std::ranges::all_of(options.small_weights, sound) ||
+        counting(options.small_weights).empty()) {
+        throw BadInput("its header has small_weights that are none");
+    }
     statistics.name = options.distribution; // none is drawn from: only its name is wanted
 }
 

@@ -13,141 +13,102 @@
 #include "base/error.hpp"
 #include "base/json_text.hpp"
 #include "base/line_reader.hpp"
+#include "profile/field_reader.hpp"
+#include "profile/field_writer.hpp"
 
 namespace asterope {
 
+namespace profile_fields {
+
+template <class F> void fields(F& f, Is<std::pair<TrialKey, Trial>> auto& one) {
+    f.needed("size", one.first.size);
+    f.needed("workload", one.first.workload);
+    f.needed("candidate", one.first.candidate);
+    f.needed("round", one.first.round);
+    f.positive("ns", one.second.ns);
+    f.positive("us", one.second.us);
+}
+
+template <class F> void fields(F& f, Is<std::pair<ProbeKey, ProbeTicks>> auto& one) {
+    f.needed("size", one.first.size);
+    f.needed("workload", one.first.workload);
+    f.needed("probe", one.first.probe);
+    f.needed("copy", one.first.copy);
+    f.needed("ticks", one.second.source);
+    f.unless_default("destination_ticks", one.second.destination);
+}
+
+template <class F> void fields(F& f, Is<Calibrated> auto& one) {
+    f.needed("size", one.first.first);
+    f.needed("workload", one.first.second);
+    f.positive("calls", one.second.calls);
+    f.positive("seconds", one.second.seconds);
+}
+
+template <class F> void fields(F& f, Is<LogEnd> auto& one) {
+    f.needed("finished", one.finished);
+    f.positive("seconds", one.seconds);
+    f.needed("phases", one.phases);
+    f.needed("resumed", one.resumed);
+}
+
+} // namespace profile_fields
+
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// What a line of a log cannot be used for: "log trials.jsonl: line 3: ns is missing".
+/// What a line of a log cannot be used for: "log trials.jsonl: line 3: ns: missing".
 BadInput damaged_line(const LineReader& lines, const std::string& why) {
     return BadInput(lines.what() + ": line " + std::to_string(lines.number()) + ": " + why);
 }
-
-/// The fields of one line, each checked as it is read: all members throw BadInput with the reason
-/// why a field cannot be used.
-struct LogFields {
-    const json& all;
-
-    bool has(const char* name) const { return all.contains(name); }
-
-    /// `is`: what it must be, `what` in words.
-    const json& field(const char* name, bool (*is)(const json&), const char* what) const {
-        const auto found = all.find(name);
-        if (found == all.end()) throw BadInput(std::string(name) + " is missing");
-        if (!is(*found)) throw BadInput(std::string(name) + " is no " + what);
-        return *found;
-    }
-
-    const json& list(const char* name) const {
-        const auto is = [](const json& value) { return value.is_array(); };
-        return field(name, is, "list");
-    }
-
-    std::string text(const char* name) const {
-        const auto is = [](const json& value) { return value.is_string(); };
-        return field(name, is, "text").get<std::string>();
-    }
-
-    std::uint64_t whole(const char* name) const {
-        const auto is = [](const json& value) { return value.is_number_unsigned(); };
-        return field(name, is, "whole number").get<std::uint64_t>();
-    }
-
-    std::uint64_t calls() const {
-        const auto is = [](const json& value) { return value.is_number_unsigned() && value > 0; };
-        return field("calls", is, "whole number above 0").get<std::uint64_t>();
-    }
-
-    /// A time. NaN and infinity are no JSON: parse_json has refused them.
-    double positive(const char* name) const {
-        const auto is = [](const json& value) { return value.is_number() && value > 0; };
-        return field(name, is, "time above 0").get<double>();
-    }
-
-    Workload workload() const {
-        const std::string name = text("workload");
-        const std::optional<Workload> found = find_workload(name);
-        if (!found) throw BadInput("unknown workload '" + name.substr(0, 40) + '\'');
-        return *found;
-    }
-
-    std::vector<double> ticks(const char* name) const {
-        std::vector<double> ticks;
-        for (const json& one : list(name)) {
-            const double value = one.is_number() ? one.get<double>() : -1;
-            if (!(value >= 0)) throw BadInput(std::string(name) + " below 0");
-            ticks.push_back(value);
-        }
-        return ticks;
-    }
-
-    /// Pairs of a phase and its seconds.
-    TimeAccount phases() const {
-        TimeAccount phases;
-        for (const json& one : list("phases")) {
-            const bool pair = one.is_array() && one.size() == 2 && one[0].is_string();
-            const auto phase = find_step(pair ? one[0].get<std::string>() : "");
-            if (!phase || !one[1].is_number()) {
-                throw BadInput("phases: " + one.dump().substr(0, 40) + " is no phase");
-            }
-            phases.emplace_back(*phase, one[1].get<double>());
-        }
-        return phases;
-    }
-
-    std::vector<Disturbance> hits() const {
-        std::vector<Disturbance> hits;
-        for (const json& one : list("hit")) {
-            const auto found = parse_disturbance(one.is_string() ? one.get<std::string>() : "");
-            if (!found) throw BadInput("unknown disturbance " + one.dump().substr(0, 40));
-            hits.push_back(*found);
-        }
-        return hits;
-    }
-};
 
 /// Gives the fields of the next line to `use`; false at the end. What `use` throws as BadInput is
 /// thrown with the line's number before it.
 template <class Use> bool read_line(LineReader& lines, Use use) {
     std::string text;
     if (!lines.next(text)) return false;
-    const json fields = parse_json(text, lines.what(), lines.number());
+    const ordered_json fields = parse_ordered_json(text, lines.what(), lines.number());
     try {
         if (!fields.is_object()) throw BadInput("is no JSON object");
-        use(LogFields{fields});
+        use(fields);
     } catch (const BadInput& fault) {
         throw damaged_line(lines, fault.what());
     }
     return true;
 }
 
-Record record_of(const LogFields& line) {
-    if (line.has("hit")) return line.hits();
-    const std::size_t size = line.whole("size");
-    const Workload workload = line.workload();
-    if (line.has("candidate")) {
-        return std::pair(TrialKey{size, workload, line.text("candidate"), line.whole("round")},
-                         Trial{line.positive("ns"), line.positive("us"), true});
+template <class T> T read_as(const ordered_json& value, const char* name = "") {
+    T one{};
+    profile_fields::read(value, {name}, one);
+    return one;
+}
+
+Record record_of(const ordered_json& line) {
+    if (line.contains("hit")) return read_as<std::vector<Disturbance>>(line["hit"], "hit");
+    if (line.contains("candidate")) {
+        auto trial = read_as<std::pair<TrialKey, Trial>>(line);
+        trial.second.recorded = true;
+        return trial;
     }
-    if (line.has("probe")) {
-        return std::pair(ProbeKey{size, workload, line.text("probe"), line.text("copy")},
-                         ProbeTicks{line.ticks("ticks"), line.has("destination_ticks")
-                                                             ? line.ticks("destination_ticks")
-                                                             : std::vector<double>{}});
+    if (line.contains("probe")) {
+        auto readings = read_as<std::pair<ProbeKey, ProbeTicks>>(line);
+        const auto below = [](double ticks) { return ticks < 0; };
+        const auto& [source, destination] = readings.second;
+        if (std::ranges::any_of(source, below) || std::ranges::any_of(destination, below)) {
+            throw BadInput("ticks below 0");
+        }
+        return readings;
     }
-    return std::pair(std::pair(size, workload),
-                     Calibration{line.calls(), line.positive("seconds")});
+    return read_as<Calibrated>(line);
 }
 
 } // namespace
 
 bool begins_trial_log(std::string_view line) {
     try {
-        const json first = parse_json(line, "");
-        return first.is_object() && first.value("format", json()) == kTrialLogFormat;
+        const ordered_json first = parse_ordered_json(line, "");
+        return first.is_object() && first.value("format", ordered_json()) == kTrialLogFormat;
     } catch (const BadInput&) {
         return line.find(kTrialLogFormat) != line.npos; // a damaged one
     }
@@ -187,13 +148,13 @@ TrialLogContents read_trial_log(LineReader& lines) {
     TrialLogContents contents;
     contents.header = read_header(lines);
     std::vector<Record>* step = nullptr;
-    const auto use = [&](const LogFields& line) {
-        if (line.has("step")) {
-            step = &contents.steps[line.text("step")];
-        } else if (line.has("finished")) { // it has how often the run was resumed, too
-            contents.end = {line.text("finished"), line.positive("seconds"), line.phases(),
-                            static_cast<int>(line.whole("resumed"))};
-        } else if (line.has("resumed")) {
+    const auto use = [&](const ordered_json& line) {
+        if (line.contains("step")) {
+            step = &contents.steps[read_as<std::string>(line["step"], "step")];
+        } else if (line.contains("finished")) { // it has how often the run was resumed, too
+            contents.end = read_as<LogEnd>(line);
+            if (contents.end->resumed < 0) throw BadInput("resumed: below 0");
+        } else if (line.contains("resumed")) {
             ++contents.resumed;
         } else {
             if (!step) throw BadInput("belongs to no step");
@@ -288,7 +249,7 @@ TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, Descriptor loc
 }
 
 void TrialLogWriter::step(const std::string& name) {
-    write_line(json{{"step", name}}.dump());
+    write_line(ordered_json{{"step", name}}.dump());
 }
 
 void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
@@ -301,41 +262,25 @@ void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
 }
 
 void TrialLogWriter::write(const ProbeKey& key, const ProbeTicks& ticks) {
-    ordered_json line = {{"size", key.size},
-                         {"workload", name_of(key.workload)},
-                         {"probe", key.probe},
-                         {"copy", key.copy},
-                         {"ticks", ticks.source}};
-    if (!ticks.destination.empty()) line["destination_ticks"] = ticks.destination;
-    write_line(line.dump());
+    write_line(profile_fields::write(std::pair(key, ticks), profile_fields::kAllDigits).dump());
 }
 
 void TrialLogWriter::write(std::size_t size, Workload workload, const Calibration& calibration) {
-    ordered_json line = {{"size", size},
-                         {"workload", name_of(workload)},
-                         {"calls", calibration.calls},
-                         {"seconds", calibration.seconds}};
-    write_line(line.dump());
+    const Calibrated whole{{size, workload}, calibration};
+    write_line(profile_fields::write(whole, profile_fields::kAllDigits).dump());
 }
 
 void TrialLogWriter::write(const std::vector<Disturbance>& hits) {
-    json names = json::array();
-    for (const Disturbance hit : hits) names.push_back(name_of(hit));
-    write_line(json{{"hit", names}}.dump());
+    write_line(
+        ordered_json{{"hit", profile_fields::write(hits, profile_fields::kAllDigits)}}.dump());
 }
 
 void TrialLogWriter::resumed(const std::string& when) {
-    write_line(json{{"resumed", when}}.dump());
+    write_line(ordered_json{{"resumed", when}}.dump());
 }
 
 void TrialLogWriter::finish(const LogEnd& end) {
-    json phases = json::array();
-    for (const auto& [phase, seconds] : end.phases) phases.push_back({title_of(phase), seconds});
-    write_line(ordered_json{{"finished", end.finished},
-                            {"seconds", end.seconds},
-                            {"phases", phases},
-                            {"resumed", end.resumed}}
-                   .dump());
+    write_line(profile_fields::write(end, profile_fields::kAllDigits).dump());
 }
 
 void TrialLogWriter::write_line(const std::string& text) {

@@ -37,9 +37,10 @@ struct ProbeKey {
     bool operator==(const ProbeKey&) const = default;
 };
 
+using Calibrated = std::pair<std::pair<std::size_t, Workload>, Calibration>;
+
 /// What a search asked for, and the answer; what disturbed the round that ended there.
-using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, ProbeTicks>,
-                            std::pair<std::pair<std::size_t, Workload>, Calibration>,
+using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, ProbeTicks>, Calibrated,
                             std::vector<Disturbance>>;
 
 /// What was found in each step, by the name of LoggedStep.

@@ -123,7 +123,7 @@ class TuningRun {
         for (const Plan& plan : plans()) {
             searches_.emplace_back(new OperationSearch{
                 plan,
-                Spaces(features(), plan.extended, header.sensing, header.invalid, plan.operation),
+                Spaces(features(), plan.extended, header.sensing, plan.operation, header.invalid),
                 logged_references(plan.own_references())});
             const auto operation = static_cast<std::size_t>(plan.operation);
             if (searches_.back()->spaces.hash() != header.space_hashes[operation]) {

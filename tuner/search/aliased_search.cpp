@@ -8,12 +8,6 @@
 
 namespace asterope {
 
-SizeResult search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
-                          std::mt19937_64& random, const TimedCopies& timings) {
-    Race race(size, {{Workload::aliased, 1}}, random, timings);
-    return race.run_off(all_entrants(count + 1), rigor.rounds, 0, 0);
-}
-
 double aliased_ratio(const SizeResult& at, std::size_t entrant) {
     return at.of(static_cast<Entrant>(entrant)).workloads.at(Workload::aliased).ratio.median;
 }

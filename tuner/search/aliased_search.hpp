@@ -24,11 +24,8 @@ struct AliasedChoice {
     std::size_t variant, above, up_to;
 };
 
-/// In `timings`, entrant 0 is the pipeline that won `size`, entrants 1 to `count` are the copies.
-SizeResult search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
-                          std::mt19937_64& random, const TimedCopies& timings);
-
-/// libc's time over that of an entrant of such a search.
+/// libc's time over that of an entrant of the race at a size: 0 is the pipeline that won it, the
+/// others are the copies.
 double aliased_ratio(const SizeResult& at, std::size_t entrant);
 
 /// The copy and the run of neighbouring sizes on which it gains most over the pipelines; none where

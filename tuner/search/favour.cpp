@@ -19,7 +19,7 @@ double doubt_of(const SizeResult& race, const Weights& weights) {
 
 std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
                                                     const std::vector<std::size_t>& sizes,
-                                                    const PlaceOf& place_of) {
+                                                    const std::vector<std::string>& contestants) {
     std::vector<std::optional<RowCopy>> copies;
     for (const std::size_t size : sizes) {
         std::optional<RowCopy>& copy = copies.emplace_back();
@@ -31,9 +31,9 @@ std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
         RowCopy found{{}, names.size() > 1};
         bool all = true;
         for (std::size_t i = 0; i < kLocalities; ++i) {
-            const auto place = place_of(names[found.senses ? i : 0]);
-            all = all && place;
-            found.pipelines[i] = place.value_or(0);
+            const auto place = std::ranges::find(contestants, names[found.senses ? i : 0]);
+            all = all && place != contestants.end();
+            found.pipelines[i] = static_cast<std::size_t>(place - contestants.begin());
         }
         if (all) copy = found;
     }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,13 +20,11 @@ inline constexpr double kDoubt = 0.02;
 /// The same of a race: twice of what libc seems to differ from itself there, if that is more.
 double doubt_of(const SizeResult& race, const Weights& weights);
 
-/// The place of a pipeline of that name among the contestants; none: it is not among them.
-using PlaceOf = std::function<std::optional<std::size_t>(const std::string& name)>;
-
-/// By evaluated size: what stands there, if its pipelines are among the contestants.
+/// By evaluated size: what stands there, if its pipelines are among the contestants, by their
+/// names.
 std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
                                                     const std::vector<std::size_t>& sizes,
-                                                    const PlaceOf& place_of);
+                                                    const std::vector<std::string>& contestants);
 
 /// Lets what stands at each size be worth that size's doubt more there, and have no price as a
 /// pipeline.

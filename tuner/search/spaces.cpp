@@ -19,26 +19,7 @@ Key key_of(const Candidate& candidate) {
     return {candidate.variant, candidate.pd, candidate.pw};
 }
 
-std::string prefix_of(Operation operation) {
-    return operation == Operation::copy ? "" : name_of(operation) + ' ';
-}
-
 } // namespace
-
-Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation operation)
-    : senses(sensing), prefix_(prefix_of(operation)), verified_(true) {
-    build(features, extended, operation);
-}
-
-Spaces::Spaces(const Features& features, bool extended, bool sensing, const Invalids& all,
-               Operation operation)
-    : senses(sensing), prefix_(prefix_of(operation)), verified_(false) {
-    for (const auto& one : all) {
-        const auto named = find_operation(one.first.substr(0, one.first.find(' ')));
-        if (named.value_or(Operation::copy) == operation) invalid.push_back(one);
-    }
-    build(features, extended, operation);
-}
 
 Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                             const std::function<std::vector<Invalid>()>& verify) {
@@ -80,7 +61,14 @@ const Spaces::Members& Spaces::members(std::string_view kind) const {
     return found == kinds.end() ? none : found->second;
 }
 
-void Spaces::build(const Features& features, bool extended, Operation operation) {
+Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation operation,
+               const std::optional<Invalids>& known)
+    : senses(sensing), prefix_(operation == Operation::copy ? "" : name_of(operation) + ' '),
+      verified_(!known) {
+    for (const auto& one : known.value_or(Invalids())) {
+        const auto named = find_operation(one.first.substr(0, one.first.find(' ')));
+        if (named.value_or(Operation::copy) == operation) invalid.push_back(one);
+    }
     const asterope_space& of = *facts_of(operation).space;
     space = paper_space(features, of);
     const std::size_t paper = space.size();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,14 +23,12 @@ struct Spaces {
 
     /// Builds the spaces and proves their members right. To be called before the buffers are taken:
     /// the child processes of the verification stay small. `extended`: with the extension axes;
-    /// `sensing`: with the copies that sense. Warns on stderr of what copies wrongly.
+    /// `sensing`: with the copies that sense. Warns on stderr of what copies wrongly. `known`: what
+    /// copied wrongly in an earlier run, maybe on another machine, of all operations: nothing is
+    /// run then.
     Spaces(const Features& features, bool extended, bool sensing,
-           Operation operation = Operation::copy);
-
-    /// The spaces of an earlier run, maybe on another machine: nothing is run; `invalid` tells what
-    /// copied wrongly there, of all operations.
-    Spaces(const Features& features, bool extended, bool sensing, const Invalids& invalid,
-           Operation operation = Operation::copy);
+           Operation operation = Operation::copy,
+           const std::optional<Invalids>& known = std::nullopt);
 
     /// 16 hexadecimal digits over the names of all that may be timed, in their order; but for the
     /// copies of overlapping buffers, which older logs do not know and whose step they then lack.
@@ -57,7 +56,6 @@ struct Spaces {
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);
     Members right(const asterope_kind& kind, const Features& features);
-    void build(const Features& features, bool extended, Operation operation);
 
     std::string prefix_; ///< of what is invalid
 

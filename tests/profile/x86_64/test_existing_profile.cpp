@@ -108,7 +108,7 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
     const std::pair<void (*)(SearchOptions&), const char*> lesser[] = {
         {make_quick, "rigor standard"},
         {[](SearchOptions& one) {
-             one.sizes = {128, 4096};
+             one.of(Operation::copy).sizes = {128, 4096};
          },
          "3 sizes, not 2"},
         {[](SearchOptions& one) { one.space = "paper"; }, "the extended space"},
@@ -125,15 +125,15 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
 }
 
 TEST_F(StandingProfile, TheSameSearchAgainOrWhatIsBetterInAnyRespectReplacesIt) {
-    void (*const better[])(SearchOptions&) = {[](SearchOptions&) {},
-                                              [](SearchOptions& one) { one.rigor = "exhaustive"; },
-                                              [](SearchOptions& one) {
-                                                  one.sizes = {128, 4096, 8192, 65536};
-                                              },
-                                              [](SearchOptions& one) {
-                                                  one.sizes = {256};
-                                                  one.rigor = "quick";
-                                              }};
+    void (*const better[])(SearchOptions&) = {
+        [](SearchOptions&) {}, [](SearchOptions& one) { one.rigor = "exhaustive"; },
+        [](SearchOptions& one) {
+            one.of(Operation::copy).sizes = {128, 4096, 8192, 65536};
+        },
+        [](SearchOptions& one) {
+            one.of(Operation::copy).sizes = {256};
+            one.rigor = "quick";
+        }};
     for (const auto& change : better) EXPECT_EQ(refusal(profile(), changed(change)), "");
     const json paper = {{"search", {{"space", "paper"}}}};
     EXPECT_EQ(refusal(changed(profile(), paper), kOptions), "");

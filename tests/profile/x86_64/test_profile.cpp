@@ -41,15 +41,6 @@ SizeResult result(std::size_t size, Entrant winner, Entrant second) {
             {1.0912345678, 1.07, 1.11}};
 }
 
-/// One objective, the paper's space, nothing that senses: each size an interval up to itself.
-PipelineFacts pipelines(const std::vector<SizeResult>& results) {
-    return made_up_pipelines({"cold", {{Workload::cold, 1}, {Workload::hot, 0}}}, results);
-}
-
-PipelineFacts pipelines() {
-    return pipelines({result(128, 1, 0), result(8192, 0, 1)});
-}
-
 const asterope_copy kSmall[] = {made_up_small("grouped YMM up 256", "grouped", "YMM", "up", 256),
                                 made_up_small("stepped XMM up 128", "stepped", "XMM", "up", 128)};
 

@@ -274,7 +274,7 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     const std::string text = choices_tables(profile, Operation::copy);
     for (const char* part :
          {"source 4 > 187", "  cached   REP_MOVSB", "  uncached ZMM", "no counter REP_MOVSB",
-          "Copies over threads", "  next", "threads 2 even"}) {
+          "Copies over threads", "  next", "threads 2 chunk 64 KiB"}) {
         EXPECT_TRUE(mentions(text, part)) << part;
     }
 }

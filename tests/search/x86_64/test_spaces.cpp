@@ -113,7 +113,8 @@ TEST(Spaces, of_sets_have_all_that_this_cpu_runs_and_nothing_of_copies) {
 // What is taken from an earlier run is not run: this CPU may lack what those candidates need.
 TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
     const std::string wrong = "XMM T NT T0 4 8";
-    const Spaces spaces(only({"avx512f", "movdir64b"}), true, true, {{wrong, "wrong byte 3"}});
+    const Spaces spaces(only({"avx512f", "movdir64b"}), true, true, Operation::copy,
+                        Spaces::Invalids{{wrong, "wrong byte 3"}});
     EXPECT_EQ(spaces.invalid.size(), 1u);
     EXPECT_EQ(spaces.entrants.size(), paper_space(only({"avx512f", "movdir64b"})).size() - 1);
     const auto found = names(spaces, spaces.entrants);

@@ -58,8 +58,8 @@ void find_aliased(Run& run, Findings& findings) {
             if (!run.session.has(run.logged(Step::aliased, size))) continue;
             std::mt19937_64 random = run.enter(Step::aliased, size);
             const std::vector<TimedCopy> copies = timed_copies(space, {pipeline});
-            sizes.push_back(search_aliased(space.size(), size, run.plan.rigor, random,
-                                           run.timed(copies, size)));
+            Race race(size, {{Workload::aliased, 1}}, random, run.timed(copies, size));
+            sizes.push_back(race.run_off(all_entrants(copies.size()), run.plan.rigor.rounds, 0, 0));
         }
     });
     if (const auto chosen = choose_aliased(sizes)) {

@@ -68,13 +68,9 @@ void add_standing(const Run& run, std::vector<Entrant>& contestants) {
 void find_standing(const Run& run, Contests& contests) {
     std::vector<std::size_t> sizes;
     for (std::size_t i = 0; i < contests.at_size.size(); ++i) sizes.push_back(contests.size_at(i));
-    const auto place_of = [&](const std::string& name) -> std::optional<std::size_t> {
-        for (std::size_t i = 0; i < contests.contestants.size(); ++i) {
-            if (run.copy(contests.contestants[i]).name == name) return i;
-        }
-        return std::nullopt;
-    };
-    contests.standing = standing_copies(run.plan.standing(), sizes, place_of);
+    std::vector<std::string> names;
+    for (const Entrant one : contests.contestants) names.push_back(run.copy(one).name);
+    contests.standing = standing_copies(run.plan.standing(), sizes, names);
 }
 
 /// What stands is worth more than what it was found to be, see favour().
