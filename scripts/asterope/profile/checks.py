@@ -11,7 +11,8 @@ from ..spaces.kinds import KINDS, MEMCPY, MEMSET, SENSING, kinds_of
 from .faults import REMEDY, Fault, Place, shown
 from .schema import profile_validator, refuse_what_breaks
 
-_KINDS = {(one.operation, one.name): one for one in KINDS}
+# By name: of every operation that has it, a kind is chosen alike.
+_KINDS = {one.name: one for one in KINDS}
 
 
 def check(raw: Any) -> None:
@@ -45,11 +46,11 @@ def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
     for i, choice in enumerate(choices):
         columns = (choice["operation"], choice["kind"], choice.get("intent"))
         above, up_to = choice["above"], choice["up_to"]
-        kind = _KINDS.get(columns[:2])
-        if columns in ends and kind and kind.alone:
+        kind = _KINDS[choice["kind"]]
+        if columns in ends and kind.alone:
             what = f"a second choice of {choice['operation']}'s {choice['kind']}"
             raise Fault(f"{what}: {REMEDY}", ("choices", i))
-        if columns not in ends and kind and kind.begins:
+        if columns not in ends and kind.begins:
             expected = max(above, kind.begins - 1)
         else:
             expected = ends.get(columns, 0)
