@@ -1,5 +1,4 @@
 // The workloads of small copies: by the ends of pages, and what holds of all of them.
-#include "support/kinds.hpp"
 #include "timing/stopwatch.hpp"
 
 #include <csignal>
@@ -7,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "machine/cpu.hpp"
+#include "support/kinds.hpp"
 #include "timing/mixed_calls.hpp"
 
 using namespace asterope;
