@@ -17,6 +17,15 @@ namespace {
 /// most rounds agree that it is slower at all.
 constexpr double kClearlySlower = 0.93;
 
+/// What counts of the objective at a size where destinations are cached.
+std::vector<Workload> cached_workloads(std::size_t size, const Weights& weights) {
+    std::vector<Workload> cached;
+    for (const auto& [workload, weight] : counting(weights_at(size, weights))) {
+        if (facts_of(workload).destination_cached) cached.push_back(workload);
+    }
+    return cached;
+}
+
 } // namespace
 
 std::vector<TimedRowCopy> Contests::timed_rows() const {
@@ -29,14 +38,18 @@ void Contests::forbid_unprobed(const Run& run, std::size_t objective,
                                std::vector<SizeScores>& scores) const {
     for (std::size_t index = 0; index < scores.size(); ++index) {
         const SizeResult& result = at_size[index].results[objective];
-        const Weights& weights = run.objectives[objective].weights;
+        std::vector<Workload> cached;
+        if (!run.outgrows_caches(result.size)) {
+            cached = cached_workloads(result.size, run.objectives[objective].weights);
+        }
         for (const Finalist& one : result.finalists) {
             const auto place = std::ranges::find(contestants, one.candidate);
             if (place == contestants.end()) continue;
             const bool unprobed =
                 run.copy(one.candidate).cache_effect == kNonTemporal &&
-                !run.outgrows_caches(result.size) &&
-                loses_where_cached(*at_size[index].race, one.candidate, result.size, weights);
+                std::ranges::any_of(cached, [&](Workload workload) {
+                    return one.workloads.at(workload).judged_ratio().median < kClearlySlower;
+                });
             if (run.may_take(one.candidate, result.size) && !unprobed) continue;
             scores[index].plain[static_cast<std::size_t>(place - contestants.begin())] =
                 -std::numeric_limits<double>::infinity();
@@ -139,10 +152,7 @@ std::vector<Row> Contests::beyond_chance(std::vector<Row> rows,
 
 bool loses_where_cached(const Race& race, Entrant entrant, std::size_t size,
                         const Weights& weights) {
-    std::vector<Workload> cached;
-    for (const auto& [workload, weight] : counting(weights_at(size, weights))) {
-        if (facts_of(workload).destination_cached) cached.push_back(workload);
-    }
+    const std::vector<Workload> cached = cached_workloads(size, weights);
     if (cached.empty()) return false;
     const Estimate ratio = sign_interval(race.libc_over_by_round(entrant, equal_weights(cached)));
     return ratio.median < kClearlySlower && ratio.high < 1;

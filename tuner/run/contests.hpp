@@ -59,7 +59,9 @@ struct Contests {
     std::size_t size_at(std::size_t index) const { return at_size[index].results.front().size; }
     std::vector<TimedRowCopy> timed_rows() const;
     /// Lets no row take alone what Run::may_take forbids, nor, at sizes that fit in the caches,
-    /// what stores past them and loses_where_cached. `scores` by evaluated size.
+    /// what stores past them and is clearly slower than libc in any situation whose destination was
+    /// cached: in a loop it makes uncached itself what it is given in a cache. `scores` by
+    /// evaluated size.
     void forbid_unprobed(const Run& run, std::size_t objective,
                          std::vector<SizeScores>& scores) const;
     /// The sensing copy of a row; null where none was timed.
@@ -84,10 +86,9 @@ struct Contests {
                std::size_t objective) const;
 };
 
-/// Whether in the last run-off of `race` an entrant was clearly slower than libc where destinations
-/// are cached. Of what stores past the caches nothing that it gains elsewhere makes up for that: in
-/// a loop it makes uncached itself what it is given in a cache.
-/// `weights` of the objective.
+/// Whether in the last run-off of `race` a sensing copy was clearly slower than libc on the mean of
+/// the situations whose destination was cached, and in most rounds: its probe takes one state for
+/// the other there. `weights` of the objective.
 bool loses_where_cached(const Race& race, Entrant entrant, std::size_t size,
                         const Weights& weights);
 
