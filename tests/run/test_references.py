@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from asterope.profile import load_profile
 from command_errors import interrupted, only_error_of, run_command
-from copy_programs import shared_library
+from copy_programs import FAULTY_COPIES, shared_library
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
@@ -21,21 +21,10 @@ RUN = (
     *("--sizes", "4K", "--workload", "hot", "--space", "paper", "--no-generate"),
 )
 
-COPIES = """
-#include <fcntl.h>
+COPIES = (
+    FAULTY_COPIES
+    + """
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#define COPY(name) void *name(void *to, const void *from, size_t size)
-COPY(right) { return memcpy(to, from, size); }
-COPY(slow) {
-    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
-    return to;
-}
-COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
-COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
-COPY(leaves) { exit(0); return memcpy(to, from, size); }
 COPY(hangs) { for (;;) sleep(1); return to; }
 
 /* right as long as it is verified (7,000 calls), then what the file LATE asks for */
@@ -60,6 +49,7 @@ COPY(turns) {
     return late == 'i' ? to : memcpy(to, from, size);
 }
 """
+)
 
 only_error = partial(only_error_of, "asterope-tune")
 

@@ -12,7 +12,7 @@ import pytest
 from asterope.profile import load_profile
 from asterope.render import render_routine
 from command_errors import only_error_of
-from copy_programs import shared_library
+from copy_programs import FAULTY_COPIES, shared_library
 from profile_samples import choice
 
 PLAIN = {"rt": "XMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
@@ -77,20 +77,9 @@ def rows_of(done: subprocess.CompletedProcess, title: str) -> list[str]:
     return rest[: rest.index("")] if "" in rest else rest
 
 
-PEERS = """
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#define COPY(name) void *name(void *to, const void *from, size_t size)
-COPY(right) { return memcpy(to, from, size); }
-COPY(slow) {
-    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
-    return to;
-}
-COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
-COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
-COPY(leaves) { exit(0); return memcpy(to, from, size); }
+PEERS = (
+    FAULTY_COPIES
+    + """
 COPY(hangs) { creat("hanging", 0600); for (;;) sleep(1); return to; }
 COPY(asterope_memcpy) { return memcpy(to, from, size); }
 COPY(asterope_memcpy_hot) { return memcpy(to, from, size); }
@@ -105,6 +94,7 @@ LATE(leaves_late, _exit(0))
 LATE(crashes_late, abort())
 LATE(idles_late, return to)
 """
+)
 
 
 @pytest.fixture(scope="module")

@@ -129,6 +129,24 @@ def shared_library(path: Path, text: str) -> Path:
     return path
 
 
+# Copies of others, for shared_library: a right one, and some that commands must refuse.
+FAULTY_COPIES = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define COPY(name) void *name(void *to, const void *from, size_t size)
+COPY(right) { return memcpy(to, from, size); }
+COPY(slow) {
+    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
+    return to;
+}
+COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
+COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
+COPY(leaves) { exit(0); return memcpy(to, from, size); }
+"""
+
+
 def failures(output: str) -> list[str]:
     """The complaints in a checker's output."""
     return [line for line in output.splitlines() if not line.startswith(("ok ", "skip "))]
