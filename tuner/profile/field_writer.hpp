@@ -31,8 +31,9 @@ inline std::string text_of(Disturbance disturbance) {
     return name_of(disturbance);
 }
 
+/// Digits of logs: a replay computes with the very numbers that its search had.
+inline constexpr int kAllDigits = 0;
 /// `digits` of numbers that are no measured ones.
-inline constexpr int kAllDigits = 0; ///< of logs: a replay computes with what its search had
 template <class T> Json write(const T& value, int digits);
 
 struct Writer {
