@@ -368,7 +368,7 @@ BAD_ARGUMENTS = [
     *map(list, BAD_VALUES.items()),
     ["--bogus"],
     ["tune"],
-    ["--strict=maybe"],
+    *(["--strict=maybe"], ["--interleave=3"], ["--quiet=no"], ["check", "--measure=0", "a.json"]),
     ["--sizes"],
     ["--reference", "new=a.so:memcpy", "--reference", "new=b.so:memcpy"],
     ["check", "a.json", "b.json"],

@@ -171,6 +171,7 @@ bool was_named(const CLI::App& command) {
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version, const std::string& footer)
     : app_(std::make_shared<CLI::App>(description, name)) {
+    app_->option_defaults()->disable_flag_override(); // else --quiet=no and --quiet=3 are taken
     app_->set_version_flag("--version", version);
     app_->footer(footer);
 }
@@ -191,7 +192,10 @@ bool CommandLine::parse(int argc, char** argv) {
         const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&error) ||
                              dynamic_cast<const CLI::RequiredError*>(&error);
         const std::string hint = unknown ? hint_for_unknown(app) : "";
-        throw BadInput(std::string(error.what()) + hint + "; see " + app.get_name() + " --help");
+        std::string said = error.what();
+        const auto value = said.find(" was given a disallowed flag override");
+        if (value != std::string::npos) said.replace(value, std::string::npos, " takes no value");
+        throw BadInput(said + hint + "; see " + app.get_name() + " --help");
     }
 }
 
