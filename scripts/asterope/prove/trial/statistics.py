@@ -288,7 +288,10 @@ def saved(
     if of_threads > _NEARLY * most:  # the rest is chance
         of_threads = most
     scale = of_threads / (whole - cut)  # as of Huber's estimator (1964)
-    errors = {pair: scale * weights[pair] * (differences[pair] - difference) for pair in pairs}
+    errors = {  # what leaving the pair out moves: a heavy one has pulled the mean to itself
+        pair: scale * weight * (differences[pair] - difference) / (1 - weight / whole)
+        for pair, weight in weights.items()
+    }
     return Saved(of_threads * difference, errors)
 
 
@@ -325,8 +328,7 @@ def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
     if found is None or seconds <= 0:
         return None
     count = len(found.errors)
-    squares = sum(error * error for error in found.errors.values()) * count / (count - 1)
-    reach = t_quantile(0.975, count - 1) * math.sqrt(squares)
+    reach = t_quantile(0.975, count - 1) * math.hypot(*found.errors.values())
 
     def faster(by: float) -> float:
         by = max(-0.95 * seconds / part, min(0.95 * seconds / (1 - part), by))
