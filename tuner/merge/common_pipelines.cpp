@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/contains.hpp"
+#include "run/contests.hpp"
 #include "search/boundaries.hpp"
 #include "search/sensing_search.hpp"
 
@@ -57,10 +58,26 @@ class CommonSearch {
         return found ? *found : nullptr;
     }
 
+    /// What is to copy: whatever finds its data, or data that a probe has looked for.
+    enum class Use { unprobed, probed };
+
+    /// By the machine on which it is slowest.
+    bool may_take(const CommonRace& race, Entrant entrant, std::size_t size,
+                  const Weights& weights) const {
+        return may_take_unprobed(run_, entrant, size, weights, [&](Workload workload) {
+            double least = INFINITY;
+            for (std::size_t i = 0; i < sources_.size(); ++i) {
+                least = std::min(least, race.score(i, name_of(entrant), {{workload, 1}}));
+            }
+            return std::exp(least);
+        });
+    }
+
     /// Whom all machines timed under these weights, each above 0; of thousands that were timed once
     /// or twice some look best by luck alone, so not those. Only those that are worth about as much
     /// as the best.
-    std::vector<Entrant> finalists(const CommonRace& race, const Weights& weights) const {
+    std::vector<Entrant> finalists(const CommonRace& race, std::size_t size, const Weights& weights,
+                                   Use use = Use::unprobed) const {
         constexpr std::size_t kLeastSamples = 3;
         constexpr double kNear = 0.02; ///< of the best worth: what the race's figures may decide
         std::vector<std::pair<Entrant, double>> timed;
@@ -71,6 +88,7 @@ class CommonSearch {
             const auto place = places_.find(name);
             if (place == places_.end()) continue;
             if (!race.timed(name, weights, kLeastSamples)) continue;
+            if (use == Use::unprobed && !may_take(race, place->second, size, weights)) continue;
             timed.emplace_back(place->second, race.worth(name, weights));
             best = std::max(best, timed.back().second);
         }
@@ -83,9 +101,9 @@ class CommonSearch {
 
     /// Those of the objective, and without what waits for the run-off where the machines' run-offs
     /// have nobody but the plain copy in common, which is in every one, however slow it is.
-    Weights weights_for(const CommonRace& race, const Weights& wanted) const {
+    Weights weights_for(const CommonRace& race, std::size_t size, const Weights& wanted) const {
         const Weights weights = counting(wanted);
-        const std::vector<Entrant> common = finalists(race, weights);
+        const std::vector<Entrant> common = finalists(race, size, weights);
         const bool plain_alone =
             common.size() == 1 && name_of(common[0]) == facts_of(run_.plan.operation).space->plain;
         return common.empty() || plain_alone ? screening_weights(weights) : weights;
@@ -93,11 +111,12 @@ class CommonSearch {
 
     /// The winner of one size and objective; none where all machines timed nobody.
     std::optional<SizeResult> best_of(const CommonRace& race, std::size_t size,
-                                      const Weights& weights, const std::vector<Entrant>& below) {
+                                      const Weights& weights, const std::vector<Entrant>& below,
+                                      Use use = Use::unprobed) {
         for (const auto& [workload, weight] : weights) {
             if (!race.timed(workload)) return std::nullopt;
         }
-        const std::vector<Entrant> entrants = finalists(race, weights);
+        const std::vector<Entrant> entrants = finalists(race, size, weights, use);
         if (entrants.empty()) return std::nullopt;
         std::mt19937_64 random = run_.enter(Step::pipelines, size);
         Race common(size, weights, random, {run_.session, named_, {.name = "libc"}});
@@ -118,7 +137,8 @@ class CommonSearch {
             if (!common_.facts.found.empty()) {
                 below = {common_.facts.found.back().results[i].winner()};
             }
-            const Weights weights = weights_for(*race, weights_at(size, objectives_[i].weights));
+            const Weights weights =
+                weights_for(*race, size, weights_at(size, objectives_[i].weights));
             if (i == 0) first = weights;
             const auto result = best_of(*race, size, weights, below);
             if (!result) {
@@ -168,8 +188,9 @@ class CommonSearch {
         return {std::exp(sum / static_cast<double>(sources_.size())), std::exp(worst)};
     }
 
-    /// A copy that senses was timed on its own machine only, but its halves were on all. (Rejected:
-    /// to take none. Without sensing, a megabyte takes a fifth longer.)
+    /// A copy that senses was timed on its own machine only, where it did not lose on cached data
+    /// (see loses_where_cached), but its halves were on all. (Rejected: to take none. Without
+    /// sensing, a megabyte takes a fifth longer.)
     std::optional<SensingResult> common_sensing(const CommonRace& race, std::size_t size,
                                                 const Found& found) {
         std::vector<const Choice*> all;
@@ -190,12 +211,12 @@ class CommonSearch {
         Weights uncached = screening_weights(weights_at(size, objectives_.front().weights));
         std::erase_if(uncached, [](const auto& one) { return one.first == Workload::hot; });
         if (uncached.empty()) return std::nullopt;
-        const auto hot = best_of(race, size, {{Workload::hot, 1}}, {});
-        const auto cold = best_of(race, size, uncached, {});
+        const auto hot = best_of(race, size, {{Workload::hot, 1}}, {}, Use::probed);
+        const auto cold = best_of(race, size, uncached, {}, Use::probed);
         if (!hot || !cold) return std::nullopt;
         SensingCopy copy{all.front()->sensing->probe, candidate(*hot), candidate(*cold), {}};
         if (looks_at_destination(*copy.probe)) {
-            const auto fetch = best_of(race, size, {{Workload::fetch, 1}}, {});
+            const auto fetch = best_of(race, size, {{Workload::fetch, 1}}, {}, Use::probed);
             if (!fetch) return std::nullopt;
             copy.fetch = candidate(*fetch);
         }

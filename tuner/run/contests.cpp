@@ -38,19 +38,16 @@ void Contests::forbid_unprobed(const Run& run, std::size_t objective,
                                std::vector<SizeScores>& scores) const {
     for (std::size_t index = 0; index < scores.size(); ++index) {
         const SizeResult& result = at_size[index].results[objective];
-        std::vector<Workload> cached;
-        if (!run.outgrows_caches(result.size)) {
-            cached = cached_workloads(result.size, run.objectives[objective].weights);
-        }
         for (const Finalist& one : result.finalists) {
             const auto place = std::ranges::find(contestants, one.candidate);
             if (place == contestants.end()) continue;
-            const bool unprobed =
-                run.copy(one.candidate).cache_effect == kNonTemporal &&
-                std::ranges::any_of(cached, [&](Workload workload) {
-                    return one.workloads.at(workload).judged_ratio().median < kClearlySlower;
-                });
-            if (run.may_take(one.candidate, result.size) && !unprobed) continue;
+            const auto ratio = [&](Workload workload) {
+                return one.workloads.at(workload).judged_ratio().median;
+            };
+            if (may_take_unprobed(run, one.candidate, result.size,
+                                  run.objectives[objective].weights, ratio)) {
+                continue;
+            }
             scores[index].plain[static_cast<std::size_t>(place - contestants.begin())] =
                 -std::numeric_limits<double>::infinity();
         }
@@ -148,6 +145,15 @@ std::vector<Row> Contests::beyond_chance(std::vector<Row> rows,
             return again || forbidden || settled.count(index) > 0 ||
                    leads(index, one, other, objective);
         });
+}
+
+bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
+                       const std::function<double(Workload)>& ratio) {
+    if (!run.may_take(entrant, size)) return false;
+    if (run.copy(entrant).cache_effect != kNonTemporal || run.outgrows_caches(size)) return true;
+    return std::ranges::none_of(cached_workloads(size, weights), [&](Workload workload) {
+        return ratio(workload) < kClearlySlower;
+    });
 }
 
 bool loses_where_cached(const Race& race, Entrant entrant, std::size_t size,

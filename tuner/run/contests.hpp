@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,10 +59,8 @@ struct Contests {
 
     std::size_t size_at(std::size_t index) const { return at_size[index].results.front().size; }
     std::vector<TimedRowCopy> timed_rows() const;
-    /// Lets no row take alone what Run::may_take forbids, nor, at sizes that fit in the caches,
-    /// what stores past them and is clearly slower than libc in any situation whose destination was
-    /// cached: in a loop it makes uncached itself what it is given in a cache. `scores` by
-    /// evaluated size.
+    /// Lets no row take without a probe what may_take_unprobed() forbids. `scores` by evaluated
+    /// size.
     void forbid_unprobed(const Run& run, std::size_t objective,
                          std::vector<SizeScores>& scores) const;
     /// The sensing copy of a row; null where none was timed.
@@ -85,6 +84,14 @@ struct Contests {
     bool leads(std::size_t index, const RowCopy& one, const RowCopy& other,
                std::size_t objective) const;
 };
+
+/// Whether a pipeline may copy a size without a probe: not where Run::may_take forbids it, nor, at
+/// sizes that fit in the caches, where it stores past them and is clearly slower than libc in any
+/// situation that counts and whose destination was cached: in a loop it makes uncached itself what
+/// it is given in a cache. `ratio`: libc's time over its own under a workload, or that of the
+/// fastest of libc and the references.
+bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
+                       const std::function<double(Workload)>& ratio);
 
 /// Whether in the last run-off of `race` a sensing copy was clearly slower than libc on the mean of
 /// the situations whose destination was cached, and in most rounds: its probe takes one state for

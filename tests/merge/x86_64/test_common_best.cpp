@@ -160,6 +160,29 @@ TEST_F(CommonBestOf, machines_is_no_copy_that_loses_much_on_one_of_them) {
     }
 }
 
+TEST_F(CommonBestOf, machines_stores_past_no_cache_without_a_probe_that_holds_a_destination) {
+    const auto machine_with = [](double hot) {
+        return KnownTruth{"uncached " + std::to_string(hot),
+                          made_up_truth([=](const std::string& name, std::size_t size,
+                                            Workload workload) -> double {
+                              if (size <= 1024) return 0;
+                              if (name == kLarge) return workload == Workload::hot ? hot : 0.4;
+                              return name == kCommon ? 0.9 : 0;
+                          })};
+    };
+    TuningRequest request = made_up_request();
+    request.options.sensing = false;
+    const auto winner = [&](double hot, double on_the_other) {
+        return best({search(machine_with(hot), 1, request),
+                     search(machine_with(on_the_other), 2, request)})
+            .profile.choices.at(3)
+            .copy;
+    };
+    EXPECT_EQ(name_of(winner(1.02, 1.02)), kLarge);
+    EXPECT_EQ(name_of(winner(1.02, 1.12)), kCommon) << "on one of them it loses";
+    EXPECT_EQ(name_of(winner(1.12, 1.12)), kCommon);
+}
+
 TEST_F(CommonBestOf, machines_names_what_it_was_merged_from) {
     TuningRequest request = made_up_request();
     request.seed = 5;
