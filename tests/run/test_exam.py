@@ -79,9 +79,13 @@ def test_strict_fails_exactly_where_the_exam_found_a_loss(examined) -> None:
 
 
 def test_without_a_compiler_the_run_says_so_and_strict_fails(
-    build_dir: Path, tmp_path: Path
+    examined, build_dir: Path, tmp_path: Path
 ) -> None:
-    done = tune(build_dir, tmp_path, "--strict", cc="/missing/cc")
+    """A run that goes on where that one came to its exam."""
+    lines = (examined[0] / "trials.jsonl").read_bytes().splitlines(keepends=True)
+    begin = next(i for i, line in enumerate(lines) if b'"exam' in line)
+    (tmp_path / "p.json.trials").write_bytes(b"".join(lines[:begin]))
+    done = tune(build_dir, tmp_path, "--strict", "--resume", cc="/missing/cc")
     assert done.returncode == 1
     assert "warning: the routine was not examined: " in done.all_stderr
     assert done.stderr.splitlines()[-1].startswith(

@@ -165,18 +165,12 @@ def interrupted_late(
     return interrupted(command, lambda _: marker.read_text().endswith("!"), number, cwd=folder)
 
 
-@pytest.mark.parametrize(
-    ("late", "number"),
-    [
-        ("pauses", signal.SIGINT),
-        ("stops", signal.SIGINT),
-    ],
-)
+@pytest.mark.parametrize("late", ["pauses", pytest.param("stops", marks=pytest.mark.slow)])
 def test_a_signal_ends_a_run_whose_reference_does_not_return(
-    build_dir: Path, tune, copies: Path, tmp_path: Path, late: str, number: int
+    build_dir: Path, tune, copies: Path, tmp_path: Path, late: str
 ) -> None:
     run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
-    done = interrupted_late(build_dir, tmp_path, run, late[0], number)
+    done = interrupted_late(build_dir, tmp_path, run, late[0], signal.SIGINT)
     assert done.returncode == 130, done
     said = "asterope-tune: interrupted; the same command with --resume goes on\n"
     assert done.stderr.endswith(said)
