@@ -12,6 +12,21 @@ from . import members, probes, threads
 # The operations, as profiles and options have them.
 MEMCPY, MEMSET = "memcpy", "memset"
 
+
+@dataclass(frozen=True)
+class Operation:
+    """What the tuner's C has of one: its `space` of copies, and the `function` that is one."""
+
+    name: str
+    space: str
+    function: str
+
+
+OPERATIONS = (
+    Operation(MEMCPY, "copies", "candidate"),
+    Operation(MEMSET, "sets", "set_candidate"),
+)
+
 # Those that may sense, and that are chosen by intent as well.
 SENSING = (MEMCPY, "pipelines")
 
