@@ -21,7 +21,7 @@ from copy_programs import CHECKERS, REPOSITORY, STRICT_C, failures, output_of, r
 # emulated copy takes some ten times as long: there each pair of offsets meets one size in 31, which
 # lets each size meet every offset. So each run checks one candidate in so many on each CPU; --slow
 # checks each on one of the CPUs that have what it needs.
-SAMPLE = {True: (17, ("--step", "5")), False: (251, ())}  # by whether it is native
+SAMPLE = {True: (37, ("--step", "5")), False: (401, ())}  # by whether it is native
 THIN = {True: (), False: ("--step", "31", "--other-step", "31")}
 PROCESSES = 2
 EMULATED = {"movdir64b"}  # by the check itself

@@ -10,10 +10,11 @@ import subprocess
 import time
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import make_device, only_error_of
+from command_errors import make_device, only_error_of, run_command
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
@@ -43,6 +44,29 @@ def wait_for_bytes(log: Path, count: int, process: subprocess.Popen) -> None:
                 return
         except FileNotFoundError:
             pass
+
+
+class Begun(NamedTuple):
+    """What others were told that wanted the same log, and what that held when its run was ended."""
+
+    refusals: list[str]
+    log: bytes
+
+
+@pytest.fixture(scope="module")
+def begun(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Begun:
+    folder = tmp_path_factory.mktemp("begun")
+    log = folder / "asterope-profile.json.trials"
+    first = subprocess.Popen([program, *SHORT, "--quiet"], cwd=folder)
+    try:
+        wait_for_bytes(log, 5_000, first)
+        ways = ([], ["--resume"], ["--resume", "--log", log.name])
+        run = partial(run_command, program, *SHORT, "--quiet", cwd=folder)
+        refusals = [only_error(run(*way), 2) for way in ways]
+    finally:
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(timeout=60) == 130
+    return Begun(refusals, log.read_bytes())
 
 
 # --- Killed and resumed ---------------------------------------------------------------------------
@@ -154,19 +178,18 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_completes(tune, tmp_path
     assert (tmp_path / "asterope-profile.json.trials").exists()  # for --resume
 
 
-def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, tmp_path: Path) -> None:
+def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, begun: Begun, tmp_path: Path) -> None:
     for _ in range(2):
         message = only_error(tune(*SHORT, "--quiet", "--time-budget", "0.001s"), 1)
         assert "before anything was timed: give more" in message
-    assert tune(*SHORT, "--quiet", "--log", "whole.jsonl").returncode == 0
-    lines = (tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
+    lines = begun.log.splitlines(keepends=True)
     trials = tmp_path / "asterope-profile.json.trials"
-    for begun in (b'"calls"', b'"ns"'):  # killed while calibrating, and in its first trial
+    for last in (b'"calls"', b'"ns"'):  # killed while calibrating, and in its first trial
         (tmp_path / "asterope-profile.json").unlink(missing_ok=True)
-        first = next(i for i, line in enumerate(lines) if begun in line)
+        first = next(i for i, line in enumerate(lines) if last in line)
         trials.write_bytes(b"".join(lines[: first + 1]))
         done = tune(*SHORT, "--quiet")
-        refused = begun == b'"ns"'
+        refused = last == b'"ns"'
         # a log that nobody asked for goes when the profile is there
         assert (done.returncode, trials.exists()) == ((2, True) if refused else (0, False))
 
@@ -174,18 +197,10 @@ def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, tmp_path: Path) -> N
 # --- Two at once ----------------------------------------------------------------------------------
 
 
-def test_a_log_has_one_writer(program: Path, tune, tmp_path: Path) -> None:
-    log = tmp_path / "asterope-profile.json.trials"
-    first = subprocess.Popen([program, *SHORT, "--quiet"], cwd=tmp_path)
-    try:
-        wait_for_bytes(log, 5_000, first)
-        for second in ([], ["--resume"], ["--resume", "--log", log.name]):
-            message = only_error(tune(*SHORT, "--quiet", *second), 2)
-            assert f"{log.name} is being written by another run" in message
-    finally:
-        first.send_signal(signal.SIGTERM)
-        assert first.wait(timeout=60) == 130
-    assert log_lines_of(log.read_bytes())
+def test_a_log_has_one_writer(begun: Begun) -> None:
+    for message in begun.refusals:
+        assert "asterope-profile.json.trials is being written by another run" in message
+    assert log_lines_of(begun.log)
 
 
 # --- No regular files -----------------------------------------------------------------------------

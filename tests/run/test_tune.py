@@ -270,7 +270,7 @@ def test_a_terminal_gets_a_progress_line_with_the_time_left(
 ) -> None:
     ours, theirs = pty.openpty()
     # long enough for a line at any speed: each 0.2 s
-    asked = ("--rigor", "quick", "--workload", "hot", "--sizes", "128,256,512,1K")
+    asked = ("--rigor", "quick", "--workload", "hot", "--space", "paper", "--sizes", "128")
     process = subprocess.Popen(
         [build_dir / "asterope-tune", *asked, "--no-generate"],
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs,
