@@ -10,7 +10,9 @@ from statistics import fmean, median
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
 from .statistics import (
     NO_TRIMMING,
+    Cells,
     Estimate,
+    Group,
     Period,
     Saved,
     Trimming,
@@ -109,7 +111,9 @@ def _is_settled(one: PlaceFound) -> bool:
 def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) -> Found:
     """`ways`: libc, libc again, the routine and others. `whole`: one that all places take together
     alone."""
-    seconds = max(0.0, observed.cpu_seconds - sum(map(_explored, observed.places.values())))
+    all_cells = {place: _cells(seen.cycles) for place, seen in observed.places.items()}
+    explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
+    seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
     together = {way: _together(observed, way, seconds, part) for way, part in parts.items()}
 
@@ -122,13 +126,12 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
     by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
     places = [
-        _of_place(place, seen, seconds, sum(parts.values()), ways, by_luck)
+        _of_place(place, seen, all_cells[place], seconds, sum(parts.values()), ways, by_luck)
         for place, seen in observed.places.items()
     ]
     places.sort(
         key=lambda one: (abs(one.gained.value) if one.gained else 0.0, one.share), reverse=True
     )
-    explored = observed.cpu_seconds - seconds
     of_whole = None if whole is None else gain_of(whole, seconds)
     wall = gain_of(ROUTINE, observed.wall_seconds - explored)
     return Found(gain_of(ROUTINE, seconds), wall, places, seconds, of_whole, whole is not None)
@@ -145,13 +148,14 @@ def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
     return {ROUTINE: tried * 3 / 8, whole: tried / 8 + observed.easy_others / seconds}
 
 
-def _explored(seen: Seen) -> float:
+def _cells(cycles: Sequence[Group]) -> tuple[Trimming, Cells]:
+    trim = trimming(cycles)
+    return trim, cells_of(cycles, trim)
+
+
+def _explored(seen: Seen, cells: Cells) -> float:
     """Seconds that other ways than libc's and the routine took more than these would have."""
-    cells = [
-        one
-        for one in cells_of(seen.cycles, trimming(seen.cycles))
-        if LIBC in one and ROUTINE in one
-    ]
+    cells = [one for one in cells if LIBC in one and ROUTINE in one]
     if not cells:
         return 0.0
     alone = sum(one[LIBC].seconds + one[ROUTINE].seconds for one in cells) / (2 * len(cells))
@@ -205,7 +209,7 @@ def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
     """The cycles after the slowest ways have left, which spoil the caches for the others. Where too
     few are left then, all."""
     late = [cycle for cycle in seen.cycles if all(block.way not in seen.left for block in cycle)]
-    return late if len(late) >= FEW else seen.cycles
+    return late if FEW <= len(late) < len(seen.cycles) else seen.cycles
 
 
 def _copying(seen: Seen, libc: float, routine: float, part: float) -> float:
@@ -217,17 +221,23 @@ def _copying(seen: Seen, libc: float, routine: float, part: float) -> float:
 
 
 def _of_place(
-    place: Place, seen: Seen, seconds: float, part: float, ways: Sequence[str], by_luck: float
+    place: Place,
+    seen: Seen,
+    of_all: tuple[Trimming, Cells],
+    seconds: float,
+    part: float,
+    ways: Sequence[str],
+    by_luck: float,
 ) -> PlaceFound:
-    """`part`: of the program's seconds, those that were not under libc."""
+    """`of_all`: of all cycles. `part`: of the program's seconds, those not under libc."""
     racing = _racing(seen)
     stayed = [way for way in ways if way not in seen.left]
-    trim = trimming(racing)
-    cells = cells_of(racing, trim if trim.is_fair else NO_TRIMMING)
-    early = cells_of(seen.cycles, trimming(seen.cycles))
+    trim, cells = of_all if racing is seen.cycles else _cells(racing)
+    if not trim.is_fair:
+        cells = cells_of(racing, NO_TRIMMING)
     ratios = {}
     for way in ways:
-        among = cells if way in stayed else early
+        among = cells if way in stayed else of_all[1]
         found = ratio(among, LIBC, way) if way != LIBC else None
         if found is not None:
             ratios[way] = found

@@ -40,19 +40,23 @@ class Tried:
     ways: Sequence[Way]
     observed: Observed = field(default_factory=Observed)
     stopped_by: str = ""
+    _found: Found | None = None  # of all that is observed
 
     @property
     def names(self) -> list[str]:
         return names_of(self.ways)
 
     def found(self) -> Found:
-        whole = next((way.name for way in self.ways if way.is_whole), None)
-        return findings(self.observed, [name for name in self.names if name != whole], whole)
+        if self._found is None:
+            whole = next((way.name for way in self.ways if way.is_whole), None)
+            names = [name for name in self.names if name != whole]
+            self._found = findings(self.observed, names, whole)
+        return self._found
 
     def read(self, folder: Path) -> float:
         """Adds what the processes left there; returns their CPU time. Each pair of periods has a
         name of its own."""
-        seconds = 0.0
+        seconds, self._found = 0.0, None
         for path in sorted(folder.glob("*.raw")):
             with suppress(RawError, TrialError, OSError):  # one that ended before it began
                 one = read_trial(path, read_process(path), self.names)
@@ -79,7 +83,7 @@ class Trial(Tried):
 
     def measure(self, tell: Callable[[str], None]) -> None:
         """Raises Failure; what was seen until then is kept."""
-        began, longest = time.monotonic(), 0.0
+        began, longest, looked = time.monotonic(), 0.0, 0.0
         while True:
             left = self.seconds - (time.monotonic() - began)
             start = time.monotonic()
@@ -93,10 +97,13 @@ class Trial(Tried):
                 if not self.observed.places or self._copies_too_little():
                     self.stopped_by = ENDED
                     return
-                if self.found().is_known:
+                start = time.monotonic()
+                is_known, looked = self.found().is_known, time.monotonic() - start
+                if is_known:
                     self.stopped_by = KNOWN
                     return
-            if time.monotonic() - began + longest > self.seconds:
+            # what is found at the end is a part of the time
+            if time.monotonic() - began + longest + looked > self.seconds:
                 self.stopped_by = TIME
                 return
 
