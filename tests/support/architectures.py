@@ -179,14 +179,14 @@ class Architecture:
         values, why_not = self.pipelines.VALUES, self.pipelines.why_not
         common = (rt for rt in values["rt"] if rt not in ("MOVDIR64B", "MOPS"))
         kinds = itertools.product(common, values["lt"], values["st"])
-        return [kind for kind in kinds if why_not(*kind, "none", 0, 0) is None]
+        return [(rt, lt, st) for rt, lt, st in kinds if why_not(rt=rt, lt=lt, st=st) is None]
 
     def one_of(self, rt: str, lt: str, st: str, number: int) -> Any:
         """A tuple of that kind that prefetches, where it can, the `number`-th way."""
         values, make = self.pipelines.VALUES, self.pipelines.Tuple
         types, sizes = values["pt"][1:], values["ps"][1:8]
         pt, ps = types[number % len(types)], sizes[number % len(sizes)]
-        if self.pipelines.why_not(rt, lt, st, pt, ps, 0) is not None:
+        if self.pipelines.why_not(rt=rt, lt=lt, st=st, pt=pt, ps=ps) is not None:
             return make(rt, lt, st, "none", 0, 0)
         return make(rt, lt, st, pt, ps, values["pd"][number * 5 % 16])
 
@@ -207,7 +207,7 @@ class Architecture:
         for i, v in enumerate(unmarked):
             tb, pw = blocks[i % len(blocks)], (0, 8)[i % 2]
             ways = ({"tb": tb, "pw": pw}, {"tb": tb}, {})
-            marks = next(way for way in ways if why_not(v.rt, v.st, **way) is None)
+            marks = next(way for way in ways if why_not(rt=v.rt, st=v.st, **way) is None)
             found.append(make(v.rt, v.st, **marks))
         return found
 

@@ -7,9 +7,9 @@ function of the tuner.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import field, make_dataclass
-from typing import Any, Callable, ClassVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, make_dataclass
+from typing import Any, ClassVar
 
 from . import axis
 from .axis import Axis
@@ -120,8 +120,8 @@ def classes(
     vectors: tuple[str, ...],
     whole: tuple[str, ...],
     edges: tuple[str, ...] | None = None,
-) -> tuple[Any, Any]:
-    """The classes Variant and Tuple of a space, in `module`: frozen, with a field for each axis.
+) -> Any:
+    """The class Tuple of a space, in `module`, and its VARIANT: frozen, with a field for each axis.
 
     `lacks`: what stands for the axes that the templates ask for and the space has not. `vectors`:
     the register types that are plain loads and stores; `whole`: those of which one instruction, or
@@ -156,38 +156,61 @@ def classes(
     )
     point = made("Tuple", axes, "One point of the space.")
     variant.VARIANT = point.VARIANT = variant
-    return variant, point
+    return point
 
 
-def named(make: Any, why_not: Callable[..., str | None], name: str) -> Any:
-    """The tuple of the class `make` that its `name` writes so; None where there is none."""
-    words = name.split(" ")
-    values = {}
-    for one in make.AXES:
-        known = {f"{one.mark or ''}{value}": value for value in one.values}
-        if words and words[0] in known:
-            values[one.field] = known[words.pop(0)]
-        elif one.mark is None:
+@dataclass(frozen=True)
+class Pipelines(axis.Space):
+    """The pipelines of an operation. `by_rule`: axes whose values the rule looks at by itself, with
+    the others; all others are looked at alone before it."""
+
+    by_rule: tuple[str, ...] = ()
+
+    # A candidate does any size from here up; the small copies are for what is below.
+    MINIMUM_BYTES: ClassVar[int] = 128
+
+    @property
+    def VALUES(self) -> Mapping[str, tuple[Any, ...]]:
+        """By axis."""
+        return {one.field: one.values for one in self.AXES}
+
+    @property
+    def MARKED(self) -> tuple[Axis, ...]:
+        """The axes with a mark."""
+        return self.Tuple.MARKED
+
+    def why_not(self, **values: Any) -> str | None:
+        """Why the tuple does not exist, or None where it does; what is not named is the default."""
+        values = {one.field: one.default for one in self.AXES} | values
+        alone = [one for one in self.AXES if one.field not in self.by_rule]
+        return axis.why_outside(alone, values) or self.rule(**values)
+
+    def named(self, name: str) -> Any:
+        """The tuple that its `name` writes so; None where there is none."""
+        words = name.split(" ")
+        values = {}
+        for one in self.AXES:
+            known = {f"{one.mark or ''}{value}": value for value in one.values}
+            if words and words[0] in known:
+                values[one.field] = known[words.pop(0)]
+            elif one.mark is None:
+                return None
+        if words or self.why_not(**values) is not None:
             return None
-    if words or why_not(**values) is not None:
-        return None
-    found = make(**values)
-    return found if found.name == name else None
+        found = self.Tuple(**values)
+        return found if found.name == name else None
 
-
-def variants(
-    make: Any, nesting: tuple[str, ...], why_not: Callable[..., str | None]
-) -> Iterator[Any]:
-    """All variants, of the class `make`, in the order of `nesting`, whose last axis runs fastest;
-    those with fewer departures from the paper come first.
-    """
-    table = {one.field: one for one in make.AXES}
-    # of a distance, the first but 0 stands for all of them
-    domains = [table[f].values[: 2 if table[f].is_distance else None] for f in nesting]
-    everything = []
-    for values in itertools.product(*domains):
-        fields = dict(zip(nesting, values))
-        if why_not(**fields) is None:
-            stages = {f: int(v > 0) for f, v in fields.items() if table[f].is_distance}
-            everything.append(make(**{**fields, **stages}))
-    yield from sorted(everything, key=lambda variant: variant.departures)
+    def variants(self) -> Iterator[Any]:
+        """All variants, simplest first: in this order ties are broken, that of `nesting`; those
+        with fewer departures from the paper come first.
+        """
+        table = {one.field: one for one in self.AXES}
+        # of a distance, the first but 0 stands for all of them
+        domains = [table[f].values[: 2 if table[f].is_distance else None] for f in self.nesting]
+        everything = []
+        for values in itertools.product(*domains):
+            fields = dict(zip(self.nesting, values))
+            if self.why_not(**fields) is None:
+                stages = {f: int(v > 0) for f, v in fields.items() if table[f].is_distance}
+                everything.append(self.Tuple.VARIANT(**{**fields, **stages}))
+        yield from sorted(everything, key=lambda variant: variant.departures)

@@ -10,15 +10,14 @@ A line is 64 bytes, whatever the CPU's caches have.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from .. import axes, axis, tuples
+from .. import axes, tuples
 from ..axis import Axis
 from .registers import CLEARS_LINES, MOPS, SVE, VECTORS, needs
 
-# A candidate copies any size from here up; the small copies cover what is below.
-MINIMUM_BYTES = 128
+_SIZES = (0, *range(2, 15, 2))
+_DISTANCES = tuple(range(0, 31, 2))
 
 AXES = (
     Axis(
@@ -38,13 +37,13 @@ AXES = (
     ),
     Axis(
         "ps",
-        (0, *range(2, 15, 2)),
+        _SIZES,
         "Prefetch size in lines of 64 bytes: what one prefetch stage fetches. 0 only without "
         "prefetch.",
     ),
     Axis(
         "pd",
-        tuple(range(0, 31, 2)),
+        _DISTANCES,
         "Prefetch distance in lines of 64 bytes: how far ahead of the load the prefetch stage "
         "runs.",
         stage="ps",
@@ -90,8 +89,6 @@ AXES = (
     ),
     axes.DIRECTION,
 )
-VALUES = {axis.field: axis.values for axis in AXES}
-MARKED = tuple(axis for axis in AXES if axis.mark is not None)
 
 # In which order variants are counted, the last one fastest: ties are broken in this order. A new
 # axis goes to the front.
@@ -100,30 +97,24 @@ _NESTING = ("dir", "clear", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 # A stretch of a page must be whole steps, and none is longer than 8 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
-Variant, Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=(MOPS,), edges=("Q",))
+Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=(MOPS,), edges=("Q",))
 
 # Loads and stores and nothing else, on any AArch64 CPU: what copies where the CPU lacks what the
 # winners need, and where noise hid which copy is the fastest.
-PLAIN = Tuple("Q", "T", "T", "none", 0, 0)
+_PLAIN = Tuple("Q", "T", "T", "none", 0, 0)
 
 
-def prefetch_sizes(rt: str, tb: int, pi: int) -> tuple[int, ...]:
+def _prefetch_sizes(rt: str, tb: int, pi: int) -> tuple[int, ...]:
     """The prefetch sizes that there are: of registers whose length is known, whole blocks."""
-    sizes = VALUES["ps"][1:] if pi == 1 else _INTERLEAVED_PREFETCH_SIZES
+    sizes = _SIZES[1:] if pi == 1 else _INTERLEAVED_PREFETCH_SIZES
     return tuple(ps for ps in sizes if rt == SVE or ps % tb == 0)
 
 
-def why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any) -> str | None:
-    """Why the tuple does not exist, or None where it does. `marked`: tb, pi, pw, clear, dir."""
-    marked = {one.field: marked.get(one.field, one.default) for one in MARKED}
-    values = {"rt": rt, "lt": lt, "st": st, "pt": pt, **marked}
-    outside = axis.why_outside((one for one in AXES if one.field in values), values)
-    if outside:
-        return outside
+def _why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any) -> str | None:
     if rt == MOPS and pt != "none":
         return f"{rt} is one copy: it has only pt none"
-    if rt not in VECTORS and any(marked[one.field] != one.default for one in MARKED):
-        only = ", ".join(f"{one.field} {one.default}" for one in MARKED)
+    if rt not in VECTORS and any(marked[one.field] != one.default for one in Tuple.MARKED):
+        only = ", ".join(f"{one.field} {one.default}" for one in Tuple.MARKED)
         return f"{rt} has only {only}"
     return _why_not_marked(rt, lt, st, pt, **marked) or _why_no_prefetch(rt, pt, ps, pd, **marked)
 
@@ -153,16 +144,12 @@ def _why_no_prefetch(
 ) -> str | None:
     if pt == "none":
         return None if (ps, pd) == (0, 0) else "without prefetch, ps and pd are 0"
-    sizes = prefetch_sizes(rt, tb, pi)
+    sizes = _prefetch_sizes(rt, tb, pi)
     if ps not in sizes:
         return f"with rt {rt}, tb {tb} and pi {pi}, ps is one of {' '.join(map(str, sizes))}"
-    if pd not in VALUES["pd"]:
+    if pd not in _DISTANCES:
         return "pd is an even number of lines from 0 to 30"
     return None
 
 
-# All variants, simplest first: in this order ties are broken.
-variants = partial(tuples.variants, Variant, _NESTING, partial(why_not, pd=0))
-
-# By its name; None where there is none.
-named = partial(tuples.named, Tuple, why_not)
+SPACE = tuples.Pipelines(Tuple, _PLAIN, _NESTING, _why_not, by_rule=("ps", "pd"))

@@ -1,8 +1,9 @@
 """The copies of x86-64: registers, instructions, the CPU features that they need."""
 
 from ..probes import SPACE as probes
-from . import pipelines, set_pipelines
 from .members import overlapping_copies, small_copies, small_sets
+from .pipelines import SPACE as pipelines
+from .set_pipelines import SPACE as set_pipelines
 
 __all__ = [
     "overlapping_copies",

@@ -8,10 +8,9 @@ past every cache. All that others must know of an axis is in the table below.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from .. import axes, axis, tuples
+from .. import axes, tuples
 from ..axis import Axis
 from .registers import VECTORS
 from .registers import needs as needs_of_register
@@ -21,8 +20,8 @@ DIRECT = "MOVDIR64B"
 # One instruction copies everything.
 WHOLE = ("REP_MOVSB", "REP_MOVSQ")
 
-# A candidate copies any size from here up; the small copies cover what is below.
-MINIMUM_BYTES = 128
+_SIZES = (0, *range(2, 15, 2), 16)
+_DISTANCES = tuple(range(0, 31, 2))
 
 AXES = (
     Axis(
@@ -52,13 +51,13 @@ AXES = (
     Axis("pt", ("none", "T0", "T1", "T2", "NTA"), "Prefetch type."),
     Axis(
         "ps",
-        (0, *range(2, 15, 2), 16),
+        _SIZES,
         "Prefetch size in cache lines: what one prefetch stage fetches. 0 only without prefetch, "
         "16 only with tb 16.",
     ),
     Axis(
         "pd",
-        tuple(range(0, 31, 2)),
+        _DISTANCES,
         "Prefetch distance in cache lines: how far ahead of the load the prefetch stage runs.",
         stage="ps",
         argument=1,
@@ -90,8 +89,6 @@ AXES = (
     ),
     axes.DIRECTION,
 )
-VALUES = {axis.field: axis.values for axis in AXES}
-MARKED = tuple(axis for axis in AXES if axis.mark is not None)
 
 # In which order variants are counted, the last one fastest: ties are broken in this order. A new
 # axis goes to the front.
@@ -100,34 +97,30 @@ _NESTING = ("dir", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 # A stretch of a page must be whole steps, and none is longer than 16 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
-Variant, Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=WHOLE)
+Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=WHOLE)
 
 # Loads and stores and nothing else, on any x86-64 CPU, in no situation a cliff: what copies where
 # the CPU lacks what the winners need, and where noise hid which copy is the fastest.
-PLAIN = Tuple("XMM", "T", "T", "none", 0, 0)
+_PLAIN = Tuple("XMM", "T", "T", "none", 0, 0)
 
 
-def prefetch_sizes(tb: int, pi: int) -> tuple[int, ...]:
+def _prefetch_sizes(tb: int, pi: int) -> tuple[int, ...]:
     """The prefetch sizes that a transfer block of `tb` lines can have: whole blocks."""
     if tb == 16:
         return (16,)
-    sizes = VALUES["ps"][1:-1] if pi == 1 else _INTERLEAVED_PREFETCH_SIZES
+    sizes = _SIZES[1:-1] if pi == 1 else _INTERLEAVED_PREFETCH_SIZES
     return tuple(ps for ps in sizes if ps % tb == 0)
 
 
-def why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any) -> str | None:
-    """Why the tuple does not exist, or None where it does. `marked`: tb, pi, pw, dir."""
-    marked = {one.field: marked.get(one.field, one.default) for one in MARKED}
-    values = {"rt": rt, "lt": lt, "st": st, "pt": pt, **marked}
-    outside = axis.why_outside((one for one in AXES if one.field in values), values)
-    if outside:
-        return outside
+def _why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any) -> str | None:
     if rt in WHOLE and (lt, st, pt) != ("T", "T", "none"):
         return f"{rt} is one instruction: it has only lt T, st T, pt none"
     if lt == "NT" and rt in ("R64", "MM"):
         return f"there is no non-temporal load for {rt}"
-    if rt not in (*VECTORS, DIRECT) and any(marked[one.field] != one.default for one in MARKED):
-        only = ", ".join(f"{one.field} {one.default}" for one in MARKED)
+    if rt not in (*VECTORS, DIRECT) and any(
+        marked[one.field] != one.default for one in Tuple.MARKED
+    ):
+        only = ", ".join(f"{one.field} {one.default}" for one in Tuple.MARKED)
         return f"{rt} has only {only}"
     return _why_not_marked(rt, lt, st, **marked) or _why_no_prefetch(
         pt, ps, pd, marked["tb"], marked["pi"]
@@ -153,18 +146,14 @@ def _why_not_marked(
 def _why_no_prefetch(pt: str, ps: int, pd: int, tb: int, pi: int) -> str | None:
     if pt == "none":
         return None if (ps, pd) == (0, 0) else "without prefetch, ps and pd are 0"
-    sizes = prefetch_sizes(tb, pi)
+    sizes = _prefetch_sizes(tb, pi)
     if ps not in sizes:
         if (tb, pi) == (2, 1):
             return "ps is an even number of cache lines from 2 to 14"
         return f"with tb {tb} and pi {pi}, ps is one of {' '.join(map(str, sizes))}"
-    if pd not in VALUES["pd"]:
+    if pd not in _DISTANCES:
         return "pd is an even number of cache lines from 0 to 30"
     return None
 
 
-# All variants, simplest first: in this order ties are broken. The paper's 466 come first.
-variants = partial(tuples.variants, Variant, _NESTING, partial(why_not, pd=0))
-
-# By its name; None where there is none.
-named = partial(tuples.named, Tuple, why_not)
+SPACE = tuples.Pipelines(Tuple, _PLAIN, _NESTING, _why_not, by_rule=("ps", "pd"))

@@ -7,12 +7,9 @@ byte than zero takes XMM registers there.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 from .. import axis, tuples
 from ..axis import Axis
-from . import pipelines
+from .pipelines import AXES as AXES_OF_COPIES
 from .registers import VECTORS
 from .registers import needs as needs_of_register
 
@@ -36,17 +33,16 @@ AXES = (
     ),
     Axis("st", ("T", "NT"), "Store type: T temporal, NT non-temporal."),
     axis.of_sets(
-        pipelines.AXES,
+        AXES_OF_COPIES,
         "tb",
         "Transfer block in cache lines: what a turn of the loop sets. Where missing: 2.",
     ),
     axis.of_sets(
-        pipelines.AXES,
+        AXES_OF_COPIES,
         "pw",
         "Prefetch of the buffer for write, its distance in cache lines. 0, or missing: none.",
     ),
 )
-MARKED = tuple(axis for axis in AXES if axis.mark is not None)
 
 # In which order variants are counted, the last one fastest: ties are broken in this order.
 _NESTING = ("pw", "tb", "st", "rt")
@@ -54,30 +50,21 @@ _NESTING = ("pw", "tb", "st", "rt")
 # What the templates ask of a pipeline, and a set has not.
 _LACKS = {"loads": False, "lt": "", "pt": "none", "ps": 0, "pd": 0, "pi": 1, "dir": "up"}
 
-Variant, Tuple = tuples.classes(__name__, AXES, _LACKS, vectors=VECTORS, whole=WHOLE)
+Tuple = tuples.classes(__name__, AXES, _LACKS, vectors=VECTORS, whole=WHOLE)
 
 # Stores and nothing else, on any x86-64 CPU: what sets where the CPU lacks what the winners need,
 # and where noise hid which set is the fastest.
-PLAIN = Tuple("XMM", "T")
+_PLAIN = Tuple("XMM", "T")
 
 
-def why_not(rt: str, st: str, **marked: Any) -> str | None:
-    """Why the tuple does not exist, or None where it does. `marked`: tb, pw."""
-    marked = {one.field: marked.get(one.field, one.default) for one in MARKED}
-    outside = axis.why_outside(AXES, {"rt": rt, "st": st, **marked})
-    if outside:
-        return outside
-    if rt in WHOLE and (st, marked["tb"], marked["pw"]) != ("T", 2, 0):
+def _why_not(rt: str, st: str, tb: int, pw: int) -> str | None:
+    if rt in WHOLE and (st, tb, pw) != ("T", 2, 0):
         return f"{rt} is one instruction: it has only st T, tb 2, pw 0"
     if rt == CLEARING and st != "NT":
         return f"{rt} is a non-temporal store: it has only st NT"
-    if marked["pw"] and st != "T":
+    if pw and st != "T":
         return "pw is 0 with st NT, which does not wait for the destination"
     return None
 
 
-# All variants, simplest first: in this order ties are broken.
-variants = partial(tuples.variants, Variant, _NESTING, why_not)
-
-# By its name; None where there is none.
-named = partial(tuples.named, Tuple, why_not)
+SPACE = tuples.Pipelines(Tuple, _PLAIN, _NESTING, _why_not)
