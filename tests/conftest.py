@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from command_errors import run_command
 
-pytest_plugins = ["bench_command", "installed_tree", "record_command", "recorder_fixtures"]
+pytest_plugins = [
+    *("bench_command", "installed_tree", "prove_command", "record_command", "recorder_fixtures"),
+]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("ASTEROPE_BUILD_DIR", REPOSITORY / "build")).resolve()

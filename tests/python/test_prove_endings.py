@@ -1,0 +1,242 @@
+"""asterope-prove of whole runs that are ended early, on terminals, and of servers with clients."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from asterope.prove.copies import LIBC
+from copy_programs import output_of
+from prove_command import REGEX, SAY, only_error, rows_of
+
+# --- Interrupts and terminals ---------------------------------------------------------------------
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(3000):  # for how long to wait, not for what comes out
+        if condition():
+            return
+        time.sleep(0.02)
+    pytest.fail("waited in vain")
+
+
+def lives(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_path) -> None:
+    """Eight rounds, then one run that would go on for ever, with a child that would, too."""
+    hang = f"echo x >>runs; [ $(wc -l <runs) -gt 27 ] && {{ echo $$ >pid; sleep 1000; }}; {SAY}"
+    asked = ("--rounds", "1000", "--metric", REGEX, "--json", "out.json")
+    process = subprocess.Popen(**command(*asked, "--", "sh", "-c", hang))
+    try:
+        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.send_signal(signal.SIGTERM)
+        stdout, stderr = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
+    assert "8 rounds of 3 copies" in stdout and "; interrupted." in stdout
+    assert "faster: 100.0 %" in stdout
+    assert json.loads((tmp_path / "out.json").read_text())["stopped_by"] == "interrupt"
+    assert children and not any(lives(int(pid)) for pid in children)
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def worker_of(process: subprocess.Popen) -> int:
+    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+
+
+# Leaves something that is in no group of its, and goes on for ever itself; where is the folder?
+LEAVES = "setsid sleep 1000 & echo $! $$ {folder} >said; sleep 1000"
+
+
+@pytest.mark.parametrize(
+    "kill",
+    [
+        lambda process: process.kill(),
+        lambda process: os.kill(worker_of(process), signal.SIGKILL),
+        lambda process: os.killpg(process.pid, signal.SIGKILL),
+        lambda process: process.send_signal(signal.SIGHUP),
+    ],
+    ids=["SIGKILL", "SIGKILL of its child", "SIGKILL of its group", "SIGHUP"],
+)
+def test_however_it_ends_it_leaves_neither_processes_nor_files(command, tmp_path, kill) -> None:
+    process = subprocess.Popen(**command("--", "sh", "-c", LEAVES), start_new_session=True)
+    said = tmp_path / "said"
+    try:
+        wait_for(lambda: said.exists() and said.read_text().endswith("\n"))
+        kill(process)
+    finally:
+        _, stderr = process.communicate(timeout=120)
+    *pids, folder = said.read_text().split()
+    for pid in pids:
+        wait_for(lambda pid=int(pid): not lives(pid))
+    assert Path(folder).is_relative_to(tmp_path / "tmp")
+    wait_for(lambda: list((tmp_path / "tmp").iterdir()) == [])
+    assert re.fullmatch("asterope-prove: (interrupted|was ended by SIGKILL)\n", stderr)
+
+
+def test_what_left_the_group_of_a_run_ends_with_the_run(prove, tmp_path: Path) -> None:
+    """Each run looks whether that of the one before it still lives."""
+    look = "[ -e pid ] && kill -0 $(cat pid) 2>>killed && echo lives >>alive; "
+    leave = "(setsid sh -c 'echo $$ >pid; exec sleep 1000' &); while ! [ -s pid ]; do :; done; "
+    run = f"{look}rm -f pid; {leave}{SAY}"
+    done = prove("--metric", REGEX, "--rounds", "6", "--", "sh", "-c", run)
+    assert done.returncode == 0, done
+    assert not (tmp_path / "alive").exists() and (tmp_path / "killed").exists()
+    assert not lives(int((tmp_path / "pid").read_text()))
+
+
+def test_progress_is_shown_on_a_terminal_only(command) -> None:
+    ours, its_own = pty.openpty()
+    settings = command("--rounds", "8", "--metric", REGEX, "--", "sh", "-c", SAY)
+    done = subprocess.run(**{**settings, "stderr": its_own}, timeout=120)
+    os.close(its_own)
+    said = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert "first run 1 of 3, which is not counted: libc" in said
+    assert re.search(r"round 7, known to 0\.0 %, about \d+ s left", said)
+    assert said.endswith("\r\033[K")
+    assert "round 7" not in done.stdout
+
+
+# --- Servers --------------------------------------------------------------------------------------
+
+# Says who it is to each that connects: under which library it runs, and its process id.
+SERVER = """
+import os, socket, sys
+where = sys.argv[1]
+if where.isdecimal():
+    listener = socket.create_server(("127.0.0.1", int(where)))
+else:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(where)
+    listener.listen()
+preload = os.environ.get("LD_PRELOAD", "")
+while True:
+    connection, _ = listener.accept()
+    took = 50 if "fast" in preload else 100
+    try:
+        connection.sendall(f"took {took} in process {os.getpid()}".encode())
+    except OSError:  # who only looked whether somebody listens is gone
+        continue
+    finally:
+        connection.close()
+    if "%s" in preload:
+        sys.exit("cannot go on")
+"""
+CLIENT = """
+import os, socket, sys
+assert "LD_PRELOAD" not in os.environ
+where = sys.argv[1]
+unix = not where.isdecimal()
+connection = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
+connection.connect(where if unix else ("127.0.0.1", int(where)))
+said = connection.recv(1000).decode()
+print(said)
+open(sys.argv[2], "a").write(said + chr(10))
+"""
+
+
+@pytest.fixture
+def parties(tmp_path: Path) -> Callable[..., list[str]]:
+    """The arguments for a server and its client; the first library whose name holds `dies` has the
+    server end."""
+
+    def arguments(where: str, dies: str = "nothing") -> list[str]:
+        (tmp_path / "server.py").write_text(SERVER % dies)
+        (tmp_path / "client.py").write_text(CLIENT)
+        client = f"{sys.executable} client.py {where} said"
+        return ["--client", client, "--", sys.executable, "server.py", where]
+
+    return arguments
+
+
+def processes(tmp_path: Path) -> set[int]:
+    return {int(one) for one in re.findall(r"process (\d+)", (tmp_path / "said").read_text())}
+
+
+@pytest.mark.parametrize("where", ["{port}", "{socket}", "{folder}/s"])
+def test_one_server_of_each_copy_stays_and_is_asked_in_turn(
+    prove, parties, tmp_path: Path, where: str
+) -> None:
+    done = prove("--metric", REGEX, *parties(where))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows_of(done)[LIBC] == "100" and "faster: 100.0 %" in rows_of(done)["fast"]
+    servers = processes(tmp_path)
+    assert len(servers) == 3 and not any(lives(pid) for pid in servers)
+    assert len((tmp_path / "said").read_text().splitlines()) == 3 * 7
+
+
+# Of server and client, how one goes wrong; "" stands for a good one.
+WRONG = {
+    "a server that ends": ("", "fast", "under fast: ", "exit code 1: cannot go on"),
+    "a server that never starts": (
+        *("sh -c 'echo no room >&2; exit 3' sh {port}", "", "under libc: sh "),
+        "exit code 3: no room",
+    ),
+    "a server without the library": (
+        *("env -i {python} server.py {port}", "", "under fast: env "),
+        "runs without fast.so: its environment was cleared",
+    ),
+    "a client": ("", "sh -c 'echo cannot ask >&2; exit 2'", "under libc: sh ", "2: cannot ask"),
+}
+
+
+@pytest.mark.parametrize(("server", "client", "who", "said"), WRONG.values(), ids=WRONG)
+def test_a_party_that_goes_wrong_is_named(
+    prove, parties, server: str, client: str, who: str, said: str
+) -> None:
+    dies = client if client == "fast" else "nothing"
+    _, good_client, _, *good_server = parties("{port}", dies)
+    asked = shlex.split(server.replace("{python}", sys.executable)) or good_server
+    client = good_client if client in ("", "fast") else client
+    message = only_error(prove("--metric", REGEX, "--client", client, "--", *asked), 1)
+    assert who in message and said in message
+
+
+def test_a_client_may_be_static(prove, tmp_path: Path) -> None:
+    source = tmp_path / "client.c"
+    source.write_text('#include <stdio.h>\nint main(void) { puts("took 3"); return 0; }\n')
+    output_of("cc", "-static", source, "-o", tmp_path / "client")
+    server = (sys.executable, "-c", "import time; time.sleep(1000)")
+    done = prove("--metric", REGEX, "--client", tmp_path / "client", "--", *server)
+    assert (done.returncode, rows_of(done)[LIBC]) == (0, "3"), done
+
+
+def test_an_interrupt_ends_the_servers(command, parties, tmp_path: Path) -> None:
+    process = subprocess.Popen(**command("--rounds", "10000", *parties("{port}")))
+    try:
+        wait_for(lambda: (tmp_path / "said").exists() and len(processes(tmp_path)) == 3)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
+    assert not any(lives(pid) for pid in processes(tmp_path))
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_deep_folder_for_temporary_files_leaves_no_room_for_a_socket(prove, parties, tmp_path):
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    message = only_error(prove(*parties("{socket}"), TMPDIR=str(deep)), 1)
+    assert "too long for a socket's path: set TMPDIR to a short one" in message
