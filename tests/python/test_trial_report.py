@@ -33,7 +33,9 @@ def trial() -> dict[str, Any]:
         place = Place("/bin/<program>", offset, "memcpy", 4096)
         ratios = {LIBC_AGAIN: Estimate(1, 0.9, 1.1), ROUTINE: Estimate(1.2, 1.1, 1.3)}
         one = Estimate(gained, gained - 0.01, gained + 0.02)
-        places.append(PlaceFound(place, 1000, 50, 0.5, ratios, one, best=LIBC))
+        humps = [1e-6, 3e-6 if offset == 20 else 1.001e-6]
+        means = [hump * (1 + i / 1e4) for hump in humps for i in range(30)]
+        places.append(PlaceFound(place, 1000, 50, 0.5, ratios, one, best=LIBC, means=means))
     found = Found(Estimate(0.1, 0.05, 0.15), None, places, 2.0)
     names = {one.place: "main" for one in places}
     return json.loads(document(tried, found, names, ["<program>", "a b"], 3.0, None))
@@ -41,12 +43,22 @@ def trial() -> dict[str, Any]:
 
 def test_places_are_dots_with_intervals() -> None:
     set_up()
-    (picture,) = trial_pictures(trial())
+    picture, modes = trial_pictures(trial())
     dots = [bars.lines[0].get_xdata()[0] for bars in picture.figure.axes[0].containers]
     assert dots == pytest.approx([20, -10])
-    assert "<program> main, memcpy, 4,096 B: +20.0 % (+19.0 to +22.0)" in picture.alt
+    assert "<program> main, memcpy, from 4 KiB: +20.0 % (+19.0 to +22.0)" in picture.alt
     assert picture.png()[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
+    (row,) = modes.table.rows  # of the place that has two
+    assert row[1:4] == ["1.0 µs", "3.0 µs", "50 %"]
+
+
+def test_a_place_of_which_nothing_is_sure_has_no_colour_of_a_verdict() -> None:
+    found = trial()
+    found["places"][1]["gained"] = {"value": -0.1, "low": -0.3, "high": 0.1}
+    set_up()
+    bars = trial_pictures(found)[0].figure.axes[0].containers
+    assert [one.lines[0].get_color() for one in bars] == ["#1b7837", "#555555"]
 
 
 def test_it_is_the_first_of_the_page(tmp_path: Path) -> None:

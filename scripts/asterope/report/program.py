@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from matplotlib.axes import Axes
 from ..faults import one_line
 from ..figures import place_text
 from ..modes import histogram, two_modes
+from ..render import human_size
 from .bench import ratio_of
 from .modes import Sample, modes_pictures
 from .style import LIBC, Picture, Table, bars_of, interval_text, new_figure, row_axis
@@ -61,7 +63,8 @@ def trial_pictures(trial: Json) -> list[Picture]:
     axes = _new_axes("What each place brings", [name for name, _ in rows], 0)
     for y, (_, one) in enumerate(rows):
         ends = [[100 * (one["value"] - one["low"])], [100 * (one["high"] - one["value"])]]
-        _dot(axes, y, 100 * one["value"], ends, "faster" if one["value"] >= 0 else "slower")
+        told = "faster" if one["low"] > 0 else "slower" if one["high"] < 0 else None
+        _dot(axes, y, 100 * one["value"], ends, told)
     axes.set_xlabel("% of the program's CPU time that the routine saves")
     return [
         Picture(
@@ -82,7 +85,8 @@ def trial_pictures(trial: Json) -> list[Picture]:
                     for place, (name, _) in zip(places, rows)
                 ],
             ),
-        )
+        ),
+        *_two_modes("calls", "s", {_place(one): one.get("means", ()) for one in trial["places"]}),
     ]
 
 
@@ -90,7 +94,7 @@ def _place(place: Json) -> str:
     if not place["least"]:
         return place["function"]
     where = place_text(place["module"], place["caller"], place["offset"], 49)
-    return f"{where}, {place['function']}, {place['least']:,} B"
+    return f"{where}, {place['function']}, from {human_size(place['least'])}"
 
 
 def _ways(ratios: Mapping[str, Json]) -> str:
@@ -129,7 +133,10 @@ def proof_pictures(proof: Json) -> list[Picture]:
             "x libc: median (95 % interval)", ["copy", "median", "ratio", "verdict"], table
         ),
     )
-    return [picture, *_two_modes(proof)]
+    figures: dict[str, list[float]] = {}
+    for one in itertools.chain.from_iterable(proof["blocks"]):
+        figures.setdefault(one_line(one["copy"])[:40], []).append(one["figure"])
+    return [picture, *_two_modes("runs", "figure of a run", figures)]
 
 
 def _new_axes(title: str, names: Sequence[str], libc: float) -> Axes:
@@ -146,16 +153,10 @@ def _dot(axes: Axes, y: int, x: float, ends: Sequence, verdict: str | None) -> N
     axes.errorbar(x, y, xerr=ends, color=colour, marker="o", elinewidth=2.2, linestyle="none")
 
 
-def _two_modes(proof: Json) -> list[Picture]:
-    figures: dict[str, list[float]] = {}
-    for block in proof["blocks"]:
-        for one in block:
-            figures.setdefault(one["copy"], []).append(one["figure"])
-    return modes_pictures(
-        "runs",
-        [
-            Sample(one_line(name)[:40], "figure of a run", modes, histogram(own))
-            for name, own in figures.items()
-            if (modes := two_modes(own))
-        ],
-    )
+def _two_modes(what: str, unit: str, samples: Mapping[str, Sequence[float]]) -> list[Picture]:
+    found = [
+        Sample(name, unit, modes, histogram(values))
+        for name, values in samples.items()
+        if (modes := two_modes(values))
+    ]
+    return modes_pictures(what, found)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ... import __version__
+from ...modes import two_modes
 from .blocks import Place
 from .findings import Found, PlaceFound
 from .run import Tried
@@ -55,6 +56,6 @@ def _estimate(one: Estimate | None) -> dict[str, float] | None:
 def _place(one: PlaceFound, function: str) -> dict[str, Any]:
     """The fields of a place and of what was found there, by their names."""
     found = asdict(one)
-    for left_out in ("saves", "surely", "means"):
+    for left_out in ("saves", "surely", *(() if two_modes(one.means) else ("means",))):
         del found[left_out]
     return {**found.pop("place"), "caller": function, **found}
