@@ -60,6 +60,17 @@ using Set = std::set<Workload>;
 
 } // namespace
 
+TEST_F(PlanOf, sets_has_their_own_sizes_weights_and_calls) {
+    const Plan copies = plan(), sets(Operation::set, copies);
+    EXPECT_EQ(sets.sizes, copies.options.of(Operation::set).sizes);
+    EXPECT_EQ(sets.small_weights, small_weights(Operation::set));
+    EXPECT_NE(sets.small_weights, copies.small_weights);
+    EXPECT_NE(sets.statistics.sizes.pairs(), copies.statistics.sizes.pairs());
+    for (const auto& [workload, weight] : sets.objective.weights) {
+        EXPECT_GT(facts_of(workload).sets, 0) << name_of(workload);
+    }
+}
+
 TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     const Plan made = plan();
     EXPECT_EQ(made.objective.name, "balanced");

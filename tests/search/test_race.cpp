@@ -323,6 +323,22 @@ class Alternating : public TimingsInSeconds {
 
 } // namespace
 
+// What libc's own time differs by is no loss.
+TEST(RunOff, forgives_a_loss_where_libc_is_as_far_from_itself) {
+    class LibcApart : public KnownMachine {
+      public:
+        using KnownMachine::KnownMachine;
+        double seconds(std::size_t size, Workload workload, Entrant entrant,
+                       std::uint64_t round) override {
+            return KnownMachine::seconds(size, workload, entrant, round) *
+                   (entrant == kLibcAgain ? 1.12 : 1);
+        }
+    };
+    const Truths truths = {{0.9, 1.3}, {1.01, 1.02}};
+    EXPECT_EQ(Track(truths, {kBoth}).winner(), 1);
+    EXPECT_EQ(Track<LibcApart>(truths, {kBoth}).winner(), 0);
+}
+
 // What is reported is the mean of the medians.
 TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
     noise::Random random(1);
