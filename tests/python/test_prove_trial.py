@@ -259,6 +259,8 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
     merged = named("merge", "own")
     assert "2 processes." in merged.stdout and "program main (memcpy)" in merged.stdout
     assert "its map" in merged.stdout.splitlines()[0], merged  # or that it cannot be told yet
+    (kept / "libasterope_preload.so").unlink()
+    assert "asterope-prove merge own" in named("list").stdout
     assert named("remove", "own").returncode == 0 and not kept.exists()
     assert named("list").stdout == ""
 

@@ -138,7 +138,10 @@ def list_programs() -> int:
         if path.is_file():
             places = read_places(path, None)
             map_text = counted(len(places)) + " with another way than the routine"
-        line = preload_line(folder / programs.PRELOAD, ["COMMAND"])
+        library = folder / programs.PRELOAD
+        line = "its figures: asterope-prove merge " + folder.name
+        if library.is_file():  # --explore alone makes none
+            line = preload_line(library, ["COMMAND"])
         show(f"{folder.name}: {map_text}: {line}")
     return 0
 
