@@ -20,9 +20,4 @@ inline double normal(Random& random) {
     return radius * std::cos(2 * M_PI * uniform(random));
 }
 
-/// So heavy-tailed that it has no mean: the median is 0 all the same.
-inline double cauchy(Random& random) {
-    return std::tan(M_PI * (uniform(random) - 0.5));
-}
-
 } // namespace noise
