@@ -178,24 +178,3 @@ def test_copies_of_the_preload_library_are_right_while_it_is_loaded(tmp_path, ro
     program = build(tmp_path, stepper, names="{}", flags=("-DSTEPPED",))
     preloaded = f"{build_preload(X86_64, path, tmp_path / 'preload.so')}:{stepper}"
     assert_right_at_each_step(program, LD_PRELOAD=preloaded, **environment)
-
-
-# Runs of the process: of these some fail where gates are safe only once all are open.
-RUNS = 300
-
-
-def test_a_thread_copies_right_while_the_preload_library_is_loaded(tmp_path, routine):
-    path, environment = routine
-    racer, program = tmp_path / "racer.so", tmp_path / "program"
-    flags = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-fno-builtin", "-pthread")
-    source = CHECKERS / "loading_race.c"
-    output_of("gcc", *flags, "-fPIC", "-shared", source, "-Wl,-z,now", "-o", racer)
-    empty = tmp_path / "empty.c"
-    empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
-    output_of("gcc", empty, "-o", program)
-    preload = build_preload(X86_64, path, tmp_path / "preload.so")
-    runs = [
-        run(program, env={**environment, "LD_PRELOAD": f"{preload}:{racer}"}) for _ in range(RUNS)
-    ]
-    wrong = [(done.returncode, done.stdout) for done in runs if done.returncode != 0]
-    assert not wrong
