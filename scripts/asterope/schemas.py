@@ -76,7 +76,8 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
         key=lambda axis: axis.mark is None,
     )
     explored = [*(axis.extension for axis in extensions), "sensing"]
-    definitions["search"]["properties"]["axes"]["items"] = {"enum": explored}
+    axes = definitions["search"]["properties"]["axes"]
+    axes |= {"items": {"enum": explored}, "maxItems": len(explored)}
 
 
 def _rule(columns: dict[str, str], copies: dict[str, Any], runner_up: dict[str, Any]) -> Any:
