@@ -61,13 +61,6 @@ DisturbanceCounts DisturbedRounds::facts() const {
     return facts;
 }
 
-void DisturbedRounds::add(const DisturbedRounds& other) {
-    counts_.rounds += other.counts_.rounds;
-    counts_.repeated += other.counts_.repeated;
-    counts_.kept += other.counts_.kept;
-    for (const auto& [name, rounds] : other.counts_.disturbed) counts_.disturbed[name] += rounds;
-}
-
 std::string too_many_kept(const DisturbanceCounts& noise) {
     const std::size_t counted = noise.rounds - std::min(noise.rounds, noise.repeated);
     const double share =

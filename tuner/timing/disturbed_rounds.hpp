@@ -51,9 +51,6 @@ class DisturbedRounds {
     /// is to be timed again, and its samples do not count.
     bool round_ended(const std::vector<Disturbance>& hits, double seconds = 0);
 
-    /// What another search of the same run counted, which has ended.
-    void add(const DisturbedRounds& other);
-
     DisturbanceCounts facts() const;
 
     /// See noise_warning(); empty where there is nothing provisional.

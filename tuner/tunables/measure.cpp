@@ -28,11 +28,21 @@ Weights with_all_situations(const Objective& objective) {
     return with_intents(objective, all).front().weights;
 }
 
+/// Another race begins.
+void begin(const Course& course, std::size_t size, const Weights& weights) {
+    const std::string label = format_size(size);
+    course.session.progress.label(label);
+    course.session.enter(label);
+    for (const auto& weighted : weights_at(size, weights)) {
+        course.session.calibration(size, weighted.first);
+    }
+}
+
 /// The way, its process, and what the race says.
 class WaysRace {
   public:
-    WaysRace(const Course& course, const Processes& processes, TimedCopies timings)
-        : course_(course), processes_(processes), timings_(std::move(timings)) {}
+    WaysRace(const Course& course, const Processes& processes)
+        : course_(course), processes_(processes), timings_(course.session) {}
 
     SizeWays at(std::size_t size, Way now) {
         SizeWays result{size, now, {1, 1, 1}, {}};
@@ -45,6 +55,7 @@ class WaysRace {
             entrants.push_back(entrant);
         }
         if (others.empty()) return result;
+        begin(course_, size, course_.objective.weights);
         Race race(size, course_.objective.weights, course_.random, timings_);
         const SizeResult run_off = race.run_off(entrants, course_.rigor.rounds, kLibc);
         result.floor = race.libc_over(kLibcAgain);
@@ -67,7 +78,7 @@ class WaysRace {
         const Entrant one = processes_.copying(lower, size),
                       other = processes_.copying(upper, size);
         if (one == kLibc || other == kLibc) return other == kLibc;
-        course_.progress.label(format_size(size));
+        begin(course_, size, course_.objective.weights);
         Race race(size, course_.objective.weights, course_.random, timings_);
         const SizeResult run_off = race.run_off({one, other}, course_.rigor.rounds, kLibc);
         return run_off.of(one).score >= run_off.of(other).score;
@@ -130,11 +141,11 @@ std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t lar
     return settings;
 }
 
-double planned_work(const std::vector<std::size_t>& sizes, const Objective& objective,
-                    const Rigor& rigor, const Knobs& knobs) {
+double planned_seconds(const std::vector<std::size_t>& sizes, const Objective& objective,
+                       const Rigor& rigor, const Knobs& knobs) {
     // of the ways, with two that have the default, then of one setting
     const std::size_t processes = settings_of_ways(knobs, sizes.back()).size() + 2 + 3;
-    double work = kStartWork * static_cast<double>(processes);
+    double seconds = kStartSeconds * static_cast<double>(processes);
     for (const std::size_t size : sizes) {
         const std::size_t ways = size <= knobs.rep_movsb.least ? 0
                                  : size <= kLeastNonTemporal   ? 1
@@ -142,25 +153,23 @@ double planned_work(const std::vector<std::size_t>& sizes, const Objective& obje
         const std::size_t counted = weights_at(size, objective.weights).size();
         const std::size_t all = weights_at(size, with_all_situations(objective)).size();
         const std::size_t trials = (ways ? ways + 2 : 0) * counted + 3 * all;
-        work += static_cast<double>(trials) * rigor.rounds * trial_work(size);
+        const double trial = kPlannedTrial * (1 + static_cast<double>(size) / (1 << 20));
+        seconds += static_cast<double>(trials) * rigor.rounds * trial;
     }
-    return work;
+    return seconds;
 }
 
 ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
-    course.progress.label("starting");
-    Processes processes(settings_of_ways(knobs, course.sizes.back()), course.setup, course.progress,
-                        course.rounds);
+    course.session.progress.label("starting");
+    Processes processes(settings_of_ways(knobs, course.sizes.back()), course.setup, course.session);
     knobs.now = processes.thresholds(kLibc);
     const CopyThresholds other = processes.thresholds(0); // its non-temporal threshold is another
     knobs.stop_follows =
         knobs.now.stop == knobs.now.non_temporal && other.stop == other.non_temporal;
-    WaysRace race(course, processes, TimedCopies(processes));
+    WaysRace race(course, processes);
     ThresholdChoice choice{knobs, {}, {}};
     std::vector<SizeWorth> worth;
     for (const std::size_t size : course.sizes) {
-        course.progress.label(format_size(size));
-        course.rounds.enter_step();
         choice.ways.push_back(race.at(size, way_of(knobs.now, size)));
         worth.push_back({size, {}});
         for (const WayResult& one : choice.ways.back().ways) {
@@ -183,15 +192,13 @@ ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
 }
 
 std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice& choice) {
-    Processes processes({choice.knobs.changes(choice.thresholds)}, course.setup, course.progress,
-                        course.rounds);
+    Processes processes({choice.knobs.changes(choice.thresholds)}, course.setup, course.session);
     const CopyThresholds now = processes.thresholds(kLibc), then = processes.thresholds(0);
     const Weights weights = with_all_situations(course.objective);
     std::vector<SizeGain> gains;
     for (const std::size_t size : course.sizes) {
-        course.progress.label(format_size(size));
-        course.rounds.enter_step();
-        Race race(size, weights, course.random, TimedCopies(processes));
+        begin(course, size, weights);
+        Race race(size, weights, course.random, TimedCopies(course.session));
         const SizeResult result = race.run_off({0}, course.rigor.rounds, kLibc);
         const Finalist& setting = result.finalists.front();
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);

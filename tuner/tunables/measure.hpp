@@ -5,10 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "base/progress.hpp"
+#include "run/session.hpp"
 #include "search/race.hpp"
 #include "search/search.hpp"
-#include "timing/disturbed_rounds.hpp"
 #include "timing/remote_copy.hpp"
 #include "tunables/choice.hpp"
 
@@ -54,16 +53,15 @@ struct Course {
     Rigor rigor;
     std::mt19937_64& random;
     RemoteSetup setup;
-    Progress& progress;
-    DisturbedRounds& rounds;
+    Session& session;
 };
 
 /// The settings of the processes in which memcpy copies in one way wherever it can.
 std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest);
 
-/// What both steps count in Progress, about.
-double planned_work(const std::vector<std::size_t>& sizes, const Objective& objective,
-                    const Rigor& rigor, const Knobs& knobs);
+/// The seconds that both steps take, about.
+double planned_seconds(const std::vector<std::size_t>& sizes, const Objective& objective,
+                       const Rigor& rigor, const Knobs& knobs);
 
 struct ThresholdChoice {
     Knobs knobs; ///< with what only the processes tell: the stop that holds, and whether it follows

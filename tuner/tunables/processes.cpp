@@ -8,15 +8,15 @@
 namespace asterope {
 
 Processes::Processes(const std::vector<LibcThresholds>& settings, const RemoteSetup& setup,
-                     Progress& progress, DisturbedRounds& rounds)
-    : progress_(progress), rounds_(rounds) {
+                     Session& session) {
     std::vector<LibcThresholds> all = {{}, {}};
     all.insert(all.end(), settings.begin(), settings.end());
     for (const LibcThresholds& one : all) {
         throw_if_interrupted();
         processes_.push_back(std::make_unique<RemoteCopy>(one, setup));
-        progress_.advance(kStartWork);
+        session.progress.advance(kStartSeconds);
     }
+    session.go_on_with(*this);
 }
 
 Calibration Processes::calibration(std::size_t size, Workload workload,
@@ -37,16 +37,11 @@ Trial Processes::trial(const TrialRequest& asked) {
     for (const Disturbance hit : process.disturbances()) {
         if (!contains(hits_, hit)) hits_.push_back(hit);
     }
-    round_seconds_ += seconds * static_cast<double>(calls.calls);
-    progress_.advance(trial_work(asked.size));
-    return {seconds * 1e9};
+    return {seconds * 1e9, seconds * static_cast<double>(calls.calls) * 1e6};
 }
 
 RoundEnd Processes::round_ended() {
-    const bool again = rounds_.round_ended(hits_, round_seconds_);
-    hits_.clear();
-    round_seconds_ = 0;
-    return {{}, again};
+    return {std::exchange(hits_, {})};
 }
 
 Entrant Processes::copying(Way way, std::size_t size) const {

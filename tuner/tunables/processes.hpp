@@ -7,29 +7,23 @@
 #include <utility>
 #include <vector>
 
-#include "base/progress.hpp"
-#include "timing/disturbed_rounds.hpp"
+#include "run/session.hpp"
 #include "timing/remote_copy.hpp"
 #include "timing/timings.hpp"
 #include "tunables/ways.hpp"
 
 namespace asterope {
 
-/// What a trial of so many bytes counts in Progress.
-inline double trial_work(std::size_t size) {
-    return 1 + static_cast<double>(size) / (1 << 20);
-}
-
-/// What a process counts until it is ready: its buffers are filled.
-inline constexpr double kStartWork = 200;
+/// What a process is planned to take until it is ready, in seconds: its buffers are filled.
+inline constexpr double kStartSeconds = 0.01;
 
 /// Entrant i is the i-th of the settings. libc and libc again are two processes with the default:
 /// how far they seem apart is what another process alone does.
 class Processes : public Timings {
   public:
-    /// Throws as RemoteCopy.
+    /// Starts them, and is where the figures of `session` come from then. Throws as RemoteCopy.
     Processes(const std::vector<LibcThresholds>& settings, const RemoteSetup& setup,
-              Progress& progress, DisturbedRounds& rounds);
+              Session& session);
 
     Trial trial(const TrialRequest& asked) override;
     RoundEnd round_ended() override;
@@ -50,11 +44,8 @@ class Processes : public Timings {
     }
 
     std::vector<std::unique_ptr<RemoteCopy>> processes_; ///< libc again's and libc's first
-    Progress& progress_;
-    DisturbedRounds& rounds_;
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
     std::vector<Disturbance> hits_; ///< of this round, each once
-    double round_seconds_ = 0;
 };
 
 } // namespace asterope

@@ -98,23 +98,23 @@ void find_tunables(const Request& request) {
 
     const RemoteSetup setup = shared_setup(report.machine, report.cpu, knobs, sizes.back());
     std::mt19937_64 random(1);
-    DisturbedRounds rounds;
-    Progress progress(planned_work(sizes, report.objective, rigor, knobs), request.quiet);
-    Course course{sizes, report.objective, rigor, random, setup, progress, rounds};
+    Session session(request.quiet);
+    session.progress.plan("", planned_seconds(sizes, report.objective, rigor, knobs));
+    const Course course{sizes, report.objective, rigor, random, setup, session};
     report.choice = measure_and_choose(course, knobs);
-    progress.clear();
+    session.progress.clear();
     print(request, default_text(report) + ways_table(report.choice.ways));
     if (report.choice.thresholds != report.choice.knobs.now) {
         report.gains = measure_gains(course, report.choice);
-        progress.clear();
+        session.progress.clear();
     }
-    report.noise = rounds.facts();
+    report.noise = session.disturbed_rounds().facts();
     print(request, verdict_text(report));
     if (request.quiet && report.change()) std::printf("%s\n", line_of(report).c_str());
     if (!request.output.empty()) {
         write_atomically(request.output, to_json(report).dump(2) + '\n');
     }
-    const std::string warning = rounds.warning("this verdict is");
+    const std::string warning = session.disturbed_rounds().warning("this verdict is");
     if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
 }
 
