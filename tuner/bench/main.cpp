@@ -65,24 +65,26 @@ void measure_suites(const Options& options, const Request& request, const Settin
                     Cells& cells) {
     std::vector<Suite> suites, on_threads;
     using Sizes = std::vector<std::size_t>;
-    const auto add = [&](const std::string& name, const auto& make) {
+    const auto add = [&](const char* name, const auto& make) {
         if (!request.has(name)) return;
-        for (Suite& suite : make(request.sizes.at(name))) suites.push_back(std::move(suite));
+        for (Suite& suite : make(setting, *arena, request.sizes.at(name))) {
+            suites.push_back(std::move(suite));
+        }
     };
-    add("workloads", [&](const Sizes& sizes) { return workload_suites(setting, *arena, sizes); });
-    add("sizes", [&](const Sizes& sizes) {
-        return size_suites("sizes", setting, *arena, sizes, request.workloads);
-    });
-    add("aliased", [&](const Sizes& sizes) {
-        return size_suites("aliased", setting, *arena, sizes, {Workload::aliased});
-    });
-    add("misalignment",
-        [&](const Sizes& sizes) { return misalignment_suites(setting, *arena, sizes); });
-    add("mix", [&](const Sizes&) { return mix_suites(setting, *arena); });
-    add("fixed", [&](const Sizes&) { return fixed_suites(setting, *arena); });
-    add("states", [&](const Sizes& sizes) { return state_suites(setting, *arena, sizes); });
+    const auto sizes_under = [](const char* name, const std::vector<Workload>& workloads) {
+        return [=](const Setting& setting, const Arena& arena, const Sizes& sizes) {
+            return size_suites(name, setting, arena, sizes, workloads);
+        };
+    };
+    add("workloads", workload_suites);
+    add("sizes", sizes_under("sizes", request.workloads));
+    add("aliased", sizes_under("aliased", {Workload::aliased}));
+    add("misalignment", misalignment_suites);
+    add("mix", mix_suites);
+    add("fixed", fixed_suites);
+    add("states", state_suites);
     if (setting.contenders.at(1).move) {
-        add("overlap", [&](const Sizes& sizes) { return overlap_suites(setting, *arena, sizes); });
+        add("overlap", overlap_suites);
     } else if (request.has("overlap")) {
         say_left_out({"overlap", options.routine.routine + " has no memmove to go with " +
                                      options.routine.symbol()});

@@ -87,10 +87,12 @@ std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
 
 /// Small copies of unpredictable sizes: working sets in L1, L2, L3 and memory, alone and read, and
 /// page ends; then the working sets by bytes (see Weighting).
-std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena);
+std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena,
+                              const std::vector<std::size_t>& sizes);
 
 /// Small copies of one size at a time, alone and read.
-std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena);
+std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena,
+                                const std::vector<std::size_t>& sizes);
 
 /// Moves of each of `sizes` within cached buffers, by each of kShifts up and down.
 std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,

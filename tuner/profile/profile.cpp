@@ -1,7 +1,6 @@
 // The profile: what is asked of it, how it is read from files and written to them.
 #include "profile/profile.hpp"
 
-#include <algorithm>
 #include <ctime>
 
 #include "base/json_text.hpp"

@@ -3,7 +3,6 @@
 
 #include <initializer_list>
 #include <map>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>

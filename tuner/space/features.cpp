@@ -2,7 +2,6 @@
 #include "space/features.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <sstream>
 
 #include "base/contains.hpp"
