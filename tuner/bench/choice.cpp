@@ -80,7 +80,7 @@ Contender libc_contender(const std::string& libc, Operation operation) {
 
 Contender routine_contender(const RoutineOptions& routine) {
     const CopyFunction function = load_routine(routine);
-    const bool sets = routine.operation == Operation::set;
+    const bool sets = !facts_of(routine.operation).reads;
     const CopyFunction move = sets ? nullptr : load_move(routine);
     std::string fault =
         fault_of([&](std::string&) { return function; }, 20, false, routine.operation);
@@ -157,7 +157,7 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
     const std::vector<Peer> peers = built_in_peers();
     const std::vector<std::string> built_in = built_in_names(options.peers, known_names(peers));
     const Operation operation = routine.operation;
-    if (operation == Operation::set && !built_in.empty()) {
+    if (operation != Operation::copy && !built_in.empty()) {
         throw BadInput("--peer " + built_in.front() + " is a copy, and " + name_of(operation) +
                        " is timed: name functions like it by " + kExternalCopyForm);
     }

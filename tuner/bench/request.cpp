@@ -49,13 +49,13 @@ std::vector<Workload> workloads_of(const Objective& objective) {
 /// workload, or under those of balanced.
 std::vector<Workload> workloads_named(const std::string& name, Operation operation) {
     const std::vector<Workload> of_sets(kSets.begin(), kSets.end());
-    if (name == "balanced" && operation == Operation::set) return of_sets;
+    if (name == "balanced" && !facts_of(operation).reads) return of_sets;
     if (name == "balanced") return workloads_of(parse_objective(name));
     const std::optional<Workload> single = find_workload(name);
     if (!single) return {};
-    const bool timed = operation == Operation::set
-                           ? contains(of_sets, *single)
-                           : facts_of(*single).family == WorkloadFamily::one_size;
+    const bool timed = facts_of(operation).reads
+                           ? facts_of(*single).family == WorkloadFamily::one_size
+                           : contains(of_sets, *single);
     return timed ? std::vector{*single} : std::vector<Workload>{};
 }
 
@@ -90,7 +90,7 @@ void refuse_untimed(Workload workload, const std::vector<std::size_t>& sizes) {
 }
 
 [[noreturn]] void refuse_suite(const std::string& name, Operation operation) {
-    const bool sets = operation == Operation::set;
+    const bool sets = !facts_of(operation).reads;
     std::string known;
     for (const auto& suite : kSuites) {
         if (!sets || suite.of_sets) known += suite.name + ", ";
@@ -175,7 +175,7 @@ Request read_request(const Options& options) {
         const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
         if (name == "all") {
             for (const auto& one : kSuites) suites.insert(one.name);
-        } else if (suite && (operation == Operation::copy || suite->of_sets)) {
+        } else if (suite && (facts_of(operation).reads || suite->of_sets)) {
             suites.insert(name);
         } else {
             const std::vector<Workload> named = workloads_named(name, operation);
@@ -197,14 +197,14 @@ Request read_request(const Options& options) {
                            "--profile");
         }
     }
-    if (request.workloads.empty() && operation == Operation::set) {
+    if (request.workloads.empty() && !facts_of(operation).reads) {
         request.workloads.assign(kSets.begin(), kSets.end());
     } else if (request.workloads.empty()) {
         request.workloads = {Workload::hot,       Workload::hot_read, Workload::cold,
                              Workload::cold_walk, Workload::consume,  Workload::consume_walk};
     }
     for (const auto& suite : kSuites) {
-        if (operation == Operation::set && !suite.of_sets) continue;
+        if (!facts_of(operation).reads && !suite.of_sets) continue;
         if (!contains(suites, suite.name)) continue;
         request.sizes[suite.name] = !named.empty() ? named
                                     : suite.takes_profiles && !of_profile.empty()

@@ -122,7 +122,7 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
 std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
                                    const std::vector<std::size_t>& sizes) {
     std::vector<Workload> workloads(kSets.begin(), kSets.end());
-    if (setting.operation == Operation::copy) {
+    if (facts_of(setting.operation).reads) {
         workloads.assign(kMeasured.begin(), kMeasured.end());
         workloads.push_back(Workload::fresh);
     }
@@ -140,7 +140,8 @@ std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
     return suites;
 }
 
-std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
+std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena,
+                              const std::vector<std::size_t>&) {
     std::vector<Suite> suites;
     for (const Weighting weighting : {Weighting::calls, Weighting::bytes}) {
         const bool by_bytes = weighting == Weighting::bytes;
@@ -179,7 +180,8 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
     return suites;
 }
 
-std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
+std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena,
+                                const std::vector<std::size_t>&) {
     const auto stopwatch =
         std::make_shared<Stopwatch>(arena, kLargestMixed, 0, SmallCalls{}, setting.operation);
     std::vector<Suite> suites;
@@ -221,7 +223,7 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
                                        const std::vector<std::size_t>& sizes) {
     // at a line, at none, at what registers and halves of lines are aligned to, just before a line
     static const std::vector<std::size_t> kPast = {0, 1, 8, 16, 31, 32, 63};
-    const bool sets = setting.operation == Operation::set;
+    const bool sets = !facts_of(setting.operation).reads;
     const std::vector<std::size_t> sources = sets ? std::vector<std::size_t>{0} : kPast;
     std::vector<Suite> suites;
     for (const std::size_t size : sizes) {

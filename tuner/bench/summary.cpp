@@ -94,7 +94,7 @@ std::optional<Better> clearly_better_than_told(const Cell& cell, const Contender
 
 std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders,
                          Operation operation) {
-    const bool sets = operation == Operation::set;
+    const bool sets = !facts_of(operation).reads;
     std::string out;
     if (cells.empty()) return out;
     Counts counts, told;

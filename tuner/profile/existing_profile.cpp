@@ -107,23 +107,26 @@ struct Worth {
     std::set<std::size_t> sizes;
     bool extended, sensing, whole;
     unsigned threads;
-    bool sets;
+    std::set<Operation> operations;
 
     bool covers(const Worth& other) const {
         return rigor >= other.rigor && extended >= other.extended && sensing >= other.sensing &&
-               whole >= other.whole && threads >= other.threads && sets >= other.sets &&
-               std::includes(sizes.begin(), sizes.end(), other.sizes.begin(), other.sizes.end());
+               whole >= other.whole && threads >= other.threads &&
+               std::ranges::includes(sizes, other.sizes) &&
+               std::ranges::includes(operations, other.operations);
     }
 };
 
 Worth worth_of_profile(const Profile& profile) {
-    return {rank_of(profile.search.rigor),
-            set_of(profile.sizes()),
-            profile.search.space == "extended",
-            contains(profile.search.axes, "sensing"),
-            profile.complete,
-            profile.search.threads.value_or(1),
-            profile.first(ChoiceKind::pipelines, Operation::set) != nullptr};
+    Worth worth{rank_of(profile.search.rigor),
+                set_of(profile.sizes()),
+                profile.search.space == "extended",
+                contains(profile.search.axes, "sensing"),
+                profile.complete,
+                profile.search.threads.value_or(1),
+                {}};
+    for (const Choice& one : profile.choices) worth.operations.insert(one.operation);
+    return worth;
 }
 
 Worth worth_of_search(const SearchOptions& options, bool may_end_early, const Worth& standing) {
@@ -135,7 +138,7 @@ Worth worth_of_search(const SearchOptions& options, bool may_end_early, const Wo
             options.sensing && standing.sensing,
             !may_end_early,
             std::min(options.threads, standing.threads),
-            contains(options.operations, Operation::set)};
+            set_of(options.operations)};
 }
 
 /// What it is better in, in words.
@@ -151,7 +154,9 @@ std::string advantages(const Worth& standing, const Worth& wanted, const std::st
     add(standing.extended > wanted.extended, "the extended space");
     add(standing.sensing > wanted.sensing, "copies that sense");
     add(standing.threads > wanted.threads, "copies over threads");
-    add(standing.sets > wanted.sets, "memset");
+    for (const Operation one : standing.operations) {
+        add(wanted.operations.count(one) == 0, name_of(one));
+    }
     add(standing.whole > wanted.whole, "complete, where a time budget may end this one early");
     return text;
 }

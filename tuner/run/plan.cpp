@@ -201,7 +201,7 @@ std::size_t Plan::handover_size() const {
 }
 
 std::vector<Workload> Plan::measured() const {
-    if (operation == Operation::set) return {kSets.begin(), kSets.end()};
+    if (!facts_of(operation).reads) return {kSets.begin(), kSets.end()};
     std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
     if (!options.source_map.empty()) std::erase(workloads, Workload::produce);
     return workloads;

@@ -25,7 +25,7 @@ Weights small_weights(Operation operation) {
     // is nothing to keep from winning, so for sets page ends are one mix of many.
     // And one size again and again is half as much beside the mixes as it is of copies: where a
     // program sets one small size, that is a constant, and the compiler calls nothing.
-    const bool sets = operation == Operation::set;
+    const bool sets = !facts_of(operation).reads;
     const double mix = 1.0 / 8, single = 1.0 / (sets ? 8 : 4), page_ends = 2.0 / (sets ? 16 : 3);
     // In the first cache, half for sizes of which none is more frequent than others: a class of
     // sizes whose branch the fleet's mix seldom mispredicts took sets of 1 to 63 bytes 2.2 times as

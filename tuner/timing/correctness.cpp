@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <numeric>
@@ -118,9 +117,9 @@ std::string try_all(CopyFunction function, Operation operation) {
                 if (size > 10000 && source + destination != 64) continue;
                 if (size > std::size_t{2} << 20 && source != 1) continue;
                 const Offsets at{source, destination};
-                const std::string fault = operation == Operation::set
-                                              ? buffers.try_set(function, size, at)
-                                              : buffers.try_one(function, size, at);
+                const std::string fault = facts_of(operation).reads
+                                              ? buffers.try_one(function, size, at)
+                                              : buffers.try_set(function, size, at);
                 if (!fault.empty()) return fault;
             }
         }

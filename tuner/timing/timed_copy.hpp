@@ -36,7 +36,7 @@ struct TimedCopy {
 /// and the only one that CLZERO can.
 class SecondArgument {
   public:
-    explicit SecondArgument(const TimedCopy& copy) : sets_(copy.operation == Operation::set) {}
+    explicit SecondArgument(const TimedCopy& copy) : sets_(!facts_of(copy.operation).reads) {}
     const char* operator()(const char* source) const { return sets_ ? nullptr : source; }
 
   private:

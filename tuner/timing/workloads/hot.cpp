@@ -29,7 +29,7 @@ constexpr double kHopeless = 8;
 /// cycles (2 KiB: a sixth of its time). Hence a function of its own for each kind, the counter and
 /// the multiple of the golden ratio in one, and its end in memory: a branch is predicted, whenever
 /// it is known. `source`: as SecondArgument gives it.
-template <bool kRead, bool kAliased, Operation kOperation = Operation::copy>
+template <bool kRead, bool kAliased, bool kSource = true>
 [[gnu::noinline]] std::uint64_t run_calls(CopyFunction copy, std::size_t distance, std::size_t size,
                                           char* destination, const char* source,
                                           std::uint32_t first, std::uint32_t calls) {
@@ -40,7 +40,7 @@ template <bool kRead, bool kAliased, Operation kOperation = Operation::copy>
         Misalignment past = scattered_misalignment(scattered);
         // 1 to 63 bytes past the source, modulo the page
         if (kAliased) past.destination = past.source + 1 + (past.destination * 63 >> 6);
-        const char* from = kOperation == Operation::copy ? source + past.source : source;
+        const char* from = kSource ? source + past.source : source;
         copy(destination + past.destination, from, size, distance);
         if (kRead) {
             past = scattered_misalignment(scattered);
@@ -91,10 +91,9 @@ double time_hot(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& t
     const HotBuffers hot = hot_buffers(buffers, task, kAliased);
     const char* source = SecondArgument(task.copy)(hot.source);
     char* destination = hot.destination;
-    const bool sets = task.copy.operation == Operation::set;
-    constexpr auto kSet = Operation::set;
-    const auto loop = facts.reads ? sets ? run_calls<true, false, kSet> : run_calls<true, false>
-                      : sets ? run_calls<false, false, kSet>
+    const bool sets = !facts_of(task.copy.operation).reads;
+    const auto loop = facts.reads ? sets ? run_calls<true, false, false> : run_calls<true, false>
+                      : sets ? run_calls<false, false, false>
                                   : run_calls<false, kAliased>;
     const auto run = [&](std::size_t calls) {
         return loop(task.copy.function, task.copy.distance, task.size, destination, source,
