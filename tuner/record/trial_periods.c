@@ -34,7 +34,12 @@ int is_easy(uint64_t period)
     return trial.explore && mixed(~trial.seed + period / 2) % trial.explore;
 }
 
-int is_together(uint64_t period) { return !is_easy(period) && mixed(trial.seed + period / 2) & 1; }
+/* Where a map is judged, most pairs: it is only seen in those. */
+int is_together(uint64_t period)
+{
+    const uint64_t drawn = mixed(trial.seed + period / 2);
+    return !is_easy(period) && (drawn & 1 || (trial.whole && !trial.explore && drawn >> 62));
+}
 
 /* Of all places, in a period together. */
 static uint32_t way_together(uint64_t period)

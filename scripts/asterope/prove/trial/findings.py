@@ -139,13 +139,15 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
     """Of the CPU time, by way. In a trial half of the pairs of periods have libc in one and the
-    routine, or else the whole, in the other; in the rest what each place tries is a half of each,
-    see _explored()."""
+    routine, or else the whole, in the other, and seven of eight where that alone is judged; in the
+    rest what each place tries is a half of each, see _explored()."""
     seconds = max(observed.cpu_seconds, 1e-9)
-    tried = 1 - (observed.easy_libcs + observed.easy_others) / seconds
+    easy = observed.easy_libcs + observed.easy_others
+    tried = 1 - easy / seconds
     if whole is None:
         return {ROUTINE: tried / 2 + observed.easy_others / seconds}
-    return {ROUTINE: tried * 3 / 8, whole: tried / 8 + observed.easy_others / seconds}
+    of_whole = tried * (1 / 8 if easy else 7 / 32)
+    return {ROUTINE: tried / 2 - of_whole, whole: of_whole + observed.easy_others / seconds}
 
 
 def _cells(cycles: Sequence[Group]) -> tuple[Trimming, Cells]:
