@@ -16,6 +16,7 @@ def log_header(options: Line | None = None, **changes: Any) -> Line:
     return {
         "format": "asterope-trials",
         "version": 2,
+        "architecture": "x86_64",
         "tool_version": "0.1.0",
         "machine": good_profile()["machine"],
         "space_hash": "0123456789abcdef",

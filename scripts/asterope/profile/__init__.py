@@ -9,7 +9,7 @@ from .build import build
 from .checks import check
 from .faults import Fault, fault_text
 from .model import Choice, Profile, Ratio
-from .schema import SCHEMA_FILE, log_architecture, log_header_fault, schema
+from .schema import SCHEMA_FILE, log_header_fault, schema
 from .text import MAXIMUM_BYTES, MAXIMUM_VALUES, parse, read
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "Profile",
     "Ratio",
     "load_profile",
-    "log_architecture",
     "log_header_fault",
     "schema",
 ]

@@ -16,7 +16,7 @@ from jsonschema.exceptions import ValidationError, best_match
 
 from ..faults import BadInput
 from ..schemas import read_schema
-from ..spaces import ARCHITECTURES, OLDEST
+from ..spaces import ARCHITECTURES
 from .faults import REMEDY, Fault, fault_text, path_text, shown
 from .text import Kind, parse, read
 
@@ -132,17 +132,12 @@ def _log_validator(architecture: str) -> jsonschema.Draft202012Validator:
     return validator({**json.loads(text), "$defs": profile["$defs"]})
 
 
-def log_architecture(header: Mapping[str, Any]) -> str:
-    """Whose copies a trial log names."""
-    return header.get("architecture", OLDEST)
-
-
 def log_header_fault(header: Mapping[str, Any]) -> str | None:
     """What is wrong with the header of a trial log, and where; None where it is as it must be.
 
     What a header says of the machine and of the search becomes a profile's.
     """
-    architecture = log_architecture(header)
+    architecture = header.get("architecture")
     if architecture not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         return f"architecture: {shown(architecture)} is none of {known}: {REMEDY}"

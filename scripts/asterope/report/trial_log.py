@@ -18,7 +18,7 @@ from typing import Any
 from .. import spaces, workloads
 from ..faults import BadInput
 from ..limits import utility
-from ..profile import log_architecture, log_header_fault
+from ..profile import log_header_fault
 
 FORMAT, VERSION = "asterope-trials", 2
 WORKLOADS = workloads.names("measured or tunable")
@@ -108,7 +108,7 @@ class TrialLog:
     @cached_property
     def pipelines(self) -> Any:
         """The space of its candidates: that of its architecture."""
-        return spaces.of(log_architecture(self.header)).pipelines
+        return spaces.of(self.header["architecture"]).pipelines
 
     @cached_property
     def tuples(self) -> Mapping[str, Any]:

@@ -13,12 +13,7 @@ import functools
 import importlib
 from typing import Any
 
-__all__ = ["ARCHITECTURES", "OLDEST", "of"]
-
 ARCHITECTURES = ("x86_64", "aarch64")
-
-# Trial logs that name no architecture are from before there was a second one.
-OLDEST = ARCHITECTURES[0]
 
 
 @functools.cache

@@ -5,15 +5,6 @@ from .members import overlapping_copies, small_copies, small_sets
 from .pipelines import SPACE as pipelines
 from .set_pipelines import SPACE as set_pipelines
 
-__all__ = [
-    "overlapping_copies",
-    "pipelines",
-    "probes",
-    "set_pipelines",
-    "small_copies",
-    "small_sets",
-]
-
 TITLE = "AArch64"
 
 # A stepping is variant << 4 | revision: a number of so many bits.
