@@ -1,0 +1,153 @@
+"""scripts/tune while it builds: the line that moves, what is installed, whose checkout it is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import pwd
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from namespaces import run_with, skip_without_namespaces
+from tune_checkout import Checkout, only_line
+
+# --- The line that moves while it builds ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "seconds", "line"),
+    [
+        ("", 7, "7 s"),
+        ("[1/158] a\n[2/158] b\n", 5, "[2/158]"),
+        ("[39/158] a\n[40/158] b\n    [99/100] c", 20, "[40/158], about 59 s left"),
+        ("[  9%] a\n[ 50%] Built\n", 30, "[ 50%], about 30 s left"),
+        ("[  9%] a\n", 1, "[  9%]"),
+    ],
+)
+def test_the_progress_of_a_step_is_read_from_what_it_prints(
+    bare: Checkout, output: str, seconds: int, line: str
+) -> None:
+    script = f". {bare.scripts}/setup.sh; progress_of {seconds}"
+    done = subprocess.run(["bash", "-euc", script], input=output, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, line), done
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_tests_want_a_cross_compiler_where_the_machine_is_another(
+    bare: Checkout, tmp_path: Path, machine: str
+) -> None:
+    """On a PATH where nothing else is."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "dirname").symlink_to(shutil.which("dirname"))
+    (tools / "uname").write_text(f"#!/bin/sh\necho {machine}\n")
+    (tools / "uname").chmod(0o755)
+    bash, names = shutil.which("bash"), ["gcc-aarch64-linux-gnu", "g++-aarch64-linux-gnu"]
+    for purpose, wanted in (("tune", []), ("test", names if machine == "x86_64" else [])):
+        script = f". {bare.scripts}/setup.sh; wanted_packages {purpose}"
+        done = subprocess.run(
+            [bash, "-uc", script], env={"PATH": str(tools)}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done
+        assert [line for line in done.stdout.split() if "aarch64" in line] == wanted
+        assert ("qemu-user" in done.stdout.split()) == (purpose == "test")
+
+
+def on_a_terminal(checkout: Checkout, act: Callable[[int], object]) -> tuple[int, str]:
+    """Runs scripts/tune with a terminal, whose build goes on until a file is there. `act` gets the
+    terminal once it shows the build's progress. Returns the exit code and all that was printed."""
+    with (checkout.scripts / "setup.sh").open("a") as setup:
+        setup.write(
+            "build_targets() { echo '[30/40] Compiling'; "
+            'until [[ -e "$root/go" ]]; do sleep 0.05; done; }\n'
+        )
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ |= {
+            "ASTEROPE_CALLS": str(checkout.calls),
+            "ASTEROPE_VERDICT": str(checkout.verdict),
+        }
+        os.execv(checkout.scripts / "tune", ["tune"])
+    shown = ""
+    with contextlib.suppress(OSError):  # what a terminal gives whose other end is closed
+        while text := os.read(terminal, 4096).decode():
+            if "[30/40]" in text:
+                act(terminal)
+            shown += text
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown
+
+
+def test_where_somebody_watches_the_line_of_a_step_moves(checkout: Checkout) -> None:
+    code, shown = on_a_terminal(checkout, lambda _: (checkout.root / "go").touch())
+    assert code == 0, shown
+    assert "\r\033[Kbuilding asterope-tune ... [30/40]" in shown
+    assert re.search(r"\r\033\[Kbuilding asterope-tune \.\.\. \d+ s\r\n", shown)
+    assert "[30/40] Compiling\n" in (checkout.root / "build" / "setup.log").read_text()
+
+
+def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None:
+    code, shown = on_a_terminal(checkout, lambda terminal: os.write(terminal, b"\x03"))
+    assert code == 130, shown
+    assert checkout.searches() == 0
+
+
+# --- A checkout of somebody else's ----------------------------------------------------------------
+
+
+def as_nobody() -> Callable[[], None]:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to be somebody else")
+    nobody = pwd.getpwnam("nobody")
+
+    def become() -> None:
+        os.setgroups([])
+        os.setgid(nobody.pw_gid)
+        os.setuid(nobody.pw_uid)
+
+    return become
+
+
+@pytest.fixture
+def readable(repository: Path) -> Iterator[Checkout]:
+    """A checkout that all may read and only we may write; pytest's folders are private."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Checkout(repository, Path(folder))
+
+
+def test_a_checkout_of_somebody_else_gets_one_line(readable: Checkout) -> None:
+    done = readable.run("--rigor", "quick", preexec_fn=as_nobody(), cwd="/")
+    message = only_line(done)
+    assert f"{readable.root} cannot be written, it belongs to root" in message
+    assert [path.name for path in readable.root.iterdir()] == ["scripts"]
+
+
+def test_a_repository_that_git_does_not_trust_gets_one_line(checkout: Checkout) -> None:
+    with (checkout.scripts / "setup.sh").open("a") as setup:
+        setup.write(
+            "configure() { printf 'fatal: detected dubious ownership in repository at %s\\n' a b; "
+            "false; }\n"
+        )
+    done = checkout.run()
+    assert done.returncode == 1
+    _plan, titles, message = done.stderr.splitlines()
+    assert titles == "configuring ... failed"
+    assert message.startswith("scripts/tune: git trusts no repository of another user")
+
+
+def test_a_read_only_checkout_of_ones_own_needs_another_place_and_no_other_user(
+    bare: Checkout,
+) -> None:
+    skip_without_namespaces()
+    root = shlex.quote(str(bare.root))
+    read_only = f"mount --bind {root} {root}; mount -o remount,bind,ro {root}"
+    message = only_line(run_with([], [bare.root / "scripts/tune"], read_only))
+    assert "cannot be written, though it is yours" in message and "as that user" not in message

@@ -1,0 +1,123 @@
+"""Checkouts with scripts/tune in them; its set-up and asterope-tune are stand-ins."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# What would install and build.
+STAND_INS = r"""
+set_up() {
+    mkdir -p -- "$build"
+    : >"$log"
+}
+configure() { :; }
+build_targets() { printf '%s\n' "$*" >>"$root/targets"; }
+"""
+
+# Its `check` finds what the file "verdict" holds: an exit code, the word for it, and a warning.
+TOOL = r"""#!/usr/bin/env bash
+printf '%s\n' "$*" >>"$ASTEROPE_CALLS"
+case " $* " in
+    *" --version "*) printf 'asterope-tune 0.1.0 (commit 0)\n' ;;
+    *" -o "*)
+        [[ -z ${ASTEROPE_WRITES_NOTHING-} ]] || exit 0
+        while [[ $1 != -o ]]; do shift; done
+        printf '{}\n' >"$2"
+        ;;
+    *" check "*)
+        read -r code word doubt <"$ASTEROPE_VERDICT"
+        printf 'p.json %s\n\nThe same: all\n' "$word"
+        [[ -z $doubt ]] || printf '%s\n' "$doubt" >&2
+        exit "$code"
+        ;;
+esac
+"""
+
+# Refuses a map that is not there.
+GENERATE = r"""#!/bin/sh
+echo "asterope-generate $*" >>"$ASTEROPE_CALLS"
+while [ $# -gt 0 ]; do
+    [ "$1" != --places ] || [ -e "$2" ] || { echo "asterope-generate: $2: none" >&2; exit 2; }
+    shift
+done
+"""
+
+PROVISIONAL = "warning: noise: these winners are provisional; run again in a quieter hour"
+
+
+class Checkout:
+    """A copy of the scripts, with stand-ins for what takes minutes."""
+
+    def __init__(self, repository: Path, folder: Path) -> None:
+        self.root = folder / "checkout"
+        self.scripts = self.root / "scripts"
+        self.scripts.mkdir(parents=True)
+        for name in ("tune", "setup.sh", "options.sh", "tune-options"):
+            shutil.copy(repository / "scripts" / name, self.scripts)
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.calls = folder / "calls"
+        self.verdict = folder / "verdict"
+        self.verdict.write_text("0 fits\n")
+        self.profile = self.root / "generated" / "profile.json"
+
+    def stand_in(self) -> Checkout:
+        with (self.scripts / "setup.sh").open("a") as setup:
+            setup.write(STAND_INS)
+        build = self.root / "build"
+        build.mkdir()
+        (self.root / "generated").mkdir()
+        for name, text in (
+            ("asterope-tune", TOOL),
+            ("asterope-bench", '#!/bin/sh\necho "compared: $*"\n'),
+            ("asterope-generate", GENERATE),
+        ):
+            (build / name).write_text(text)
+            (build / name).chmod(0o755)
+        return self
+
+    def run(self, *arguments: object, **settings: object) -> subprocess.CompletedProcess:
+        environment = {
+            **os.environ,
+            "HOME": str(self.home),
+            "ASTEROPE_CALLS": str(self.calls),
+            "ASTEROPE_VERDICT": str(self.verdict),
+        }
+        environment.pop("XDG_CONFIG_HOME", None)
+        command = [str(word) for word in (self.scripts / "tune", *arguments)]
+        settings = {"cwd": self.home, "env": environment, "timeout": 60, **settings}
+        return subprocess.run(command, capture_output=True, text=True, **settings)
+
+    def asked(self) -> list[str]:
+        """What asterope-tune was called with since the last time."""
+        calls = self.calls.read_text().splitlines() if self.calls.exists() else []
+        self.calls.unlink(missing_ok=True)
+        return calls
+
+    def searches(self) -> int:
+        return sum(call.startswith("-o ") for call in self.asked())
+
+
+@pytest.fixture
+def bare(repository: Path, tmp_path: Path) -> Checkout:
+    """As cloned: nothing is installed, nothing is built."""
+    return Checkout(repository, tmp_path)
+
+
+@pytest.fixture
+def checkout(bare: Checkout) -> Checkout:
+    return bare.stand_in()
+
+
+def only_line(done: subprocess.CompletedProcess, code: int = 2) -> str:
+    assert done.returncode == code, done
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done
+    assert lines[0].startswith("scripts/tune: ")
+    return lines[0]
