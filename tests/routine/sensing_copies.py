@@ -58,8 +58,9 @@ def need_counter(arch: Architecture) -> None:
         pytest.skip("this CPU has no invariant time stamp counter")
 
 
-# What reads the counter, and what takes the next time stamp of the ring that {0} points into.
-READ = {"x86_64": re.escape('"rdtsc\\n"'), "aarch64": r"mrs x(\d+), cntvct_el0"}
+# What reads the counter where a time begins or ends, and what takes the next time stamp of the ring
+# that {0} points into.
+READ = {"x86_64": r'(?<="lfence\\n")\s+"rdtsc\\n"', "aarch64": r"mrs x(\d+), cntvct_el0"}
 NEXT_STAMP = {
     "x86_64": (
         r'"mov {0}(%rip), %rdx; mov (%rdx), %eax; mov 8(%rdx), %rdx; mov %rdx, {0}(%rip)\\n"'
