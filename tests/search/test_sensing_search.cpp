@@ -100,6 +100,18 @@ TEST(CommonThresholds, leave_sizes_whose_readings_do_not_fit_to_a_second_one) {
     EXPECT_TRUE(common_thresholds({}).empty());
 }
 
+TEST(CommonThresholds, are_shared_by_as_many_sizes_as_they_can_serve) {
+    const auto at = [](double cached, double uncached) {
+        return Readings{std::vector<double>(10, cached), std::vector<double>(10, uncached)};
+    };
+    // 300 and 1600 lies between the others' own thresholds, and fits with the first two alone
+    const auto found = common_thresholds(
+        {at(40, 450), at(150, 1200), at(300, 1600), at(900, 3000), at(1500, 2100)});
+    ASSERT_TRUE(std::ranges::all_of(found, [](const auto& one) { return one.has_value(); }));
+    for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(found[i]->ticks, 367u) << i; // 300 and 450
+    for (const std::size_t i : {3, 4}) EXPECT_EQ(found[i]->ticks, 1774u) << i;   // 1500 and 2100
+}
+
 // --- Names and arguments -------------------------------------------------------------------------
 
 namespace {

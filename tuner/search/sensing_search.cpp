@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "base/statistics.hpp"
@@ -38,42 +40,45 @@ bool looks_at_destination(const asterope_copy& probe) {
 namespace {
 
 /// Sizes by index, each with its own threshold.
-using OwnThresholds = std::vector<std::pair<std::size_t, Threshold>>;
+using OwnThresholds = std::map<std::size_t, Threshold>;
 
-/// The threshold that most of `own` can share. Moves those that cannot to `others`.
-std::optional<Threshold> shared_threshold(OwnThresholds& own, OwnThresholds& others) {
-    while (!own.empty()) {
-        double cached = 0, uncached = own.front().second.uncached_ticks;
-        std::vector<double> logs;
-        for (const auto& [i, one] : own) {
-            cached = std::max(cached, one.cached_ticks);
-            uncached = std::min(uncached, one.uncached_ticks);
-            logs.push_back(std::log(one.ticks));
-        }
-        if (const auto shared = threshold_between(cached, uncached)) return shared;
-        const double middle = median(logs);
-        std::size_t farthest = 0;
-        for (std::size_t i = 1; i < logs.size(); ++i) {
-            if (std::abs(logs[i] - middle) > std::abs(logs[farthest] - middle)) farthest = i;
-        }
-        others.push_back(own[farthest]);
-        own.erase(own.begin() + static_cast<std::ptrdiff_t>(farthest));
+/// Sizes that share a threshold.
+struct Shared {
+    Threshold threshold = {};
+    std::vector<std::size_t> sizes = {};
+};
+
+/// Those of `own` that can share one, if no cached reading is above `cached`.
+Shared shared_below(const OwnThresholds& own, double cached) {
+    Shared shared;
+    double uncached = std::numeric_limits<double>::infinity();
+    for (const auto& [i, one] : own) {
+        if (one.cached_ticks > cached || !threshold_between(cached, one.uncached_ticks)) continue;
+        uncached = std::min(uncached, one.uncached_ticks);
+        shared.sizes.push_back(i);
     }
-    return std::nullopt;
+    shared.threshold = threshold_between(cached, uncached).value();
+    return shared;
 }
 
 } // namespace
 
 std::vector<std::optional<Threshold>> common_thresholds(const std::vector<Readings>& by_size) {
-    OwnThresholds own, others;
+    OwnThresholds own;
     for (std::size_t i = 0; i < by_size.size(); ++i) {
-        if (const auto one = find_threshold(by_size[i])) own.emplace_back(i, *one);
+        if (const auto one = find_threshold(by_size[i])) own.emplace(i, *one);
     }
     std::vector<std::optional<Threshold>> thresholds(by_size.size());
-    for (int shared = 0; shared < kSharedThresholds; ++shared) {
-        const auto threshold = shared_threshold(own, others);
-        for (const auto& one : own) thresholds[one.first] = threshold;
-        own = std::exchange(others, {});
+    for (int shared = 0; shared < kSharedThresholds && !own.empty(); ++shared) {
+        Shared most;
+        for (const auto& [i, one] : own) {
+            Shared found = shared_below(own, one.cached_ticks);
+            if (found.sizes.size() > most.sizes.size()) most = std::move(found);
+        }
+        for (const std::size_t i : most.sizes) {
+            thresholds[i] = most.threshold;
+            own.erase(i);
+        }
     }
     return thresholds;
 }

@@ -34,11 +34,10 @@ std::optional<Threshold> find_threshold(const Readings& readings);
 /// The same from the two percentiles.
 std::optional<Threshold> threshold_between(double cached_ticks, double uncached_ticks);
 
-/// Thresholds by size, by what was read at each. Sizes share one: what a probe takes depends on
-/// where data is, not on how much of it there is. Sizes whose readings do not fit with the others'
-/// are left out of it, the one that is farthest from their median first, and share a second one:
-/// beyond the reach of the TLBs each load waits for a page walk, too. None where the readings at a
-/// size are not apart, or fit neither.
+/// Thresholds by size, by what was read at each. As many sizes as can share one: what a probe takes
+/// depends on where data is, not on how much of it there is. As many of the others as can share a
+/// second one: beyond the reach of the TLBs each load waits for a page walk, too. None where the
+/// readings at a size are not apart, or fit neither.
 std::vector<std::optional<Threshold>> common_thresholds(const std::vector<Readings>& by_size);
 
 /// Whether a probe looks at the destination, too, so that its copy goes on with one of three
