@@ -169,7 +169,7 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_completes(tune, tmp_path
     assert done.returncode == 0, done
     profile = load_profile(tmp_path / "asterope-profile.json")
     assert not profile.complete
-    left = profile.left_out["memcpy"].sizes
+    left = profile.left_out["memcpy"]["sizes"]
     found = [choice.size for choice in profile.of("pipelines")]
     assert sorted([*left, *found]) == [1024 << i for i in range(16)]
     assert profile.raw["search"]["time_budget_seconds"] == 15
