@@ -38,20 +38,35 @@ def lives(pid: int) -> bool:
     return state not in "ZX"
 
 
-def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_path) -> None:
-    """Eight rounds, then one run that would go on for ever, with a child that would, too."""
-    hang = f"echo x >>runs; [ $(wc -l <runs) -gt 27 ] && {{ echo $$ >pid; sleep 1000; }}; {SAY}"
-    asked = ("--rounds", "1000", "--metric", REGEX, "--json", "out.json")
-    process = subprocess.Popen(**command(*asked, "--", "sh", "-c", hang))
+def interrupted_output(
+    settings: dict, wait: Callable[[subprocess.Popen], None], number: int
+) -> str:
+    """What it prints on stdout when it gets the signal after `wait`, and only says so on stderr."""
+    process = subprocess.Popen(**settings)
     try:
-        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        process.send_signal(signal.SIGTERM)
+        wait(process)
+        process.send_signal(number)
         stdout, stderr = process.communicate(timeout=120)
     finally:
         process.kill()
         process.communicate()
     assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
+    return stdout
+
+
+def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_path) -> None:
+    """Eight rounds, then one run that would go on for ever, with a child that would, too."""
+    hang = f"echo x >>runs; [ $(wc -l <runs) -gt 27 ] && {{ echo $$ >pid; sleep 1000; }}; {SAY}"
+    asked = ("--rounds", "1000", "--metric", REGEX, "--json", "out.json")
+    children: list[str] = []
+
+    def its_last_run_began(process: subprocess.Popen) -> None:
+        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+        of = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        children.extend(of.read_text().split())
+
+    settings = command(*asked, "--", "sh", "-c", hang)
+    stdout = interrupted_output(settings, its_last_run_began, signal.SIGTERM)
     assert "8 rounds of 3 copies" in stdout and "; interrupted." in stdout
     assert "faster: 100.0 %" in stdout
     assert json.loads((tmp_path / "out.json").read_text())["stopped_by"] == "interrupt"
@@ -222,15 +237,11 @@ def test_a_client_may_be_static(prove, tmp_path: Path) -> None:
 
 
 def test_an_interrupt_ends_the_servers(command, parties, tmp_path: Path) -> None:
-    process = subprocess.Popen(**command("--rounds", "10000", *parties("{port}")))
-    try:
+    def all_began(_: subprocess.Popen) -> None:
         wait_for(lambda: (tmp_path / "said").exists() and len(processes(tmp_path)) == 3)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=120)
-    finally:
-        process.kill()
-        process.communicate()
-    assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
+
+    settings = command("--rounds", "10000", *parties("{port}"))
+    interrupted_output(settings, all_began, signal.SIGINT)
     assert not any(lives(pid) for pid in processes(tmp_path))
     assert list((tmp_path / "tmp").iterdir()) == []
 

@@ -8,7 +8,6 @@ import platform
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -23,6 +22,7 @@ from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
 from command_errors import only_error_of
 from copy_programs import output_of, shared_library
 from profile_samples import good_profile, plain_profile
+from prove_command import runs, settings_of
 
 only_error = partial(only_error_of, "asterope-prove")
 
@@ -80,31 +80,14 @@ def settings(
 
     def of(*arguments: object, routine: str = "slow") -> dict:
         named = [f"--routine={things / routine}.so"] if routine else []
-        return {
-            "args": [sys.executable, "-m", "asterope", "prove", *named, *map(str, arguments)],
-            "env": {
-                **os.environ,
-                "PYTHONPATH": str(repository / "scripts"),
-                "ASTEROPE_BUILD_DIR": str(build_dir),
-                "TMPDIR": str(tmp_path / "tmp"),
-            },
-            "cwd": tmp_path,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.PIPE,
-            "text": True,
-        }
+        return settings_of(repository, tmp_path, *named, *arguments, ASTEROPE_BUILD_DIR=build_dir)
 
     return of
 
 
 @pytest.fixture
 def prove(settings, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    def run(*arguments: object, **more: str) -> subprocess.CompletedProcess:
-        done = subprocess.run(**settings(*arguments, **more), timeout=300)
-        assert list((tmp_path / "tmp").iterdir()) == []
-        return done
-
-    return run
+    return runs(settings, tmp_path)
 
 
 def test_a_slower_routine_is_found_named_and_advised_against(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_errors import only_error_of
@@ -31,43 +32,55 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def settings_of(
+    repository: Path, folder: Path, *arguments: object, **environment: object
+) -> dict[str, Any]:
+    """What Popen and run need to start asterope-prove in that folder; temporary files go to its
+    tmp."""
+    return {
+        "args": [sys.executable, "-m", "asterope", "prove", *map(str, arguments)],
+        "env": {
+            **os.environ,
+            "PYTHONPATH": str(repository / "scripts"),
+            "TMPDIR": str(folder / "tmp"),
+            **{name: str(value) for name, value in environment.items()},
+        },
+        "cwd": folder,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
+
+
+def runs(
+    settings: Callable[..., dict[str, Any]], folder: Path
+) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs it with such settings to its end; it leaves nothing behind."""
+
+    def run(*arguments: object, **more: str) -> subprocess.CompletedProcess:
+        done = subprocess.run(**settings(*arguments, **more), timeout=300)
+        assert list((folder / "tmp").iterdir()) == []
+        return done
+
+    return run
+
+
 @pytest.fixture
 def command(repository: Path, libraries: Path, tmp_path: Path) -> Callable[..., dict]:
-    """What Popen and run need to start asterope-prove in an empty folder. Copies are named without
-    their folder."""
+    """Of asterope-prove in an empty folder. Copies are named without their folder."""
 
     def settings(*arguments: object, copies: str = "fast", **environment: str) -> dict:
         (tmp_path / "tmp").mkdir(exist_ok=True)
         named = ",".join(f"{libraries}/{name}.so" for name in copies.split(",") if name)
-        return {
-            "args": [sys.executable, "-m", "asterope", "prove"]
-            + (["--copies", named] if named else ["--runs"])
-            + [str(part) for part in arguments],
-            "env": {
-                **os.environ,
-                "PYTHONPATH": str(repository / "scripts"),
-                "TMPDIR": str(tmp_path / "tmp"),
-                **environment,
-            },
-            "cwd": tmp_path,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.PIPE,
-            "text": True,
-        }
+        compared = ["--copies", named] if named else ["--runs"]
+        return settings_of(repository, tmp_path, *compared, *arguments, **environment)
 
     return settings
 
 
 @pytest.fixture
 def prove(command, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    """Runs it to its end; it leaves nothing behind."""
-
-    def run(*arguments: object, **settings: str) -> subprocess.CompletedProcess:
-        done = subprocess.run(**command(*arguments, **settings), timeout=300)
-        assert list((tmp_path / "tmp").iterdir()) == []
-        return done
-
-    return run
+    return runs(command, tmp_path)
 
 
 def rows_of(done: subprocess.CompletedProcess) -> dict[str, str]:
