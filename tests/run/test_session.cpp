@@ -9,6 +9,7 @@
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
+#include "timing/watched_timings.hpp"
 
 using namespace asterope;
 using nlohmann::json;
@@ -233,4 +234,72 @@ TEST_F(SessionFile, a_log_that_ends_early_cannot_be_replayed) {
     log.steps.at("pipelines 128").pop_back();
     LoggedTimings logged(log.steps, "log");
     EXPECT_THROW(search(logged), BadInput);
+}
+
+// --- Under watch ---------------------------------------------------------------------------------
+
+namespace {
+
+/// A machine that preempts the thread in every round, or in none, and a session of its figures.
+struct PreemptingMachine {
+    bool disturbs = false;
+    std::int64_t switches = 0;
+    WatchedTimings timings{DisturbanceMonitor(
+        0,
+        [this] {
+            MachineCounters glance;
+            glance.switches = disturbs ? switches++ : switches;
+            return glance;
+        },
+        1e9)};
+    Session session{true};
+
+    PreemptingMachine() {
+        session.go_on_with(timings);
+        timings.time_by([](const TrialRequest& asked) { return 7e-9 * asked.round; }, 1e-3);
+    }
+    /// One round of two trials, until it counts. Returns how often it was timed.
+    int time_round() {
+        int times = 0;
+        do {
+            ++times;
+            EXPECT_NEAR(trial(session, 1), 7, 1e-9);
+            EXPECT_NEAR(trial(session, 2), 14, 1e-9);
+        } while (session.round_ended().again);
+        return times;
+    }
+};
+
+} // namespace
+
+TEST(WatchedTimings, repeats_what_was_disturbed_and_counts_all) {
+    PreemptingMachine machine;
+    EXPECT_EQ(machine.time_round(), 1);
+    machine.disturbs = true;
+    EXPECT_EQ(machine.time_round(), 4);
+    machine.disturbs = false;
+    EXPECT_EQ(machine.time_round(), 1);
+    const DisturbanceCounts facts = machine.session.disturbed_rounds().facts();
+    EXPECT_EQ(facts.rounds, 6u);
+    EXPECT_EQ(facts.repeated, 3u);
+    EXPECT_EQ(facts.kept, 1u);
+    EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
+}
+
+TEST(WatchedTimings, sees_nothing_of_a_round_in_which_nothing_was_timed) {
+    PreemptingMachine machine;
+    machine.disturbs = true;
+    EXPECT_TRUE(machine.timings.round_ended().disturbances.empty());
+    trial(machine.timings, 1);
+    machine.timings.enter("another step");
+    EXPECT_TRUE(machine.timings.round_ended().disturbances.empty());
+}
+
+TEST(WatchedTimings, has_free_repetitions_in_each_step) {
+    PreemptingMachine machine;
+    machine.disturbs = true;
+    for (int i = 0; i < 3; ++i) machine.time_round(); // which takes what is free
+    EXPECT_EQ(machine.time_round(), 1);
+    machine.session.enter("another step");
+    EXPECT_EQ(machine.time_round(), 4);
 }

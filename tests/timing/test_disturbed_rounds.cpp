@@ -116,8 +116,8 @@ TEST(DisturbedRounds, decides_in_a_step_alike_whatever_came_before_it) {
 TEST(DisturbedRounds, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) {
     EXPECT_FALSE(noisy(1000, 50).facts().provisional);
     EXPECT_TRUE(noisy(1000, 51).facts().provisional);
-    EXPECT_EQ(noisy(1000, 50).warning("it is"), "");
-    EXPECT_NE(noisy(1000, 51).warning("it is"), "");
+    EXPECT_EQ(noisy(1000, 50).facts().reason, "");
+    EXPECT_NE(noisy(1000, 51).facts().reason, "");
     // However many were repeated: their samples do not count.
     EXPECT_FALSE(run(10'000, 5).facts().provisional);
 }
@@ -127,77 +127,10 @@ TEST(DisturbedRounds, says_in_one_line_how_much_was_seen_and_what_to_do) {
     while (noise.facts().kept < 12) noise.round_ended({Disturbance::preempted, Disturbance::steal});
     const std::string rounds = std::to_string(noise.facts().rounds);
     while (counted_of(noise) < 100) noise.round_ended(kQuiet);
-    EXPECT_EQ(noise.warning(kTheseWinners),
+    EXPECT_EQ(noise_warning(noise.facts().reason, kTheseWinners),
               "warning: 12 % of the rounds stayed disturbed, however often they were repeated "
               "(seen: steal " +
                   rounds + ", preempted " + rounds +
                   "): these winners are provisional; run again in a quieter hour, or on "
                   "another CPU (--cpu N)");
-}
-
-// --- Under watch ---------------------------------------------------------------------------------
-
-namespace {
-
-/// A machine that preempts the thread in every round of `disturbed`, or in none.
-struct PreemptingMachine {
-    bool disturbs = false;
-    std::int64_t switches = 0;
-
-    DisturbanceMonitor watch() {
-        return DisturbanceMonitor(
-            0,
-            [this] {
-                MachineCounters glance;
-                glance.switches = disturbs ? switches++ : switches;
-                return glance;
-            },
-            1e9);
-    }
-};
-
-/// One round of two trials, until it counts. Returns how often it was timed.
-int time_round(MonitoredRounds& rounds) {
-    int times = 0;
-    do {
-        ++times;
-        EXPECT_EQ(rounds.time([] { return 7; }), 7);
-        EXPECT_EQ(rounds.time([] { return 8.5; }), 8.5);
-    } while (rounds.disturbed());
-    return times;
-}
-
-} // namespace
-
-TEST(MonitoredRounds, repeats_what_was_disturbed_and_counts_all) {
-    PreemptingMachine machine;
-    MonitoredRounds rounds(machine.watch());
-    EXPECT_EQ(time_round(rounds), 1);
-    machine.disturbs = true;
-    EXPECT_EQ(time_round(rounds), 4);
-    machine.disturbs = false;
-    EXPECT_EQ(time_round(rounds), 1);
-    const DisturbanceCounts facts = rounds.facts();
-    EXPECT_EQ(facts.rounds, 6u);
-    EXPECT_EQ(facts.repeated, 3u);
-    EXPECT_EQ(facts.kept, 1u);
-    EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
-}
-
-TEST(MonitoredRounds, counts_no_round_in_which_nothing_was_timed_under_watch) {
-    PreemptingMachine machine;
-    machine.disturbs = true;
-    MonitoredRounds rounds(machine.watch());
-    EXPECT_FALSE(rounds.disturbed());
-    EXPECT_EQ(rounds.facts().rounds, 0u);
-}
-
-TEST(MonitoredRounds, has_free_repetitions_in_each_step) {
-    PreemptingMachine machine;
-    machine.disturbs = true;
-    MonitoredRounds rounds(machine.watch());
-    for (int i = 0; i < 3; ++i) time_round(rounds); // which takes what is free
-    EXPECT_EQ(time_round(rounds), 1);
-    rounds.enter_step();
-    EXPECT_EQ(time_round(rounds), 4);
 }

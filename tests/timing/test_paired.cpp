@@ -132,14 +132,11 @@ TEST(Paired, ratio_is_exact_however_slow_the_machine_is_in_some_rounds) {
 
 // Times double from round to round; entrant 1 is twice and four times as fast.
 TEST(Paired, compares_each_part_of_a_trial_by_itself_and_within_its_round) {
-    const Paired paired(
-        {0, 1, 2}, 9,
-        [](int entrant, std::uint64_t round) {
-            const double all = static_cast<double>(1 << round);
-            if (entrant == 2) return std::vector{all * 1.25, all};
-            return entrant == 1 ? std::vector{all / 2, all / 4} : std::vector{all, all};
-        },
-        nullptr);
+    const Paired paired({0, 1, 2}, 9, [](int entrant, std::uint64_t round) {
+        const double all = static_cast<double>(1 << round);
+        if (entrant == 2) return std::vector{all * 1.25, all};
+        return entrant == 1 ? std::vector{all / 2, all / 4} : std::vector{all, all};
+    });
     const struct {
         int under;
         std::size_t part;

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
-#include "base/watched_run.hpp"
 #include "bench/choice.hpp"
 #include "machine/affinity.hpp"
 #include "timing/clock.hpp"
@@ -47,7 +46,7 @@ int BenchRun::start(std::optional<int> cpu) {
     const int pinned = cpu ? pin_to_cpu(*cpu) : -1;
     start_clock(cpu && machine_.cpu.invariant_tsc);
     catch_interrupts();
-    watched_.emplace(pinned);
+    session_.go_on_with(timings_.emplace(DisturbanceMonitor(pinned)));
     return pinned;
 }
 
@@ -59,7 +58,7 @@ double BenchRun::expected_seconds(const Job& job) const {
 }
 
 void BenchRun::print(const std::string& text) {
-    progress_->clear();
+    session_.progress.clear();
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
 }
@@ -74,8 +73,9 @@ void BenchRun::end() {
 }
 
 std::vector<Cell> BenchRun::measure(const Job& job) {
-    progress_->label(job.suite + (job.workload == job.suite ? " " : ' ' + job.workload + ' ') +
-                     job.labels.front());
+    session_.progress.label(job.suite +
+                            (job.workload == job.suite ? " " : ' ' + job.workload + ' ') +
+                            job.labels.front());
     const int libc = 0, routine = 1, libc_again = static_cast<int>(contenders_.size());
     const auto contender = [&](int who) -> const Contender& {
         return contenders_[who == libc_again ? 0 : static_cast<std::size_t>(who)];
@@ -90,19 +90,32 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
                        std::ranges::none_of(ran, [&](int who) { return contender(who).threaded; });
     const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
     if (job.prepare) job.prepare();
+    std::vector<double> parts; // of the last trial, in seconds
+    timings_->time_by(
+        [&](const TrialRequest& asked) {
+            const Contender& one = contender(asked.entrant);
+            parts = job.time_parts
+                        ? job.time_parts(one, asked.round)
+                        : std::vector{job.time(one, asked.round, cache_effect(asked.entrant))};
+            return parts.front();
+        },
+        job.trial_seconds);
+    session_.enter(job.labels.front());
+    session_.calibration(job.size, Workload{});
+    const double planned = job.trial_seconds * static_cast<double>(entrants.size());
     const Paired paired(
         entrants, rounds_,
         [&](int entrant, std::uint64_t round) {
-            throw_if_interrupted();
-            const Contender& one = contender(entrant);
-            const Calling calling(one.name);
-            std::vector<double> seconds =
-                job.time_parts ? job.time_parts(one, round)
-                               : std::vector{job.time(one, round, cache_effect(entrant))};
-            progress_->advance(job.trial_seconds);
-            return seconds;
+            const TimedCopy copy{.name = contender(entrant).name};
+            session_.trial({copy, entrant, job.size, Workload{}, round});
+            return parts;
         },
-        alone ? &*watched_ : nullptr, cache_effect);
+        cache_effect,
+        [&] {
+            if (alone) return session_.round_ended().again;
+            session_.progress.advance(planned);
+            return false;
+        });
 
     const auto told = std::ranges::find_if(
         ran, [&](int who) { return contender(who).ours && !contender(who).workloads.empty(); });
@@ -133,7 +146,7 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
 
 void BenchRun::warn() const {
     std::fflush(stdout);
-    watched_->warn("these figures are");
+    session_.disturbed_rounds().warn("these figures are");
 }
 
 unsigned times_for(std::size_t bytes, std::size_t each) {

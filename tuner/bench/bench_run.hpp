@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/command_line.hpp"
-#include "base/progress.hpp"
 #include "bench/routine.hpp"
 #include "bench/suite.hpp"
 #include "machine/machine.hpp"
-#include "timing/disturbed_rounds.hpp"
+#include "run/session.hpp"
+#include "timing/watched_timings.hpp"
 
 namespace asterope {
 
@@ -41,7 +41,7 @@ class BenchRun {
     int start(std::optional<int> cpu);
 
     /// How many seconds all jobs take in a round, about, or what each counts in Job::trial_seconds.
-    void plan(double seconds) { progress_.emplace(seconds * rounds_, false); }
+    void plan(double seconds) { session_.progress.plan("", seconds * rounds_); }
     /// Of a round: see plan().
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; none: nothing is printed.
@@ -53,7 +53,7 @@ class BenchRun {
     std::vector<Cell> measure(const Job& job);
     void end(); ///< of the table
 
-    DisturbanceCounts noise() const { return watched_->facts(); }
+    DisturbanceCounts noise() const { return session_.disturbed_rounds().facts(); }
     /// What disturbed all that; to be called when the rest has been printed.
     void warn() const;
 
@@ -64,8 +64,8 @@ class BenchRun {
     Machine machine_;
     Contenders contenders_;
     std::unique_ptr<Table> table_;
-    std::optional<Progress> progress_;
-    std::optional<MonitoredRounds> watched_;
+    Session session_{false};
+    std::optional<WatchedTimings> timings_; ///< where the session's figures come from
 };
 
 /// How many times to do what moves `each` bytes so that it moves `bytes`; four times at least.

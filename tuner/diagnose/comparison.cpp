@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/contains.hpp"
-#include "base/interrupt.hpp"
 #include "base/statistics.hpp"
+#include "search/race.hpp"
 #include "timing/paired.hpp"
 
 namespace asterope::diagnosis {
@@ -19,7 +19,6 @@ constexpr double kWorthNaming = 1.05;
 enum CopyBy { kByLibc, kByWinner, kByLibcAgain, kCopies };
 
 double time(const CopyLoop& loop, const Copy& copy, std::size_t calls, std::uint64_t round) {
-    throw_if_interrupted();
     return time_calls([&](std::size_t some) { loop(copy, some, round); }, calls);
 }
 
@@ -44,15 +43,21 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     const std::size_t calls = calls_that_take(kTrialSeconds, [&](std::size_t some) {
         return time(conditions.front().loop, libc(), some, 0);
     });
-    share /= static_cast<double>(entrants.size()) * context.rounds;
-    const Paired paired(
-        entrants, context.rounds,
-        [&](int which, std::uint64_t round) {
-            const auto i = static_cast<std::size_t>(which / kCopies);
-            context.advance(share);
-            return std::vector{time(conditions[i].loop, copies[which % kCopies], calls, round)};
+    context.timings.time_by(
+        [&](const TrialRequest& asked) {
+            const auto i = static_cast<std::size_t>(asked.entrant / kCopies);
+            return time(conditions[i].loop, copies[asked.entrant % kCopies], calls, asked.round);
         },
-        &context.watched);
+        share / (static_cast<double>(entrants.size()) * context.rounds));
+    context.session.enter(group.name);
+    context.session.calibration(group.size, Workload{});
+    const TimedCopies timed(context.session);
+    const Paired paired(
+        entrants, {Workload{}}, context.rounds, 0,
+        [&](int which, Workload workload, std::uint64_t round) {
+            return timed.seconds(group.size, workload, which, round);
+        },
+        nullptr, [&] { return timed.disturbed(); });
 
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < conditions.size(); ++i) {

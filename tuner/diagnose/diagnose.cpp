@@ -11,7 +11,6 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/progress.hpp"
 #include "base/version.hpp"
 #include "diagnose/sections.hpp"
 #include "machine/affinity.hpp"
@@ -108,34 +107,37 @@ void diagnose(const Request& request) {
                 rounds);
     for (const std::string& line : copies.left_out()) std::printf("left out: %s\n", line.c_str());
     auto reports = nlohmann::ordered_json::array(), modes = reports;
-    MonitoredRounds watched(cpu);
-    Progress progress(static_cast<double>(sections.size()), false);
+    WatchedTimings timings{DisturbanceMonitor(cpu)};
+    Session session(false);
+    session.go_on_with(timings);
+    session.progress.plan("", static_cast<double>(sections.size()));
     for (const NamedSection& named : sections) {
-        progress.label(named.name);
-        Section section = named.measure({machine, copies, arena, largest, rounds, others,
-                                         [&](double share) { progress.advance(share); }, watched});
+        session.progress.label(named.name);
+        Section section =
+            named.measure({machine, copies, arena, largest, rounds, others, session, timings});
         section.name = named.name;
-        progress.clear();
+        session.progress.clear();
         std::printf("\n%s", to_text(section).c_str());
         std::fflush(stdout);
         reports.push_back(to_json(section));
         modes.insert(modes.end(), section.modes.begin(), section.modes.end());
     }
     if (!request.json.empty()) {
-        const nlohmann::ordered_json report = {{"format", "asterope-diagnosis"},
-                                               {"version", 1},
-                                               {"tool_version", kVersion},
-                                               {"machine", to_json(machine)},
-                                               {"cpu", cpu},
-                                               {"rounds", rounds},
-                                               {"profile", !request.profile.empty()},
-                                               {"left_out", copies.left_out()},
-                                               {"noise", noise_json(watched.facts())},
-                                               {"sections", reports},
-                                               {"modes", modes}};
+        const nlohmann::ordered_json report = {
+            {"format", "asterope-diagnosis"},
+            {"version", 1},
+            {"tool_version", kVersion},
+            {"machine", to_json(machine)},
+            {"cpu", cpu},
+            {"rounds", rounds},
+            {"profile", !request.profile.empty()},
+            {"left_out", copies.left_out()},
+            {"noise", noise_json(session.disturbed_rounds().facts())},
+            {"sections", reports},
+            {"modes", modes}};
         write_atomically(request.json, report.dump(2) + '\n');
     }
-    watched.warn("these figures are");
+    session.disturbed_rounds().warn("these figures are");
 }
 
 } // namespace

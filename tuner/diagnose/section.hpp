@@ -1,15 +1,15 @@
 // A section of a diagnosis: one pitfall, what was measured of it, and what that means.
 #pragma once
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "diagnose/copies.hpp"
 #include "machine/machine.hpp"
+#include "run/session.hpp"
 #include "timing/arena.hpp"
-#include "timing/disturbed_rounds.hpp"
+#include "timing/watched_timings.hpp"
 
 namespace asterope::diagnosis {
 
@@ -21,9 +21,8 @@ struct Context {
     std::size_t largest_copy; ///< bytes; two of them and some pages fit in each side of the arena
     int rounds;
     std::vector<int> other_cpus; ///< that this process may use, besides the one it is pinned to
-    /// Reports how much of the section has been done since the last call, 1 being all of it.
-    std::function<void(double share)> advance;
-    MonitoredRounds& watched; ///< what hit the comparisons of all sections
+    Session& session;            ///< of all sections; what is planned of each is 1
+    WatchedTimings& timings;     ///< where its figures come from
 };
 
 struct Section {

@@ -1,13 +1,11 @@
-// The figures of this machine, now.
+// The figures of this machine, now, as a search asks for them: of copies in its buffers.
 #include "run/machine_timings.hpp"
 
 #include <cmath>
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/watched_run.hpp"
 #include "search/sensing_search.hpp"
-#include "timing/clock.hpp"
 
 namespace asterope {
 
@@ -30,8 +28,8 @@ constexpr int kTries = 5;
 
 MachineTimings::MachineTimings(const Plan& plan, const Machine& machine, std::uint64_t seed,
                                int cpu, const Budget& budget)
-    : arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map), monitor_(cpu),
-      budget_(budget) {
+    : WatchedTimings(DisturbanceMonitor(cpu)),
+      arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map), budget_(budget) {
     const SmallCalls small = {
         machine.caches,   plan.statistics,
         kLargestMixed,    seed,
@@ -44,7 +42,8 @@ MachineTimings::MachineTimings(const Plan& plan, const Machine& machine, std::ui
 
 MachineTimings::MachineTimings(std::size_t largest_size, const Machine& machine, int cpu,
                                const Budget& budget)
-    : arena_(arena_bytes(largest_size, machine)), monitor_(cpu), budget_(budget) {
+    : WatchedTimings(DisturbanceMonitor(cpu)), arena_(arena_bytes(largest_size, machine)),
+      budget_(budget) {
     for (const OperationFacts& facts : kOperations) {
         const Operation one = facts.operation;
         const SmallCalls small = {machine.caches, fleet_statistics(one)};
@@ -58,26 +57,25 @@ void MachineTimings::throw_if_over() const {
     budget_.throw_if_spent();
 }
 
-void MachineTimings::enter(const std::string& step, std::size_t) {
-    in_round_ = false;
+void MachineTimings::enter(const std::string& step, std::size_t known) {
+    WatchedTimings::enter(step, known);
     const auto named = find_operation(step.substr(0, step.find(' ')));
     stopwatch_ = &stopwatches_.at(named.value_or(Operation::copy));
+    const auto seconds = [this](const TrialRequest& asked) {
+        return stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
+    };
+    time_by(seconds, 0); // calibration() says what is planned
 }
 
 Trial MachineTimings::trial(const TrialRequest& asked) {
-    throw_if_over();
-    if (!in_round_) monitor_.begin_round();
-    in_round_ = true;
-    const Calling calling(asked.copy.name);
+    budget_.throw_if_spent();
     for (int i = 0; i < kTries; ++i) {
-        const std::uint64_t begin = ticks();
-        const double timed = stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
-        const double wall = seconds_between(begin, ticks());
-        if (!is_a_time(timed) || !is_a_time(wall)) continue;
+        const Trial timed = WatchedTimings::trial(asked);
+        if (!is_a_time(timed.seconds())) continue;
         // What is written is what is used, or a resumed run would see other figures. Thousandths of
         // a nanosecond are beyond any clock here; no time is 0, though.
-        return {std::max(1.0, std::round(timed * 1e12)) / 1e3,
-                std::max(1.0, std::round(wall * 1e7)) / 10};
+        return {std::max(1.0, std::round(timed.ns * 1e3)) / 1e3,
+                std::max(1.0, std::round(timed.us * 10)) / 10};
     }
     throw Failure("the time stamp counter jumps: nothing can be timed here");
 }
@@ -104,12 +102,6 @@ Calibration MachineTimings::calibration(std::size_t size, Workload workload,
         stopwatch_->calibrate(size, workload, trial_seconds(workload));
     }
     return stopwatch_->calibration(size, workload);
-}
-
-RoundEnd MachineTimings::round_ended() {
-    if (!in_round_) return {};
-    in_round_ = false;
-    return {monitor_.end_round()};
 }
 
 } // namespace asterope

@@ -1,4 +1,4 @@
-// The figures of this machine, now.
+// The figures of this machine, now, as a search asks for them: of copies in its buffers.
 #pragma once
 
 #include <map>
@@ -8,15 +8,14 @@
 #include "run/plan.hpp"
 #include "timing/arena.hpp"
 #include "timing/budget.hpp"
-#include "timing/disturbance_monitor.hpp"
 #include "timing/stopwatch.hpp"
-#include "timing/timings.hpp"
+#include "timing/watched_timings.hpp"
 
 namespace asterope {
 
 /// Throws Interrupted between trials when the user asked to stop, BudgetSpent when there is no time
 /// left, and Failure where the clock cannot be trusted at all.
-class MachineTimings : public Timings {
+class MachineTimings : public WatchedTimings {
   public:
     /// Of the plan's operation. `budget` must outlive it. Throws Failure where there is too little
     /// memory.
@@ -26,7 +25,6 @@ class MachineTimings : public Timings {
     MachineTimings(std::size_t largest_size, const Machine& machine, int cpu, const Budget& budget);
 
     Trial trial(const TrialRequest& asked) override;
-    RoundEnd round_ended() override;
     void enter(const std::string& step, std::size_t known = 0) override;
     ProbeTicks readings(const ProbeRequest& asked) override;
     Calibration calibration(std::size_t size, Workload workload,
@@ -39,9 +37,7 @@ class MachineTimings : public Timings {
     std::optional<Arena> small_arena_; ///< of the small copies, where the source is mapped
     std::map<Operation, Stopwatch> stopwatches_;
     Stopwatch* stopwatch_; ///< of the present step's operation
-    DisturbanceMonitor monitor_;
     const Budget& budget_;
-    bool in_round_ = false;
 };
 
 } // namespace asterope

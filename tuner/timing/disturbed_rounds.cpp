@@ -1,4 +1,4 @@
-// The account of disturbed rounds, which of them are timed again, and rounds under watch.
+// The account of disturbed rounds, and which of them are timed again.
 #include "timing/disturbed_rounds.hpp"
 
 #include <algorithm>
@@ -83,31 +83,8 @@ std::string noise_warning(const std::string& reason, const std::string& result) 
     return "warning: " + reason + ": " + result + " provisional; " + kQuieter;
 }
 
-void MonitoredRounds::enter_step() {
-    in_round_ = false;
-    round_seconds_ = 0;
-    disturbed_rounds_.enter_step();
-}
-
-void MonitoredRounds::begin_trial() {
-    if (!in_round_) monitor_.begin_round();
-    in_round_ = true;
-    trial_began_ = std::chrono::steady_clock::now();
-}
-
-void MonitoredRounds::end_trial() {
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - trial_began_;
-    round_seconds_ += took.count();
-}
-
-bool MonitoredRounds::disturbed() {
-    if (!in_round_) return false;
-    in_round_ = false;
-    return disturbed_rounds_.round_ended(monitor_.end_round(), std::exchange(round_seconds_, 0));
-}
-
-void MonitoredRounds::warn(const std::string& result) const {
-    const std::string warning = disturbed_rounds_.warning(result);
+void DisturbedRounds::warn(const std::string& result) const {
+    const std::string warning = noise_warning(facts().reason, result);
     if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
 }
 

@@ -1,11 +1,9 @@
-// The account of disturbed rounds, which of them are timed again, and rounds under watch.
+// The account of disturbed rounds, and which of them are timed again.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "timing/disturbance_monitor.hpp"
@@ -53,10 +51,8 @@ class DisturbedRounds {
 
     DisturbanceCounts facts() const;
 
-    /// See noise_warning(); empty where there is nothing provisional.
-    std::string warning(const std::string& result) const {
-        return noise_warning(facts().reason, result);
-    }
+    /// Prints the warning of noise_warning() on stderr, where there is one.
+    void warn(const std::string& result) const;
 
   private:
     DisturbanceCounts counts_; ///< without what follows from them
@@ -66,45 +62,6 @@ class DisturbedRounds {
         double counted_seconds = 0, repeated_seconds = 0;
     } step_;
     int in_a_row_ = 0; ///< repetitions of the present round
-};
-
-/// For all that times copies and keeps no log. One for a whole command, so that it accounts for
-/// everything that was timed.
-class MonitoredRounds {
-  public:
-    explicit MonitoredRounds(DisturbanceMonitor watch) : monitor_(std::move(watch)) {}
-    /// Of this machine and the CPU that the thread is pinned to. start_clock() comes first.
-    explicit MonitoredRounds(int cpu) : MonitoredRounds(DisturbanceMonitor(cpu)) {}
-
-    /// Another comparison begins: see DisturbedRounds::enter_step. Forgets a round that was not
-    /// ended.
-    void enter_step();
-
-    /// Calls `timed`, a trial of the present round, and returns what it returns.
-    template <class Timed> auto time(const Timed& timed) {
-        begin_trial();
-        auto result = timed();
-        end_trial();
-        return result;
-    }
-
-    /// Ends the round. True: it is to be timed again, and its trials do not count.
-    bool disturbed();
-
-    DisturbanceCounts facts() const { return disturbed_rounds_.facts(); }
-
-    /// Prints the warning of noise_warning() on stderr, where there is one.
-    void warn(const std::string& result) const;
-
-  private:
-    void begin_trial();
-    void end_trial();
-
-    DisturbanceMonitor monitor_;
-    DisturbedRounds disturbed_rounds_;
-    bool in_round_ = false;
-    double round_seconds_ = 0;
-    std::chrono::steady_clock::time_point trial_began_ = {};
 };
 
 } // namespace asterope

@@ -5,7 +5,6 @@
 
 #include "base/random.hpp"
 #include "timing/cache_effect.hpp"
-#include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
@@ -35,15 +34,13 @@ Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads
 }
 
 Paired::Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
-               MonitoredRounds* watched, const CacheEffect& cache_effect) {
-    if (watched) watched->enter_step();
+               const CacheEffect& cache_effect, const Disturbed& disturbed) {
     std::map<int, std::vector<double>> trials; // of the round, as it was timed last
     const auto seconds = [&](int entrant, Workload, std::uint64_t round) {
-        const auto trial = [&] { return parts(entrant, round); };
-        return (trials[entrant] = watched ? watched->time(trial) : trial()).front();
+        return (trials[entrant] = parts(entrant, round)).front();
     };
-    const auto disturbed = [&] {
-        if (watched && watched->disturbed()) return true;
+    const auto ended = [&] {
+        if (disturbed && disturbed()) return true;
         for (const auto& [entrant, all] : trials) {
             for (std::size_t part = 1; part < all.size(); ++part) {
                 logs_[{entrant, part}].push_back(std::log(all[part]));
@@ -51,7 +48,7 @@ Paired::Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
         }
         return false;
     };
-    Paired whole(entrants, {Workload{}}, rounds, 0, seconds, cache_effect, disturbed);
+    Paired whole(entrants, {Workload{}}, rounds, 0, seconds, cache_effect, ended);
     logs_.merge(whole.logs_);
 }
 

@@ -26,8 +26,6 @@ std::vector<double> time_round(const std::vector<int>& entrants, const Seconds& 
     return logs;
 }
 
-class MonitoredRounds;
-
 /// Which of the figures of an entrant: those under a workload, or those of a part of its trials.
 class Series {
   public:
@@ -55,11 +53,10 @@ class Paired {
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
 
     /// Trials of one kind, of whose parts each is compared by itself: `parts` gives the seconds of
-    /// each, the whole first, as many in every trial. `watched` repeats disturbed rounds; null
-    /// where others copy as well, which it does not see.
+    /// each, the whole first, as many in every trial.
     using Parts = std::function<std::vector<double>(int entrant, std::uint64_t round)>;
     Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
-           MonitoredRounds* watched, const CacheEffect& cache_effect = nullptr);
+           const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
 
     /// Median seconds of an entrant.
     double seconds(int entrant, Series series = {}) const;

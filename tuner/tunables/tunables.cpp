@@ -114,8 +114,7 @@ void find_tunables(const Request& request) {
     if (!request.output.empty()) {
         write_atomically(request.output, to_json(report).dump(2) + '\n');
     }
-    const std::string warning = session.disturbed_rounds().warning("this verdict is");
-    if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
+    session.disturbed_rounds().warn("this verdict is");
 }
 
 } // namespace

@@ -250,6 +250,16 @@ CopyLoop counted(const std::string& name) {
     };
 }
 
+/// Adds up what its trials are planned to take.
+struct PlannedTimings : WatchedTimings {
+    using WatchedTimings::WatchedTimings;
+    Trial trial(const TrialRequest& asked) override {
+        planned += calibration(asked.size, asked.workload).seconds;
+        return WatchedTimings::trial(asked);
+    }
+    double planned = 0;
+};
+
 } // namespace
 
 TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
@@ -257,11 +267,11 @@ TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
     const Machine machine;
     const Copies copies(kProfile, all);
     const Arena arena(1);
-    double done = 0;
-    MonitoredRounds watched(DisturbanceMonitor(
+    PlannedTimings timings(DisturbanceMonitor(
         0, [] { return MachineCounters{}; }, 1e9)); // which sees nothing
-    const Context context{machine, copies, arena, 0, 5, {}, [&](double share) { done += share; },
-                          watched};
+    Session session(true);
+    session.go_on_with(timings);
+    const Context context{machine, copies, arena, 0, 5, {}, session, timings};
     runs.clear();
     const auto comparisons = compare({{"1 KiB",
                                        1024,
@@ -284,7 +294,7 @@ TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
     EXPECT_EQ(runs["other libc"], 2 * 5);
     EXPECT_GE(runs["base libc"], 2 * 2 * 5); // libc twice, and to calibrate
     EXPECT_EQ(runs.count("small winner"), 0u);
-    EXPECT_NEAR(done, 1, 1e-9);
+    EXPECT_NEAR(timings.planned, 1, 1e-9);
 }
 
 TEST(Repeated, copies_within_its_buffers_in_every_round) {

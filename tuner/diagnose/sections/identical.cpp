@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/interrupt.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "diagnose/sections.hpp"
@@ -21,31 +20,9 @@ constexpr int kEntrants = 24, kKept = 12, kMoreSamples = 6, kFinalists = 5, kRou
 /// Of one race, with libc thrice a heat and twice a round of the run-off.
 constexpr int kTrials = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
 
-/// Times libc's memcpy for every entrant. Disturbed rounds are repeated, as in a search.
-class LibcAlone : public Timings {
-  public:
-    LibcAlone(Stopwatch& stopwatch, MonitoredRounds& watched, const std::function<void()>& timed)
-        : stopwatch_(stopwatch), watched_(watched), timed_(timed) {}
-
-    Trial trial(const TrialRequest& asked) override {
-        throw_if_interrupted();
-        timed_();
-        const double seconds = watched_.time([&] {
-            return stopwatch_.time({libc_copy()}, asked.workload, asked.size, asked.round);
-        });
-        return {seconds * 1e9};
-    }
-    RoundEnd round_ended() override { return {{}, watched_.disturbed()}; }
-
-  private:
-    Stopwatch& stopwatch_;
-    MonitoredRounds& watched_;
-    const std::function<void()>& timed_;
-};
-
-SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, Timings& timings) {
+SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, Session& session) {
     std::mt19937_64 random(seed);
-    Race race(size, {{workload, 1}}, random, timings);
+    Race race(size, {{workload, 1}}, random, TimedCopies(session));
     std::vector<Entrant> entrants(kEntrants);
     std::iota(entrants.begin(), entrants.end(), 0);
     race.sample(entrants, 1);
@@ -105,19 +82,23 @@ Section identical(const Context& context) {
     const int races = context.rounds * 2 / 3; // 20, and 7 where it shall be quick
     Stopwatch stopwatch(context.arena, kSizes[std::size(kSizes) - 1],
                         last_cache_bytes(context.machine));
-    const double share = 1.0 / kTrials / races / std::size(kSizes) / std::size(kWorkloads);
-    const std::function<void()> timed = [&] { context.advance(share); };
-    LibcAlone timings(stopwatch, context.watched, timed);
+    // libc's memcpy for every entrant; disturbed rounds are repeated, as in a search
+    context.timings.time_by(
+        [&](const TrialRequest& asked) {
+            return stopwatch.time({libc_copy()}, asked.workload, asked.size, asked.round);
+        },
+        1.0 / kTrials / races / std::size(kSizes) / std::size(kWorkloads));
     std::vector<SelfRaces> all;
     for (const std::size_t size : kSizes) {
         if (size > context.largest_copy) continue;
         for (const Workload workload : kWorkloads) {
             stopwatch.calibrate(size, workload, trial_seconds(workload));
-            context.watched.enter_step();
+            context.session.enter(format_size(size));
+            context.session.calibration(size, workload);
             SelfRaces some{size, workload, {}, {}};
             for (int i = 0; i < races; ++i) {
                 const SizeResult result =
-                    race(size, workload, static_cast<std::uint64_t>(i), timings);
+                    race(size, workload, static_cast<std::uint64_t>(i), context.session);
                 some.leads.push_back(std::log(result.finalists.front().ratio));
                 const Estimate& floor = result.noise_floor.at(workload);
                 some.floors.push_back(std::max(std::log(floor.high), -std::log(floor.low)));

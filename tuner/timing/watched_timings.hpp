@@ -1,0 +1,56 @@
+// The figures of this machine, now: trials that are timed when they are asked for, watched by
+// rounds.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "base/interrupt.hpp"
+#include "base/watched_run.hpp"
+#include "timing/disturbance_monitor.hpp"
+#include "timing/timings.hpp"
+
+namespace asterope {
+
+class WatchedTimings : public Timings {
+  public:
+    explicit WatchedTimings(DisturbanceMonitor monitor) : monitor_(std::move(monitor)) {}
+
+    /// From now on `seconds(asked)` times a trial, and each is planned to take `planned` seconds.
+    using Seconds = std::function<double(const TrialRequest& asked)>;
+    void time_by(Seconds seconds, double planned) {
+        seconds_ = std::move(seconds);
+        planned_ = planned;
+    }
+
+    /// Throws Interrupted when the user asked to stop.
+    Trial trial(const TrialRequest& asked) override {
+        using Clock = std::chrono::steady_clock;
+        throw_if_interrupted();
+        if (!in_round_) monitor_.begin_round();
+        in_round_ = true;
+        const Calling calling(asked.copy.name);
+        const Clock::time_point began = Clock::now();
+        const double seconds = seconds_(asked);
+        const std::chrono::duration<double, std::micro> took = Clock::now() - began;
+        return {seconds * 1e9, took.count()};
+    }
+    RoundEnd round_ended() override {
+        if (!std::exchange(in_round_, false)) return {};
+        return {monitor_.end_round()};
+    }
+    /// Forgets a round that was not ended.
+    void enter(const std::string&, std::size_t = 0) override { in_round_ = false; }
+    Calibration calibration(std::size_t, Workload,
+                            const std::optional<Calibration>& known = std::nullopt) override {
+        return known.value_or(Calibration{1, planned_});
+    }
+
+  private:
+    DisturbanceMonitor monitor_;
+    Seconds seconds_;
+    double planned_ = 0;
+    bool in_round_ = false;
+};
+
+} // namespace asterope
