@@ -281,7 +281,7 @@ const std::pair<asterope_small_candidate, const char*> kFaultsOfSmall[] = {
     {small_spoiled<[](char* to, Bytes bytes) { return &(to[20] ^= bytes == 37) - 20; }>,
      "wrong byte 20 of 37 \\(source \\+0, destination \\+0\\)"},
     {small_spoiled<[](char* to, Bytes bytes) { return bytes ? to : nullptr; }>,
-     "wrong return value, copy 0 of 0 .*"},
+     "wrong return value, byte 0 of 0 .*"},
     // stores that are too wide
     {small_spoiled<[](char* to, Bytes bytes) { return bytes ? to : &(*to = 0); }>,
      "stray write at byte 0 of 0 .*"},

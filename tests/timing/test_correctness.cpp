@@ -84,7 +84,7 @@ TEST(FaultOf, names_what_is_wrong_and_how_a_copy_breaks) {
 TEST(FaultOf, tries_buffers_that_overlap_where_they_may) {
     EXPECT_EQ(fault<right>(60, true), "");
     EXPECT_EQ(fault<moves_upwards_only>(), "");
-    EXPECT_EQ(fault<moves_upwards_only>(60, true), "moves 7 bytes by 1 up wrong");
+    EXPECT_EQ(fault<moves_upwards_only>(60, true), "moves 7 bytes wrong (source +0, by 1)");
 }
 
 namespace {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -19,163 +17,29 @@
 #include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "machine/affinity.hpp"
+#include "space/checked_copy.hpp"
 
 namespace asterope {
 
 namespace {
 
-constexpr std::size_t kCanary = 192; ///< more than any stage writes at once
-constexpr std::array<std::size_t, 9> kOffsets = {0, 1, 7, 8, 15, 16, 31, 32, 63};
 constexpr std::array<std::size_t, 14> kSizes = {128, 129,  191,  192,  193,  255,  256,
                                                 320, 1023, 1024, 1025, 2047, 4160, 9001};
 /// Where pages are interleaved: no whole group of 2 or 4 of them, one, several, and every kind of
 /// rest. A group fits from the next line boundary on.
 constexpr std::array<std::size_t, 12> kGroupSizes = {8192,  8255,  8256,  8257,  12288, 16384,
                                                      16447, 16448, 16449, 20001, 32960, 36863};
-constexpr std::size_t kRoom = 36863 + 64 + 2 * kCanary;
-
-/// Where source and destination lie, counted from a line boundary.
-struct Offsets {
-    std::size_t source, destination;
-};
-constexpr std::array<Offsets, 4> kFewOffsets = {{{0, 0}, {1, 63}, {63, 1}, {32, 17}}};
-
-/// What large buffers are shifted by: about every register, block and page.
-constexpr std::array<std::ptrdiff_t, 24> kFewShifts = {1,   2,   8,   15,  16,  17,   31,   32,
-                                                       33,  63,  64,  65,  127, 128,  129,  255,
-                                                       256, 257, 511, 512, 513, 4095, 4096, 4097};
-
-/// A copy function, the sizes it must copy right at all offsets, and those at a few.
-struct Subject {
-    std::function<const void*(void*, const void*, std::size_t)> copy;
-    std::vector<std::size_t> sizes;
-    std::vector<std::size_t> sizes_at_few_offsets = {};
-    /// Instead of copies between buffers, moves within one: these sizes by every distance, and
-    /// those at few offsets by kFewShifts.
-    bool moves = false;
-    /// Instead of copies, sets: the second argument is the byte.
-    bool sets = false;
-};
-
 /// What parent and child share: where the child is, and what it found there.
 struct Report {
     std::size_t position; ///< in the list of subjects
     char reason[160];     ///< empty while nothing is wrong
 };
 
-/// Deterministic bytes that no shift of themselves equals.
-std::uint8_t pattern(std::size_t i) {
-    return static_cast<std::uint8_t>((i * 2654435761u) >> 11);
-}
-
-/// One copy. Fills `reason` and returns false at the first byte that is not as it must be.
-bool copies_right(const Subject& subject, std::size_t size, Offsets offsets, char* reason,
-                  std::size_t room) {
-    // offsets count from a cache line, and kCanary is a multiple of one
-    alignas(64) static std::array<std::uint8_t, kRoom> source_room, destination_room, untouched;
-    if (untouched[0] != 0xA5) {
-        for (std::size_t i = 0; i < kRoom; ++i) source_room[i] = pattern(i);
-        untouched.fill(0xA5);
-    }
-    const std::uint8_t* source = source_room.data() + kCanary + offsets.source;
-    std::uint8_t* destination = destination_room.data() + kCanary + offsets.destination;
-    std::memset(destination - kCanary, 0xA5, size + 2 * kCanary);
-    const void* argument = source;
-    if (subject.sets) {
-        // Zero is a way of its own, and of the int that a set gets only 8 bits are the byte.
-        const auto byte = static_cast<std::uint8_t>(offsets.source * 85);
-        static std::array<std::uint8_t, kRoom> expected;
-        std::memset(expected.data(), byte, size);
-        source = expected.data();
-        argument = reinterpret_cast<const void*>(std::uintptr_t{0x7A5A5A00} | byte);
-    }
-    const void* returned = subject.copy(destination, argument, size);
-    const bool right = returned == destination && std::memcmp(destination, source, size) == 0 &&
-                       std::memcmp(destination - kCanary, untouched.data(), kCanary) == 0 &&
-                       std::memcmp(destination + size, untouched.data(), kCanary) == 0;
-    if (right) return true;
-
-    const auto fail = [&](const char* what, std::ptrdiff_t where) {
-        std::snprintf(reason, room, "%s %td of %zu (source +%zu, destination +%zu)", what, where,
-                      size, offsets.source, offsets.destination);
-        return false;
-    };
-    const auto end = static_cast<std::ptrdiff_t>(size + kCanary);
-    for (std::ptrdiff_t i = -static_cast<std::ptrdiff_t>(kCanary); i < end; ++i) {
-        const bool inside = i >= 0 && i < static_cast<std::ptrdiff_t>(size);
-        if (!inside && destination[i] != 0xA5) return fail("stray write at byte", i);
-        if (inside && destination[i] != source[i]) return fail("wrong byte", i);
-    }
-    return fail("wrong return value, copy", 0);
-}
-
-/// One move by `shift` bytes within a buffer, from so many bytes past a line.
-bool moves_right(const Subject& subject, std::size_t size, std::size_t offset, std::ptrdiff_t shift,
-                 char* reason, std::size_t room) {
-    alignas(64) static std::array<std::uint8_t, kRoom> was, is;
-    if (was[1] != pattern(1)) {
-        for (std::size_t i = 0; i < kRoom; ++i) was[i] = is[i] = pattern(i);
-    }
-    const std::size_t from = kCanary + offset + static_cast<std::size_t>(std::max(-shift, 0l));
-    const std::size_t to = from + static_cast<std::size_t>(shift);
-    const void* returned = subject.copy(&is[to], &is[from], size);
-    const auto as_before = [](std::size_t at) {
-        return std::memcmp(&is[at], &was[at], kCanary) == 0;
-    };
-    const bool right = returned == &is[to] && std::memcmp(&is[to], &was[from], size) == 0 &&
-                       as_before(to - kCanary) && as_before(to + size);
-    std::memcpy(&is[to], &was[to], size);
-    if (!right) {
-        std::snprintf(reason, room, "moves %zu bytes wrong (source +%zu, by %td)", size, offset,
-                      shift);
-    }
-    return right;
-}
-
-/// All moves of the subject.
-bool moves_right(const Subject& subject, char* reason, std::size_t room) {
-    const auto both_ways = [&](std::size_t size, std::size_t offset, std::ptrdiff_t shift) {
-        return moves_right(subject, size, offset, shift, reason, room) &&
-               moves_right(subject, size, offset, -shift, reason, room);
-    };
-    for (const std::size_t offset : kOffsets) {
-        for (const std::size_t size : subject.sizes) {
-            for (std::ptrdiff_t shift = 0; shift <= static_cast<std::ptrdiff_t>(size); ++shift) {
-                if (!both_ways(size, offset, shift)) return false;
-            }
-        }
-        for (const std::size_t size : subject.sizes_at_few_offsets) {
-            for (const std::ptrdiff_t shift : kFewShifts) {
-                if (!both_ways(size, offset, shift)) return false;
-            }
-        }
-    }
-    return true;
-}
-
-/// The same for every copy that the subject must do.
-bool copies_right(const Subject& subject, char* reason, std::size_t room) {
-    if (subject.moves) return moves_right(subject, reason, room);
-    for (const std::size_t size : subject.sizes) {
-        for (const std::size_t source : kOffsets) {
-            for (const std::size_t destination : kOffsets) {
-                if (!copies_right(subject, size, {source, destination}, reason, room)) return false;
-            }
-        }
-    }
-    for (const std::size_t size : subject.sizes_at_few_offsets) {
-        for (const Offsets offsets : kFewOffsets) {
-            if (!copies_right(subject, size, offsets, reason, room)) return false;
-        }
-    }
-    return true;
-}
-
 /// Subjects that one child process after the other goes through: the next begins behind the one
 /// that killed the last.
 class Part {
   public:
-    Part(const std::vector<Subject>& subjects, std::size_t begin, std::size_t end)
+    Part(const std::vector<CheckedCopy>& subjects, std::size_t begin, std::size_t end)
         : subjects_(subjects), next_(begin), end_(end) {
         void* shared = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -199,7 +63,10 @@ class Part {
         if (child_ > 0) return;
         for (std::size_t i = next_; i < end_; ++i) {
             report_->position = i;
-            if (!copies_right(subjects_[i], report_->reason, sizeof report_->reason)) _exit(1);
+            const std::string fault = first_fault(subjects_[i]);
+            if (fault.empty()) continue;
+            report_->reason[fault.copy(report_->reason, sizeof report_->reason - 1)] = '\0';
+            _exit(1);
         }
         _exit(0);
     }
@@ -221,7 +88,7 @@ class Part {
   private:
     int wait() { return wait_for_end(std::exchange(child_, 0)); }
 
-    const std::vector<Subject>& subjects_;
+    const std::vector<CheckedCopy>& subjects_;
     std::size_t next_, end_;
     Report* report_;
     pid_t child_ = 0;
@@ -229,7 +96,7 @@ class Part {
 
 /// What is wrong with which of the subjects. On all CPUs that this process may use, as it is not
 /// pinned yet.
-std::vector<Invalid> find_faults(const std::vector<Subject>& subjects) {
+std::vector<Invalid> find_faults(const std::vector<CheckedCopy>& subjects) {
     const std::size_t count = std::min(allowed_cpus().size(), subjects.size() / 8 + 1);
     std::vector<std::unique_ptr<Part>> parts;
     for (std::size_t i = 0; i < count; ++i) {
@@ -242,7 +109,7 @@ std::vector<Invalid> find_faults(const std::vector<Subject>& subjects) {
     return faults;
 }
 
-Subject small_subject(asterope_small_candidate copy, asterope_candidate large) {
+CheckedCopy small_subject(asterope_small_candidate copy, asterope_candidate large) {
     std::vector<std::size_t> sizes(140);
     std::iota(sizes.begin(), sizes.end(), 0);
     sizes.insert(sizes.end(), {191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 1025});
@@ -253,8 +120,8 @@ Subject small_subject(asterope_small_candidate copy, asterope_candidate large) {
 }
 
 /// Of any other kind.
-Subject plain_subject(const asterope_kind& kind, asterope_candidate copy) {
-    Subject subject{
+CheckedCopy plain_subject(const asterope_kind& kind, asterope_candidate copy) {
+    CheckedCopy subject{
         [=](void* to, const void* from, std::size_t size) { return copy(to, from, size, 0); },
         {128, 129, 143, 144, 145, 159, 160, 161, 191, 192, 193, 255,
          256, 257, 287, 288, 289, 319, 320, 321, 384, 385, 512, 577}};
@@ -271,7 +138,7 @@ Subject plain_subject(const asterope_kind& kind, asterope_candidate copy) {
 
 /// Cached and uncached in turn, only the cached way where it already went wrong. No threshold
 /// brings about the third way for certain: tests of the templates take it by a clock of theirs.
-Subject sensing_subject(const asterope_copy& probe, asterope_candidate pipeline) {
+CheckedCopy sensing_subject(const asterope_copy& probe, asterope_candidate pipeline) {
     constexpr unsigned long kNever = 0xFFFFFFFF;
     const asterope_candidate sense = probe.copy;
     const auto both_ways = [=](void* to, const void* from, std::size_t size) {
@@ -295,15 +162,15 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
     for (const Candidate& candidate : space) {
         distances[candidate.variant].insert(candidate.distance());
     }
-    std::vector<Subject> subjects;
+    std::vector<CheckedCopy> subjects;
     std::vector<const asterope_variant*> variants;
     for (const auto& [of, all] : distances) {
         const asterope_variant* variant = of; // lambdas capture no structured bindings
         for (const std::size_t distance : std::set{*all.begin(), *all.rbegin()}) {
-            Subject subject{[variant, distance](void* to, const void* from, std::size_t size) {
-                                return variant->copy(to, from, size, distance);
-                            },
-                            {kSizes.begin(), kSizes.end()}};
+            CheckedCopy subject{[variant, distance](void* to, const void* from, std::size_t size) {
+                                    return variant->copy(to, from, size, distance);
+                                },
+                                {kSizes.begin(), kSizes.end()}};
             subject.sets = !facts_of(operation_of(*variant)).reads;
             if (static_cast<std::size_t>(variant->acts_above) >= kGroupSizes.front()) {
                 subject.sizes_at_few_offsets.assign(kGroupSizes.begin(), kGroupSizes.end());
@@ -325,7 +192,7 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
 std::vector<Invalid> verify(const asterope_kind& kind,
                             const std::vector<const asterope_copy*>& space,
                             asterope_candidate pipeline) {
-    std::vector<Subject> subjects;
+    std::vector<CheckedCopy> subjects;
     for (const asterope_copy* copy : space) {
         subjects.push_back(kind.copies->small  ? small_subject(copy->small, pipeline)
                            : kind.copies->read ? sensing_subject(*copy, pipeline)
