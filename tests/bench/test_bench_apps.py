@@ -66,19 +66,36 @@ def test_messages_are_shown_end_to_end_and_by_step(bench, library: Path) -> None
     assert re.fullmatch(r"end to end: geometric mean \d+\.\d\d, least \d+\.\d\d", lines[-1])
 
 
-def test_messages_go_between_the_cpus_that_were_named(bench, library: Path) -> None:
-    cpu = min(os.sched_getaffinity(0))
-    done = bench(*MESSAGES, "--routine", library, "--cpu", cpu, "--subscriber-cpu", cpu)
+def test_messages_go_from_the_cpu_that_was_named_to_another(bench, library: Path) -> None:
+    first, *others = sorted(os.sched_getaffinity(0))
+    done = bench(*MESSAGES, "--routine", library, "--cpu", first)
     assert done.returncode == 0
-    assert f"publisher on CPU {cpu},\nsubscriber on CPU {cpu} as well" in done.stdout
+    to = str(others[-1]) if others else f"{first} as well"
+    assert f"publisher on CPU {first},\nsubscriber on CPU {to}" in done.stdout
+
+
+@pytest.mark.parametrize("command", [MESSAGES, CACHE, (*LOCALITY, *SYSTEM)], ids=lambda c: c[0])
+def test_a_routine_that_crashes_while_it_is_timed_is_named(bench, tmp_path: Path, command) -> None:
+    later = compiled(
+        tmp_path,
+        "static int calls;"  # fewer while it is checked
+        "if ((size == 1 << 20 || size == 4096 || size == 128) && ++calls > 250) __builtin_trap();"
+        "return memcpy(to, from, size);",
+    )
+    message = only_error(bench(*command, "--routine", later), 1)
+    assert message.startswith("asterope-bench: asterope (asterope_memcpy of ")
+    assert " ended the run: the process died: " in message
 
 
 def test_an_interrupt_ends_all_three(build_dir: Path, library: Path) -> None:
-    """More rounds than anybody waits for, both processes running."""
+    """More rounds than anybody waits for, publisher and subscriber running."""
     children: list[str] = []
 
     def ready(process: subprocess.Popen) -> bool:
-        children[:] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        line = [str(process.pid)]
+        for _ in range(2):
+            line += Path(f"/proc/{line[-1]}/task/{line[-1]}/children").read_text().split()[:1]
+        children[:] = line[1:]
         return len(children) == 2
 
     many = (*TWO_SIZES, "--rounds", "100000", "--routine", library)
@@ -148,7 +165,6 @@ BAD = {
         (["--rounds", "2"], "--rounds"),
         (["--sizes", "1001"], "1001 B is no whole number"),
         (["--ring", "1M"], "no room for a message"),
-        (["--subscriber-cpu", "9999"], "CPU 9999"),
         (["--past-page", "16"], "--past-page"),
         (["--suite", "mix"], "--suite"),  # an option of the tables
     ],

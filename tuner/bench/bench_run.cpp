@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
+#include "base/watched_run.hpp"
 #include "bench/choice.hpp"
 #include "machine/affinity.hpp"
 #include "timing/clock.hpp"
@@ -42,9 +43,9 @@ void BenchRun::require_memory(std::size_t bytes, const std::string& needs, std::
                    " that may be taken: make it smaller");
 }
 
-int BenchRun::start(std::optional<int> cpu) {
-    const int pinned = cpu ? pin_to_cpu(*cpu) : -1;
-    start_clock(cpu && machine_.cpu.invariant_tsc);
+int BenchRun::start(int cpu, bool alone) {
+    const int pinned = pin_to_cpu(cpu);
+    start_clock(alone && machine_.cpu.invariant_tsc);
     catch_interrupts();
     session_.go_on_with(timings_.emplace(DisturbanceMonitor(pinned)));
     return pinned;
@@ -147,6 +148,16 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
 void BenchRun::warn() const {
     std::fflush(stdout);
     session_.disturbed_rounds().warn("these figures are");
+}
+
+std::function<int()> watched(const RoutineOptions& routine, const std::function<void()>& work) {
+    return [&routine, work] {
+        routine_library(routine); // one that is built for this run goes when this process ends
+        return run_watched({"asterope-bench", "interrupted"}, [&] {
+            work();
+            return static_cast<int>(kDone);
+        });
+    };
 }
 
 unsigned times_for(std::size_t bytes, std::size_t each) {

@@ -2,6 +2,7 @@
 // which libc's copy and the verified routine take turns.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,9 +37,9 @@ class BenchRun {
     std::size_t bytes_that_may_be_taken() const;
 
     /// Starts the clock, and notes interrupts from now on. `cpu`: to be pinned to, negative: the
-    /// last one allowed; none: processes of its own copy, whose counters are of other CPUs. Returns
-    /// the CPU.
-    int start(std::optional<int> cpu);
+    /// last one allowed. `alone`: no process on another CPU is timed, whose counter is another.
+    /// Returns the CPU.
+    int start(int cpu, bool alone = true);
 
     /// How many seconds all jobs take in a round, about, or what each counts in Job::trial_seconds.
     void plan(double seconds) { session_.progress.plan("", seconds * rounds_); }
@@ -78,6 +79,9 @@ std::size_t settling_bytes_of(const Machine& machine);
 
 /// Bytes of an application's copies that are timed in one turn of one of them.
 inline constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
+
+/// What such a command does, watched: a routine that crashes or hangs is named.
+std::function<int()> watched(const RoutineOptions& routine, const std::function<void()>& work);
 
 /// The subcommands that time copies inside applications.
 Subcommand add_cache_command(CLI::App& app);

@@ -105,7 +105,7 @@ Subcommand add_cache_command(CLI::App& app) {
     add_option(command, "--misses", &options->misses, "of a hundred blocks, as many are missing",
                "N", {.shows_default = true, .within = {{0, 50}}});
     add_options(command, options->routine);
-    return {command, [options] { run_cache(*options); }};
+    return {command, watched(options->routine, [options] { run_cache(*options); })};
 }
 
 } // namespace asterope

@@ -221,7 +221,7 @@ Subcommand add_locality_command(CLI::App& app) {
                "keeps the machine alive",
                "SIZE");
     add_options(command, options->routine);
-    return {command, [options] { run_locality(*options); }};
+    return {command, watched(options->routine, [options] { run_locality(*options); })};
 }
 
 } // namespace asterope

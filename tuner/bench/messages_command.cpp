@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/command_line.hpp"
@@ -22,7 +21,6 @@ struct MessagesOptions {
     RoutineOptions routine{.rounds = 31};
     std::string sizes = "512K,1M,2M";
     std::string rings = "8M,256M";
-    int subscriber_cpu = -1;
 };
 
 void check_messages(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& rings) {
@@ -39,22 +37,11 @@ void check_messages(const std::vector<std::size_t>& sizes, const std::vector<std
     }
 }
 
-/// The publisher's CPU, and the subscriber's: the ones that are named, or the last ones allowed,
-/// two different ones where there are two. Throws BadInput where one is not allowed.
-std::pair<int, int> choose_cpus(const MessagesOptions& options) {
-    const std::vector<int> allowed = allowed_cpus();
-    int publisher = options.routine.cpu, subscriber = options.subscriber_cpu;
-    for (const int named : {publisher, subscriber}) {
-        if (named >= 0) require_allowed(named);
-    }
-    const auto last_but = [&](int taken) {
-        const auto other =
-            std::find_if(allowed.rbegin(), allowed.rend(), [&](int cpu) { return cpu != taken; });
-        return other == allowed.rend() ? taken : *other;
-    };
-    if (publisher < 0) publisher = last_but(subscriber);
-    if (subscriber < 0) subscriber = last_but(publisher);
-    return {publisher, subscriber};
+/// The last of these CPUs that is another one, where there is one.
+int another_than(int taken, const std::vector<int>& cpus) {
+    const auto other =
+        std::find_if(cpus.rbegin(), cpus.rend(), [&](int cpu) { return cpu != taken; });
+    return other == cpus.rend() ? taken : *other;
 }
 
 /// The cells of one condition: end to end, then the parts.
@@ -73,8 +60,9 @@ void run_messages(const MessagesOptions& options) {
     check_messages(sizes, rings);
     BenchRun run(options.routine);
     run.require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is");
-    const auto [publisher_cpu, subscriber_cpu] = choose_cpus(options);
-    run.start(std::nullopt);
+    const std::vector<int> cpus = allowed_cpus(); // as long as none is pinned
+    const int publisher_cpu = run.start(options.routine.cpu, false);
+    const int subscriber_cpu = another_than(publisher_cpu, cpus);
     std::vector<Copier> copiers;
     for (const Contender& one : run.contenders()) copiers.push_back({one.name, one.copy});
 
@@ -89,7 +77,7 @@ void run_messages(const MessagesOptions& options) {
     GeometricMean ratios;
     for (const std::size_t ring : rings) {
         for (const std::size_t size : sizes) {
-            MessagePair pair(copiers, ring, size, publisher_cpu, subscriber_cpu);
+            MessagePair pair(copiers, ring, size, subscriber_cpu);
             Job job{"messages", "messages", labels_of(ring, size), size};
             job.threads = 2; // both processes copy: nothing here sees what disturbs them
             job.trial_seconds = 1;
@@ -122,10 +110,7 @@ Subcommand add_messages_command(CLI::App& app) {
                "each message goes where none has been for long",
                "LIST", {.shows_default = true});
     add_options(command, options->routine);
-    add_option(command, "--subscriber-cpu", &options->subscriber_cpu,
-               "the subscriber's CPU (--cpu: the publisher's); another one where there is one", "N",
-               {.within = {{0, 99999}}});
-    return {command, [options] { run_messages(*options); }};
+    return {command, watched(options->routine, [options] { run_messages(*options); })};
 }
 
 } // namespace asterope

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/child_process.hpp"
-#include "base/descriptor.hpp"
+#include "base/random.hpp"
 #include "bench/apps/message_ring.hpp"
 #include "timing/timed_copy.hpp"
 
@@ -32,7 +30,7 @@ struct MessageTimes {
     double total;   ///< from the beginning of the publisher's copy to the end of the reading
 };
 
-/// A publisher and a subscriber, each a process of its own, started from this one.
+/// A publisher, which is this process, and a subscriber, which it starts.
 ///
 /// For each message, the publisher writes its data anew into the user's memory, as a camera's
 /// driver would (untimed), copies it into the next slot and hands it over; the subscriber allocates
@@ -41,47 +39,30 @@ struct MessageTimes {
 /// under way.
 class MessagePair {
   public:
-    /// Starts both, the publisher on the first of the two CPUs, the subscriber on the second. The
-    /// clock has been started, on the system's clock, which all CPUs agree on. Throws Failure where
-    /// that is impossible, and where neither answers for that many milliseconds, then or later.
+    /// Starts the subscriber on that CPU. The clock has been started, on the system's clock, which
+    /// all CPUs agree on. Throws Failure where that is impossible.
     MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes, std::size_t message_bytes,
-                int publisher_cpu, int subscriber_cpu, int patience_ms = 60'000);
+                int subscriber_cpu);
 
     /// Passes messages with the copier of that name: first as many as settle the caches after
     /// the copier before, which are compared word for word and not timed, then those that are
     /// timed. No two messages have the same data. Throws Failure where a message arrives changed,
-    /// and where a process has died or hangs, Interrupted where a signal came.
+    /// and where the subscriber has died, Interrupted where a signal came. Where it hangs, so does
+    /// this: see run_watched().
     MessageTimes run(const std::string& copier, unsigned settling, unsigned timed);
 
-    pid_t publisher() const { return publisher_->pid(); }
-    pid_t subscriber() const { return subscriber_->pid(); }
+    pid_t subscriber() const { return subscriber_.pid(); }
 
   private:
-    struct Order {
-        std::size_t copier;
-        unsigned settling, timed;
-        std::uint64_t turn;
-    };
-    struct Answer {
-        MessageTimes times;
-        bool right;
-    };
-
-    void set_up_child(int cpu, int answers);
-    void subscribe();
-    void publish(int orders, int answers);
-    Answer pass(const Order& order, const Copier& copier, void* user);
-    void wait_for_answer(ChildProcess& process, void* answer, std::size_t bytes);
-    [[noreturn]] void fail_for(ChildProcess& process);
+    [[noreturn]] void subscribe(int cpu);
+    /// Throws Failure where the subscriber has ended.
+    void require_subscriber(const std::string& copier);
 
     std::vector<Copier> copiers_;
     std::size_t message_bytes_;
     MessageRing ring_;
-    Descriptor orders_; ///< a pipe to the publisher
-    std::optional<ChildProcess> publisher_, subscriber_;
-    int patience_ms_;
-    std::uint64_t turns_ = 0;
-    std::string doing_ = "before the first message"; ///< what was asked for last, for errors
+    ChildProcess subscriber_;
+    RandomStream random_{1};
 };
 
 } // namespace asterope

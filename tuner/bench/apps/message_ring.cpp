@@ -22,10 +22,11 @@ std::size_t whole_pages(std::size_t bytes) {
 /// Looks a while, then lets others run between two looks: with one CPU for both processes, the
 /// other one can only then do what is waited for. A futex would cost either side a system call and
 /// the subscriber its wake-up, tens of microseconds on a virtual machine, for every message.
-template <class Done> void wait_for(const Done& done) {
-    for (int looks = 0; !done(); ++looks) {
+template <class Done> void wait_for(const Done& done, const std::function<void()>& look = {}) {
+    for (unsigned looks = 0; !done(); ++looks) {
         relax();
         if (looks >= 200) sched_yield();
+        if (looks % 4096 == 4095 && look) look();
     }
 }
 
@@ -59,22 +60,15 @@ char* MessageRing::payload(std::uint64_t number) const {
     return memory_.begin() + payload_at_ + number % slots_ * slot_bytes_;
 }
 
-std::uint64_t MessageRing::claim() {
-    const std::uint64_t number = counters().published.value.load(std::memory_order_relaxed);
-    wait_for([&] {
-        return number - counters().released.value.load(std::memory_order_acquire) < slots_;
-    });
-    return number;
+std::uint64_t MessageRing::to_publish() const {
+    return counters().published.value.load(std::memory_order_relaxed);
 }
 
-void MessageRing::publish() {
-    counters().published.value.fetch_add(1, std::memory_order_release);
-}
-
-void MessageRing::wait_until_taken() const {
-    const std::uint64_t published = counters().published.value.load(std::memory_order_relaxed);
-    wait_for(
-        [&] { return counters().released.value.load(std::memory_order_acquire) == published; });
+void MessageRing::publish(const std::function<void()>& look) {
+    const std::uint64_t published =
+        counters().published.value.fetch_add(1, std::memory_order_release) + 1;
+    wait_for([&] { return counters().released.value.load(std::memory_order_acquire) == published; },
+             look);
 }
 
 std::uint64_t MessageRing::next() {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "timing/fresh_memory.hpp"
 
@@ -23,6 +24,7 @@ struct MessageHeader {
 
 /// Slots of one size, used in turn, so that each message lies where none has lain for a whole
 /// round of the ring. Publisher and subscriber each move one counter; no other process writes it.
+/// One message is under way at a time.
 class MessageRing {
   public:
     /// As many slots as `ring_bytes` hold, at least one. Throws Failure where the memory is not to
@@ -34,13 +36,10 @@ class MessageRing {
     MessageHeader& header(std::uint64_t number) const;
     char* payload(std::uint64_t number) const;
 
-    /// The publisher's: waits for a free slot, and returns the number of the message that goes
-    /// there.
-    std::uint64_t claim();
-    /// Hands the claimed message over.
-    void publish();
-    /// Waits until all that was published has been taken.
-    void wait_until_taken() const;
+    /// The publisher's: the number of the message that it hands over next.
+    std::uint64_t to_publish() const;
+    /// Hands it over, and waits until it has been taken. `look` is called now and then meanwhile.
+    void publish(const std::function<void()>& look);
 
     /// The subscriber's: waits for the next message and returns its number.
     std::uint64_t next();
