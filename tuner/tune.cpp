@@ -1,12 +1,8 @@
 // asterope-tune's main: one tuning run, or one of its subcommands.
 #include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "check/check.hpp"
-#include "diagnose/diagnose.hpp"
-#include "merge/command.hpp"
 #include "run/command.hpp"
 #include "timing/remote_copy.hpp"
-#include "tunables/tunables.hpp"
 #include "version/version_text.hpp"
 
 namespace asterope {

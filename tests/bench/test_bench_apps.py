@@ -16,7 +16,7 @@ TWO_SIZES = ("messages", "--sizes", "1M,2M", "--ring", "4M")  # few messages fil
 MESSAGES = (*TWO_SIZES, "--rounds", "3")
 CACHE = (
     *("cache", "--rounds", "3", "--sizes", "16K", "--blocks", "4K,32K"),
-    *("--file", "2M", "--misses", "10"),
+    *("--file", "2M"),
 )
 SYSTEM = ("8K", ".", "4", "128", "1", "4", "2")
 LOCALITY = ("locality", "--rounds", "3")
@@ -109,7 +109,7 @@ def test_an_interrupt_ends_all_three(build_dir: Path, library: Path) -> None:
 
 def test_reads_are_shown_alone_and_with_their_use(bench, library: Path) -> None:
     lines = lines_of(bench(*CACHE, "--routine", library))
-    assert lines[0].startswith("Sequential reads of a cached file of 2 MiB, 10 % of its blocks")
+    assert lines[0].startswith("Sequential reads of a cached file of 2 MiB, 5 % of its blocks")
     rows = [line for line in lines if re.match(r"\d+ KiB ", line)]
     assert [row[:27].split() for row in rows] == [
         [block, "KiB", "16", "KiB", *use.split()]
@@ -173,7 +173,6 @@ BAD = {
         (["--blocks", "12K"], "12 KiB is no power of two"),
         (["--sizes", "256"], "256 B is less than"),
         (["--file", "1000K"], "no multiple of 1 MiB"),
-        (["--misses", "51"], "--misses"),
         (["--cpu", "9999"], "9999"),
     ],
     "locality": [

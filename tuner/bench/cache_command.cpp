@@ -21,8 +21,9 @@ struct CacheOptions {
     std::string sizes = "64K,256K,1M";
     std::string blocks = "4K,32K,128K";
     std::string file = "512M";
-    unsigned misses = 5;
 };
+
+constexpr unsigned kMisses = 5; ///< of a hundred blocks
 
 void check_cache(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& blocks,
                  std::size_t file) {
@@ -56,7 +57,7 @@ void run_cache(const CacheOptions& options) {
     std::printf("Sequential reads of a cached file of %s, %u %% of its blocks missing, %s against "
                 "%s:\n%d paired rounds, CPU %d. x libc above 1: the routine is faster; floor: libc "
                 "against itself.\n",
-                format_size(file_bytes).c_str(), options.misses, options.routine.symbol().c_str(),
+                format_size(file_bytes).c_str(), kMisses, options.routine.symbol().c_str(),
                 run.machine().libc.c_str(), options.routine.rounds, cpu);
     run.plan(static_cast<double>(blocks.size() * sizes.size()) * 2 * 3);
     run.begin(plain_table("block    read", 27, TimeUnit::microseconds));
@@ -64,7 +65,7 @@ void run_cache(const CacheOptions& options) {
     for (const std::size_t block : blocks) {
         CachedFile file(file_bytes, block);
         for (const std::size_t size : sizes) {
-            SequentialReader reader(file, size, options.misses);
+            SequentialReader reader(file, size, kMisses);
             for (const bool consume : {false, true}) {
                 std::string label =
                     formatted("%-8s %-8s %s", format_size(block).c_str(), format_size(size).c_str(),
@@ -94,7 +95,7 @@ Subcommand add_cache_command(CLI::App& app) {
         app, "cache",
         "sequential reads of a file through a file system client's buffer cache: blocks that a "
         "hash table finds, in shared memory larger than the last CPU cache, are copied into one "
-        "buffer; some are missing and are written into the cache first. 'read': the read alone; "
+        "buffer; 5 % are missing and are written into the cache first. 'read': the read alone; "
         "'and used': the application also sums what it got");
     add_option(command, "--sizes", &options->sizes, "bytes a read, K, M, G for powers of 1024",
                "LIST", {.shows_default = true});
@@ -102,8 +103,6 @@ Subcommand add_cache_command(CLI::App& app) {
                {.shows_default = true});
     add_option(command, "--file", &options->file, "bytes of the file, and of the cache", "N",
                {.shows_default = true});
-    add_option(command, "--misses", &options->misses, "of a hundred blocks, as many are missing",
-               "N", {.shows_default = true, .within = {{0, 50}}});
     add_options(command, options->routine);
     return {command, watched(options->routine, [options] { run_cache(*options); })};
 }

@@ -1,6 +1,4 @@
 // asterope-tune check: whether a profile still fits this machine.
-#include "check/check.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -18,6 +16,7 @@
 #include "machine/profile_places.hpp"
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
+#include "run/command.hpp"
 #include "space/features.hpp"
 
 namespace asterope {

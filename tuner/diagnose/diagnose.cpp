@@ -1,6 +1,4 @@
 // asterope-tune diagnose: what the pitfalls of memory benchmarks do to copies on this machine.
-#include "diagnose/diagnose.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -16,6 +14,7 @@
 #include "machine/affinity.hpp"
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
+#include "run/command.hpp"
 #include "space/features.hpp"
 #include "timing/clock.hpp"
 

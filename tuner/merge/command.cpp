@@ -1,6 +1,4 @@
 // The command line of `asterope-tune merge`: one profile of several machines of one type.
-#include "merge/command.hpp"
-
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -10,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "merge/common_best.hpp"
+#include "run/command.hpp"
 
 namespace asterope {
 

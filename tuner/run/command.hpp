@@ -1,4 +1,5 @@
-// The command lines of a tuning run, what asterope-tune does without a subcommand, and of `replay`.
+// The command lines of asterope-tune: of a tuning run, which it makes without a subcommand, and of
+// its subcommands, most of which have a room each.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,11 @@ namespace asterope {
 /// program's exit code; `app` must live until then.
 std::function<int()> add_tuning(CLI::App& app);
 
-/// Adds the subcommand `replay` to the program's command line.
+/// Each adds the subcommand of its name to the program's command line.
 Subcommand add_replay(CLI::App& app);
+Subcommand add_check(CLI::App& app);
+Subcommand add_diagnose(CLI::App& app);
+Subcommand add_merge(CLI::App& app);
+Subcommand add_tunables(CLI::App& app);
 
 } // namespace asterope

@@ -11,6 +11,7 @@
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
+#include "run/command.hpp"
 #include "search/size_order.hpp"
 #include "space/space.hpp"
 #include "timing/arena.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 #include <string>
 
-#include "base/command_line.hpp"
 #include "machine/machine.hpp"
 #include "tunables/choice.hpp"
 
@@ -17,8 +16,5 @@ Knobs knobs_of(const std::string& libc, const std::map<std::string, Tunable>& tu
 
 /// Of each of the processes that find the thresholds: what memory there is goes round.
 RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest);
-
-/// Adds the subcommand `tunables` to the program's command line.
-Subcommand add_tunables(CLI::App& app);
 
 } // namespace asterope
