@@ -13,8 +13,6 @@ namespace asterope {
 class Progress {
   public:
     explicit Progress(bool quiet);
-    /// Of work that is one step, in any unit.
-    Progress(double total_work, bool quiet) : Progress(quiet) { plan("", total_work); }
     ~Progress();
     void plan(const std::string& step, double seconds) { left_.plan(step, seconds); }
     /// What comes now is of this step: "screening".

@@ -17,29 +17,24 @@ namespace asterope {
 
 namespace {
 
-constexpr std::array<const char*, 7> kNames = {"systemSize", "numSubsystems", "elemsPerSubsys",
-                                               "elemSize",   "churnCount",    "accessCount",
-                                               "repCount"};
-
 struct LocalityOptions {
     RoutineOptions routine{.rounds = 9};
-    std::array<std::string, 7> parameters; ///< in the order of kNames
+    std::array<std::string, std::size(kLocalityParameters)> parameters; ///< in that order
     int preset = 0;
     bool uneven = false, packed = false;
     std::string memory; ///< what a system may take; "": as much as is free
 };
 
-LocalityRequest read_parameters(const std::array<std::string, 7>& texts) {
-    LocalityRequest request;
-    std::optional<std::size_t>* const values[] = {
-        &request.systemSize, &request.numSubsystems, &request.elemsPerSubsys, &request.elemSize,
-        &request.churnCount, &request.accessCount,   &request.repCount};
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-        if (texts[i].empty() || texts[i] == ".") continue;
+LocalityRequest read_parameters(const LocalityOptions& options) {
+    LocalityRequest request{.uneven = options.uneven, .packed = options.packed};
+    for (std::size_t i = 0; i < options.parameters.size(); ++i) {
+        const std::string& text = options.parameters[i];
+        if (text.empty() || text == ".") continue;
+        const LocalityParameter& one = kLocalityParameters[i];
         try {
-            *values[i] = parse_size(texts[i]);
+            request.*one.value = parse_size(text);
         } catch (const BadInput&) {
-            throw BadInput(std::string(kNames[i]) + " '" + texts[i].substr(0, 40) +
+            throw BadInput(std::string(one.name) + " '" + text.substr(0, 40) +
                            "' is no number from 1 up: write one, with K, M or G for powers of "
                            "1024, or '.'");
         }
@@ -159,9 +154,7 @@ void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
 }
 
 void run_locality(const LocalityOptions& options) {
-    LocalityRequest request = read_parameters(options.parameters);
-    request.uneven = options.uneven;
-    request.packed = options.packed;
+    const LocalityRequest request = read_parameters(options);
     const std::size_t given = options.memory.empty() ? 0 : parse_size(options.memory);
     if (!options.preset) solve(request); // refuses it before the routine is looked at
     BenchRun run(options.routine);
@@ -196,15 +189,9 @@ Subcommand add_locality_command(CLI::App& app) {
         "elements are exchanged among subsystems, by copying their bytes with libc's copy or the "
         "routine, or by exchanging pointers; then each subsystem reads its elements. One of the "
         "first four parameters is '.' or left out, and computed from the others");
-    const std::array<const char*, 7> help = {"bytes of all elements",
-                                             "subsystems in the system",
-                                             "elements in a subsystem",
-                                             "bytes of an element",
-                                             "times that all change places in a cycle (default 1)",
-                                             "times that all are accessed in a cycle (default 4)",
-                                             "cycles (default: as many as go over 32 MiB)"};
-    for (std::size_t i = 0; i < kNames.size(); ++i) {
-        add_option(command, kNames[i], &options->parameters[i], help[i]);
+    for (std::size_t i = 0; i < options->parameters.size(); ++i) {
+        add_option(command, kLocalityParameters[i].name, &options->parameters[i],
+                   kLocalityParameters[i].help);
     }
     add_option(command, "--preset", &options->preset,
                "the paper's test 1 (elements of 128 bytes) or 2 (of 96), system sizes of 8K "

@@ -14,9 +14,9 @@ Copy libc() {
 Copies::Copies(const Profile& profile, const HasFeature& has) {
     for (const Choice* choice : profile.of(ChoiceKind::pipelines)) {
         const Candidate& winner = choice->pipeline();
-        intervals_.push_back({choice->up_to, std::nullopt});
+        std::optional<Candidate>& here = winners_[choice->up_to];
         if (has_all(winner.variant->needs, has)) {
-            intervals_.back().winner = winner;
+            here = winner;
         } else {
             left_out_.push_back("the winner up to " + format_size(choice->up_to) +
                                 " is none that this CPU runs: " + winner.name());
@@ -25,16 +25,14 @@ Copies::Copies(const Profile& profile, const HasFeature& has) {
 }
 
 const Candidate* Copies::winner(std::size_t bytes) const {
-    if (bytes < kMinimumBytes || intervals_.empty()) return nullptr;
-    auto interval =
-        std::ranges::find_if(intervals_, [&](const Interval& each) { return bytes <= each.up_to; });
-    if (interval == intervals_.end()) --interval;
-    return interval->winner ? &*interval->winner : nullptr;
+    if (bytes < kMinimumBytes || winners_.empty()) return nullptr;
+    auto interval = winners_.lower_bound(bytes);
+    if (interval == winners_.end()) --interval;
+    return interval->second ? &*interval->second : nullptr;
 }
 
 bool Copies::empty() const {
-    return std::ranges::none_of(intervals_,
-                                [](const Interval& each) { return each.winner.has_value(); });
+    return std::ranges::none_of(winners_, [](const auto& each) { return each.second.has_value(); });
 }
 
 } // namespace asterope::diagnosis

@@ -1,6 +1,7 @@
 // The copies that a diagnosis compares: libc's, and the profile's winner of each size.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,21 +29,17 @@ class Copies {
   public:
     /// None: libc alone.
     Copies() = default;
-    Copies(const Profile& profile, const HasFeature& has);
+    Copies(Profile profile, const HasFeature& has);
 
     /// The winner for copies of `bytes`, where there is one: none below kMinimumBytes, and beyond
     /// the last interval its winner goes on.
     const Candidate* winner(std::size_t bytes) const;
-    bool empty() const;
+    bool empty() const { return winners_.empty(); }
     /// A line for each interval whose winner this CPU does not run.
     const std::vector<std::string>& left_out() const { return left_out_; }
 
   private:
-    struct Interval {
-        std::size_t up_to;
-        std::optional<Candidate> winner;
-    };
-    std::vector<Interval> intervals_;
+    std::map<std::size_t, std::optional<Candidate>> winners_; ///< by the interval's end
     std::vector<std::string> left_out_;
 };
 

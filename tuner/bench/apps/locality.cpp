@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
@@ -75,20 +76,13 @@ std::size_t stride_of(const Locality& parameters) {
 } // namespace
 
 Locality solve(const LocalityRequest& request) {
-    const struct {
-        const char* name;
-        const std::optional<std::size_t>& value;
-    } all[] = {{"systemSize", request.systemSize},
-               {"numSubsystems", request.numSubsystems},
-               {"elemsPerSubsys", request.elemsPerSubsys},
-               {"elemSize", request.elemSize},
-               {"churnCount", request.churnCount},
-               {"accessCount", request.accessCount},
-               {"repCount", request.repCount}};
-    for (const auto& [name, value] : all) {
-        if (value == 0) throw BadInput(std::string(name) + " is 0: it must be at least 1");
+    for (const LocalityParameter& one : kLocalityParameters) {
+        if (request.*one.value != 0) continue;
+        throw BadInput(std::string(one.name) + " is 0: it must be at least 1");
     }
-    const auto missing = std::count_if(all, all + 4, [](const auto& one) { return !one.value; });
+    const std::span bound = std::span(kLocalityParameters).first(4);
+    const auto missing =
+        std::ranges::count_if(bound, [&](const auto& one) { return !(request.*one.value); });
     if (missing != 1) {
         throw BadInput(std::string(missing == 0   ? "all"
                                    : missing == 4 ? "none"
@@ -102,7 +96,9 @@ Locality solve(const LocalityRequest& request) {
     solved.churnCount = request.churnCount.value_or(1);
     solved.accessCount = request.accessCount.value_or(4);
     std::size_t product = 1; // of what is given, but for the size of the whole
-    for (int i = 1; i < 4; ++i) product = times(product, all[i].value.value_or(1));
+    for (const LocalityParameter& one : bound.subspan(1)) {
+        product = times(product, (request.*one.value).value_or(1));
+    }
     if (product == kMost) throw BadInput("the system is too large to be counted in 64 bits");
     solved.systemSize = request.systemSize.value_or(product);
     const std::size_t quotient = solved.systemSize / product;

@@ -37,6 +37,23 @@ struct LocalityRequest {
     bool uneven = false, packed = false;
 };
 
+/// A parameter: its name, its place in a request, and what it is.
+struct LocalityParameter {
+    const char* name;
+    std::optional<std::size_t> LocalityRequest::*value;
+    const char* help;
+};
+inline constexpr LocalityParameter kLocalityParameters[] = {
+    {"systemSize", &LocalityRequest::systemSize, "bytes of all elements"},
+    {"numSubsystems", &LocalityRequest::numSubsystems, "subsystems in the system"},
+    {"elemsPerSubsys", &LocalityRequest::elemsPerSubsys, "elements in a subsystem"},
+    {"elemSize", &LocalityRequest::elemSize, "bytes of an element"},
+    {"churnCount", &LocalityRequest::churnCount,
+     "times that all change places in a cycle (default 1)"},
+    {"accessCount", &LocalityRequest::accessCount,
+     "times that all are accessed in a cycle (default 4)"},
+    {"repCount", &LocalityRequest::repCount, "cycles (default: as many as go over 32 MiB)"}};
+
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
 /// and default_reps() where they are missing. Throws BadInput where none or several of the four are
 /// missing, where one is 0, and where the system has no room for one element in each subsystem.
