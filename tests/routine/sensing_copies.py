@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, each
-from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, Probe, SensingCopy
+from asterope.spaces.probes import PROBES, Probe, SensingCopy
 from copy_programs import cpu_features
 
+HIGHEST_THRESHOLD = 2**32 - 1
 BY_NAME = {probe.name: probe for probe in PROBES}
 X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
 WINNER = X("XMM", "T", "T", "none", 0, 0)
@@ -45,7 +46,7 @@ def intervals_of(arch: Architecture) -> list[tuple[int, Any]]:
 def sensing_with(probe: Probe, arch: Architecture = X86_64) -> dict[int, SensingCopy]:
     return {
         16384: sensing_by(probe, 0, arch),
-        65536: sensing_by(probe, MAXIMUM_THRESHOLD, arch),
+        65536: sensing_by(probe, HIGHEST_THRESHOLD, arch),
     }
 
 
@@ -60,7 +61,10 @@ def need_counter(arch: Architecture) -> None:
 
 # What reads the counter where a time begins or ends, and what takes the next time stamp of the ring
 # that {0} points into.
-READ = {"x86_64": r'(?<="lfence\\n")\s+"rdtsc\\n"', "aarch64": r"mrs x(\d+), cntvct_el0"}
+READ = {
+    "x86_64": r'(?<="lfence\\n")\s+"rdtsc\\n"',
+    "aarch64": r'(?<="isb\\n"\n    ")mrs x(\d+), cntvct_el0',
+}
 NEXT_STAMP = {
     "x86_64": (
         r'"mov {0}(%rip), %rdx; mov (%rdx), %eax; mov 8(%rdx), %rdx; mov %rdx, {0}(%rip)\\n"'

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from architectures import Architecture, build_dispatch_check, build_with_routines, each, needs_of
-from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, SensingCopy
+from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
     Aliased,
     Contents,
@@ -127,7 +127,7 @@ class Chance(random.Random):
 
     def sensing(self, winners: list[Any]) -> SensingCopy:
         probe = self.choice(PROBES)
-        thresholds = [0, MAXIMUM_THRESHOLD, self.randrange(2000), self.randrange(1 << 20)]
+        thresholds = [0, HIGHEST_THRESHOLD, self.randrange(2000), self.randrange(1 << 20)]
         hot, cold, fetch = (self.choice([*winners, self.tuple()]) for _ in range(3))
         each_side = probe.kind == "each"
         return SensingCopy(probe, self.choice(thresholds), hot, cold, fetch if each_side else None)

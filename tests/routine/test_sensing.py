@@ -56,12 +56,12 @@ static struct time_stamp ring[] = {{ {stamps} }};
 extern struct time_stamp *routine_clock;
 __attribute__((used)) struct time_stamp *routine_clock = ring;
 """
-# Each is as far behind the one before: no probe takes 0 ticks, or more than MAXIMUM_THRESHOLD.
+# Each is as far behind the one before: no probe takes 0 ticks, or more than HIGHEST_THRESHOLD.
 STEADY = RING.format(stamps=", ".join(f"{{{i}u << 28, &ring[{(i + 1) % 16}]}}" for i in range(16)))
-# Three time stamps, or two where a probe reads no more.
+# Two time stamps a side, or two where a probe looks at no other.
 TOLD = RING.format(
     stamps="{START, &ring[1]}, {START + SOURCE, &ring[SECOND]}, "
-    "{START + SOURCE + DESTINATION, ring}"
+    "{START, &ring[3]}, {START + DESTINATION, ring}"
 )
 FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
 

@@ -10,15 +10,6 @@ from .axis import Axis, Copy, Space
 # The least a sensing copy takes, in bytes.
 MINIMUM_BYTES = 4096
 
-# The loads from the destination that take so many times the threshold, or longer, met pages that
-# nobody had touched. The kernel clears these in the cache, so that they are as good as cached. With
-# a threshold of 209 ticks: two loads past all caches and the TLB 468, of a hundred one above 1,400;
-# two page faults 12,000 (Zen 5, a virtual machine; 4 KiB pages).
-FAULT = 10
-
-# Ticks of the counter that the templates read; the copy compares 32 bits of them.
-MAXIMUM_THRESHOLD = (2**32 - 1) // FAULT
-
 # What it goes on with, by what it finds; and what a profile must have of one besides.
 WAYS = ("hot", "cold", "fetch")
 ROLES = ("threshold", "hot", "cold", "plain")
@@ -42,12 +33,6 @@ class Probe(Copy):
     lines: int
 
     AXES = AXES
-    FAULT = FAULT
-
-    @staticmethod
-    def least_fault(threshold: int) -> int:
-        """The least ticks that tell untouched pages; with the threshold 0 none do."""
-        return FAULT * threshold or 2**32
 
 
 # (Rejected: 8 lines, which take a tenth longer than 4 where they are uncached and told no case
@@ -68,8 +53,7 @@ class SensingCopy:
     """A copy that goes on with one of two or three pipelines, by the ticks of its probe.
 
     Where the source's are not above `threshold` that is `hot`; else, with a probe of kind `each`
-    and where the destination's are not above it, or FAULT times that or more, `fetch`; else `cold`.
-    `fetch`: None for others.
+    and where the destination's are not above it, `fetch`; else `cold`. `fetch`: None for others.
     """
 
     probe: Probe
