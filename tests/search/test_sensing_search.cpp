@@ -84,32 +84,29 @@ TEST(FindThreshold, leaves_the_cached_percentile_below_and_the_uncached_above) {
     EXPECT_GT(found, 1000);
 }
 
-TEST(CommonThresholds, leave_sizes_whose_readings_do_not_fit_to_a_second_one) {
+TEST(CommonThreshold, is_shared_by_as_many_sizes_as_it_can_serve) {
     const auto at = [](double cached, double uncached) {
         return Readings{std::vector<double>(10, cached), std::vector<double>(10, uncached)};
     };
-    const auto found = common_thresholds({at(50, 400), at(100, 100), at(500, 4000), at(60, 300),
-                                          Readings{}, at(600, 3000), at(5, 9)});
-    const auto ticks_at = [&](std::size_t i) { return found[i] ? found[i]->ticks : 0; };
-    EXPECT_EQ(ticks_at(0), 134u); // between 60 and 300
-    EXPECT_EQ(ticks_at(3), 134u);
-    EXPECT_EQ(ticks_at(2), 1341u); // between 600 and 3000
-    EXPECT_EQ(ticks_at(5), 1341u);
-    for (const std::size_t none : {1, 4, 6}) EXPECT_FALSE(found[none]) << none;
-    EXPECT_FALSE(common_thresholds({at(100, 100)}).front());
-    EXPECT_TRUE(common_thresholds({}).empty());
-}
-
-TEST(CommonThresholds, are_shared_by_as_many_sizes_as_they_can_serve) {
-    const auto at = [](double cached, double uncached) {
-        return Readings{std::vector<double>(10, cached), std::vector<double>(10, uncached)};
+    const struct {
+        std::vector<Readings> by_size;
+        std::uint32_t ticks;
+        std::vector<std::size_t> sizes;
+    } cases[] = {
+        // between 60 and 300
+        {{at(50, 400), at(100, 100), at(500, 4000), at(60, 300), Readings{}, at(5, 9)}, 134, {0, 3}},
+        // between 300 and 450: the third lies between the others, and fits with the first two alone
+        {{at(40, 450), at(150, 1200), at(300, 1600), at(900, 3000), at(1500, 2100)}, 367, {0, 1, 2}},
+        {{at(40, 50)}, 44, {0}},
     };
-    // 300 and 1600 lies between the others' own thresholds, and fits with the first two alone
-    const auto found = common_thresholds(
-        {at(40, 450), at(150, 1200), at(300, 1600), at(900, 3000), at(1500, 2100)});
-    ASSERT_TRUE(std::ranges::all_of(found, [](const auto& one) { return one.has_value(); }));
-    for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(found[i]->ticks, 367u) << i; // 300 and 450
-    for (const std::size_t i : {3, 4}) EXPECT_EQ(found[i]->ticks, 1774u) << i;   // 1500 and 2100
+    for (const auto& [by_size, ticks, sizes] : cases) {
+        const auto found = common_threshold(by_size);
+        ASSERT_TRUE(found) << ticks;
+        EXPECT_EQ(found->threshold.ticks, ticks);
+        EXPECT_EQ(found->sizes, sizes);
+    }
+    EXPECT_FALSE(common_threshold({at(100, 100)}));
+    EXPECT_FALSE(common_threshold({}));
 }
 
 // --- Names and arguments -------------------------------------------------------------------------

@@ -16,9 +16,6 @@ namespace {
 /// How far apart cached and uncached readings must be, as a ratio.
 constexpr double kApart = 1.25;
 
-/// Distinct thresholds of one probe: each is a sensing copy of its own in the routine.
-constexpr int kSharedThresholds = 2;
-
 } // namespace
 
 std::optional<Threshold> find_threshold(const Readings& readings) {
@@ -42,15 +39,9 @@ namespace {
 /// Sizes by index, each with its own threshold.
 using OwnThresholds = std::map<std::size_t, Threshold>;
 
-/// Sizes that share a threshold.
-struct Shared {
-    Threshold threshold = {};
-    std::vector<std::size_t> sizes = {};
-};
-
 /// Those of `own` that can share one, if no cached reading is above `cached`.
-Shared shared_below(const OwnThresholds& own, double cached) {
-    Shared shared;
+SharedThreshold shared_below(const OwnThresholds& own, double cached) {
+    SharedThreshold shared;
     double uncached = std::numeric_limits<double>::infinity();
     for (const auto& [i, one] : own) {
         if (one.cached_ticks > cached || !threshold_between(cached, one.uncached_ticks)) continue;
@@ -63,24 +54,17 @@ Shared shared_below(const OwnThresholds& own, double cached) {
 
 } // namespace
 
-std::vector<std::optional<Threshold>> common_thresholds(const std::vector<Readings>& by_size) {
+std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size) {
     OwnThresholds own;
     for (std::size_t i = 0; i < by_size.size(); ++i) {
         if (const auto one = find_threshold(by_size[i])) own.emplace(i, *one);
     }
-    std::vector<std::optional<Threshold>> thresholds(by_size.size());
-    for (int shared = 0; shared < kSharedThresholds && !own.empty(); ++shared) {
-        Shared most;
-        for (const auto& [i, one] : own) {
-            Shared found = shared_below(own, one.cached_ticks);
-            if (found.sizes.size() > most.sizes.size()) most = std::move(found);
-        }
-        for (const std::size_t i : most.sizes) {
-            thresholds[i] = most.threshold;
-            own.erase(i);
-        }
+    std::optional<SharedThreshold> most;
+    for (const auto& [i, one] : own) {
+        SharedThreshold found = shared_below(own, one.cached_ticks);
+        if (!most || found.sizes.size() > most->sizes.size()) most = std::move(found);
     }
-    return thresholds;
+    return most;
 }
 
 asterope_sensing SensingCopy::arguments() const {

@@ -34,11 +34,16 @@ std::optional<Threshold> find_threshold(const Readings& readings);
 /// The same from the two percentiles.
 std::optional<Threshold> threshold_between(double cached_ticks, double uncached_ticks);
 
-/// Thresholds by size, by what was read at each. As many sizes as can share one: what a probe takes
-/// depends on where data is, not on how much of it there is. As many of the others as can share a
-/// second one: beyond the reach of the TLBs each load waits for a page walk, too. None where the
-/// readings at a size are not apart, or fit neither.
-std::vector<std::optional<Threshold>> common_thresholds(const std::vector<Readings>& by_size);
+/// A threshold, and indices of the sizes at which it tells cached from uncached.
+struct SharedThreshold {
+    Threshold threshold = {};
+    std::vector<std::size_t> sizes = {};
+};
+
+/// The one that as many sizes as possible share, by what was read at each: what a probe takes
+/// depends on where data is, not on how much of it there is. None where no size's readings are
+/// apart.
+std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
 /// Whether a probe looks at the destination, too, so that its copy goes on with one of three
 /// pipelines.

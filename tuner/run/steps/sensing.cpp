@@ -18,10 +18,10 @@ constexpr std::size_t kSizesToCost = 4;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// A probe that tells cached from uncached data here, with its threshold by evaluated size.
+/// A probe that tells cached from uncached data here, and the evaluated sizes where it does.
 struct UsableProbe {
     const asterope_copy* probe;
-    std::map<std::size_t, Threshold> thresholds = {};
+    SharedThreshold shared;
 };
 
 void append(std::vector<double>& readings, const std::vector<double>& more) {
@@ -39,16 +39,15 @@ std::vector<std::size_t> sizes_to_sense(const Run& run, const Contests& contests
     return indices;
 }
 
-/// The contestant that is worth most at a size; of those alone that store past the caches, where
-/// there are such and `non_temporal`.
+/// The contestant that is worth most at a size; where there are such, of those alone whose stores
+/// go past the caches, or do not.
 Entrant best_contestant(const Run& run, const Contests& contests, std::size_t index,
-                        bool non_temporal) {
+                        std::optional<CacheEffect> effect = {}) {
     const std::vector<double>& worth = contests.scores[index].plain;
     std::size_t best = 0;
     bool found = false;
     for (std::size_t i = 0; i < contests.contestants.size(); ++i) {
-        const bool wanted =
-            !non_temporal || run.copy(contests.contestants[i]).cache_effect == kNonTemporal;
+        const bool wanted = !effect || run.copy(contests.contestants[i]).cache_effect == *effect;
         if (!wanted || (found && worth[i] <= worth[best])) continue;
         best = i;
         found = true;
@@ -59,18 +58,18 @@ Entrant best_contestant(const Run& run, const Contests& contests, std::size_t in
 Readings readings_at(const Run& run, const Contests& contests, std::size_t index,
                      const asterope_copy& probe) {
     const std::size_t size = contests.size_at(index);
-    const Entrant any = best_contestant(run, contests, index, false),
-                  past = best_contestant(run, contests, index, true);
+    const Entrant kept = best_contestant(run, contests, index, kTemporal),
+                  past = best_contestant(run, contests, index, kNonTemporal);
     const auto read = [&](Entrant entrant, Workload workload) {
         return run.session.readings(
             {probe, run.copy(entrant), size, workload, run.plan.rigor.probe_readings});
     };
     Readings readings;
-    append(readings.cached, read(any, Workload::hot).source);
+    append(readings.cached, read(kept, Workload::hot).source);
     // Cached is also a source that the cold pipeline has just copied by mistake. It must read so,
     // or one wrong guess in a loop would be repeated for ever.
     append(readings.cached, read(past, Workload::hot).source);
-    const ProbeTicks fetched = read(any, Workload::fetch);
+    const ProbeTicks fetched = read(kept, Workload::fetch);
     append(readings.uncached, fetched.source);
     append(readings.cached, fetched.destination);
     // In every order in which programs go through memory: what a prefetcher learns of one of them
@@ -100,12 +99,10 @@ std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
     }
     std::vector<UsableProbe> usable;
     for (std::size_t i = 0; i < probes.size(); ++i) {
-        const auto thresholds = common_thresholds(readings[i]);
-        UsableProbe one{probes[i]};
-        for (std::size_t k = 0; k < sizes.size(); ++k) {
-            if (thresholds[k]) one.thresholds.emplace(sizes[k], *thresholds[k]);
-        }
-        if (!one.thresholds.empty()) usable.push_back(std::move(one));
+        auto shared = common_threshold(readings[i]);
+        if (!shared) continue;
+        for (std::size_t& index : shared->sizes) index = sizes[index];
+        usable.push_back({probes[i], std::move(*shared)});
     }
     return usable;
 }
@@ -120,7 +117,7 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     std::vector<TimedCopy> copies = {timed_copy(pipeline)};
     for (const UsableProbe& one : probes) {
         // What a probe takes does not depend on its threshold, as all pipelines are one here.
-        SensingCopy sensing{one.probe, pipeline, pipeline, one.thresholds.begin()->second};
+        SensingCopy sensing{one.probe, pipeline, pipeline, one.shared.threshold};
         if (looks_at_destination(*one.probe)) sensing.fetch = pipeline;
         arguments.push_back(sensing.arguments());
         copies.push_back(sensing.timed(arguments.back()));
@@ -146,7 +143,7 @@ std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
     if (probes.empty()) return std::nullopt;
     Costs costs(probes.size());
     for (std::size_t k = 0; k < std::min(kSizesToCost, sizes.size()); ++k) {
-        add_costs(run, run.candidate(best_contestant(run, contests, sizes[k], false)),
+        add_costs(run, run.candidate(best_contestant(run, contests, sizes[k])),
                   contests.size_at(sizes[k]), probes, costs);
     }
     std::optional<ProbeNs> least;
@@ -178,14 +175,14 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
             return run.candidate(contests.contestants[i]);
         };
         const bool both = row.copy.pipelines[1] != row.copy.pipelines[2];
-        for (const auto& [probe, thresholds] : probes) {
+        for (const auto& [probe, shared] : probes) {
             if (looks_at_destination(*probe) != both) continue;
             const std::vector<double> never(contests.scores.size(), kNever);
             TimedSensing one{probe, {row.copy, never}, {}};
-            for (const auto& [index, threshold] : thresholds) {
-                SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
-                                 threshold};
-                if (both) copy.fetch = pipeline(Locality::fetched);
+            SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
+                             shared.threshold};
+            if (both) copy.fetch = pipeline(Locality::fetched);
+            for (const std::size_t index : shared.sizes) {
                 one.at.emplace(index, TimedSensing::AtSize{copy, copy.arguments()});
             }
             contests.sensing.push_back(std::move(one));
