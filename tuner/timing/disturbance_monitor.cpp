@@ -33,13 +33,10 @@ constexpr double kClockShare = 0.01, kClockSeconds = 50e-6;
 constexpr double kOffShare = 0.01, kOffNanoseconds = 1e6;
 
 /// Steps of 100 MHz are 2 to 4 % of a frequency, and the CPU takes one whenever a neighbour core
-/// wakes; two or more are another state.
+/// wakes; two or more are another state. Between rounds it may change: only times of one round are
+/// compared. (Rejected: the median of the last 31 rounds as what is normal. Where the frequency
+/// wanders, a fifth of the rounds was repeated that were steady in themselves.)
 constexpr double kSpeedShare = 0.05;
-
-/// Rounds whose median speed is the reference: a lasting change counts for half as many rounds and
-/// is the new normal then, as only times of one round are compared. Until the first few are
-/// there, nothing is normal.
-constexpr std::size_t kSpeeds = 31, kFewestSpeeds = 8;
 
 std::optional<std::int64_t> nanoseconds_of(clockid_t clock) {
     timespec now;
@@ -126,6 +123,13 @@ bool counts_busy_time() {
     return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID).value_or(*busy) > *busy;
 }
 
+/// False where one of the two is not known.
+bool speed_jumped(const MachineCounters& begin, const MachineCounters& end) {
+    if (!begin.speed || !end.speed) return false;
+    const auto before = static_cast<double>(*begin.speed), after = static_cast<double>(*end.speed);
+    return std::abs(after - before) > kSpeedShare * before;
+}
+
 template <typename T> bool grew(const std::optional<T>& begin, const std::optional<T>& end) {
     return begin && end && *end > *begin;
 }
@@ -160,11 +164,13 @@ std::function<MachineCounters()> counters_of_machine(int cpu) {
 }
 
 void DisturbanceMonitor::begin_round() {
-    begin_ = look();
+    begin_ = look_();
 }
 
 std::vector<Disturbance> DisturbanceMonitor::end_round() {
-    const MachineCounters end = look();
+    MachineCounters end = look_();
+    // Believed only when it is seen twice: an interrupt may hit all tries of one look.
+    if (speed_jumped(begin_, end)) end.speed = look_().speed;
     const double nanoseconds = static_cast<double>(end.nanoseconds - begin_.nanoseconds);
     std::vector<Disturbance> hits;
     const auto check = [&](Disturbance disturbance, bool hit) {
@@ -176,7 +182,7 @@ std::vector<Disturbance> DisturbanceMonitor::end_round() {
     check(Disturbance::steal, grew(begin_.steal, end.steal));
     check(Disturbance::preempted, grew(begin_.switches, end.switches));
     check(Disturbance::migrated, is_elsewhere(begin_) || is_elsewhere(end));
-    check(Disturbance::frequency, is_odd(begin_) || is_odd(end));
+    check(Disturbance::frequency, speed_jumped(begin_, end));
     const double seconds = nanoseconds / 1e9;
     const double counted = static_cast<double>(end.ticks - begin_.ticks) / tick_rate_;
     check(Disturbance::clock,
@@ -187,27 +193,7 @@ std::vector<Disturbance> DisturbanceMonitor::end_round() {
         const double off = nanoseconds - static_cast<double>(*end.busy - *begin_.busy);
         check(Disturbance::stalled, off > kOffShare * nanoseconds + kOffNanoseconds);
     }
-    remember(end);
     return hits;
-}
-
-/// An odd speed is believed only when it is seen twice: an interrupt may hit all tries of one.
-MachineCounters DisturbanceMonitor::look() {
-    MachineCounters glance = look_();
-    if (is_odd(glance)) glance.speed = look_().speed;
-    return glance;
-}
-
-bool DisturbanceMonitor::is_odd(const MachineCounters& glance) const {
-    if (reference_ == 0 || !glance.speed) return false;
-    return std::abs(static_cast<double>(*glance.speed) - reference_) > kSpeedShare * reference_;
-}
-
-void DisturbanceMonitor::remember(const MachineCounters& glance) {
-    if (!glance.speed) return;
-    speeds_.push_back(static_cast<double>(*glance.speed));
-    if (speeds_.size() > kSpeeds) speeds_.pop_front();
-    if (speeds_.size() >= kFewestSpeeds) reference_ = median({speeds_.begin(), speeds_.end()});
 }
 
 } // namespace asterope

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -16,7 +15,7 @@ enum class Disturbance {
     steal,     ///< the host gave the CPU's time to another virtual machine
     preempted, ///< the kernel gave it to another thread
     migrated,  ///< the thread ran on another CPU than the one it is pinned to
-    frequency, ///< the CPU ran faster or slower than lately
+    frequency, ///< the CPU ran faster or slower at the end than at the beginning
     clock,     ///< the time stamp counter and the system's clock disagree, or it ran backwards
     stalled,   ///< the thread was off the CPU for long: stopped and continued, waiting, stolen
 };
@@ -61,16 +60,10 @@ class DisturbanceMonitor {
     std::vector<Disturbance> end_round();
 
   private:
-    MachineCounters look();
-    bool is_odd(const MachineCounters& glance) const;
-    void remember(const MachineCounters& glance);
-
     int cpu_;
     std::function<MachineCounters()> look_;
     double tick_rate_;
     MachineCounters begin_;
-    std::deque<double> speeds_; ///< of the latest rounds
-    double reference_ = 0;      ///< their median; 0 while there are too few
 };
 
 } // namespace asterope
