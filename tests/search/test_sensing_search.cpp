@@ -94,9 +94,13 @@ TEST(CommonThreshold, is_shared_by_as_many_sizes_as_it_can_serve) {
         std::vector<std::size_t> sizes;
     } cases[] = {
         // between 60 and 300
-        {{at(50, 400), at(100, 100), at(500, 4000), at(60, 300), Readings{}, at(5, 9)}, 134, {0, 3}},
+        {{at(50, 400), at(100, 100), at(500, 4000), at(60, 300), Readings{}, at(5, 9)},
+         134,
+         {0, 3}},
         // between 300 and 450: the third lies between the others, and fits with the first two alone
-        {{at(40, 450), at(150, 1200), at(300, 1600), at(900, 3000), at(1500, 2100)}, 367, {0, 1, 2}},
+        {{at(40, 450), at(150, 1200), at(300, 1600), at(900, 3000), at(1500, 2100)},
+         367,
+         {0, 1, 2}},
         {{at(40, 50)}, 44, {0}},
     };
     for (const auto& [by_size, ticks, sizes] : cases) {

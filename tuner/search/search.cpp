@@ -81,7 +81,10 @@ Rigor parse_rigor(std::string_view text) {
 }
 
 Rigor rigor_at(const Rigor& rigor, std::size_t size) {
-    return rigor.name == standard().name && size >= kLargeCopy ? quick() : rigor;
+    if (rigor.name != standard().name || size < kLargeCopy) return rigor;
+    Rigor large = quick();
+    if (size < kHugeCopy) large.contest_rounds = rigor.contest_rounds;
+    return large;
 }
 
 bool Rigor::Grid::has(const Candidate& candidate) const {

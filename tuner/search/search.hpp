@@ -37,7 +37,8 @@ struct Rigor {
     /// there.
     int bases, planes;
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
-    /// screen nobody else: beyond the caches nothing changes with the size but the time it takes.
+    /// screen nobody else, and so do those from kHugeCopy on that do not: there nothing changes
+    /// with the size but the time it takes.
     bool inherits;
     /// Whether all workloads that count are timed from the start, so that the log holds every
     /// candidate in every situation.
@@ -75,12 +76,12 @@ inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// From so many bytes on, a trial takes milliseconds.
-inline constexpr std::size_t kLargeCopy = std::size_t{4} << 20;
+/// From so many bytes on, a trial takes a millisecond, and some.
+inline constexpr std::size_t kLargeCopy = std::size_t{1} << 20, kHugeCopy = std::size_t{4} << 20;
 
 /// How a size's pipelines are searched: a standard search tries large copies as a quick one does.
-/// They took two thirds of its time on a Zen 3 (32 MiB of last cache), for rows that the contest
-/// chooses among the finalists of all sizes anyway.
+/// They took two thirds of its time on a Zen 3 (32 MiB of last cache) and a Granite Rapids, for
+/// rows that the contest chooses among the finalists of all sizes anyway.
 Rigor rigor_at(const Rigor& rigor, std::size_t size);
 
 /// About how many trials of candidates the run-off of a size costs under a workload, and what comes

@@ -33,9 +33,9 @@ class Planner {
         const auto races = [&](Step step, double entrants, int rounds) {
             plan(step, entrants * rounds * trial);
         };
-        races(Step::rows, static_cast<double>(rigor.contestants) + 2, rigor.contest_rounds);
+        races(Step::rows, static_cast<double>(rigor.contestants) + 2, of_size.contest_rounds);
         constexpr double kBesideProbes = 14; // six pipelines, as many sensing copies, libc twice
-        if (senses) races(Step::sensing, kBesideProbes, rigor.contest_rounds);
+        if (senses) races(Step::sensing, kBesideProbes, of_size.contest_rounds);
         // Three bisections between neighbours, of which a quarter differ; two copies, libc twice.
         races(Step::boundaries, 3.0 / 4 * 4, rigor.rounds);
         if (workload == Workload::hot && size >= kAliasedMinimum && size <= kAliasedMaximum) {

@@ -42,9 +42,11 @@ std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSize
 /// The finalists that this size takes over under Rigor::inherits; none: it is searched itself.
 std::vector<Entrant> inherited(const Run& run, const FoundSizes& found, std::size_t size) {
     std::set<Entrant> finalists;
-    if (!run.outgrows_caches(size)) return {};
-    for (const auto& [other, one] : found) {
-        if (!run.outgrows_caches(run.plan.sizes[other])) continue;
+    const bool outgrows = run.outgrows_caches(size);
+    if (!outgrows && size < kHugeCopy) return {};
+    for (const auto& [index, one] : found) {
+        const std::size_t other = run.plan.sizes[index];
+        if (run.outgrows_caches(other) != outgrows || (!outgrows && other < kHugeCopy)) continue;
         for (const SizeResult& result : one.results) {
             for (const Finalist& finalist : result.finalists) finalists.insert(finalist.candidate);
         }

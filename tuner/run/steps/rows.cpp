@@ -19,7 +19,7 @@ Contest hold_contest(Run& run, const std::vector<Entrant>& contestants, std::siz
     Contest one{{std::make_unique<std::mt19937_64>(run.enter(Step::rows, size)), nullptr}, {}};
     one.race = std::make_unique<Race>(size, weights_of(run.objectives), *one.random,
                                       run.timed(run.copies, size));
-    one.results = one.race->run_offs(contestants, run.plan.rigor.contest_rounds,
+    one.results = one.race->run_offs(contestants, rigor_at(run.plan.rigor, size).contest_rounds,
                                      std::vector<std::vector<Entrant>>(run.objectives.size()),
                                      run.plain_copy());
     return one;

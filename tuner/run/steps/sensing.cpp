@@ -210,8 +210,8 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
         kept.entrants.emplace_back(one.row.copy, one.probe);
     }
     kept.race = std::make_unique<Race>(size, run.weights(), *kept.random, run.timed(copies, size));
-    const SizeResult result =
-        kept.race->run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, kLibc);
+    const SizeResult result = kept.race->run_off(
+        all_entrants(copies.size()), rigor_at(run.plan.rigor, size).contest_rounds, kLibc);
     const Race& race = *kept.race;
     contests.sensing_races.insert_or_assign(index, std::move(kept));
     for (const Finalist& finalist : result.finalists) {
