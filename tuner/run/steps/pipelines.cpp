@@ -13,12 +13,17 @@ namespace {
 
 using FoundSizes = std::map<std::size_t, Found>; ///< by index into the plan's sizes
 
-/// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine.
+/// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine; of
+/// the huge ones the smallest first, which is searched in the shortest time, see inherited().
 std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     std::vector<std::size_t> order = coarse_to_fine(plan.sizes.size());
     const auto handover = std::ranges::find_if(
         order, [&](std::size_t index) { return plan.sizes[index] == plan.handover_size(); });
     std::rotate(order.begin(), handover, handover + 1);
+    auto huge = std::ranges::lower_bound(plan.sizes, kHugeCopy) - plan.sizes.begin();
+    for (std::size_t& index : order) {
+        if (plan.sizes[index] >= kHugeCopy) index = static_cast<std::size_t>(huge++);
+    }
     return order;
 }
 
