@@ -118,8 +118,8 @@ def looks(body: list[str]) -> list[list[str]]:
     """What a probe does, one list a side that it looks at.
 
     A look begins where the call is put aside, or with the first byte that is copied, and ends in
-    the difference of two time stamps. In between, a candidate fetches its argument, a routine's copy
-    jumps, and a reader of ticks puts them aside.
+    the difference of two time stamps. In between, a candidate fetches its argument, a routine's
+    copy jumps, and a reader of ticks puts them aside.
     """
     ends = [i for i, text in enumerate(body) if re.fullmatch(r"sub %\w+,%eax", text)]
     starts = [body.index("mov %rax,%r8")]
