@@ -4,9 +4,10 @@ Where a schema says `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "descri
 SCHEMA}`, it gets a property for each workload of that family (missing: of any) whose row in the
 table of workloads has that column set, or one of several ("measured or tunable"). `{name}` and
 `{text}` in the description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD,
-...]}` is an enumeration of words and workloads. `"sameAs": NAME` stands for what the neighbouring
-field of that name is. What the copies of a profile's choices may be, by operation and kind, comes
-from the spaces of the architecture that it is read for.
+...]}` is an enumeration of words and workloads. Likewise `"forEachOperation": {"description": TEXT,
+...}` and `"enumOfOperations": true` of the operations. `"sameAs": NAME` stands for what the
+neighbouring field of that name is. What the copies of a profile's choices may be, by operation and
+kind, comes from the spaces of the architecture that it is read for.
 """
 
 from __future__ import annotations
@@ -44,6 +45,13 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
         }
     if words := schema.pop("enumOfWorkloads", None):
         schema["enum"] = [*words["and"], *workloads.names(words["of"])]
+    operations = [one.name for one in kinds.OPERATIONS]
+    if each := schema.pop("forEachOperation", None):
+        schema["properties"] = {
+            one: {**each, "description": each["description"].format(name=one)} for one in operations
+        }
+    if schema.pop("enumOfOperations", False):
+        schema["enum"] = operations
     for name, field in schema.items():
         if isinstance(field, dict) and (other := field.pop("sameAs", None)):
             schema[name] = {**schema[other], **field}
@@ -55,7 +63,6 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
     rules = definitions["choice"]["allOf"] = []
     columns = definitions["choice"]["properties"]
     chosen = [one for one in kinds.KINDS if one.chosen]
-    columns["operation"]["enum"] = list(dict.fromkeys(one.operation for one in chosen))
     columns["kind"]["enum"] = list(dict.fromkeys(one.name for one in chosen))
     for (operation, name), kind in kinds.kinds_of(here).items():
         definition = f"{operation}_{name}"
