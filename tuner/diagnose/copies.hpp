@@ -29,12 +29,12 @@ class Copies {
   public:
     /// None: libc alone.
     Copies() = default;
-    Copies(Profile profile, const HasFeature& has);
+    Copies(const Profile& profile, const HasFeature& has);
 
     /// The winner for copies of `bytes`, where there is one: none below kMinimumBytes, and beyond
     /// the last interval its winner goes on.
     const Candidate* winner(std::size_t bytes) const;
-    bool empty() const { return winners_.empty(); }
+    bool empty() const;
     /// A line for each interval whose winner this CPU does not run.
     const std::vector<std::string>& left_out() const { return left_out_; }
 

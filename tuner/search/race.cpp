@@ -100,16 +100,6 @@ double Race::best_center(Workload workload) const {
     return best;
 }
 
-/// While screening, under the workloads that count.
-std::size_t Race::samples_of(Entrant entrant, const Weights& weights) const {
-    std::size_t samples = 0;
-    for (const auto& [workload, weight] : weights) {
-        const auto own = samples_.find({entrant, workload});
-        if (weight > 0 && own != samples_.end()) samples += own->second.size();
-    }
-    return samples;
-}
-
 void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
     shuffle(entrants, random_);
     for (std::size_t begin = 0; begin < entrants.size(); begin += kHeat, ++round_) {
@@ -273,9 +263,12 @@ SizeResult Race::crowned(Entrant chosen, const Weights& weights, const TieBand& 
     for (Finalist& finalist : ranked) finalist.tied = lags.tie(finalist.candidate, chosen);
     const auto winner = std::ranges::find(ranked, chosen, &Finalist::candidate);
     std::rotate(ranked.begin(), winner, winner + 1);
-    const auto counted =
-        std::ranges::count_if(weights, [](const auto& weighted) { return weighted.second > 0; });
-    result.samples = samples_of(chosen, weights) + static_cast<std::size_t>(counted * rounds);
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        const auto screened = samples_.find({chosen, workload});
+        if (screened != samples_.end()) result.samples += screened->second.size();
+        result.samples += static_cast<std::size_t>(rounds);
+    }
     if (ranked.size() > 1) result.lead = exponentiate(lags.lag(ranked[1].candidate, chosen));
     return result;
 }

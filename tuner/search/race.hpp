@@ -209,7 +209,6 @@ class Race {
 
     double center(Entrant entrant, Workload workload) const;
     double best_center(Workload workload) const;
-    std::size_t samples_of(Entrant entrant, const Weights& weights) const;
     void sample_once(std::vector<Entrant> entrants, Workload workload);
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
                                   std::size_t keep) const;
