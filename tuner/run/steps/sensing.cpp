@@ -214,6 +214,14 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
         all_entrants(copies.size()), rigor_at(run.plan.rigor, size).contest_rounds, kLibc);
     const Race& race = *kept.race;
     contests.sensing_races.insert_or_assign(index, std::move(kept));
+    // Where all is cached, copies that differ in their probe alone do the same: the one that loses
+    // there while another one does not has lost by chance.
+    std::vector<RowCopy> hold;
+    for (std::size_t i = 0; i < sensing.size(); ++i) {
+        const auto entrant = static_cast<Entrant>(pipelines.size() + i);
+        if (loses_where_cached(race, entrant, size, run.weights())) continue;
+        hold.push_back(sensing[i]->row.copy);
+    }
     for (const Finalist& finalist : result.finalists) {
         const auto place = static_cast<std::size_t>(finalist.candidate);
         if (place < pipelines.size()) {
@@ -222,8 +230,7 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
             score = (score + finalist.score) / 2;
         } else {
             TimedSensing& one = *sensing[place - pipelines.size()];
-            const bool loses = loses_where_cached(race, finalist.candidate, size, run.weights());
-            one.row.scores[index] = loses ? kNever : finalist.score;
+            one.row.scores[index] = contains(hold, one.row.copy) ? finalist.score : kNever;
             one.at.at(index).finalist = finalist;
         }
     }
