@@ -27,7 +27,7 @@ COPIES = (
 #include <signal.h>
 COPY(hangs) { for (;;) sleep(1); return to; }
 
-/* right as long as it is verified (7,000 calls), then what the file LATE asks for */
+/* right as long as it is verified (23,000 calls), then what the file LATE asks for */
 COPY(turns) {
     static long calls;
     static int late;
