@@ -13,9 +13,11 @@ namespace asterope {
 
 namespace {
 
-/// Candidates between two timings of libc while screening: near enough that a slow phase of the
-/// machine hits both, many enough that libc costs a tenth of the time.
-constexpr std::size_t kHeat = 24;
+/// Candidates of a heat while screening: many enough that the caches settle seldom, which they do
+/// for each cache effect of a heat (with 24 that took half of a standard search's screening), few
+/// enough that not much is timed again where one is disturbed. And those between two timings of
+/// libc: near enough that a slow phase of the machine hits both.
+constexpr std::size_t kHeat = 96, kStretch = 12;
 
 } // namespace
 
@@ -104,26 +106,38 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
     shuffle(entrants, random_);
     for (std::size_t begin = 0; begin < entrants.size(); begin += kHeat, ++round_) {
         const std::size_t end = std::min(begin + kHeat, entrants.size());
-        std::vector<Entrant> heat(entrants.begin() + static_cast<std::ptrdiff_t>(begin),
-                                  entrants.begin() + static_cast<std::ptrdiff_t>(end));
-        // libc at the beginning, in the middle and at the end: of its own cache effect.
-        const std::vector<Entrant> references = timings_.references();
-        const auto middle = heat.begin() + std::ssize(heat) / 2;
-        heat.insert(heat.insert(middle, references.begin(), references.end()), kLibc);
-        heat.insert(heat.begin(), kLibc);
+        // libc at the beginning, at the end and between: of its own cache effect.
+        const std::size_t stretch = std::clamp<std::size_t>((end - begin) / 2, 1, kStretch);
+        std::vector<Entrant> heat;
+        for (std::size_t i = begin; i < end; ++i) {
+            if ((i - begin) % stretch == 0) heat.push_back(kLibc);
+            heat.push_back(entrants[i]);
+        }
         heat.push_back(kLibc);
+        const std::vector<Entrant> references = timings_.references();
+        heat.insert(heat.begin() + std::ssize(heat) / 2, references.begin(), references.end());
         order_.apply(heat);
         const std::vector<double> times = time_round(
             heat,
             [&](Entrant entrant) { return timings_.seconds(size_, workload, entrant, round_); },
             [&] { return timings_.disturbed(); });
-        std::vector<double> libc;
+        std::vector<std::ptrdiff_t> libc;
         for (std::size_t i = 0; i < heat.size(); ++i) {
-            if (heat[i] == kLibc) libc.push_back(times[i]);
+            if (heat[i] == kLibc) libc.push_back(static_cast<std::ptrdiff_t>(i));
         }
-        const double reference = median(libc);
+        const auto reference = [&](std::size_t i) { // the median of three around, or of all
+            const auto next = std::ranges::lower_bound(libc, static_cast<std::ptrdiff_t>(i));
+            const std::ptrdiff_t most = std::max<std::ptrdiff_t>(0, std::ssize(libc) - 3);
+            const auto first =
+                libc.begin() + std::clamp<std::ptrdiff_t>(next - libc.begin() - 2, 0, most);
+            std::vector<double> around;
+            for (auto one = first; one != libc.end() && one - first < 3; ++one) {
+                around.push_back(times[static_cast<std::size_t>(*one)]);
+            }
+            return median(around);
+        };
         for (std::size_t i = 0; i < heat.size(); ++i) {
-            if (heat[i] != kLibc) samples_[{heat[i], workload}].push_back(reference - times[i]);
+            if (heat[i] != kLibc) samples_[{heat[i], workload}].push_back(reference(i) - times[i]);
         }
     }
 }

@@ -222,14 +222,14 @@ INSTANTIATE_TEST_SUITE_P(, ThoroughRigors, ::testing::Values("standard", "exhaus
 
 // Noise: outliers, lucky shots, slow phases and drift. A tie may cost 2 %, the noise 1 % more;
 // quick misses the best family now and then: of 300 seeds one in twenty is below 0.97, one in a
-// hundred below 0.92.
+// hundred below 0.92, and one in fifty undecided.
 TEST_P(Rigors, find_the_best_for_each_objective) {
     const auto expect = [](bool noisy, std::uint64_t seeds, const std::vector<Workload>& workloads,
                            const std::vector<Weights>& objectives, double worst, double mean) {
         const auto ratios = [&](std::uint64_t seed) { return landscape(seed, workloads); };
         for (const Shares& shares :
              shares_of(GetParam(), noisy, seeds, ratios, {.objectives = objectives})) {
-            EXPECT_EQ(shares.undecided, 0);
+            EXPECT_LE(shares.undecided, 1);
             EXPECT_GE(shares.worst, worst) << noisy << ' ' << workloads.size();
             EXPECT_GE(shares.mean(), mean) << noisy << ' ' << workloads.size();
         }
