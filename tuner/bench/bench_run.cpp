@@ -31,11 +31,7 @@ std::size_t BenchRun::bytes_that_may_be_taken() const {
     return machine_.usable_bytes ? machine_.usable_bytes : machine_.memory_bytes / 2;
 }
 
-void BenchRun::require_memory(std::size_t bytes, const std::string& needs) const {
-    require_memory(bytes, needs, bytes_that_may_be_taken());
-}
-
-void BenchRun::require_memory(std::size_t bytes, const std::string& needs, std::size_t most) {
+void require_memory(std::size_t bytes, const std::string& needs, std::size_t most) {
     if (bytes <= most) return;
     const std::size_t mebibytes = most >> 20;
     throw BadInput(needs + " more than the " +

@@ -29,11 +29,7 @@ class BenchRun {
     int rounds() const { return rounds_; }
     void add(const Contender& contender) { contenders_.push_back(contender); }
 
-    /// Throws BadInput where `needs` ("--file 1 TiB is"), which is so many bytes, is more than may
-    /// be taken; `bytes_that_may_be_taken()`: half of all where the system does not say.
-    void require_memory(std::size_t bytes, const std::string& needs) const;
-    /// The same where `most` may be taken.
-    static void require_memory(std::size_t bytes, const std::string& needs, std::size_t most);
+    /// Of memory, in bytes: half of all where the system does not say.
     std::size_t bytes_that_may_be_taken() const;
 
     /// Starts the clock, and notes interrupts from now on. `cpu`: to be pinned to, negative: the
@@ -68,6 +64,10 @@ class BenchRun {
     Session session_{false};
     std::optional<WatchedTimings> timings_; ///< where the session's figures come from
 };
+
+/// Throws BadInput where `needs` ("--file 1 TiB is"), which is so many bytes, is more than `most`,
+/// which may be taken.
+void require_memory(std::size_t bytes, const std::string& needs, std::size_t most);
 
 /// How many times to do what moves `each` bytes so that it moves `bytes`; four times at least.
 unsigned times_for(std::size_t bytes, std::size_t each);

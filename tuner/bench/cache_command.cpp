@@ -51,7 +51,8 @@ void run_cache(const CacheOptions& options) {
     const std::size_t file_bytes = parse_size(options.file);
     check_cache(sizes, blocks, file_bytes);
     BenchRun run(options.routine);
-    run.require_memory(file_bytes, "--file " + format_size(file_bytes) + " is");
+    require_memory(file_bytes, "--file " + format_size(file_bytes) + " is",
+                   run.bytes_that_may_be_taken());
     const int cpu = run.start(options.routine.cpu);
 
     std::printf("Sequential reads of a cached file of %s, %u %% of its blocks missing, %s against "

@@ -44,9 +44,9 @@ LocalityRequest read_parameters(const LocalityOptions& options) {
 
 /// The rows that the memory has room for. Throws BadInput where that is none.
 std::vector<Locality> that_fit(std::vector<Locality> rows, std::size_t memory) {
-    BenchRun::require_memory(
-        memory_of(rows[0]),
-        "systemSize " + format_size(rows[0].systemSize) + " and what manages it need", memory);
+    require_memory(memory_of(rows[0]),
+                   "systemSize " + format_size(rows[0].systemSize) + " and what manages it need",
+                   memory);
     std::erase_if(rows, [&](const Locality& row) { return memory_of(row) > memory; });
     return rows;
 }

@@ -59,7 +59,8 @@ void run_messages(const MessagesOptions& options) {
     const std::vector<std::size_t> rings = parse_size_list(options.rings);
     check_messages(sizes, rings);
     BenchRun run(options.routine);
-    run.require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is");
+    require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is",
+                   run.bytes_that_may_be_taken());
     const std::vector<int> cpus = allowed_cpus(); // as long as none is pinned
     const int publisher_cpu = run.start(options.routine.cpu, false);
     const int subscriber_cpu = another_than(publisher_cpu, cpus);
