@@ -596,9 +596,10 @@ def test_the_best_of_a_cell_is_judged_by_its_noise(put: Put) -> None:
         raw = bench_results()
         cell = raw["results"][0]
         for copy in cell["copies"].values():
-            copy.pop("ratio", None)
-        for copy, ratio in (("asterope", asterope), (name, other)):
-            cell["copies"][copy]["ratio"] = {"median": ratio, "low": ratio, "high": ratio}
+            copy.pop("versus", None)
+        for copy, ratio in (("asterope", asterope), (name, other), ("glibc", 1.0)):
+            for field, value in (("ratio", ratio), ("versus", ratio / asterope)):
+                cell["copies"][copy][field] = dict.fromkeys(("median", "low", "high"), value)
         cell["noise_floor"] = {"median": 1, "low": 0.98, "high": 1.01}
         return read(put(raw)).bench.cells[0]
 
@@ -684,7 +685,7 @@ def test_what_inputs_say_cannot_become_markup(put: Put) -> None:
     evil = "<script>alert(1)</script>"
     raw["copies"][3]["description"] = evil
     raw["left_out"] = [{"name": evil, "reason": "$\\frac{1}{$"}]
-    raw["copies"].append({"name": "<b>$x_1$"})
+    raw["copies"].append({"name": "<b>$x_1$", "description": ""})
     for cell in raw["results"]:
         cell["copies"]["<b>$x_1$"] = cell["copies"]["musl"]
     path = put(raw)

@@ -49,10 +49,16 @@ def _libc_ns(workload: str, size: int) -> float:
 def _cell(suite: str, workload: str, label: str, size: int, **more: Any) -> dict[str, Any]:
     ns = _libc_ns(workload, size or 100)
     share = min(1.0, max(0.0, (math.log2(max(size, 128)) - 12) / 8))
+    ratios = {
+        name: near ** (1 - share) * far**share * (1 + 0.02 * math.sin(i + size % 97 + len(label)))
+        for i, (name, (near, far)) in enumerate(PEERS.items())
+    }
+    ratios["glibc"] = 1.0
     copies: dict[str, Any] = {}
-    for i, (name, (near, far)) in enumerate(PEERS.items()):
-        ratio = near ** (1 - share) * far**share * (1 + 0.02 * math.sin(i + size % 97 + len(label)))
-        copies[name] = {"ns": ns} if name == "glibc" else {"ns": ns / ratio, "ratio": _ratio(ratio)}
+    for name, ratio in ratios.items():
+        copies[name] = {"ns": ns / ratio, "ratio": _ratio(ratio)}
+        copies[name]["versus"] = _ratio(ratio / ratios["asterope"])
+    del copies["glibc"]["ratio"], copies["asterope"]["versus"]
     return {
         "suite": suite,
         "workload": workload,
@@ -87,6 +93,8 @@ def bench_results() -> dict[str, Any]:
         "tool_version": "0.1.0",
         "machine": good_profile()["machine"],
         "rounds": 51,
+        "operation": "memcpy",
+        "noise": {"rounds": 0, "disturbed": {}, "repeated": 0, "kept": 0, "provisional": False},
         "distribution": "fleet",
         "complete": True,
         "copies": [

@@ -14,8 +14,7 @@ LIBC, ROUTINE = "glibc", "asterope"
 @dataclass(frozen=True)
 class Timing:
     """One copy in one cell; `ratio` is libc's time over its own, None for libc itself; `versus` the
-    routine's, None for itself and in older results. `ns`: from one call that some thread ends to
-    the next."""
+    routine's, None for itself. `ns`: from one call that some thread ends to the next."""
 
     ns: float
     ratio: Ratio | None
@@ -32,7 +31,7 @@ class Cell:
     size: int | None
     threads: int
     weighting: str | None
-    noise_floor: Ratio | None
+    noise_floor: Ratio
     copies: Mapping[str, Timing]
 
 
@@ -40,11 +39,11 @@ class Cell:
 class Bench:
     """The results of one run. `copies` and `left_out`: name -> description, reason. `threaded`:
     copies that use more than the calling thread. `ours`: the routine's entry points. `complete`:
-    False where the run was stopped. `noise`: as in profiles; empty in older results. `operation`:
-    libc's name of the function that was timed."""
+    False where the run was stopped. `noise`: as in profiles. `operation`: libc's name of the
+    function that was timed."""
 
     machine: Mapping[str, Any]
-    rounds: int | None
+    rounds: int
     copies: Mapping[str, str]
     threaded: frozenset[str]
     ours: frozenset[str]
@@ -52,22 +51,22 @@ class Bench:
     complete: bool
     noise: Mapping[str, Any]
     cells: Sequence[Cell]
-    operation: str = "memcpy"
+    operation: str
 
 
 def build_bench(raw: Mapping[str, Any]) -> Bench:
     """From checked JSON values."""
     return Bench(
         machine=raw["machine"],
-        rounds=raw.get("rounds"),
-        copies={copy["name"]: copy.get("description", "") for copy in raw["copies"]},
+        rounds=raw["rounds"],
+        copies={copy["name"]: copy["description"] for copy in raw["copies"]},
         threaded=frozenset(copy["name"] for copy in raw["copies"] if copy.get("threaded")),
         ours=frozenset(copy["name"] for copy in raw["copies"] if copy.get("ours")),
-        complete=raw.get("complete", True),
-        noise=raw.get("noise", {}),
-        left_out=[(copy["name"], copy["reason"]) for copy in raw.get("left_out", ())],
+        complete=raw["complete"],
+        noise=raw["noise"],
+        left_out=[(copy["name"], copy["reason"]) for copy in raw["left_out"]],
         cells=[_cell(result) for result in raw["results"]],
-        operation=raw.get("operation", "memcpy"),
+        operation=raw["operation"],
     )
 
 
@@ -77,9 +76,9 @@ def _cell(raw: Mapping[str, Any]) -> Cell:
         workload=raw["workload"],
         label=raw["label"],
         size=raw.get("size") or None,
-        threads=raw.get("threads", 1),
+        threads=raw["threads"],
         weighting=raw.get("weighting"),
-        noise_floor=ratio_of(raw.get("noise_floor")),
+        noise_floor=ratio_of(raw["noise_floor"]),
         copies={
             name: Timing(
                 timing["ns"], ratio_of(timing.get("ratio")), ratio_of(timing.get("versus"))

@@ -78,17 +78,16 @@ def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str], seen: set[s
     """A row of dots. `seen`: what has its name in the legend already."""
     if y % 2 == 0:
         axes.axhspan(y - 0.5, y + 0.5, color="#f3f3f3", zorder=0)
-    if cell.noise_floor:
-        axes.barh(
-            y,
-            cell.noise_floor.high - cell.noise_floor.low,
-            left=cell.noise_floor.low,
-            height=0.8,
-            color="#bdbdbd",
-            zorder=1,
-            label=None if "floor" in seen else "libc against libc (noise)",
-        )
-        seen.add("floor")
+    axes.barh(
+        y,
+        cell.noise_floor.high - cell.noise_floor.low,
+        left=cell.noise_floor.low,
+        height=0.8,
+        color="#bdbdbd",
+        zorder=1,
+        label=None if "floor" in seen else "libc against libc (noise)",
+    )
+    seen.add("floor")
     for name, timing in cell.copies.items():
         if timing.ratio is None:
             continue

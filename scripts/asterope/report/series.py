@@ -118,13 +118,12 @@ def _of_bench(bench: Bench) -> Series:
             for name, timing in cell.copies.items():
                 rate = (cell.size or 0) / timing.ns
                 copies.setdefault(name, {})[cell.size or 0] = Point(rate, timing.ratio)
-        floor = {cell.size or 0: cell.noise_floor for cell in cells if cell.noise_floor}
+        floor = {cell.size or 0: cell.noise_floor for cell in cells}
         present = {name: points for name, points in copies.items() if points}
         charts.append(Chart(suite, workload, threads, present, floor, bench.threaded, bench.ours))
     charts = _without_repetitions(charts)
-    rounds = f", {bench.rounds} paired rounds" if bench.rounds else ""
     function = "" if bench.operation == "memcpy" else f" of {bench.operation}"
-    return Series(charts, labelled, f"asterope-bench{function}{rounds}")
+    return Series(charts, labelled, f"asterope-bench{function}, {bench.rounds} paired rounds")
 
 
 def _without_repetitions(charts: Sequence[Chart]) -> list[Chart]:

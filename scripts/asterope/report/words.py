@@ -8,7 +8,7 @@ from typing import Any
 from ..figures import duration_text
 from ..profile import Profile
 from ..render import human_size, what_is_missing
-from .bench import ROUTINE, Bench, Cell, Timing
+from .bench import ROUTINE, Bench, Cell
 from .inputs import Inputs
 from .program import proof_finding, trial_finding
 from .style import cache_sizes
@@ -94,24 +94,16 @@ def findings(inputs: Inputs) -> list[str]:
 
 def standing(cell: Cell, apart: Collection[str] = ()) -> tuple[float, bool] | None:
     """The routine's ratio to libc in a cell, and whether it is the best of all copies there or as
-    good within the noise floor: by the intervals, as the bench says it, or by the medians of older
-    results. None where it was not timed. Copies that stand `apart` do not compete."""
+    good within the noise floor, as the bench says it. None where it was not timed. Copies that
+    stand `apart` do not compete."""
     ours = cell.copies.get(ROUTINE)
     if ours is None or ours.ratio is None:
         return None
-    floor = cell.noise_floor
-    noise = max(1.0, floor.high, 1 / floor.low) if floor else 1.0
-
-    def leads(rival: Timing) -> bool:
-        if rival.versus is not None:
-            return rival.versus.low > noise
-        ratio = rival.ratio.median if rival.ratio is not None else 1.0
-        return ratio > ours.ratio.median * noise
-
+    noise = max(1.0, cell.noise_floor.high, 1 / cell.noise_floor.low)
     rivals = [
         timing for name, timing in cell.copies.items() if name != ROUTINE and name not in apart
     ]
-    return ours.ratio.median, not any(leads(rival) for rival in rivals)
+    return ours.ratio.median, not any(r.versus and r.versus.low > noise for r in rivals)
 
 
 def _bench_findings(bench: Bench) -> list[str]:
