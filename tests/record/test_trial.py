@@ -6,6 +6,7 @@ import resource
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
 import pytest
 from asterope.prove.trial.blocks import (
@@ -85,6 +86,7 @@ def way(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Way]:
     for library, text in {
         "like": SLOW.replace("SPIN", "0"),
         "slow": SLOW.replace("SPIN", "1000"),
+        "rarely": "static int calls;\n" + SLOW.replace("SPIN", "(++calls % 20000 ? 0 : 8000000)"),
         "strict": STRICT,
     }.items():
         shared_library(folder / f"{library}.so", text)
@@ -138,7 +140,8 @@ def only_place(observed: Observed, function: str = "memcpy") -> tuple[Place, See
 
 
 def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
-    place, seen = only_place(tried("copies", 5000, 500_000))
+    observed = tried("copies", 5000, 500_000)
+    place, seen = only_place(observed)
     assert (place.module, place.function, place.least) == (str(check), "memcpy", 4096)
     # calls that are timed together count as soon as the first of them comes
     assert 500_000 <= seen.calls <= 500_000 + 256
@@ -153,6 +156,9 @@ def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
     assert len(orders) > 1
     both = [{block.way for block in pair} for pair in seen.together.values()]
     assert {LIBC, ROUTINE} in both and all(ways <= {LIBC, ROUTINE} for ways in both)
+    periods = [block.seconds for pair in observed.together.values() for block in pair]
+    usual = [within / seconds for seconds, within in periods if within]
+    assert len(usual) > 0.8 * len(periods) and 0.5 < median(usual) < 1.1
 
 
 def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, way) -> None:
@@ -163,6 +169,22 @@ def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, way) -> None
     assert one.ratios[ROUTINE].high < 0.9
     assert one.best == LIBC
     assert found.gain.high < 0
+
+
+def test_rare_long_calls_are_no_usual_time_of_a_period(tried, way) -> None:
+    """Half of the routine's time is in one call of 20,000; libc has no such calls."""
+    observed = tried("copies", 4096, 8_000_000, ways=[way("rarely")])
+    usual = {
+        name: median(
+            block.seconds[1] / block.seconds[0]
+            for pair in observed.together.values()
+            for block in pair
+            if block.way == name and block.seconds[0] > 0
+        )
+        for name in (LIBC, ROUTINE)
+    }
+    assert usual[ROUTINE] < 0.8 * usual[LIBC]
+    assert findings(observed, [LIBC, LIBC_AGAIN, ROUTINE]).gain.high < 0  # they are its own
 
 
 def test_a_way_that_is_plainly_slower_leaves_early(tried, way) -> None:

@@ -21,7 +21,7 @@
 #define TRIAL_MAGIC "astetri" /* 8 bytes with its end */
 
 enum {
-    TRIAL_VERSION = 2,
+    TRIAL_VERSION = 3,
     TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
     TRIAL_GAP = 128,   /* calls that are timed as one, at most */
     TRIAL_WAYS = 16,
@@ -35,8 +35,9 @@ enum {
     TRIAL_BUCKETS = 512,
     TRIAL_REST = 0,  /* the place of calls whose own found no room */
     TRIAL_SMALL = 1, /* that of calls below TRIAL_LEAST */
-    TRIAL_ALL = UINT16_MAX, /* of a block: the CPU time of the thread in this period, in ns, low
-                             * half first, in place of ticks */
+    TRIAL_ALL = UINT16_MAX, /* of a block: in place of ticks the CPU time of the thread in this
+                             * period, in ns, low half first; and what its intervals take in
+                             * ticks, the longest counted as usual ones; 0: these are not known */
     TRIAL_PAGES = 4096,
     TRIAL_OWN_PAGES = 2048, /* so many for places' own blocks, the rest for those together */
     TRIAL_PLACE_PAGES = 128,
@@ -103,6 +104,7 @@ struct trial_place {
     uint32_t at; /* block of the cycle in its pages; 2^32 - 1: it is not kept */
     uint32_t gap;
     int32_t gap_left;
+    uint32_t longest, limit, limit_pair; /* see book_within() */
     uint64_t started, pair; /* of the last interval; 0: none runs */
     uint64_t bytes;         /* of its calls so far */
     struct trial_block own, together;
@@ -127,7 +129,7 @@ struct trial_file {
 
 _Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
-_Static_assert(sizeof(struct trial_place) == 576, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_place) == 584, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");
 
 #endif

@@ -16,6 +16,10 @@ enum {
     FIRST_PERIODS = 16, /* that there are at least, however short the program is */
     LOST = 4,           /* pairs that are lost more than won, and libc's way is better */
     MOST_LOST = 32,
+    LONGEST = 1 << 29, /* 16ths of a tick */
+    LONGER = 8,
+    MOST_LONG = 2,     /* intervals of a period, and one of so many more: */
+    MOST_LONG_OF = 8,
 };
 
 static const uint64_t shortest_period_ns = 1000000;
@@ -158,10 +162,19 @@ void begin_block(struct trial_block *block, const struct trial_place *place, uin
     block->way = (uint8_t)way;
 }
 
+/* What the part of the period that counts took, were the longest intervals as usual ones of this way;
+ * 0: too many are long, as where another phase has begun. */
+static uint64_t usual_ticks(void)
+{
+    if (tried.longest > MOST_LONG + tried.intervals / MOST_LONG_OF) return 0;
+    return scaled(tried.within, tried.limits + tried.beyond, tried.limits);
+}
+
 /* The time of the period that is over, and its blocks together, for this thread. */
 static void end_together(void)
 {
     if (tried.counted && tried.touched_places && !process.limit) {
+        const uint64_t within = usual_ticks();
         const uint64_t ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - tried.counted;
         const struct trial_block all = {
             .group = (uint32_t)tried.period,
@@ -170,17 +183,44 @@ static void end_together(void)
             .kept = 1,
             .place = TRIAL_ALL,
             .way = (uint8_t)way_together(tried.period),
-            .ticks = {(uint32_t)ns, (uint32_t)(ns >> 32)},
+            .ticks = {(uint32_t)ns, (uint32_t)(ns >> 32), (uint32_t)within,
+                      (uint32_t)(within >> 32)},
         };
         keep_together_block(tried.table, &all, &tried.at);
     }
-    tried.counted = 0;
+    tried.counted = tried.within = tried.limits = tried.beyond = 0;
+    tried.intervals = tried.longest = 0;
     for (uint32_t i = 0; i < tried.touched_places; ++i) {
         struct trial_block *block = &tried.table->place[tried.touched[i]].together;
         if (block->calls) keep_together_block(tried.table, block, &tried.at);
         block->calls = 0;
     }
     tried.touched_places = 0;
+}
+
+/* Interrupts, and the turns of other programs and other machines, are beyond about the longest 2 % of
+ * a place's intervals and half as much again. Both periods of a pair have the same limit. */
+static void book_within(struct trial_place *place, uint64_t ticks, uint32_t gap)
+{
+    const uint32_t pair = (uint32_t)(tried.period / 2);
+    uint64_t each = ticks * 16 / gap + 1;
+    if (each > LONGEST) each = LONGEST;
+    if (!place->longest) place->longest = (uint32_t)each * 4;
+    if (place->limit_pair != pair || !place->limit) place->limit = place->longest;
+    place->limit_pair = pair;
+    if (each > place->longest)
+        place->longest += place->longest / LONGER + 1;
+    else
+        place->longest -= place->longest / (49 * LONGER); /* where one of 50 is longer, it stays */
+    const uint64_t limit = (uint64_t)place->limit * 3 / 2 * gap / 16;
+    ++tried.intervals;
+    if (ticks > limit) {
+        ++tried.longest;
+        tried.beyond += limit;
+    } else {
+        tried.within += ticks;
+        tried.limits += limit;
+    }
 }
 
 /* An interval of so many calls, in a period together. Of each place's in a period, those that are
@@ -199,6 +239,7 @@ static void book_together(struct trial_place *place, uint64_t ticks, uint64_t by
     if (at < TRIAL_KEPT) keep_ticks(block, (uint32_t)at, ticks, bytes, place);
     if (block->kept < TRIAL_KEPT) ++block->kept;
     ++block->calls;
+    book_within(place, ticks, gap);
     /* an interruption says nothing of how fast calls follow each other */
     if (ticks > LONG * trial.shortest) ticks = LONG * trial.shortest;
     tried.ticks += ticks;

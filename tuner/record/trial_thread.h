@@ -23,6 +23,9 @@ struct tried {
     uint64_t entered; /* ticks of its start, for this thread, */
     uint64_t moved;   /* and bytes that were copied since then */
     uint64_t counted; /* CPU time of the thread where the part that counts began; 0: it has not */
+    uint64_t within;  /* ticks of the intervals in that part that are within their places' limits, */
+    uint64_t limits, beyond;     /* these limits' sum, and that of the other intervals' limits */
+    uint32_t intervals, longest; /* how many there are, and how many beyond their limits */
     uint64_t random;
     uint64_t ticks; /* of the calls that were timed in the last pair of periods together, */
     uint64_t timed; /* which are so many */

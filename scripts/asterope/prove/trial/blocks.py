@@ -70,7 +70,8 @@ class Observed:
     easy_libcs: float = 0.0
     easy_others: float = 0.0
     places: dict[Place, Seen] = field(default_factory=dict)
-    # By pair of periods, of each thread: a block of one "call", which is its CPU time.
+    # By pair of periods, of each thread: a block of two "calls", which are its CPU time, and what
+    # it took but for the longest intervals (0: these are not known).
     together: dict[Hashable, list[Block]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
 

@@ -15,12 +15,12 @@ from .blocks import LIBC, ROUTINE, Block, Observed, Place, Seen
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
-_MAGIC, _VERSION = b"astetri\0", 2
+_MAGIC, _VERSION = b"astetri\0", 3
 _HEADER = struct.Struct("<8s9I20x")
 _PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
-_PLACE = struct.Struct("<4Q4B16B524x")
+_PLACE = struct.Struct("<4Q4B16B532x")
 _THREAD = struct.Struct("<II1024x")
 _THREADS, _PLACES = 128, 256
 _SMALL = 1
@@ -135,7 +135,8 @@ class _Reader:
                 continue
             if place == _ALL:
                 seconds = (fields[6] | fields[7] << 32) * 1e-9
-                yield group, place, Block(self._ways[way], [seconds], [1.0], 1)
+                within = (fields[8] | fields[9] << 32) * self._tick
+                yield group, place, Block(self._ways[way], [seconds, within], [1.0] * 2, 1)
                 continue
             yield (
                 group,

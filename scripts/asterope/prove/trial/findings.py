@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
@@ -182,11 +182,13 @@ def _together(observed: Observed, way: str, seconds: float, part: float) -> Save
     for pair, blocks in observed.together.items():
         both = [
             Period(
-                sum(block.seconds[0] for block in blocks if block.way == one),
+                *(sum(block.seconds[i] for block in blocks if block.way == one) for i in range(2)),
                 usual.get((pair, one), 0.0),
             )
             for one in (LIBC, way)
         ]
+        if not all(block.seconds[1] > 0 for block in blocks):  # a phase of other intervals
+            both = [replace(one, within=one.seconds) for one in both]
         if all(one.seconds > 0 and one.usual > 0 for one in both):
             pairs[pair] = (both[0], both[1])
     calls = _calls_that_count(observed)

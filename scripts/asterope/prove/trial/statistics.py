@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist, median
 
 from .blocks import Block
@@ -248,10 +248,18 @@ def differs(one: Estimate, other: Estimate) -> bool:
 
 @dataclass(frozen=True)
 class Period:
-    """What a way took during one, and what its calls would take at their places' usual levels."""
+    """What a way took during one; what it took but for the longest intervals, which count as usual
+    ones there; and what its calls would take at the usual levels of their places."""
 
     seconds: float
+    within: float
     usual: float
+
+    def as_usual(self) -> Period:
+        return replace(self, seconds=self.within)
+
+
+Pairs = Mapping[object, tuple[Period, Period]]
 
 
 @dataclass(frozen=True)
@@ -263,19 +271,20 @@ class Saved:
     errors: Mapping[object, float]
 
 
-def saved(
-    pairs: Mapping[object, tuple[Period, Period]], usual: float, seconds: float, part: float
-) -> Saved | None:
+def saved(pairs: Pairs, usual: float, seconds: float, part: float) -> Saved | None:
     """`pairs`: the first way's period and the second's. `usual`: of the whole program, which took
     so many seconds, this part of them under the second way, in threads that copy or do not."""
     if len(pairs) < _FEWEST:
         return None
+    beyond = _beyond(pairs)
+    if beyond is not None:
+        pairs = {pair: tuple(map(Period.as_usual, both)) for pair, both in pairs.items()}
     # Each pair has its own level, whatever the program does then, and both of it share that.
     weights, differences, calls = {}, {}, 0.0
     for pair, (first, second) in pairs.items():
         rates = first.seconds / first.usual, second.seconds / second.usual
         # alike for both ways, as what takes longer has fewer calls in a period
-        level, own = sum(rates) / 2, math.sqrt(first.usual * second.usual)
+        level, own = sum(rates) / 2, _in_both(first, second)
         differences[pair] = (rates[0] - rates[1]) / level
         # what both took, but where one of them was held up for long between two calls
         weights[pair] = own * min(level, _HELD_UP * min(rates))
@@ -292,7 +301,40 @@ def saved(
         pair: scale * weight * (differences[pair] - difference) / (1 - weight / whole)
         for pair, weight in weights.items()
     }
+    if beyond is not None:  # as chance, it is also what the program's time differs by
+        mean = sum(beyond.values()) / len(beyond)
+        part_saved = of_threads * difference / seconds
+        for pair, own in beyond.items():
+            errors[pair] -= part_saved * scale * (own - mean)
     return Saved(of_threads * difference, errors)
+
+
+def _in_both(first: Period, second: Period) -> float:
+    """What both have: a difference is known no better than by the shorter of them."""
+    return 2 / (1 / first.usual + 1 / second.usual)
+
+
+def _beyond(pairs: Pairs) -> Mapping[object, float] | None:
+    """By pair, what the longest intervals have beyond usual ones; None where that is much of the
+    time, or where either way plainly has more of it: else it is chance, which blurs what both take.
+    A period has some times what is usual there at most: no way of a copy makes a phase longer in
+    which the program hardly copies."""
+    within, beyond, differences = 0.0, {}, []
+    for pair, (first, second) in pairs.items():
+        own = _in_both(first, second)
+        rates = [one.within / one.usual for one in (first, second)]
+        more = [
+            max(0.0, min(one.seconds / one.usual - rate, _HELD_UP * rate))
+            for one, rate in zip((first, second), rates)
+        ]
+        within += own * sum(rates) / 2
+        beyond[pair] = own * sum(more) / 2
+        differences.append(own * (more[0] - more[1]) / 2)
+    out = sum(beyond.values())
+    if out > _MOST_LEFT_OUT * (within + out):
+        return None
+    plainly = max(_NEGLIGIBLE * (within + out), _SURELY * math.hypot(*differences))
+    return beyond if abs(sum(differences)) < plainly else None
 
 
 def _clipped(
