@@ -74,7 +74,11 @@ static void book_own(struct trial_place *place, uint64_t ticks)
     const uint64_t at = block->calls < TRIAL_KEPT
                             ? block->calls
                             : first + draw_below(&tried.random, block->calls + 1 - first);
-    if (at < TRIAL_KEPT) keep_ticks(block, (uint32_t)at, ticks, place->bytes / place->gap, place);
+    if (at < TRIAL_KEPT) {
+        const uint64_t above = place->bytes / place->gap - ((uint64_t)1 << place->power);
+        block->ticks[at] = kept_ticks(ticks);
+        block->bytes[at] = (uint16_t)(above * 65535 >> place->power);
+    }
     if (block->kept < TRIAL_KEPT) ++block->kept;
     ++block->calls;
 }
@@ -124,7 +128,7 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     const uint64_t now = ticks_now();
     const int is_single = takes_long(place, bytes);
     uint64_t own = own_clock(now);
-    if (book_thread(place, bytes, is_single, now, &own))
+    if (book_thread(place, is_single, now, &own))
         return copy_together(tried.period, function);
     if (is_easy(tried.period)) {
         if (trial.easy[function] && easy_calls <= 0) {

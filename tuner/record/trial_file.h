@@ -81,7 +81,7 @@ struct trial_block {
     uint8_t way;
     uint8_t kept;
     uint32_t ticks[TRIAL_KEPT]; /* 2^32 - 1: that or more */
-    uint16_t bytes[TRIAL_KEPT]; /* of a call above its class's start, in 65536ths of that */
+    uint16_t bytes[TRIAL_KEPT]; /* of a place's own call above its class's start, in 65536ths */
 };
 
 struct trial_place {

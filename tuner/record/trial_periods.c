@@ -143,14 +143,6 @@ uint64_t ticks_from(uint64_t started, uint64_t own)
     return scaled(passed, trial.shortest, shortest_interval_ns);
 }
 
-void keep_ticks(struct trial_block *block, uint32_t at, uint64_t ticks, uint64_t bytes,
-                const struct trial_place *place)
-{
-    const uint64_t start = place->power ? (uint64_t)1 << place->power : UINT64_MAX;
-    block->ticks[at] = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
-    block->bytes[at] = bytes > start ? (uint16_t)((bytes - start) * 65535 >> place->power) : 0;
-}
-
 void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t group,
                  uint32_t way, uint32_t gap)
 {
@@ -225,7 +217,7 @@ static void book_within(struct trial_place *place, uint64_t ticks, uint32_t gap)
 
 /* An interval of so many calls, in a period together. Of each place's in a period, those that are
  * kept are a uniform choice. */
-static void book_together(struct trial_place *place, uint64_t ticks, uint64_t bytes, uint32_t gap)
+static void book_together(struct trial_place *place, uint64_t ticks, uint32_t gap)
 {
     struct trial_block *block = &place->together;
     if (block->calls && block->gap != gap) return; /* its calls have just been found to be slow */
@@ -236,7 +228,7 @@ static void book_together(struct trial_place *place, uint64_t ticks, uint64_t by
     }
     const uint64_t at =
         block->calls < TRIAL_KEPT ? block->calls : draw_below(&tried.random, block->calls + 1);
-    if (at < TRIAL_KEPT) keep_ticks(block, (uint32_t)at, ticks, bytes, place);
+    if (at < TRIAL_KEPT) block->ticks[at] = kept_ticks(ticks);
     if (block->kept < TRIAL_KEPT) ++block->kept;
     ++block->calls;
     book_within(place, ticks, gap);
@@ -253,7 +245,7 @@ static void book_together(struct trial_place *place, uint64_t ticks, uint64_t by
 static void end_single(uint64_t own)
 {
     if (tried.is_single_settled)
-        book_together(tried.single, ticks_from(tried.single_started, own), tried.single_bytes, 1);
+        book_together(tried.single, ticks_from(tried.single_started, own), 1);
     tried.started += own - tried.single_started;
     tried.left = tried.rest;
     tried.single = NULL;
@@ -282,7 +274,7 @@ static void enter_period(uint64_t period)
     tried.calls = 0;
 }
 
-int book_thread(struct trial_place *place, size_t bytes, int is_single, uint64_t now, uint64_t *own)
+int book_thread(struct trial_place *place, int is_single, uint64_t now, uint64_t *own)
 {
     const uint64_t period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
     const uint32_t was_long = tried.is_long;
@@ -293,7 +285,7 @@ int book_thread(struct trial_place *place, size_t bytes, int is_single, uint64_t
         if (is_together(period) && !is_single && tried.last) {
             if (--tried.left > 0) return 1;
             if (tried.is_settled)
-                book_together(tried.last, ticks_from(tried.started, *own), tried.bytes, tried.gap);
+                book_together(tried.last, ticks_from(tried.started, *own), tried.gap);
         }
         if ((tried.calls >= PERIOD_CALLS || is_easy(period)) &&
             now >= __atomic_load_n(&trial.period_end, __ATOMIC_ACQUIRE)) {
@@ -310,13 +302,11 @@ int book_thread(struct trial_place *place, size_t bytes, int is_single, uint64_t
         tried.is_single_settled = is_settled;
         tried.single = place;
         tried.single_started = *own;
-        tried.single_bytes = bytes;
         tried.rest = tried.left;
     } else {
         tried.is_settled = is_settled;
         tried.last = place;
         tried.started = *own;
-        tried.bytes = bytes;
     }
     return 0;
 }

@@ -17,7 +17,6 @@ struct tried {
     const char *busy;           /* frame of the call that is being booked; null: none */
     uint64_t started;           /* ticks of the group's first call */
     uint64_t single_started;
-    uint64_t single_bytes;
     uint64_t period;  /* that it was in */
     uint64_t eased;   /* ticks of the last call in it that was looked at, as easy ones are not; 0: none */
     uint64_t entered; /* ticks of its start, for this thread, */
@@ -31,7 +30,6 @@ struct tried {
     uint64_t timed; /* which are so many */
     uint64_t grouped_ticks, grouped;        /* of them, those that were timed in groups */
     uint64_t first_ticks, first_timed;      /* those of the first of the pair */
-    uint64_t bytes;                         /* of the group's first call */
     uint32_t gap;                           /* of this pair */
     int32_t left;                           /* calls until the next one is timed */
     int32_t rest;                           /* of the group that the single call came into */
@@ -62,15 +60,16 @@ uint32_t best_way(void);
 uint64_t own_clock(uint64_t now);
 /* Of what own_clock() said when the interval began, and when it ended. */
 uint64_t ticks_from(uint64_t started, uint64_t own);
-void keep_ticks(struct trial_block *block, uint32_t at, uint64_t ticks, uint64_t bytes,
-                const struct trial_place *place);
+static inline uint32_t kept_ticks(uint64_t ticks)
+{
+    return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+}
 void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t group,
                  uint32_t way, uint32_t gap);
 /* Books the time since the thread's last call that was timed, and finds out what period it is.
  * `own`: the call's start. Returns whether that is still to come, as this call is just another one
  * of the group. */
-int book_thread(struct trial_place *place, size_t bytes, int is_single, uint64_t now,
-                uint64_t *own);
+int book_thread(struct trial_place *place, int is_single, uint64_t now, uint64_t *own);
 
 #pragma GCC visibility pop
 
