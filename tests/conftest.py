@@ -14,6 +14,7 @@ from command_errors import run_command
 
 pytest_plugins = [
     *("bench_command", "installed_tree", "prove_command", "record_command", "recorder_fixtures"),
+    "report_inputs",
     "tune_checkout",
 ]
 

@@ -110,6 +110,27 @@ def bench_results() -> dict[str, Any]:
     }
 
 
+def small_bench() -> dict[str, Any]:
+    """Two workloads at three sizes: as much as a whole page needs."""
+    results = bench_results()
+    results["results"] = [
+        cell
+        for cell in results["results"]
+        if cell["workload"] in ("hot", "cold") and cell["size"] in (4096, 65536, 1 << 20)
+    ]
+    return results
+
+
+def modes(kind: str, unit: str, *of: str, **changes: Any) -> dict[str, Any]:
+    """What diagnose or check writes, as far as a report reads it."""
+    counts = [4, 30, 5, 0, 0, 0, 0, 0, 0, 6, 50, 5]
+    one = {"unit": unit, "low": 1.02, "high": 1.34, "share": 0.61, "from": 1.0, "width": 0.03}
+    return {
+        **{"format": kind, "version": 1, "machine": good_profile()["machine"]},
+        "modes": [{"of": name, **one, "counts": counts, **changes} for name in of],
+    }
+
+
 # --- Trial logs -----------------------------------------------------------------------------------
 
 LOG_SIZES = (1024, 65536)
