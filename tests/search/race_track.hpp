@@ -1,0 +1,88 @@
+// What the tests of races run: one on a machine whose truth is known.
+#pragma once
+
+#include <set>
+
+#include "support/known_machine.hpp"
+#include "timing/timed_copy.hpp"
+
+namespace asterope::races {
+
+constexpr std::size_t kSize = 4096;
+
+/// Libc's time over each entrant's: under hot, cold and consume, as far as given.
+using Truths = std::vector<std::vector<double>>;
+
+inline KnownMachine::Ratios ratios(const Truths& truths) {
+    constexpr Workload kWorkloads[] = {Workload::hot, Workload::cold, Workload::consume};
+    KnownMachine::Ratios ratios;
+    for (const std::vector<double>& truth : truths) {
+        for (std::size_t i = 0; i < truth.size(); ++i) ratios[kWorkloads[i]].push_back(truth[i]);
+    }
+    return ratios;
+}
+
+inline Weights weights(double hot, double cold) {
+    return {{Workload::hot, hot}, {Workload::cold, cold}};
+}
+
+inline const Weights kBoth = weights(1, 1);
+inline const Weights kHotAlone = {{Workload::hot, 1}}, kColdAlone = {{Workload::cold, 1}},
+                     kConsume = {{Workload::consume, 1}},
+                     kMean = {{Workload::hot, 1}, {Workload::cold, 1}, {Workload::consume, 1}};
+
+using Entrants = std::vector<Entrant>;
+
+inline Entrants first(std::size_t count) {
+    Entrants entrants;
+    for (std::size_t i = 0; i < count; ++i) entrants.push_back(static_cast<Entrant>(i));
+    return entrants;
+}
+
+/// A race on a machine of which the truth is known. What follows the seed goes to the machine.
+template <class Machine = KnownMachine> struct Track {
+    template <class... Rest>
+    Track(const Truths& truths, std::vector<Weights> objectives, std::uint64_t seed = 1,
+          Rest... rest)
+        : all(first(truths.size())), random(seed), machine(ratios(truths), rest...),
+          race(kSize, std::move(objectives), random, machine) {}
+
+    SizeResult run_off(int rounds = 9, Entrant favourite = kLibc, Entrant plain = kLibc) {
+        return race.run_off(all, rounds, favourite, plain);
+    }
+    Entrant winner(int rounds = 9, Entrant favourite = kLibc) {
+        return run_off(rounds, favourite).finalists.front().candidate;
+    }
+    Entrants ranked(std::size_t objective = 0) const {
+        Entrants entrants = all;
+        race.rank(entrants, objective);
+        return entrants;
+    }
+    /// How often each candidate was timed under each workload.
+    std::map<std::pair<Entrant, Workload>, int> samples() const {
+        std::map<std::pair<Entrant, Workload>, int> samples;
+        for (const auto& [size, workload, entrant, round] : machine.calls) {
+            EXPECT_EQ(size, kSize);
+            if (entrant >= 0) ++samples[{entrant, workload}];
+        }
+        return samples;
+    }
+    std::set<Workload> workloads() const {
+        std::set<Workload> seen;
+        for (const auto& [what, count] : samples()) seen.insert(what.second);
+        return seen;
+    }
+
+    Entrants all;
+    noise::Random random;
+    Machine machine;
+    Race race;
+};
+
+inline Entrants winners(const std::vector<SizeResult>& results) {
+    Entrants winners;
+    for (const SizeResult& each : results) winners.push_back(each.finalists.front().candidate);
+    return winners;
+}
+
+} // namespace asterope::races

@@ -1,0 +1,209 @@
+// What is asked of searches, and machines whose fastest copy is known that they run on.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <memory>
+#include <set>
+
+#include "search/search.hpp"
+#include "search/utility.hpp"
+#include "support/known_machine.hpp"
+#include "support/made_up_variants.hpp"
+
+namespace asterope::searches {
+
+/// Large enough for every parameter to take effect.
+constexpr std::size_t kSize = 65536;
+inline const std::vector<Workload> kHot = {Workload::hot}, kBoth = {Workload::hot, Workload::cold},
+                                   kThree = {Workload::hot, Workload::cold, Workload::consume};
+
+using Space = std::vector<Candidate>;
+using Entrants = std::vector<Entrant>;
+
+inline const Space& whole_space() {
+    static const Space space = paper_space([](std::string_view) { return true; });
+    return space;
+}
+
+inline const Candidate& at(const Space& space, Entrant entrant) {
+    return space[static_cast<std::size_t>(entrant)];
+}
+
+inline Entrants all_of(const Space& space) {
+    Entrants entrants;
+    for (std::size_t i = 0; i < space.size(); ++i) entrants.push_back(static_cast<Entrant>(i));
+    return entrants;
+}
+
+inline Entrant entrant_named(const std::string& name) {
+    const auto found = std::find_if(whole_space().begin(), whole_space().end(),
+                                    [&](const Candidate& c) { return c.name() == name; });
+    EXPECT_NE(found, whole_space().end()) << name;
+    return static_cast<Entrant>(found - whole_space().begin());
+}
+
+/// "ZMM T NT T0": the search samples each such family before it looks at its sizes and distances.
+inline std::string family_of(const Candidate& candidate) {
+    const asterope_variant& v = *candidate.variant;
+    return std::string(v.rt) + ' ' + v.lt + ' ' + v.st + ' ' + v.pt;
+}
+
+/// Every entrant at the same ratio but these, by name, in the hot workload.
+inline KnownMachine::Ratios flat(double ratio, const std::vector<Workload>& workloads = kHot,
+                                 const std::map<std::string, double>& others = {}) {
+    KnownMachine::Ratios ratios;
+    for (const Workload w : workloads) ratios[w].assign(whole_space().size(), ratio);
+    for (const auto& [name, other] : others) {
+        ratios[Workload::hot][static_cast<std::size_t>(entrant_named(name))] = other;
+    }
+    return ratios;
+}
+
+/// As many as the space has, each as `ratio` says.
+inline KnownMachine::Ratios ratios_of(const Space& space, const std::vector<Workload>& workloads,
+                                      const std::function<double(const Candidate&)>& ratio) {
+    KnownMachine::Ratios ratios;
+    for (const Workload workload : workloads) {
+        for (const Candidate& candidate : space) ratios[workload].push_back(ratio(candidate));
+    }
+    return ratios;
+}
+
+/// Numbers by name, each drawn when it is first asked for.
+struct Drawn {
+    double operator()(const std::string& name, double low, double high) {
+        const auto [at, fresh] = drawn.emplace(name, 0);
+        if (fresh) at->second = low + (high - low) * noise::uniform(random);
+        return at->second;
+    }
+
+    noise::Random random;
+    std::map<std::string, double> drawn = {};
+};
+
+/// A smooth landscape: each family RT LT ST PT has a level of its own and one best prefetch size
+/// and distance, around which it falls off.
+inline KnownMachine::Ratios landscape(std::uint64_t seed,
+                                      const std::vector<Workload>& workloads = kHot) {
+    KnownMachine::Ratios ratios;
+    for (const Workload workload : workloads) {
+        Drawn draw{noise::Random(seed * 2 + ratios.size())};
+        for (const Candidate& candidate : whole_space()) {
+            const std::string family = family_of(candidate);
+            double ratio = draw(family, 0.8, 1.3);
+            const double ps = draw(family + " ps", 2, 14), pd = draw(family + " pd", 0, 30);
+            if (candidate.prefetches()) {
+                ratio *= 1 - 0.10 * std::pow((candidate.variant->ps - ps) / 12, 2) -
+                         0.20 * std::pow((candidate.pd - pd) / 30, 2);
+            }
+            ratios[workload].push_back(ratio);
+        }
+    }
+    return ratios;
+}
+
+/// What a balanced run asks for: the mix, then each workload in it; the others only measured.
+inline std::vector<Weights> balanced_and_intents() {
+    std::vector<Weights> objectives = {equal_weights(kThree)};
+    for (const Workload one : kThree) {
+        objectives.emplace_back();
+        for (const Workload other : kThree) objectives.back().emplace_back(other, other == one);
+    }
+    return objectives;
+}
+
+/// What a search is asked for.
+struct Query {
+    std::uint64_t seed = 1;
+    std::vector<Weights> objectives = {equal_weights(kHot)};
+    std::vector<Entrants> neighbours = {};
+    Entrants entrants = all_of(whole_space());
+    const Space* space = &whole_space();
+    const Extension* extension = nullptr;
+};
+
+inline Found find(KnownMachine& machine, const std::string& rigor, Query query = {}) {
+    noise::Random random(query.seed);
+    query.neighbours.resize(query.objectives.size());
+    return search_size(*query.space, query.entrants, query.extension, kSize, query.objectives,
+                       parse_rigor(rigor), query.neighbours, random, machine);
+}
+
+inline SizeResult search(KnownMachine& machine, const std::string& rigor, const Query& query = {}) {
+    return find(machine, rigor, query).results.front();
+}
+
+inline Entrant winner(const SizeResult& result) {
+    return result.finalists.front().candidate;
+}
+
+inline bool runs(const SizeResult& result, Entrant entrant) {
+    return std::any_of(result.finalists.begin(), result.finalists.end(),
+                       [&](const Finalist& f) { return f.candidate == entrant; });
+}
+
+inline std::set<Entrant> timed_on(const KnownMachine& machine) {
+    std::set<Entrant> timed;
+    for (const KnownMachine::Call& call : machine.calls) {
+        if (std::get<2>(call) >= 0) timed.insert(std::get<2>(call));
+    }
+    return timed;
+}
+
+/// What an entrant is worth to an objective: the weighted geometric mean, in which losses count
+/// several times.
+inline double worth(const KnownMachine& machine, Entrant entrant, const Weights& weights) {
+    double sum = 0;
+    for (const auto& [workload, weight] : weights) {
+        sum += weight * utility(std::log(machine.ratio(entrant, workload)));
+    }
+    return std::exp(sum);
+}
+
+/// What winners were worth as shares of the best there was, over many landscapes.
+struct Shares {
+    double worst = 1, sum = 0;
+    int count = 0, undecided = 0, beyond_paper = 0;
+
+    double mean() const { return sum / count; }
+};
+
+/// For each objective, on machines of these ratios by seed.
+inline std::vector<Shares>
+shares_of(const std::string& rigor, bool noisy, std::uint64_t seeds,
+          const std::function<KnownMachine::Ratios(std::uint64_t)>& ratios, Query query = {}) {
+    std::vector<Shares> shares(query.objectives.size());
+    for (query.seed = 0; query.seed < seeds; ++query.seed) {
+        const auto machine =
+            noisy ? std::make_unique<NoisyMachine>(ratios(query.seed), 0.01, query.seed)
+                  : std::make_unique<JitteryMachine>(ratios(query.seed), 0.001, query.seed);
+        const Found found = find(*machine, rigor, query);
+        EXPECT_EQ(found.results.size(), shares.size());
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            if (found.results[i].undecided) {
+                ++shares[i].undecided;
+                continue;
+            }
+            double best = 0;
+            for (const Entrant entrant : all_of(*query.space)) {
+                best = std::max(best, worth(*machine, entrant, query.objectives[i]));
+            }
+            const Entrant won = winner(found.results[i]);
+            const double share = worth(*machine, won, query.objectives[i]) / best;
+            shares[i].worst = std::min(shares[i].worst, share);
+            shares[i].sum += share;
+            ++shares[i].count;
+            shares[i].beyond_paper += !in_paper(*at(*query.space, won).variant);
+        }
+    }
+    return shares;
+}
+
+/// What a rigor promises on a noisy machine: quick looks at little.
+inline double least(const std::string& rigor, double quick, double others) {
+    return rigor == "quick" ? quick : others;
+}
+
+} // namespace asterope::searches

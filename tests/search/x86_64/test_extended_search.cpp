@@ -1,0 +1,215 @@
+// The search of the extension axes on made-up machines: what they bring is found, and nothing else
+// leaves the paper's space.
+#include "search/x86_64/search_queries.hpp"
+
+using namespace asterope;
+using namespace asterope::searches;
+
+namespace {
+
+/// A made-up space: a small paper's one, then everything there is around it.
+struct ExtendedSpace {
+    std::vector<asterope_variant> variants;
+    Space candidates; ///< the paper's first
+    Entrants paper;
+    /// What the extension was asked for, and what it answered with.
+    Entrants neighbours, distance_grid;
+    std::set<Entrant> offered;
+    Extension extension;
+
+    ExtendedSpace() {
+        add(true);
+        paper = all_of(candidates);
+        add(false);
+        for (Candidate& candidate : candidates) { // now that the variants lie still
+            candidate.variant = &variants[static_cast<std::size_t>(&candidate - &candidates[0])];
+        }
+        extension.neighbours = [this](Entrant entrant) {
+            neighbours.push_back(entrant);
+            return offer([one = (*this)[entrant]](const Candidate& other) {
+                const asterope_variant &a = *one.variant, &b = *other.variant;
+                return std::string_view(a.rt) == b.rt && same_stages(a, b) && a.ps == b.ps &&
+                       one.pd == other.pd;
+            });
+        };
+        extension.distance_grid = [this](Entrant entrant) {
+            distance_grid.push_back(entrant);
+            return offer([one = (*this)[entrant]](const Candidate& other) {
+                const asterope_variant &a = *one.variant, &b = *other.variant;
+                return std::string_view(a.rt) == b.rt && same_stages(a, b) && one.pw == other.pw &&
+                       std::equal(std::begin(a.marked), std::end(a.marked), std::begin(b.marked));
+            });
+        };
+    }
+    ExtendedSpace(const ExtendedSpace&) = delete;
+
+    const Candidate& operator[](Entrant entrant) const { return at(candidates, entrant); }
+    bool in_paper(Entrant entrant) const { return entrant < std::ssize(paper); }
+    /// For the hot workload, or for these objectives.
+    Query query(std::uint64_t seed = 1,
+                const std::vector<Weights>& objectives = {equal_weights(kHot)}) const {
+        return {.seed = seed,
+                .objectives = objectives,
+                .entrants = paper,
+                .space = &candidates,
+                .extension = &extension};
+    }
+
+  private:
+    static bool same_stages(const asterope_variant& a, const asterope_variant& b) {
+        return std::string_view(a.lt) == b.lt && std::string_view(a.st) == b.st &&
+               std::string_view(a.pt) == b.pt;
+    }
+
+    Entrants offer(const std::function<bool(const Candidate&)>& fits) {
+        Entrants fitting = all_of(candidates);
+        std::erase_if(fitting, [&](Entrant entrant) { return !fits((*this)[entrant]); });
+        offered.insert(fitting.begin(), fitting.end());
+        return fitting;
+    }
+
+    void add(bool paper_only) {
+        for (const char* rt : {"XMM", "YMM", "ZMM"})
+            for (const char* st : {"T", "NT"})
+                for (const char* pt : {"none", "T0", "NTA"})
+                    for (const int tb : {1, 2, 4})
+                        for (const int pi : {1, 4})
+                            for (const int pw : {0, 8, 16})
+                                for (const char* dir : {"up", "down"}) {
+                                    const bool up = std::string_view(dir) == "up";
+                                    const bool plain = tb == 2 && pi == 1 && pw == 0 && up;
+                                    if (paper_only == plain) {
+                                        add(rt, st, pt, {tb, pi, pw > 0, dir}, pw);
+                                    }
+                                }
+    }
+
+    void add(const char* rt, const char* st, const char* pt, const Axes& axes, int pw) {
+        using Values = std::vector<int>;
+        const bool prefetches = std::string_view(pt) != "none";
+        for (const int ps : prefetches ? Values{2, 6, 8, 12} : Values{0}) {
+            for (const int pd : prefetches ? Values{0, 4, 8, 12, 20, 24} : Values{0}) {
+                variants.push_back(made_up(rt, "T", st, pt, ps, axes));
+                candidates.push_back({nullptr, pd, pw});
+            }
+        }
+    }
+};
+
+/// Each family RT ST PT has a level and a best prefetch size and distance; each value of an
+/// extension axis has a factor of its own up to `most`, alike for all families: so the best lies
+/// around the paper's best. Direct stores bring nothing.
+KnownMachine::Ratios extended_landscape(const ExtendedSpace& space, std::uint64_t seed, double most,
+                                        const std::vector<Workload>& workloads = kHot) {
+    KnownMachine::Ratios ratios;
+    for (const Workload workload : workloads) {
+        Drawn draw{noise::Random(1000 + seed * 16 + ratios.size())};
+        const auto effect = [&](const std::string& name) { return draw(name, 0.9 / most, most); };
+        for (const Candidate& candidate : space.candidates) {
+            const asterope_variant& v = *candidate.variant;
+            const std::string family = std::string(v.rt) + ' ' + v.st + ' ' + v.pt;
+            double ratio = draw(family, 0.9, 1.3);
+            if (candidate.prefetches()) {
+                ratio *= 1 - 0.10 * std::pow((v.ps - draw(family + " ps", 2, 12)) / 10, 2) -
+                         0.20 * std::pow((candidate.pd - draw(family + " pd", 0, 24)) / 24, 2);
+            }
+            const std::string tb = value(candidate, "tb"), pw = value(candidate, "pw");
+            if (tb != "2") ratio *= effect("tb" + tb);
+            if (value(candidate, "pi") != "1") ratio *= effect("pi");
+            if (pw != "0") ratio *= effect("pw" + pw);
+            if (value(candidate, "dir") == "down") ratio *= effect("down");
+            ratios[workload].push_back(ratio);
+        }
+    }
+    return ratios;
+}
+
+class ExtendedRigors : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, ExtendedRigors, ::testing::Values("quick", "standard", "exhaustive"),
+                         [](const auto& rigor) { return std::string(rigor.param); });
+
+} // namespace
+
+// Where no axis is better than the paper's, it wins. A result may be undecided where libc was more
+// than kWidestFloor from itself.
+TEST_P(ExtendedRigors, find_what_the_extension_axes_bring_to_each_objective) {
+    const ExtendedSpace space;
+    const auto ratios = [&](std::uint64_t seed) { return extended_landscape(space, seed, 1.2); };
+    const Shares quiet = shares_of(GetParam(), false, 10, ratios, space.query()).front();
+    EXPECT_EQ(quiet.undecided, 0);
+    EXPECT_GE(quiet.beyond_paper, 8);
+    EXPECT_GE(quiet.worst, 0.97);
+    const Shares noisy = shares_of(GetParam(), true, 10, ratios, space.query()).front();
+    EXPECT_LE(noisy.undecided, 1);
+    EXPECT_GE(noisy.mean(), least(GetParam(), 0.94, 0.97));
+    EXPECT_GE(noisy.worst, least(GetParam(), 0.75, 0.90));
+    const auto three = [&](std::uint64_t seed) {
+        return extended_landscape(space, seed, 1.15, kThree);
+    };
+    for (const Shares& each :
+         shares_of(GetParam(), false, 5, three, space.query(1, balanced_and_intents()))) {
+        EXPECT_GE(each.worst, least(GetParam(), 0.90, 0.95));
+    }
+}
+
+// Where copies are too short to prefetch, all of one axis are the same but for their prefetching.
+// Quick has too few bases to have seen the one that does not.
+TEST(ExtendedSearch, give_a_tie_of_those_with_one_axis_to_the_one_without_prefetch) {
+    const ExtendedSpace space;
+    const auto ratios = ratios_of(space.candidates, kHot, [](const Candidate& candidate) {
+        const asterope_variant& v = *candidate.variant;
+        const bool good = std::string_view(v.rt) == "ZMM" && std::string_view(v.st) == "T";
+        const bool best = good && candidate.axis() == "tb" && value(candidate, "tb") == "4";
+        return best ? 1.3 : good ? 1.1 : 1;
+    });
+    for (const char* rigor : {"standard", "exhaustive"}) {
+        for (std::uint64_t seed = 0; seed < 5; ++seed) {
+            JitteryMachine machine(ratios, 0.002, seed);
+            const Candidate& won = space[winner(search(machine, rigor, space.query(seed)))];
+            EXPECT_EQ(value(won, "tb"), "4") << won.name();
+            EXPECT_FALSE(won.prefetches()) << won.name();
+        }
+    }
+}
+
+TEST_P(ExtendedRigors, leave_the_paper_for_no_tie_but_a_neighbours_and_for_no_worse_axis) {
+    const ExtendedSpace space;
+    const auto neighbour = static_cast<Entrant>(space.candidates.size() - 5);
+    const auto all_tie = ratios_of(space.candidates, kHot, [](const auto&) { return 1.1; });
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        Query query = space.query(seed);
+        JitteryMachine tie(all_tie, 0.002, seed), with_neighbour(all_tie, 0.002, seed);
+        const Entrant won = winner(search(tie, GetParam(), query));
+        EXPECT_TRUE(space.in_paper(won)) << space[won].name();
+        auto worse = extended_landscape(space, seed, 1.1);
+        std::fill(worse[Workload::hot].begin() + std::ssize(space.paper),
+                  worse[Workload::hot].end(), 0.85);
+        NoisyMachine machine(worse, 0.01, seed);
+        EXPECT_TRUE(space.in_paper(winner(search(machine, GetParam(), query))));
+        query.neighbours = {{neighbour}};
+        EXPECT_EQ(winner(search(with_neighbour, GetParam(), query)), neighbour);
+    }
+}
+
+TEST_P(ExtendedRigors, time_what_the_extension_offers_or_a_grid_of_it_and_nothing_else) {
+    const Rigor rigor = parse_rigor(GetParam());
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        ExtendedSpace space;
+        KnownMachine machine(extended_landscape(space, seed, 1.2));
+        const Found found = find(machine, GetParam(), space.query());
+        EXPECT_EQ(std::ssize(space.distance_grid), rigor.planes);
+        EXPECT_LE(std::ssize(space.neighbours), rigor.bases);
+        EXPECT_GE(std::ssize(space.neighbours), std::min(rigor.bases, 18)) << "18 families";
+        for (const Entrant base : space.neighbours) EXPECT_TRUE(space.in_paper(base));
+        const std::set<Entrant> timed = timed_on(machine);
+        if (rigor.fine.pd.empty()) {
+            for (const Entrant entrant : space.offered) EXPECT_EQ(timed.count(entrant), 1u);
+        }
+        std::size_t extended = 0;
+        for (const Entrant entrant : timed) {
+            EXPECT_TRUE(space.in_paper(entrant) || space.offered.count(entrant));
+            extended += !space.in_paper(entrant);
+        }
+        EXPECT_EQ(found.extended, extended);
+    }
+}
