@@ -38,11 +38,9 @@ void* returns_the_source(void* destination, const void* source, std::size_t byte
     std::memcpy(destination, source, bytes);
     return const_cast<void*>(source);
 }
-void* segmentation_fault(void*, const void*, std::size_t, std::size_t) {
-    std::raise(SIGSEGV);
-    return nullptr;
-}
 using Bytes = std::size_t;
+constexpr asterope_candidate segmentation_fault =
+    spoiled<[](char*, const char*, Bytes, Bytes) { raise(SIGSEGV); }>;
 constexpr asterope_candidate wrong_last_byte =
     spoiled<[](char* to, const char*, Bytes bytes, Bytes) { to[bytes - 1] ^= 1; }>;
 constexpr asterope_candidate one_byte_too_far =
@@ -216,7 +214,7 @@ TEST(Verify, passes_the_real_ones_of_any_machine_and_all_that_this_cpu_runs) {
     }
 }
 
-// --- Moves ---------------------------------------------------------------------------------------
+// --- Moves and small copies ----------------------------------------------------------------------
 
 namespace {
 
@@ -239,18 +237,6 @@ const std::pair<asterope_candidate, const char*> kFaultsOfMoves[] = {
     {returns_the_source, "moves 128 bytes wrong .*"},
 };
 
-} // namespace
-
-TEST(VerifyMoves, finds_what_goes_wrong_in_one_direction_or_by_one_distance) {
-    for (const auto& [move, reason] : kFaultsOfMoves) {
-        EXPECT_PRED2(matches, reason_beside(move_good, move, kOverlappingCopies), reason);
-    }
-}
-
-// --- Small copies --------------------------------------------------------------------------------
-
-namespace {
-
 constexpr std::size_t kBound = 256;
 
 /// How a small copy must be: it does up to its bound, `large` the rest.
@@ -260,7 +246,7 @@ void* small_good(void* destination, const void* source, std::size_t bytes, std::
     copy_bytes(destination, source, bytes);
     return destination;
 }
-/// One with a fault, as above.
+/// One with a fault, as `spoiled` makes of the others.
 template <auto Spoil>
 void* small_spoiled(void* destination, const void* source, std::size_t bytes, std::size_t distance,
                     asterope_candidate large) {
@@ -294,6 +280,12 @@ const std::pair<asterope_small_candidate, const char*> kFaultsOfSmall[] = {
 
 } // namespace
 
+TEST(VerifyMoves, finds_what_goes_wrong_in_one_direction_or_by_one_distance) {
+    for (const auto& [move, reason] : kFaultsOfMoves) {
+        EXPECT_PRED2(matches, reason_beside(move_good, move, kOverlappingCopies), reason);
+    }
+}
+
 TEST(VerifySmall, finds_what_is_wrong_at_one_size_too_wide_or_beyond_the_bound) {
     for (const auto& [copy, reason] : kFaultsOfSmall) {
         const std::string said = reason_beside(small_good, copy, kSmallCopies, good);
@@ -312,19 +304,6 @@ int byte_of(const void* argument) {
 void* good_set(void* destination, const void* argument, std::size_t bytes, std::size_t) {
     return std::memset(destination, byte_of(argument), bytes);
 }
-void* sets_zero(void* destination, const void*, std::size_t bytes, std::size_t) {
-    return std::memset(destination, 0, bytes);
-}
-void* sets_the_whole_int(void* destination, const void* argument, std::size_t bytes, std::size_t) {
-    const auto word = static_cast<int>(reinterpret_cast<std::uintptr_t>(argument));
-    std::memset(destination, byte_of(argument), bytes);
-    return std::memcpy(destination, &word, sizeof word);
-}
-void* sets_too_far(void* destination, const void* argument, std::size_t bytes, std::size_t) {
-    std::memset(destination, byte_of(argument), bytes);
-    static_cast<char*>(destination)[bytes] = 1;
-    return destination;
-}
 void* small_good_set(void* destination, const void* argument, std::size_t bytes,
                      std::size_t distance, asterope_candidate large) {
     if (bytes > kBound) return large(destination, argument, bytes, distance);
@@ -335,30 +314,34 @@ void* small_sets_zero(void* destination, const void*, std::size_t bytes, std::si
     return small_good_set(destination, nullptr, bytes, distance, large);
 }
 
-std::string reason_of_set(asterope_candidate set) {
-    asterope_variant variant = made_up("XMM", "", "T", "none", 0);
-    variant.space = &asterope_sets;
-    variant.copy = set;
-    const std::vector<Invalid> invalid = verify({Candidate{&variant, 0}});
-    return invalid.empty() ? "right" : invalid.front().reason;
-}
+/// What it is refused for, as a pattern, or that it is right.
+const std::pair<asterope_candidate, const char*> kSets[] = {
+    {good_set, "right"},
+    {spoiled<[](char* to, const char*, Bytes bytes, Bytes) { std::memset(to, 0, bytes); },
+             good_set>,
+     "wrong byte 0 of 128 .*"},
+    {spoiled<[](char* to, const char* argument, Bytes, Bytes) { // the whole int
+         const auto word = static_cast<int>(reinterpret_cast<std::uintptr_t>(argument));
+         std::memcpy(to, &word, sizeof word);
+     },
+             good_set>,
+     "wrong byte 1 of 128 .*"},
+    {spoiled<[](char* to, const char*, Bytes bytes, Bytes) { to[bytes] = 1; }, good_set>,
+     "stray write at byte 128 of 128 .*"},
+};
 
 } // namespace
 
-TEST(VerifySets, passes_what_sets_every_byte_to_the_low_8_bits) {
-    EXPECT_EQ(reason_of_set(good_set), "right");
-    const asterope_copy small = with(small_good_set);
-    EXPECT_TRUE(verify(kSmallSets, {&small}, good_set).empty());
-}
-
 TEST(VerifySets, finds_a_wrong_value_and_stray_writes) {
-    EXPECT_PRED2(matches, reason_of_set(sets_zero), "wrong byte 0 of 128 .*");
-    EXPECT_PRED2(matches, reason_of_set(sets_the_whole_int), "wrong byte 1 of 128 .*");
-    EXPECT_PRED2(matches, reason_of_set(sets_too_far), "stray write at byte 128 of 128 .*");
-    const asterope_copy zero = with(small_sets_zero);
-    const std::vector<Invalid> invalid = verify(kSmallSets, {&zero}, good_set);
-    ASSERT_EQ(invalid.size(), 1u);
-    EXPECT_PRED2(matches, invalid.front().reason, "wrong byte 0 of 1 .*");
+    for (const auto& [set, reason] : kSets) {
+        asterope_variant variant = made_up("XMM", "", "T", "none", 0);
+        variant.space = &asterope_sets;
+        variant.copy = set;
+        const auto reasons = verdict({{&variant, 0}});
+        EXPECT_PRED2(matches, reasons.empty() ? "right" : reasons.at(0), reason);
+    }
+    const std::string said = reason_beside(small_good_set, small_sets_zero, kSmallSets, good_set);
+    EXPECT_PRED2(matches, said, "wrong byte 0 of 1 .*");
 }
 
 // --- Copies that sense ---------------------------------------------------------------------------
