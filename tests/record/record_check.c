@@ -3,6 +3,7 @@
  * so many times larger. Prints "FUNCTION SIZE CALLS" for what the process did, where that is not
  * what the arguments say. A wrong copy ends it with 1. */
 #define _GNU_SOURCE
+#include "known_copies.h"
 #include "restrictions.h"
 
 #include <dlfcn.h>
@@ -16,102 +17,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-void *__memcpy_chk(void *, const void *, size_t, size_t);
-void *__memmove_chk(void *, const void *, size_t, size_t);
-void *__mempcpy_chk(void *, const void *, size_t, size_t);
-void *__memset_chk(void *, int, size_t, size_t);
-
-/* Through these the compiler can neither inline nor foresee a call. */
-typedef void *copy_function(void *, const void *, size_t);
-static copy_function *volatile copy = memcpy;
-static copy_function *volatile move = memmove;
-static copy_function *volatile copy_to_end = mempcpy;
-static void *(*volatile set)(void *, int, size_t) = memset;
-
-#define LARGEST (1 << 20)
-static unsigned char from[LARGEST + 64], to[LARGEST + 64];
-static size_t scale = 1;
-
-static void fail(const char *what)
-{
-    if (write(2, what, strlen(what)) < 0) _exit(3);
-    _exit(1);
-}
-
-/* A byte of each 61 and the last. */
-static void look(const unsigned char *at, size_t bytes, int value)
-{
-    for (size_t i = 0; i < bytes; i += i + 64 < bytes ? 61 : 1)
-        if (at[i] != (unsigned char)value) fail("a copy is wrong");
-}
-
-/* From one place of the program, whatever the size. */
-__attribute__((noinline)) static void copy_into(unsigned char *target, size_t bytes)
-{
-    if (bytes) target[0] = target[bytes - 1] = 0xff;
-    if (copy(target, from, bytes) != target) fail("a result is wrong");
-    if (bytes && (target[0] || target[bytes - 1])) fail("a copy is wrong");
-}
-
-static void copies(size_t bytes, long calls)
-{
-    while (calls-- > 0) copy_into(to, bytes);
-}
-
-/* TIMES as many calls of each. */
-static void functions(long times)
-{
-    static const size_t sizes[] = {0,  1,  2,  7,   8,   15,   16,   17,    31,     32,
-                                   33, 63, 64, 100, 255, 1000, 4096, 70000, LARGEST};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
-        const size_t bytes = sizes[i];
-        const long calls = (long)(i * 37 % 50) * times;
-        for (long call = 0; call < calls; ++call) {
-            const int value = (int)call % 99;
-            if (set(from, 256 + value, bytes) != from) fail("a result is wrong");
-            look(from, bytes, value);
-            const void *const results[] = {
-                copy(to, from, bytes),
-                __memcpy_chk(to, from, bytes, bytes),
-                move(to, from, bytes),
-                __memmove_chk(to, from, bytes, bytes),
-                (char *)copy_to_end(to, from, bytes) - bytes,
-                (char *)__mempcpy_chk(to, from, bytes, bytes) - bytes,
-            };
-            look(to, bytes, value);
-            for (size_t k = 0; k < sizeof results / sizeof results[0]; ++k)
-                if (results[k] != to) fail("a result is wrong");
-            if (__memset_chk(to, 'x', bytes, bytes) != to) fail("a result is wrong");
-            look(to, bytes, 'x');
-        }
-        printf("memcpy %zu %ld\nmemmove %zu %ld\nmempcpy %zu %ld\nmemset %zu %ld\n", bytes,
-               2 * calls, bytes, 2 * calls, bytes, 2 * calls, bytes, 2 * calls);
-    }
-}
-
-/* Each function within one buffer, memcpy as programs do that get away with it. */
-static void overlapping(void)
-{
-    static unsigned char buffer[6000];
-    for (size_t bytes = 0; bytes < 4500; bytes += bytes < 600 ? 7 : 300) {
-        for (int distance = -70; distance <= 70; distance += 5) {
-            copy_function *const ways[] = {copy, move, copy_to_end};
-            unsigned char *const target = buffer + 700 + distance;
-            for (int way = 0; way < 3; ++way) {
-                for (size_t i = 0; i < sizeof buffer; ++i) buffer[i] = (unsigned char)(i * 31);
-                const unsigned char *end = ways[way](target, buffer + 700, bytes);
-                if (end != target + (way == 2 ? bytes : 0)) fail("a result is wrong");
-                for (size_t i = 0; i < bytes; ++i) {
-                    if (target[i] != (unsigned char)((700 + i) * 31))
-                        fail("an overlapping copy is wrong");
-                }
-            }
-        }
-    }
-}
-
-/* --- Threads ------------------------------------------------------------------------------------
- */
+/* --- Threads --- */
 
 static pthread_barrier_t barrier;
 static int together;
@@ -143,8 +49,7 @@ static void threads(long count, long calls, int at_once)
     for (long i = 0; at_once && i < count; ++i) pthread_join(ids[i], NULL);
 }
 
-/* --- Children -----------------------------------------------------------------------------------
- */
+/* --- Children --- */
 
 /* Returns what the child ended with. */
 static int end_of(pid_t child)
@@ -217,8 +122,7 @@ static void exec_itself(char *self, char *calls)
     fail("no exec");
 }
 
-/* --- Signals ------------------------------------------------------------------------------------
- */
+/* --- Signals --- */
 
 static volatile long handled;
 static unsigned char to_of_handler[24 * 64];
@@ -292,8 +196,7 @@ static void signals(void (*handler)(int), long wanted)
     fflush(stdout);
 }
 
-/* --- What a program may ask about itself ---------------------------------------------------------
- */
+/* --- What a program may ask about itself --- */
 
 static void keeps_errno(void)
 {
@@ -314,8 +217,7 @@ static void keeps_files(void)
     }
 }
 
-/* --- Restricted programs ------------------------------------------------------------------------
- */
+/* --- Restricted programs --- */
 
 /* HOW CALLS: calls of both sizes before something is given up, and after it; in a child, too, where
  * there may be one. */
@@ -357,8 +259,7 @@ static void refused(char **arguments)
     execv(arguments[2], arguments + 2);
 }
 
-/* --- Others -------------------------------------------------------------------------------------
- */
+/* --- Others --- */
 
 /* PATH TIMES: loaded so often, and unloaded but for the last time. */
 static void plugin(const char *path, long times)
