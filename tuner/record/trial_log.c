@@ -7,8 +7,7 @@
 
 enum {
     PROBES = 8,
-    SLOWER = 10,    /* cycles more than not in which a way was, before it leaves, */
-    FAR_SLOWER = 4, /* each of them as many, where it took twice as long */
+    SLOWER = 10, /* cycles more than not in which a way was, before it leaves */
 };
 static const uint32_t NOWHERE = UINT32_MAX;
 
@@ -181,7 +180,7 @@ static void drop_slow_ways(struct trial_place *place)
         place->ticks[way] = 0;
         if (way <= TRIAL_ROUTINE || !own || !libcs) continue;
         if (own * 8 > libcs * 9)
-            place->slower[way] = (uint8_t)(place->slower[way] + (own > 2 * libcs ? FAR_SLOWER : 1));
+            ++place->slower[way];
         else if (place->slower[way])
             --place->slower[way];
         if (place->slower[way] < SLOWER) continue;
