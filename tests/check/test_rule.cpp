@@ -82,15 +82,10 @@ TEST(Contest, AQuietWinnerIsTimedOnceAFallenOneTwice) {
 }
 
 TEST(Contest, AFallThatDoesNotRepeatIsNone) {
-    /// Slow for the winner in the first contest, and never again.
-    struct Once : KnownMachine {
-        using KnownMachine::KnownMachine;
-        double seconds(std::size_t size, Workload workload, Entrant entrant,
-                       std::uint64_t round) override {
-            const double seconds = KnownMachine::seconds(size, workload, entrant, round);
-            return entrant == kHolder && round < kHoldRounds ? 2 * seconds : seconds;
-        }
-    } machine(ratios(1.2, 1.2));
+    // slow for the winner in the first contest, and never again
+    ScaledMachine machine(ratios(1.2, 1.2), [](Workload, Entrant entrant, std::uint64_t round) {
+        return entrant == kHolder && round < kHoldRounds ? 2 : 1;
+    });
     const Outcome outcome = hold_contest(1, kWeights, true, {}, machine);
     EXPECT_EQ(outcome.verdict, Verdict::holds);
     EXPECT_NEAR(outcome.now.ratio.median, 1.2, 1e-9) << "of the last time";

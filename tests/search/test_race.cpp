@@ -236,28 +236,15 @@ TEST(DisturbedRounds, are_repeated_alike_do_not_count_and_change_no_other) {
 
 namespace {
 
-/// One reference that has `speeds` of libc's, by workload.
-class MachineWithReference : public KnownMachine {
-  public:
-    MachineWithReference(Ratios ratios, std::map<Workload, double> speeds)
-        : KnownMachine(std::move(ratios)), speeds_(std::move(speeds)) {}
-
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override {
-        const double seconds = KnownMachine::seconds(size, workload, entrant, round);
-        return entrant == kFirstReference ? seconds / speeds_.at(workload) : seconds;
-    }
-
-  private:
-    std::map<Workload, double> speeds_;
-};
-
-const std::map<Workload, double> kFastWhereCold = {{Workload::hot, 0.9}, {Workload::cold, 1.2}};
+/// Of one reference, which is slower than libc where all is cached, and faster where nothing is.
+double reference_time(Workload workload, Entrant entrant, std::uint64_t) {
+    return entrant != kFirstReference ? 1 : workload == Workload::hot ? 1 / 0.9 : 1 / 1.2;
+}
 
 struct JudgedTrack {
-    JudgedTrack(const Truths& truths, const std::map<Workload, double>& speeds, Weights weighed)
+    JudgedTrack(const Truths& truths, Weights weighed)
         : all(first(truths.size())), copies(truths.size()), random(1),
-          machine(ratios(truths), speeds),
+          machine(ratios(truths), reference_time),
           race(kSize, std::move(weighed), random,
                {machine, copies, {.name = "libc"}, {reference_copy("new-1.0", nullptr, 0)}}) {}
 
@@ -270,14 +257,14 @@ struct JudgedTrack {
     Entrants all;
     std::vector<TimedCopy> copies;
     std::mt19937_64 random;
-    MachineWithReference machine;
+    ScaledMachine machine;
     Race race;
 };
 
 } // namespace
 
 TEST(References, run_in_every_heat_and_in_every_round_of_the_run_off) {
-    JudgedTrack track(Truths(100, {1, 1}), kFastWhereCold, kHotAlone);
+    JudgedTrack track(Truths(100, {1, 1}), kHotAlone);
     track.race.sample(track.all, 2);
     track.race.run_off({0, 1}, 5, kLibc);
     std::map<std::uint64_t, std::set<Entrant>> rounds;
@@ -290,7 +277,7 @@ TEST(References, run_in_every_heat_and_in_every_round_of_the_run_off) {
 
 TEST(References, judge_where_they_are_faster_than_libc) {
     // as fast as libc where cold, which a reference beats
-    JudgedTrack track({{1.3, 1}, {1.25, 1.2}}, kFastWhereCold, weights(9, 1));
+    JudgedTrack track({{1.3, 1}, {1.25, 1.2}}, weights(9, 1));
     track.race.sample(track.all, 2);
     EXPECT_EQ(track.ranked(), (Entrants{1, 0}));
     const SizeResult result = track.race.run_off(track.all, 9, kLibc);

@@ -82,44 +82,26 @@ TEST(RunOff, chooses_by_weights_losses_ties_and_favourites) {
     }
 }
 
-namespace {
-
-/// Entrant 0 lags 4 % behind entrant 1 in two rounds of three under each workload, and is far ahead
-/// in the third, which is another one for each: by the medians it is behind, by the rounds' means
-/// ahead.
-class Alternating : public TimingsInSeconds {
-  public:
-    double seconds(std::size_t, Workload workload, Entrant entrant, std::uint64_t round) override {
-        if (entrant < 0) return 1e-6;
-        const bool ahead = round % 3 == (workload == Workload::hot ? 1u : 2u);
-        const double lag = entrant == 1 ? 0 : ahead ? -0.2 : 0.04;
-        return 1e-6 / 1.1 * std::exp(lag);
-    }
-};
-
-} // namespace
-
 // What libc's own time differs by is no loss.
 TEST(RunOff, forgives_a_loss_where_libc_is_as_far_from_itself) {
-    class LibcApart : public KnownMachine {
-      public:
-        using KnownMachine::KnownMachine;
-        double seconds(std::size_t size, Workload workload, Entrant entrant,
-                       std::uint64_t round) override {
-            return KnownMachine::seconds(size, workload, entrant, round) *
-                   (entrant == kLibcAgain ? 1.12 : 1);
-        }
+    const auto apart = [](Workload, Entrant entrant, std::uint64_t) {
+        return entrant == kLibcAgain ? 1.12 : 1;
     };
     const Truths truths = {{0.9, 1.3}, {1.01, 1.02}};
     EXPECT_EQ(Track(truths, {kBoth}).winner(), 1);
-    EXPECT_EQ(Track<LibcApart>(truths, {kBoth}).winner(), 0);
+    EXPECT_EQ(Track<ScaledMachine>(truths, {kBoth}, 1, apart).winner(), 0);
 }
 
-// What is reported is the mean of the medians.
+// What is reported is the mean of the medians. Entrant 0 lags 4 % behind entrant 1 in two rounds of
+// three under each workload, and is far ahead in the third, which is another one for each: by the
+// medians it is behind, by the rounds' means ahead.
 TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
-    noise::Random random(1);
-    Alternating timings;
-    const SizeResult result = Race(kSize, kBoth, random, timings).run_off({0, 1}, 9, kLibc);
+    const auto alternating = [](Workload workload, Entrant entrant, std::uint64_t round) {
+        const bool ahead = round % 3 == (workload == Workload::hot ? 1u : 2u);
+        return entrant == 0 ? std::exp(ahead ? -0.2 : 0.04) : 1;
+    };
+    Track<ScaledMachine> track({{1.1, 1.1}, {1.1, 1.1}}, {kBoth}, 1, alternating);
+    const SizeResult result = track.run_off();
     EXPECT_EQ(result.finalists.front().candidate, 1);
     EXPECT_NEAR(result.finalists.front().ratio / result.finalists.back().ratio, std::exp(0.04),
                 1e-9);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -57,6 +58,24 @@ class KnownMachine : public TimingsInSeconds {
 
   private:
     Ratios ratios_;
+};
+
+/// A known machine on which a trial takes so many times as long.
+class ScaledMachine : public KnownMachine {
+  public:
+    using Scale = std::function<double(Workload, Entrant, std::uint64_t round)>;
+
+    ScaledMachine(Ratios ratios, Scale scale)
+        : KnownMachine(std::move(ratios)), scale_(std::move(scale)) {}
+
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) override {
+        return KnownMachine::seconds(size, workload, entrant, round) *
+               scale_(workload, entrant, round);
+    }
+
+  private:
+    Scale scale_;
 };
 
 /// A quiet machine: no two timings are the same, but nothing happens.
