@@ -73,7 +73,7 @@ def test_ratios_have_intervals_and_the_noise_floor(made: Made) -> None:
         assert bars.has_yerr
         assert panel.collections, "the band of the noise"
         best = next(li for li in panel.get_lines() if li.get_label() == "best other copy")
-        assert max(best.get_ydata()) < 1.6, "copies over threads do not compete"
+        assert 1.3 < max(best.get_ydata()) < 1.6, "copies over threads do not compete"
     assert [row[0] for row in picture.table.rows][:: len(SIZES) - 1] == ["128 B", "32 MiB"]
     assert is_dark_on_light(picture)
 
