@@ -271,7 +271,7 @@ def test_an_entry_point_takes_part_under_its_own_workloads_alone(bench, peers, t
 def test_overlaps_need_a_memmove_that_is_right(bench, peers, tmp_path):
     odd = shared_library(tmp_path / "libodd.so", PEERS + UPWARDS_ALONE)
     done = bench("--routine", odd, *OVERLAP)
-    wrong = f"the memmove of {odd} is wrong: moves 7 bytes by 1 up"
+    wrong = f"the memmove of {odd} is wrong: moves 7 bytes wrong (source +0, by 1)"
     assert wrong in only_error(done, 1)
     done = bench("--routine", peers, *OVERLAP)
     missing = f"{peers} has no memmove to go with asterope_memcpy"

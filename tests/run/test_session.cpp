@@ -26,8 +26,8 @@ LogHeader read(const json& header) {
 /// Counts what it is asked for; every figure is another.
 class EveryFigure : public Timings {
   public:
-    Trial trial(const TrialRequest&) override { return {next += 1, 10}; }
-    ProbeTicks readings(const ProbeRequest&) override { return {{next += 1}}; }
+    Trial trial(const TrialRequest&) override { return {take(), 10}; }
+    ProbeTicks readings(const ProbeRequest&) override { return {{take()}}; }
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known) override {
         if (known) taken_over.push_back(known->calls);
@@ -37,7 +37,12 @@ class EveryFigure : public Timings {
         if (++rounds % 2) return {};
         return {{Disturbance::steal}};
     }
+    double take() {
+        if (spent) throw BudgetSpent();
+        return next += 1;
+    }
     double next = 0;
+    bool spent = false;
     int rounds = 0;
     std::vector<std::size_t> taken_over;
 };
@@ -140,31 +145,42 @@ TEST_F(SessionFile, tells_the_machine_how_long_trials_are_and_asks_it_for_nothin
         EXPECT_EQ(machine.next, 0);
         EXPECT_EQ(machine.taken_over, std::vector<std::size_t>{1});
         EXPECT_EQ(run.log.resumed, times);
-        EXPECT_EQ(run.log.started, "2026-11-21T10:00:00Z");
+        EXPECT_EQ(run.log.header.started, "2026-11-21T10:00:00Z");
         EXPECT_DOUBLE_EQ(run.timings.recorded_seconds(), 20e-6);
     }
 }
 
-TEST_F(SessionFile, serves_a_step_that_was_cut_short_before_a_later_one) {
-    {
+// What was chosen from less than the sizes that were meant is timed again, as it may be another.
+TEST_F(SessionFile, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
+    for (const bool reads : {false, true}) {
+        SCOPED_TRACE(reads);
+        std::filesystem::remove(path());
+        {
+            EveryFigure machine;
+            Run run(machine, path());
+            search(run.timings);
+            run.timings.enter("pipelines 256");
+            EXPECT_EQ(trial(run.timings, 0), 5);
+            machine.spent = true;
+            if (reads) {
+                EXPECT_THROW(readings(run.timings), BudgetSpent);
+            } else {
+                EXPECT_THROW(trial(run.timings, 1), BudgetSpent);
+            }
+            machine.spent = false; // what comes after the sizes has time of its own
+            run.timings.enter("rows 128");
+            EXPECT_EQ(trial(run.timings, 7), 6);
+        }
         EveryFigure machine;
+        machine.next = 100;
         Run run(machine, path());
         search(run.timings);
-        run.timings.enter("aliased 512"); // the time budget had ended
-        trial(run.timings, 7);
+        run.timings.enter("pipelines 256");
+        EXPECT_EQ(trial(run.timings, 0), 5);
+        EXPECT_EQ(trial(run.timings, 1), 101);
+        run.timings.enter("rows 128");
+        EXPECT_EQ(trial(run.timings, 8), 102); // another one than before
     }
-    EveryFigure machine;
-    machine.next = 100;
-    Run run(machine, path());
-    run.timings.enter("calibration");
-    run.timings.calibration(128, Workload::hot);
-    run.timings.enter("pipelines 128");
-    EXPECT_EQ(trial(run.timings, 0), 2);
-    EXPECT_EQ(trial(run.timings, 1), 3);
-    run.timings.round_ended();
-    EXPECT_EQ(trial(run.timings, 2), 101);
-    run.timings.enter("aliased 512");
-    EXPECT_EQ(trial(run.timings, 7), 5);
 }
 
 TEST_F(SessionFile, counts_screening_and_run_off_of_pipelines_apart_and_no_other_steps) {

@@ -31,6 +31,7 @@ std::string difference(const LogHeader& recorded_header, const LogHeader& wanted
     json all = now;
     all.update(before); // some options are there only where they were given
     for (const auto& [name, unused] : all.items()) {
+        if (name.ends_with("standing")) continue;
         const json there = before.value(name, json()), value = now.value(name, json());
         if (there != value) {
             return "its search had another " + name + " (" + there.dump().substr(0, 80) +
@@ -45,7 +46,7 @@ std::string difference(const LogHeader& recorded_header, const LogHeader& wanted
 RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, bool resumes) {
     const std::string what = "log " + path.string();
     Descriptor locked = resumes ? lock_trial_log(path) : Descriptor();
-    if (!locked) return {what, {}, TrialLogWriter(path, to_json(header)), header.started, 0};
+    if (!locked) return {what, {}, TrialLogWriter(path, to_json(header)), header, 0};
     TrialLogContents earlier = read_trial_log(path);
     const std::string why = difference(earlier.header, header);
     if (!why.empty()) {
@@ -57,7 +58,7 @@ RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, 
                      path.c_str());
     }
     RunLog log{what, std::move(earlier.steps),
-               TrialLogWriter(path, std::move(locked), earlier.bytes), earlier.header.started,
+               TrialLogWriter(path, std::move(locked), earlier.bytes), earlier.header,
                earlier.resumed + 1};
     log.writer.resumed(header.started);
     return log;

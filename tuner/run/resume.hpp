@@ -13,12 +13,12 @@ struct RunLog {
     std::string what;  ///< in messages
     LoggedSteps known; ///< of earlier runs
     TrialLogWriter writer;
-    std::string started; ///< when the search began; of a resumed one, when its first run did
-    int resumed;         ///< how often, this time included
+    LogHeader header; ///< of a resumed search, its first run's
+    int resumed;      ///< how often, this time included
 };
 
 /// A new log, or where it `resumes` the one at `path`, if that came from a search with a header
-/// like this one. Throws BadInput where the log cannot be read or written, is another search's or
+/// like this one but for the profile that stood: a run whose budget ended has written one. Throws BadInput where the log cannot be read or written, is another search's or
 /// another process's, or where a new one would replace another, which may hold hours of work. Warns
 /// on stderr of a torn last line.
 RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, bool resumes);

@@ -103,9 +103,21 @@ template <class... Figure> void Session::write(const Figure&... figure) {
     log_->writer.write(figure...);
 }
 
+/// What `take` gets from the source. Where the budget ends, so does the log: what follows is made
+/// of less than a run has that goes on with it, and such a run would ask for something else.
+template <class Take> auto Session::from_source(Take take) {
+    try {
+        return take(*source_);
+    } catch (const BudgetSpent&) {
+        log_ = nullptr;
+        throw;
+    }
+}
+
 Trial Session::trial(const TrialRequest& asked) {
     const bool known = recorded_.left() > 0;
-    const Trial trial = known ? recorded_.trial(asked) : source_->trial(asked);
+    const auto take = [&](Timings& source) { return source.trial(asked); };
+    const Trial trial = known ? recorded_.trial(asked) : from_source(take);
     if (!known) write(key_of(asked), trial);
     ++trials_;
     const double took = trial.us * 1e-6;
@@ -118,7 +130,7 @@ Trial Session::trial(const TrialRequest& asked) {
 
 ProbeTicks Session::readings(const ProbeRequest& asked) {
     if (recorded_.left() > 0) return recorded_.readings(asked);
-    ProbeTicks ticks = source_->readings(asked);
+    ProbeTicks ticks = from_source([&](Timings& source) { return source.readings(asked); });
     write(key_of(asked), ticks);
     return ticks;
 }

@@ -50,7 +50,8 @@ class Session : public Timings {
     /// `quiet`: without a progress line. `seconds`: of the budget.
     explicit Session(bool quiet, std::optional<double> seconds = std::nullopt);
 
-    /// Where figures go, and what an earlier run left there; it must outlive this one.
+    /// Where figures go until the budget ends, and what an earlier run left there; it must outlive
+    /// this one.
     void keep(RunLog& log);
     /// From now on `source` has the other figures.
     void go_on_with(Timings& source) { source_ = &source; }
@@ -77,6 +78,7 @@ class Session : public Timings {
 
   private:
     template <class... Figure> void write(const Figure&... figure);
+    template <class Take> auto from_source(Take take);
     double planned_seconds(std::size_t size, Workload workload) const;
 
     LoggedTimings recorded_;

@@ -95,7 +95,8 @@ class TuningRun {
             figures_of(copies().plan);
             RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
             session_.keep(log);
-            facts_.started = log.started;
+            facts_.started = log.header.started;
+            for (const auto& one : searches_) one->plan.options = log.header.options;
             facts_.resumed = log.resumed;
             try {
                 search(figures_of, plan_.options.operations, [this] { return compiled(); });
