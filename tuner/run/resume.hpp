@@ -18,9 +18,10 @@ struct RunLog {
 };
 
 /// A new log, or where it `resumes` the one at `path`, if that came from a search with a header
-/// like this one but for the profile that stood: a run whose budget ended has written one. Throws BadInput where the log cannot be read or written, is another search's or
-/// another process's, or where a new one would replace another, which may hold hours of work. Warns
-/// on stderr of a torn last line.
+/// like this one but for the profile that stood: a run whose budget ended has written one. Throws
+/// BadInput where the log cannot be read or written, is another search's or another process's, or
+/// where a new one would replace another, which may hold hours of work. Warns on stderr of a torn
+/// last line.
 RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, bool resumes);
 
 } // namespace asterope

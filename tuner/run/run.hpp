@@ -26,7 +26,8 @@ struct OperationSearch {
 
 /// What all steps of an operation are given. Every step draws its random numbers by its own name,
 /// and depends on the others by what they found alone: so a run that was cut short in one step goes
-/// on in it later, whatever was done since.
+/// on in it later. What it chose from less than that step would have found is timed anew, see
+/// Session::keep.
 class Run {
   public:
     /// All of these must outlive it. `machine`: of the figures, which `source` has.

@@ -29,6 +29,7 @@ constexpr std::array<std::size_t, 14> kSizes = {128, 129,  191,  192,  193,  255
 /// rest. A group fits from the next line boundary on.
 constexpr std::array<std::size_t, 12> kGroupSizes = {8192,  8255,  8256,  8257,  12288, 16384,
                                                      16447, 16448, 16449, 20001, 32960, 36863};
+
 /// What parent and child share: where the child is, and what it found there.
 struct Report {
     std::size_t position; ///< in the list of subjects

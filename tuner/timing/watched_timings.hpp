@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
+#include <utility>
 
 #include "base/interrupt.hpp"
 #include "base/watched_run.hpp"
