@@ -7,6 +7,7 @@
 #include <memory>
 #include <poll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 
 #include "base/error.hpp"
@@ -34,11 +35,15 @@ std::unique_ptr<char, decltype(&free_buffer)> user_memory(std::size_t bytes) {
 MessagePair::MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes,
                          std::size_t message_bytes, int subscriber_cpu)
     : copiers_(std::move(copiers)), message_bytes_(message_bytes), ring_(ring_bytes, message_bytes),
-      subscriber_([&](int) { subscribe(subscriber_cpu); }) {}
+      subscriber_([&](int answers) { subscribe(subscriber_cpu, answers); }) {
+    // touch() writes back what it has read: a message published meanwhile would lose a byte
+    for (char ready = 0; read(subscriber_.answers(), &ready, 1) < 0;) throw_if_interrupted();
+}
 
-void MessagePair::subscribe(int cpu) {
+void MessagePair::subscribe(int cpu, int answers) {
     pin_this_thread(cpu); // the publisher is pinned already
     ring_.touch();
+    if (write(answers, "", 1) != 1) return;
     for (;;) {
         const std::uint64_t number = ring_.next();
         MessageHeader& header = ring_.header(number);

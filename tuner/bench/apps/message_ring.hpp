@@ -47,7 +47,7 @@ class MessageRing {
     void release();
 
     /// Lets the calling process meet its page faults now: one that was started after the memory
-    /// was made has yet to map each page.
+    /// was made has yet to map each page. No other process may write the ring meanwhile.
     void touch() const;
 
   private:
