@@ -25,16 +25,8 @@ def test_it_needs_no_memory_and_no_streams_of_the_program(library: Path) -> None
     names = {line.split()[-1].split("@")[0] for line in wanted.splitlines()}
     of_compilers = {"__cxa_finalize", "__gmon_start__"}
     of_compilers |= {"_ITM_registerTMCloneTable", "_ITM_deregisterTMCloneTable"}
-    at_start = {
-        "dlopen",
-        "dlsym",
-        "__register_atfork",
-        "secure_getenv",
-        "getpid",
-        "strlen",
-        "strtoull",
-    }
-    at_start |= {"mmap", "madvise", "munmap", "getauxval"}
+    at_start = {"dlopen", "dlsym", "__register_atfork", "secure_getenv", "getpid", "strlen"}
+    at_start |= {"strtoull", "mmap", "madvise", "munmap", "getauxval"}
     later = {"__chk_fail", "__errno_location", "clock_gettime", "sched_yield", "syscall"}
     assert names - of_compilers <= at_start | later
 
@@ -67,17 +59,13 @@ def test_a_call_that_is_not_sampled_costs_a_few_instructions(library: Path, name
         assert not any(re.match(r"(push|pop|call)|.*%[re]sp", text) for text in path)
 
 
-def test_it_copies_right_before_it_is_even_relocated(
-    tmp_path_factory: pytest.TempPathFactory, library: Path
-) -> None:
-    program = tmp_path_factory.mktemp("unrelocated") / "preload_check"
+def test_it_copies_right_before_it_is_even_relocated(tmp_path: Path, library: Path) -> None:
+    program = tmp_path / "preload_check"
     flags = ["-std=gnu99", "-O2", "-fno-builtin", "-w"]
     output_of("cc", *flags, CHECKERS / "preload_check.c", "-o", program, "-pthread", "-ldl")
     assert output_of(program, "unrelocated", library) == f"{len(NAMES)} functions\n"
 
 
-def test_the_python_side_finds_it(
-    build_dir: Path, library: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_python_side_finds_it(build_dir: Path, library: Path, monkeypatch) -> None:
     monkeypatch.setenv("ASTEROPE_BUILD_DIR", str(build_dir))
     assert find_library() == library

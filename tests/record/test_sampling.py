@@ -46,9 +46,7 @@ def test_each_size_is_sampled_as_often_as_its_work_says(mixtures: list[RawProces
         assert abs(sampled[function, size] - mean) < 4 * deviation, (function, size)
 
 
-def test_the_first_call_of_a_class_is_no_more_likely_than_others(
-    recorder: Recorder, check: Path
-) -> None:
+def test_the_first_call_of_a_class_is_no_more_likely_than_others(recorder, check):
     for seed in range(60):
         recorder.run(check, "copies", 100, 1, period=3 * (96 + 256), seed=seed)
     sampled = sum(process.drawn for process in recorder.processes())
@@ -74,17 +72,14 @@ def test_each_call_is_kept_and_timed_where_all_are_drawn(recorder: Recorder, che
     assert timed[100_000] > 0  # of a long one that lost its CPU there is no time
 
 
-def test_memory_is_bounded_and_early_calls_are_kept_as_late_ones(
-    recorder: Recorder, check: Path
-) -> None:
-    calls = 50_000
+def test_memory_is_bounded_and_early_calls_are_kept_as_late_ones(recorder, check):
+    calls, room = 50_000, 4_096
     recorder.run(check, "halves", calls, period=ALL, seed=1)
     (path,) = recorder.folder.iterdir()
     assert path.stat().st_size < 16 << 20
     process = recorder.only()
     assert process.drawn == 2 * calls
     kept = Counter(sample.size for sample in process.samples)
-    room = 4_096
     assert sum(kept.values()) == room
     assert abs(kept[16] - room / 2) < 4 * math.sqrt(room) / 2
     assert process.samples[0].stands_for == pytest.approx(2 * calls / room)
@@ -93,29 +88,23 @@ def test_memory_is_bounded_and_early_calls_are_kept_as_late_ones(
 def test_callers_are_in_the_modules_that_were_loaded(recorder: Recorder, programs: Path) -> None:
     recorder.run(programs / "record_check", "plugin", programs / "plugin.so", 3, period=ALL)
     process = recorder.only()
-    paths = set()
     for sample in process.samples:
         (module,) = [m for m in process.modules if m.start <= sample.caller < m.end]
-        paths.add(module.path)
-    assert paths == {str(programs / "plugin.so")}
+        assert module.path == str(programs / "plugin.so")
+    assert process.samples
 
 
 # --- While the program runs -----------------------------------------------------------------------
 
 
 def test_a_process_that_runs_can_be_read_and_told_to_stop(recorder: Recorder, check: Path) -> None:
-    command = [check, "until_told"]
     environment = recorder.environment(period=50_000)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, env=environment, **pipes) as running:
+    with subprocess.Popen([check, "until_told"], env=environment, **pipes) as running:
         assert running.stdout.read(1) == b"x"
         (path,) = recorder.folder.iterdir()
-        last = 0
-        for _ in range(15):
-            process = read_process(path)
-            calls = process.counts["memcpy"][(16, 18)]
-            assert calls >= last
-            last = calls
+        calls = [read_process(path).counts["memcpy"][(16, 18)] for _ in range(15)]
+        assert calls == sorted(calls)
         request_stop(recorder.folder)
         deadline = time.monotonic() + 30  # for how long to wait, not for what comes out
         before = None

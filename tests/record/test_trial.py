@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import resource
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
 import pytest
+from asterope.prove.trial import file
 from asterope.prove.trial.blocks import (
     FULL,
     LIBC,
@@ -103,21 +104,12 @@ def tried(library: Path, check: Path, way, tmp_path: Path) -> Callable[..., Obse
     folder = tmp_path / "raw"
     folder.mkdir()
 
-    def run(
-        *arguments: object,
-        ways: Sequence[Way] = (),
-        code: int = 0,
-        explore: int | None = None,
-        **settings,
-    ) -> Observed:
+    def run(*arguments: object, ways=(), code=0, explore=None, **settings) -> Observed:
         names = ways or [way("like")]
-        done = subprocess.run(
-            [str(check), *map(str, arguments)],
-            env={**environment(library, folder, names, explore), "ASTEROPE_RECORD_SEED": "1"},
-            capture_output=True,
-            timeout=120,
-            **settings,
-        )
+        settings["env"] = environment(library, folder, names, explore)
+        settings["env"]["ASTEROPE_RECORD_SEED"] = "1"
+        command = [str(check), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, timeout=120, **settings)
         if done.returncode == 77:
             pytest.skip("this machine cannot do that")
         assert (done.returncode, done.stderr) == (code, b"")
@@ -152,8 +144,7 @@ def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
             assert len(block.seconds) == len(block.sizes) <= 8
             assert all(0 < seconds < 60 for seconds in block.seconds)
             assert all(abs(size - 5000 / 4096) < 0.001 for size in block.sizes)
-    orders = {tuple(block.way for block in cycle) for cycle in seen.cycles}
-    assert len(orders) > 1
+    assert len({tuple(block.way for block in cycle) for cycle in seen.cycles}) > 1, "orders"
     both = [{block.way for block in pair} for pair in seen.together.values()]
     assert {LIBC, ROUTINE} in both and all(ways <= {LIBC, ROUTINE} for ways in both)
     periods = [block.seconds for pair in observed.together.values() for block in pair]
@@ -174,13 +165,14 @@ def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, way) -> None
 def test_rare_long_calls_are_no_usual_time_of_a_period(tried, way) -> None:
     """Half of the routine's time is in one call of 20,000; libc has no such calls."""
     observed = tried("copies", 4096, 8_000_000, ways=[way("rarely")])
-    usual = {}
-    for name in (LIBC, ROUTINE):
-        periods = [block for pair in observed.together.values() for block in pair]
-        taken = zip(*(one.seconds for one in periods if one.way == name and one.seconds[1]))
-        seconds, within = map(sum, taken)
-        usual[name] = within / seconds
-    assert usual[ROUTINE] < 0.8 * usual[LIBC]
+    periods = [block for pair in observed.together.values() for block in pair]
+
+    def usual(name: str) -> float:
+        taken = (one.seconds for one in periods if one.way == name and one.seconds[1])
+        seconds, within = map(sum, zip(*taken))
+        return within / seconds
+
+    assert usual(ROUTINE) < 0.8 * usual(LIBC)
     assert findings(observed, [LIBC, LIBC_AGAIN, ROUTINE]).gain.high < 0  # they are its own
 
 
@@ -209,10 +201,9 @@ def test_all_functions_copy_right(tried, explore) -> None:
 
 def test_a_routine_without_memset_leaves_sets_to_libc(tried, way) -> None:
     observed = tried("functions", 20, ways=[way("like", set="-")])
-    for place, seen in observed.places.items():
-        taken = {block.way for cycle in seen.cycles for block in cycle}
-        if place.function == "memset":
-            assert taken <= {LIBC, LIBC_AGAIN}
+    sets = [seen for place, seen in observed.places.items() if place.function == "memset"]
+    taken = {block.way for seen in sets for cycle in seen.cycles for block in cycle}
+    assert taken <= {LIBC, LIBC_AGAIN}
 
 
 def test_a_library_with_a_map_is_taken_by_all_places_together_alone(tried, way) -> None:
@@ -286,10 +277,10 @@ def test_a_library_that_cannot_be_loaded_is_told(tried, way) -> None:
 
 @pytest.mark.parametrize("largest", [0, 1 << 20, 8 << 20])
 def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, largest: int) -> None:
-    limit = (largest, largest)
-    observed = tried(
-        "copies", 4096, 1000, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    )
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+
+    observed = tried("copies", 4096, 1000, preexec_fn=limit)
     assert observed.places == {}
     assert largest < 8 << 20 or FULL in observed.limits
 
@@ -297,14 +288,11 @@ def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, larg
 def test_damage_is_told(tried, tmp_path: Path) -> None:
     tried("copies", 4096, 5000)
     (path,) = (tmp_path / "raw").glob("*.raw")
-    process = read_process(path)
-    from asterope.prove.trial import file
-
-    for at, bad, said in (
+    process, whole, bad = read_process(path), path.read_bytes(), tmp_path / "bad.raw"
+    for at, damage, said in (
         (file.RAW_BYTES, b"other!!", "another version"),
         (file._THREADS_AT, b"\xff\xff\xff", "places"),
     ):
-        whole = path.read_bytes()
-        (tmp_path / "bad.raw").write_bytes(whole[:at] + bad + whole[at + len(bad) :])
+        bad.write_bytes(whole[:at] + damage + whole[at + len(damage) :])
         with pytest.raises(TrialError, match=said):
-            read_trial(tmp_path / "bad.raw", process, [LIBC, LIBC_AGAIN, ROUTINE])
+            read_trial(bad, process, [LIBC, LIBC_AGAIN, ROUTINE])
