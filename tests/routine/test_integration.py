@@ -38,7 +38,7 @@ def built_again(build: Path, environment: dict[str, str]) -> bool:
 def test_the_cmake_example_renders_again_when_a_template_changes(environment, prefix, tmp_path):
     own = tmp_path / "a prefix"  # elsewhere than it was built for
     shutil.copytree(prefix, own, symlinks=True)
-    build = cmake_build(copied("cmake", tmp_path), environment, f"-DCMAKE_PREFIX_PATH={own}")
+    build = cmake_build(copied("gather", tmp_path), environment, f"-DCMAKE_PREFIX_PATH={own}")
     assert not NAMES & set(symbols(build / "gather"))
     routine = build / "asterope" / "gather" / "asterope_memcpy.c"
     templates = own / "share" / "asterope" / "templates"
@@ -96,11 +96,11 @@ BUILDS = {
 }
 
 
-@pytest.mark.parametrize("example", BUILDS)
-def test_the_example_builds_and_follows_its_profile(environment, tmp_path, example):
-    tools, commands, program, routine = BUILDS[example]
+@pytest.mark.parametrize("way", BUILDS)
+def test_the_example_builds_and_follows_its_profile(environment, tmp_path, way):
+    tools, commands, program, routine = BUILDS[way]
     need(*tools, "pkg-config")
-    place = copied(example, tmp_path)
+    place = copied("gather", tmp_path)
     for command in commands:
         output_of(*command, cwd=place, env=environment)
     assert {"asterope_memcpy", "asterope_memmove"} <= set(symbols(place / program))
@@ -116,7 +116,7 @@ def test_the_example_builds_and_follows_its_profile(environment, tmp_path, examp
 
 def test_the_makefiles_say_what_is_missing(environment, tmp_path):
     need("make", "pkg-config")
-    for example in ("make", "preload"):
+    for example in ("gather", "preload"):
         place = copied(example, tmp_path)
         done = run("make", cwd=place, env={**environment, "PKG_CONFIG_PATH": str(tmp_path)})
         if done.returncode == 0:
