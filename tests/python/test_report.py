@@ -7,11 +7,11 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_errors import only_error_of
 from profile_samples import DOUBT, good_profile, incomplete_profile, provisional_profile
 from report_inputs import Made, is_dark_on_light, only_line, read, run
 from report_samples import (
@@ -42,14 +42,10 @@ pytestmark = pytest.mark.filterwarnings("error::UserWarning")
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
-def test_inputs_are_told_apart_by_content(
-    made: Made, order: tuple[int, ...], tmp_path: Path
-) -> None:
-    paths = [
-        path.rename(tmp_path / f"{i}")
-        for i, path in enumerate((made.profile, made.log, made.bench))
-    ]
-    inputs = read(*(paths[i] for i in order))
+def test_inputs_are_told_apart_by_content(made: Made, order, tmp_path: Path) -> None:
+    files = enumerate((made.profile, made.log, made.bench))
+    paths = [path.rename(tmp_path / f"{number}") for number, path in files]
+    inputs = read(*(paths[number] for number in order))
     assert inputs.profile is not None and len(inputs.profile.of("pipelines")) == 6
     assert inputs.log is not None and list(inputs.log.sizes) == list(LOG_SIZES)
     assert inputs.bench is not None and list(inputs.bench.copies) == list(PEERS)
@@ -99,20 +95,11 @@ def test_a_torn_last_line_is_left_out(made: Made) -> None:
 @pytest.mark.parametrize("kind", ["profile", "log", "bench"])
 def test_inputs_come_through_pipes_and_with_byte_order_marks(made: Made, kind: str) -> None:
     path = getattr(made, kind)
-    plain, content = getattr(read(path), kind), b"\xef\xbb\xbf" + path.read_bytes()
-    assert getattr(read(made.put(content)), kind) == plain
-
-    read_end, write_end = os.pipe()
-
-    def write() -> None:
-        with open(write_end, "wb") as file:
-            file.write(content)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    assert getattr(read(f"/dev/fd/{read_end}"), kind) == plain
-    writer.join()
-    os.close(read_end)
+    plain = getattr(read(path), kind)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert getattr(read(path), kind) == plain
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as writer:
+        assert getattr(read(f"/dev/fd/{writer.stdout.fileno()}"), kind) == plain
 
 
 def test_a_log_is_of_its_architectures_copies(made: Made) -> None:
@@ -123,10 +110,8 @@ def test_a_log_is_of_its_architectures_copies(made: Made) -> None:
     assert {s.winner for s in sizes} == {next(iter(OTHER_CANDIDATES))}
     assert all(map(is_dark_on_light, (planes_picture(log, sizes), families_picture(log, sizes))))
     # those of another architecture are none
-    for wrong in (
-        log_lines(candidates=OTHER_CANDIDATES),
-        log_lines(architecture=OTHER_ARCHITECTURE),
-    ):
+    other = log_lines(candidates=OTHER_CANDIDATES), log_lines(architecture=OTHER_ARCHITECTURE)
+    for wrong in other:
         with pytest.raises(BadInput, match="names a candidate that does not exist"):
             read(made.put(wrong))
 
@@ -183,15 +168,13 @@ BAD_FILES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("content", "expected"), BAD_FILES.values(), ids=BAD_FILES)
-def test_bad_files_get_one_line_and_overwrite_nothing(
-    made: Made, content: Any, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_files_get_one_line_and_overwrite_nothing(made: Made, content, expected, capsys):
     path, out = made.put(content), made.put("the old one", "report.html")
-    assert run(path, "-o", out, "--png", tmp_path / "png") == 2
+    assert run(path, "-o", out, "--png", out.with_name("png")) == 2
     line = only_line(capsys)
     assert str(path) in line and expected in line
     assert out.read_text() == "the old one"
-    assert not (tmp_path / "png").exists()
+    assert not out.with_name("png").exists()
 
 
 # Arguments, the good profile standing for {}; the exit code, and what is said.
@@ -215,33 +198,23 @@ def test_what_cannot_be_done_gets_one_line_and_overwrites_nothing(
 
 
 @pytest.mark.parametrize("kind", ["log", "bench"])
-def test_files_of_another_machine_are_refused(
-    made: Made, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_of_another_machine_are_refused(made: Made, kind: str, capsys) -> None:
     machine = {**good_profile()["machine"], "fingerprint": "f" * 16}
     other = made.put(_log(machine=machine) if kind == "log" else _bench(machine=machine))
-    assert run(made.profile, other, "-o", other.with_name("r.html")) == 2
+    page = other.with_name("r.html")
+    assert run(made.profile, other, "-o", page) == 2
     line = only_line(capsys)
     assert "another machine" in line and "f" * 16 in line
-    assert not other.with_name("r.html").exists()
+    assert not page.exists()
 
 
-def test_without_matplotlib_the_command_says_so(
-    made: Made, repository: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "matplotlib").mkdir()
-    (tmp_path / "matplotlib" / "__init__.py").write_text(
-        "raise ModuleNotFoundError('no', name='matplotlib')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "asterope", "report", made.profile, "-o", tmp_path / "r.html"],
-        env={"PYTHONPATH": f"{tmp_path}:{repository / 'scripts'}"},
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "pip install matplotlib" in done.stderr
-    assert not (tmp_path / "r.html").exists()
+def test_without_matplotlib_the_command_says_so(made: Made, repository, tmp_path: Path) -> None:
+    (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
+    page, path = tmp_path / "r.html", {"PYTHONPATH": f"{tmp_path}:{repository / 'scripts'}"}
+    command = [sys.executable, "-m", "asterope", "report", made.profile, "-o", page]
+    done = subprocess.run(command, env=path, capture_output=True, text=True)
+    assert "pip install matplotlib" in only_error_of("asterope-report", done, 1)
+    assert not page.exists()
 
 
 # --- Words ----------------------------------------------------------------------------------------
@@ -274,28 +247,22 @@ def test_the_noise_is_told_in_words(made: Made) -> None:
     assert "incomplete" in facts(made.put(incomplete_profile()))
 
 
-def noisy_bench(provisional: bool) -> dict[str, Any]:
-    noise = {"rounds": 1200, "repeated": 200, "kept": 70, "provisional": provisional}
-    if provisional:
-        noise["reason"] = "7 % of the rounds stayed disturbed"
-    return {**small_bench(), "noise": {**noise, "disturbed": {"preempted": 270}}}
+def noisy_bench(**more: str) -> dict[str, Any]:
+    noise = {"rounds": 1200, "repeated": 200, "kept": 70, "disturbed": {"preempted": 270}}
+    return {**small_bench(), "noise": {**noise, "provisional": bool(more), **more}}
 
 
 def test_what_noise_may_have_decided_comes_first_and_is_warned_of(made: Made, capsys) -> None:
-    paths = [
-        made.put(provisional_profile(), "noisy.json"),
-        made.put(noisy_bench(True), "bench.json"),
-    ]
+    reason = "7 % of the rounds stayed disturbed"
+    noisy = made.put(provisional_profile(), "noisy.json")
+    paths = [noisy, made.put(noisy_bench(reason=reason), "bench.json")]
     ending = "provisional; run again in a quieter hour, or on another CPU (--cpu N)"
-    doubts = [
-        f"{DOUBT}: these winners are {ending}",
-        f"7 % of the rounds stayed disturbed: these figures are {ending}",
-    ]
+    doubts = [f"{DOUBT}: these winners are {ending}", f"{reason}: these figures are {ending}"]
     assert findings(read(*paths))[:2] == [f"Warning: {doubt}." for doubt in doubts]
-    assert run(*paths, "-o", made.profile.with_name("page.html")) == 0
+    assert run(*paths, "-o", noisy.with_name("page.html")) == 0
     lines = capsys.readouterr().err.splitlines()
     assert lines == [f"asterope-report: warning: {doubt}" for doubt in doubts]
-    assert read(made.profile, made.put(noisy_bench(False))).doubts == []
+    assert read(made.profile, made.put(noisy_bench())).doubts == []
 
 
 def test_a_log_of_another_run_is_named_as_such(made: Made) -> None:
@@ -305,19 +272,22 @@ def test_a_log_of_another_run_is_named_as_such(made: Made) -> None:
     assert "another run" in facts(made.profile, made.put(lines))
 
 
-def test_the_best_of_a_cell_is_judged_by_its_noise(made: Made) -> None:
-    def cell_of(asterope: float, other: float, name: str = "musl") -> Any:
-        raw = bench_results()
-        cell = raw["results"][0]
-        for copy in cell["copies"].values():
-            copy.pop("versus", None)
-        for copy, ratio in (("asterope", asterope), (name, other), ("glibc", 1.0)):
-            for field, value in (("ratio", ratio), ("versus", ratio / asterope)):
-                cell["copies"][copy][field] = dict.fromkeys(("median", "low", "high"), value)
-        cell["noise_floor"] = {"median": 1, "low": 0.98, "high": 1.01}
-        return read(made.put(raw)).bench.cells[0]
-
-    assert standing(cell_of(1.30, 1.32)) == (1.30, True)
-    assert standing(cell_of(1.30, 1.34)) == (1.30, False)
-    assert standing(cell_of(0.97, 0.5)) == (0.97, False), "libc itself is a rival"
-    assert standing(cell_of(1.3, 2.0, "avx_threads"), THREADED) == (1.3, True)
+@pytest.mark.parametrize(
+    ("asterope", "other", "name", "stands"),
+    [
+        (1.30, 1.32, "musl", (1.30, True)),
+        (1.30, 1.34, "musl", (1.30, False)),
+        (0.97, 0.5, "musl", (0.97, False)),  # libc itself is a rival
+        (1.30, 2.0, "avx_threads", (1.30, True)),
+    ],
+)
+def test_the_best_of_a_cell_is_judged_by_its_noise(made, asterope, other, name, stands) -> None:
+    raw = bench_results()
+    cell = raw["results"][0]
+    for copy in cell["copies"].values():
+        copy.pop("versus", None)
+    for copy, ratio in (("asterope", asterope), (name, other), ("glibc", 1.0)):
+        for field, value in (("ratio", ratio), ("versus", ratio / asterope)):
+            cell["copies"][copy][field] = dict.fromkeys(("median", "low", "high"), value)
+    cell["noise_floor"] = {"median": 1, "low": 0.98, "high": 1.01}
+    assert standing(read(made.put(raw)).bench.cells[0], THREADED) == stands

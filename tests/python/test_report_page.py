@@ -1,4 +1,5 @@
-"""The page of asterope-report: what is in it, and what cannot get into it."""
+"""The page of asterope-report and its pictures: what is drawn, as data and as pixels, what is said
+beside it, and what cannot get into a page."""
 
 from __future__ import annotations
 
@@ -8,18 +9,220 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_inputs import Made, panels_of, read, run
-from report_samples import log_lines, modes, small_bench
+from asterope.faults import BadInput
+from profile_samples import good_profile, plain_profile
+from report_inputs import Made, is_dark_on_light, only_line, panels_of, read, run
+from report_samples import (
+    PEERS,
+    SIZES,
+    WINNER,
+    WORKLOADS,
+    bench_results,
+    log_lines,
+    modes,
+    program_trial,
+    small_bench,
+    whole_runs,
+)
 from trial_logs import log_text
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from asterope.faults import BadInput
-from asterope.report import page
+from asterope.report.copies import ratio_picture, throughput_picture
+from asterope.report.intervals import intervals_picture
+from asterope.report.page import make_sections
+from asterope.report.program import trial_pictures
+from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes
+from asterope.report.series import find_series
+from asterope.report.style import Picture
 from asterope.report.words import findings, progress
+from asterope.spaces import ARCHITECTURES, of
+from asterope.workloads import names
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
+
+# --- Copies and the search ------------------------------------------------------------------------
+
+
+def test_throughput_has_a_line_for_every_copy_that_looks_different(made: Made) -> None:
+    inputs = read(made.bench)
+    chart = next(c for c in find_series(inputs).charts if (c.workload, c.threads) == ("cold", 1))
+    picture = throughput_picture(chart, inputs.machine, list(PEERS), "a test")
+    axes = picture.figure.axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    for name in PEERS:
+        assert list(lines[name].get_xdata()) == list(SIZES)
+    at = {(c["workload"], c["size"]): c for c in bench_results()["results"]}[("cold", 4096)]
+    drawn = lines["musl"].get_ydata()[SIZES.index(4096)]
+    assert drawn == pytest.approx(4096 / at["copies"]["musl"]["ns"])
+    (legend,) = picture.figure.legends
+    assert {text.get_text() for text in legend.get_texts()} == set(PEERS)
+    assert "L1 32 KiB" in {text.get_text() for text in axes.texts}
+    assert is_dark_on_light(picture)
+
+
+def test_threads_are_drawn_apart_and_at_the_rate_of_all(made: Made) -> None:
+    chart = next(c for c in find_series(read(made.bench)).charts if c.threads == 2)
+    assert chart.name == "threads cold 2 threads"
+    cell = next(c for c in bench_results()["results"] if c["threads"] == 2)
+    rate = chart.copies["asterope"][cell["size"]].gb_per_s
+    # from one call that some thread ends to the next
+    assert rate == pytest.approx(cell["size"] / cell["copies"]["asterope"]["ns"])
+
+
+def charts_and_ratios(path: Path, *workloads: str) -> tuple[dict[str, Any], Picture]:
+    """The charts of all sizes, and a picture of those of the workloads, or of all."""
+    inputs = read(path)
+    series = find_series(inputs)
+    charts = {chart.workload: chart for chart in series.charts if chart.suite == "sizes"}
+    drawn = [charts[name] for name in workloads or charts]
+    return charts, ratio_picture(drawn, inputs.machine, series.source, "glibc 2.36")
+
+
+def test_ratios_have_intervals_and_the_noise_floor(made: Made) -> None:
+    _, picture = charts_and_ratios(made.bench)
+    panels = panels_of(picture)
+    assert [re.search(r"\((\w+)\)\n", title)[1] for title in panels] == list(WORKLOADS)
+    for panel in panels.values():
+        (bars,) = panel.containers
+        assert list(bars.lines[0].get_xdata()) == list(SIZES)
+        assert bars.has_yerr
+        assert panel.collections, "the band of the noise"
+        best = next(li for li in panel.get_lines() if li.get_label() == "best other copy")
+        assert 1.3 < max(best.get_ydata()) < 1.6, "copies over threads do not compete"
+    assert [row[0] for row in picture.table.rows][:: len(SIZES) - 1] == ["128 B", "32 MiB"]
+    assert is_dark_on_light(picture)
+
+
+def test_panels_that_are_all_noise_become_one_line(made: Made) -> None:
+    raw = bench_results()
+    for cell in raw["results"]:
+        if cell["suite"] == "sizes":
+            cell["noise_floor"] = {"median": 1.0, "low": 0.01, "high": 100.0}
+    charts, picture = charts_and_ratios(made.put(raw))
+    assert picture.figure.axes == [] and len(picture.table.rows) == len(SIZES)
+    assert "no difference beyond the noise" in picture.figure.get_suptitle()
+    assert f"not drawn: {', '.join(chart.name for chart in charts.values())}. " in picture.caption
+
+
+def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(made: Made) -> None:
+    raw = bench_results()
+    raw["copies"] += [{"name": "asterope_cold", "description": "told", "ours": True}]
+    for cell in raw["results"]:
+        if (cell["suite"], cell["workload"]) == ("sizes", "cold"):
+            ratio = {"median": 9.0, "low": 8.9, "high": 9.1}
+            ns = cell["copies"]["glibc"]["ns"] / 9
+            cell["copies"]["asterope_cold"] = {"ns": ns, "ratio": ratio}
+    charts, picture = charts_and_ratios(made.put(raw), "cold")
+    cold = charts.pop("cold")
+    assert {chart.told for chart in charts.values()} == {None}
+    assert cold.told == "asterope_cold"
+    assert "asterope_cold" not in cold.rivals
+    lines = {line.get_label(): line for line in picture.figure.axes[0].get_lines()}
+    assert set(lines["asterope's entry point for it"].get_ydata()) == {9.0}
+    assert max(lines["best other copy"].get_ydata()) < 9
+
+
+def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(made: Made) -> None:
+    raw = {**bench_results(), "operation": "memset"}
+    kept = [cell for cell in raw["results"] if cell["label"].startswith("4 KiB +0 ")]
+    for cell in kept:
+        cell["label"] = cell["label"].replace(" +0 ", " ")
+    raw["results"] = [cell for cell in raw["results"] if cell["suite"] == "sizes"] + kept
+    inputs = read(made.put(raw))
+    series = find_series(inputs)
+    assert series.source.startswith("asterope-bench of memset")
+    labels = [cell.label for cell in series.labelled["misalignment"]]
+    assert labels == [cell["label"] for cell in kept]
+    pictures = {p.name: p for section in make_sections(inputs) for p in section.pictures}
+    assert len(pictures["cells-misalignment"].table.rows) == len(kept)
+    best = "asterope's memset is the best of "
+    assert any(sentence.startswith(best) for sentence in findings(inputs))
+    assert "memset" not in find_series(read(made.bench)).source
+
+
+def test_the_profile_alone_gives_ratios_and_throughput(made: Made) -> None:
+    by_name = {chart.name: chart for chart in find_series(read(made.profile)).charts}
+    assert list(by_name) == list(names("measured"))
+    cold = by_name["cold"]
+    # the copy that senses is what the routine takes there
+    assert cold.copies["asterope"][1 << 20].gb_per_s == pytest.approx((1 << 20) / 72315)
+    assert cold.copies["asterope"][128].ratio.median == 1.31
+    assert cold.copies["glibc"][128].gb_per_s == pytest.approx(128 / 1063)
+    assert cold.floor[128].low == 1.29
+
+
+def test_the_heat_map_has_what_was_timed_and_frames_the_winner(made: Made) -> None:
+    found = read(made.log).log
+    sizes = scored_sizes(found, None)
+    assert [s.winner for s in sizes] == [WINNER, WINNER]
+    base, plane = plane_of(found.tuples, sizes[0])
+    assert base.name == WINNER
+    assert set(plane) == {(4, 8), (4, 10), (2, 8), (14, 30)}
+    picture = planes_picture(found, sizes)
+    panels = {title.replace("\n", " "): panel for title, panel in panels_of(picture).items()}
+    kind = "YMM, plain loads, non-temporal stores, prefetch T0"
+    assert list(panels) == [f"1 KiB: {kind}", f"64 KiB: {kind}"]
+    panel = panels[f"1 KiB: {kind}"]
+    values = panel.collections[0].get_array().reshape(7, 16)  # matplotlib 3.6: all in a row
+    assert values.count() == 4, "the others were not timed"
+    assert values[1][4] == 0.5, "the winner, at the end of the scale"
+    assert values[1][5] == pytest.approx(100 * (1.5 / 1.4 - 1))
+    assert values[6][15] == pytest.approx(50)
+    (frame,) = panel.patches
+    assert (frame.get_x(), frame.get_y()) == (4, 1)
+    assert is_dark_on_light(picture)
+
+
+def test_the_profiles_winner_is_the_one_framed(made: Made) -> None:
+    raw = good_profile()
+    raw["choices"][3]["copies"]["taken"].update(ps=2, pd=8)
+    inputs = read(made.log, made.put(raw))
+    assert [(s.size, s.winner, s.chosen) for s in scored_sizes(inputs.log, inputs.profile)] == [
+        (1024, "YMM T NT T0 2 8", True),
+        (65536, WINNER, False),
+    ]
+
+
+def test_registers_and_stores_are_compared_by_size(made: Made) -> None:
+    found = read(made.log).log
+    picture = families_picture(found, scored_sizes(found, None))
+    assert picture.table.head == ["size", "REP_MOVSB T", "XMM T", "YMM NT"]
+    best = ["REP_MOVSB T T none 0 0: 0.90", "XMM T T T1 4 0 TB4 PW8: 1.20", f"{WINNER}: 1.50"]
+    assert picture.table.rows[0] == ["1 KiB", *best]
+    values = picture.figure.axes[0].collections[0].get_array().reshape(2, 3)
+    assert values.tolist() == [pytest.approx([0.9, 1.2, 1.5])] * 2
+    assert is_dark_on_light(picture)
+
+
+def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
+    picture = intervals_picture(read(made.profile).profile)
+    axes = picture.figure.axes[0]
+    labels = [text.get_text().replace("\n", " ") for text in axes.get_yticklabels()]
+    assert labels[0].endswith("“cached”") and labels[1].endswith("“uncached”")
+    assert labels[2:] == [
+        *(f"asterope_memcpy_{intent}" for intent in ("hot", "cold", "consume")),
+        "asterope_memset",
+        "buffers that alias (modulo 4096)",
+        "buffers that overlap",
+    ]
+    first = sorted((p.get_x(), p.get_x() + p.get_width()) for p in axes.patches if p.get_y() < 0)
+    assert first[0][0] == 1 and first[-1][1] == 1 << 20
+    assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"
+    assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 6 + [True] * 2
+    assert is_dark_on_light(picture)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_intervals_of_any_architecture_are_drawn(made: Made, architecture: str) -> None:
+    picture = intervals_picture(read(made.put(plain_profile(architecture))).profile)
+    assert is_dark_on_light(picture)
+    assert any(of(architecture).pipelines.PLAIN.name in row for row in picture.table.rows)
+
+
+# --- The page -------------------------------------------------------------------------------------
 
 
 class _Page(html.parser.HTMLParser):
@@ -47,29 +250,24 @@ class _Page(html.parser.HTMLParser):
         self.text += data
 
 
-def test_the_page_is_whole_self_contained_and_repeatable(
-    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_page_is_whole_self_contained_and_repeatable(made: Made, tmp_path: Path, capsys):
     bench = made.put(small_bench())
     for name in ("one", "two"):
         out, png = tmp_path / f"{name}.html", tmp_path / name
         assert run(made.profile, made.log, bench, "-o", out, "--png", png) == 0
     text = (tmp_path / "one.html").read_text()
     assert text == (tmp_path / "two.html").read_text()
-    found = _Page(tmp_path / "one.html")
-    images = found.found["img"]
-    pngs = list((tmp_path / "one").iterdir())
+    page = _Page(tmp_path / "one.html")
+    images, pngs = page.found["img"], list((tmp_path / "one").iterdir())
     assert len(images) == len(pngs) >= 7
     for image in images:
-        assert image["src"].startswith("data:image/svg+xml;base64,")
-        assert len(image["alt"]) > 40
-    assert not {"script", "link", "iframe"} & set(found.found)
+        assert image["src"].startswith("data:image/svg+xml;base64,") and len(image["alt"]) > 40
+    assert not {"script", "link", "iframe"} & set(page.found)
     assert re.findall(r"(?:src|href)=\"(?!data:|#)", text) == [], "nothing from elsewhere"
-    assert found.found["html"] == [{"lang": "en"}]
-    assert any(meta.get("name") == "viewport" for meta in found.found["meta"])
-    assert len(found.found["h1"]) == 1
+    assert page.found["html"] == [{"lang": "en"}] and len(page.found["h1"]) == 1
+    assert any(meta.get("name") == "viewport" for meta in page.found["meta"])
     for words in ("AMD Ryzen 7", "Fingerprint", "Left out: folly (no such package)."):
-        assert words in found.text
+        assert words in page.text
     assert capsys.readouterr().out.count("wrote ") == 2
     for path in pngs:
         content = path.read_bytes()
@@ -77,17 +275,21 @@ def test_the_page_is_whole_self_contained_and_repeatable(
         assert content == (tmp_path / "two" / path.name).read_bytes()
 
 
+def page_of(path: Path) -> _Page:
+    """Of this file alone."""
+    out = path.with_name("r.html")
+    assert run(path, "-o", out) == 0
+    return _Page(out)
+
+
 def test_a_page_of_a_log_alone_says_how_far_it_is(made: Made) -> None:
     path = made.put(log_text(log_lines(finished=False))[:-9])
     told = progress(read(path).log)
     for words in ("2 of 3 sizes begun", "last step: pipelines 65536", "last line is not whole"):
         assert words in told
-    out = path.with_name("r.html")
-    assert run(path, "-o", out) == 0
-    found = _Page(out)
-    assert "The search has not come to its end: 2 of 3 sizes begun" in found.text
-    sections = {section.get("id") for section in found.found["section"]}
-    assert sections == {"search", "machine"}
+    page = page_of(path)
+    assert "The search has not come to its end: 2 of 3 sizes begun" in page.text
+    assert {section.get("id") for section in page.found["section"]} == {"search", "machine"}
 
 
 def test_what_inputs_say_cannot_become_markup(made: Made) -> None:
@@ -98,12 +300,9 @@ def test_what_inputs_say_cannot_become_markup(made: Made) -> None:
     raw["copies"].append({"name": "<b>$x_1$", "description": ""})
     for cell in raw["results"]:
         cell["copies"]["<b>$x_1$"] = cell["copies"]["musl"]
-    path = made.put(raw)
-    out = path.with_name("r.html")
-    assert run(path, "-o", out) == 0
-    found = _Page(out)
-    assert "script" not in found.found and "b" not in found.found
-    assert evil in found.text
+    page = page_of(made.put(raw))
+    assert not {"script", "b"} & set(page.found)
+    assert evil in page.text
 
 
 def test_a_page_without_a_machine_says_so(repository: Path, tmp_path: Path) -> None:
@@ -115,7 +314,7 @@ def test_a_page_without_a_machine_says_so(repository: Path, tmp_path: Path) -> N
 def test_samples_of_two_modes_are_drawn_as_histograms(made: Made) -> None:
     diagnosis = made.put(modes("asterope-diagnosis", "s", "4 KiB, alone: libc", "8 KiB"), "d.json")
     check = made.put(modes("asterope-check", "x libc", "memset 64 KiB"), "c.json")
-    calls, rounds = page.make_sections(read(diagnosis, check))[0].pictures
+    calls, rounds = make_sections(read(diagnosis, check))[0].pictures
     assert list(panels_of(calls)) == ["4 KiB, alone: libc", "8 KiB"]
     assert "4 KiB, alone: libc: 1.0 s and 1.3 s (61 %)" in calls.caption
     axes = panels_of(rounds)["memset 64 KiB"]
@@ -128,48 +327,66 @@ def test_samples_of_two_modes_are_drawn_as_histograms(made: Made) -> None:
 
 
 def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> None:
-    def copy(name: str, verdict: str | None, *ratio: float) -> dict[str, Any]:
-        interval = dict(zip(("median", "low", "high"), ratio)) if ratio else None
-        return {"name": name, "description": "", "figure": 1.0, "ratio": interval,
-                "at_most": None, "more_rounds": None, "verdict": verdict}  # fmt: skip
-
-    raw = {
-        **{"format": "asterope-prove", "version": 2, "tool_version": "0", "command": ["redis"]},
-        **{"client": None, "libc": "glibc 2.36", "started": "", "seconds": 9.0, "seed": 1},
-        "metric": {"kind": "wall", "pattern": None, "larger_is_better": False},
-        "goal": {"rounds": 9, "until": None, "seconds": None},
-        **{"stopped_by": "rounds", "rounds": 9},
-        "blocks": [
-            [
-                {"copy": "libc", "figure": 1 + number / 1000, "wall": 1, "cpu": 1},
-                {"copy": "ours", "figure": 1 + number % 2 + number / 1000, "wall": 1, "cpu": 1},
-            ]
-            for number in range(24)
-        ],
-        "noise_floor": {"median": 1.0, "low": 0.99, "high": 1.01},
-        "copies": [
-            copy("libc", None),
-            copy("libc again", None, 1, 0.99, 1.01),
-            copy("ours", "faster", 1.25, 1.2, 1.3),
-            copy("theirs", "cannot tell yet", 1, 0.98, 1.02),
-        ],
-    }
+    raw = whole_runs()
     path = made.put(raw)
-    out = path.with_name("r.html")
-    assert run(path, "-o", out) == 0
-    text = out.read_text()
-    assert (
-        "redis, 9 rounds: ours is faster: 1.250 x libc (1.200 to 1.300)" in text
-        and "glibc 2.36" in text
-    )
+    text = page_of(path).text
+    assert "redis, 9 rounds: ours is faster: 1.250 x libc (1.200 to 1.300)" in text
+    assert "glibc 2.36" in text
     inputs = read(path)
-    picture, modes = [one for section in page.make_sections(inputs) for one in section.pictures]
+    picture, modes = [one for section in make_sections(inputs) for one in section.pictures]
     assert modes.title == "Two modes: runs" and "ours: 1.012 and 2.013 (50 %)" in modes.caption
     assert sum(bar.get_height() for bar in modes.figure.axes[0].patches) == 24
-    assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()] == [
-        "libc again", "ours", "theirs"]  # fmt: skip
+    labels = [label.get_text() for label in picture.figure.axes[0].get_yticklabels()]
+    assert labels == ["libc again", "ours", "theirs"]
     raw["copies"][2]["verdict"] = "the same"
     assert "no copy differs from libc beyond the noise" in findings(read(made.put(raw)))[0]
     raw["copies"][2]["ratio"]["low"] = -1
     with pytest.raises(BadInput, match="run asterope-prove --json again"):
         read(made.put(raw))
+
+
+# --- A trial of a program -------------------------------------------------------------------------
+
+
+def test_places_are_dots_with_intervals(made: Made) -> None:
+    picture, modes = trial_pictures(program_trial())
+    dots = [bars.lines[0].get_xdata()[0] for bars in picture.figure.axes[0].containers]
+    assert dots == pytest.approx([20, -10])
+    assert "<program> main, memcpy, from 4 KiB: +20.0 % (+19.0 to +22.0)" in picture.alt
+    assert picture.png()[:4] == b"\x89PNG" and len(picture.table.rows) == 2
+    assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
+    (row,) = modes.table.rows  # of the place that has two
+    assert row[1:4] == ["1.0 µs", "3.0 µs", "50 %"]
+
+
+def test_a_place_of_which_nothing_is_sure_has_no_colour_of_a_verdict(made: Made) -> None:
+    found = program_trial()
+    found["places"][1]["gained"] = {"value": -0.1, "low": -0.3, "high": 0.1}
+    bars = trial_pictures(found)[0].figure.axes[0].containers
+    assert [one.lines[0].get_color() for one in bars] == ["#1b7837", "#555555"]
+
+
+def test_a_trial_is_the_first_of_the_page(made: Made) -> None:
+    page = page_of(made.put(program_trial()))
+    assert "with the routine +10.0 % (+5.0 to +15.0) faster" in page.text
+    assert "<program>" in page.text and "program" not in page.found
+    assert page.found["section"][0]["id"] == "trial"
+
+
+BACKWARDS = {"value": 0.1, "low": 0.2, "high": 0.1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gain": "much"},
+        {"places": [{}]},
+        {"gain": {**BACKWARDS, "low": float("nan")}},
+        {"gain": {**BACKWARDS, "high": float("inf")}},
+        {"wall_gain": BACKWARDS},
+    ],
+    ids=repr,
+)
+def test_what_is_no_trial_is_refused(made: Made, change: dict[str, Any], capsys) -> None:
+    assert run(made.put({**program_trial(), **change})) == 2
+    assert "run asterope-prove --json again" in only_line(capsys)

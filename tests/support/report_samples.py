@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place
+from asterope.prove.trial.document import document
+from asterope.prove.trial.findings import Found, PlaceFound
+from asterope.prove.trial.run import Tried
+from asterope.prove.trial.statistics import Estimate
+from asterope.prove.trial.ways import Way
 from profile_samples import good_profile
 from trial_logs import calibrations, log_header, trial
 
@@ -177,3 +185,52 @@ def log_lines(
     if finished:
         lines.append({"finished": "2026-11-20T22:19:00Z", "seconds": 240, "phases": {}})
     return lines
+
+
+def program_trial() -> dict[str, Any]:
+    """What asterope-prove finds of two places, one of which loses."""
+    way = Way(ROUTINE, Path("/lib.so"), "asterope_memcpy")
+    tried = Tried([way], Observed(2.0, 3.0, 1, 1, 1))
+    tried.stopped_by = "known"
+    places = []
+    for offset, gained in ((10, 0.2), (20, -0.1)):
+        place = Place("/bin/<program>", offset, "memcpy", 4096)
+        ratios = {LIBC_AGAIN: Estimate(1, 0.9, 1.1), ROUTINE: Estimate(1.2, 1.1, 1.3)}
+        one = Estimate(gained, gained - 0.01, gained + 0.02)
+        humps = [1e-6, 3e-6 if offset == 20 else 1.001e-6]
+        means = [hump * (1 + i / 1e4) for hump in humps for i in range(30)]
+        places.append(PlaceFound(place, 1000, 50, 0.5, ratios, one, best=LIBC, means=means))
+    found = Found(Estimate(0.1, 0.05, 0.15), None, places, 2.0)
+    names = {one.place: "main" for one in places}
+    return json.loads(document(tried, found, names, ["<program>", "a b"], 3.0, None))
+
+
+def whole_runs() -> dict[str, Any]:
+    """What asterope-prove finds by whole runs, of which ours have two modes."""
+
+    def copy(name: str, verdict: str | None, *ratio: float) -> dict[str, Any]:
+        interval = dict(zip(("median", "low", "high"), ratio)) if ratio else None
+        unknown = {"at_most": None, "more_rounds": None, "description": "", "figure": 1.0}
+        return {"name": name, "ratio": interval, "verdict": verdict, **unknown}
+
+    return {
+        **{"format": "asterope-prove", "version": 2, "tool_version": "0", "command": ["redis"]},
+        **{"client": None, "libc": "glibc 2.36", "started": "", "seconds": 9.0, "seed": 1},
+        "metric": {"kind": "wall", "pattern": None, "larger_is_better": False},
+        "goal": {"rounds": 9, "until": None, "seconds": None},
+        **{"stopped_by": "rounds", "rounds": 9},
+        "noise_floor": {"median": 1.0, "low": 0.99, "high": 1.01},
+        "copies": [
+            copy("libc", None),
+            copy("libc again", None, 1, 0.99, 1.01),
+            copy("ours", "faster", 1.25, 1.2, 1.3),
+            copy("theirs", "cannot tell yet", 1, 0.98, 1.02),
+        ],
+        "blocks": [
+            [
+                {"copy": name, "figure": 1 + slow * (n % 2) + n / 1000, "wall": 1, "cpu": 1}
+                for name, slow in (("libc", 0), ("ours", 1))
+            ]
+            for n in range(24)
+        ],
+    }

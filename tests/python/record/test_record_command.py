@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -62,27 +63,22 @@ def test_what_is_preloaded_already_stays(record, build_dir, tmp_path) -> None:
     assert done.stdout == f"{recorder}:{other}\n"
 
 
+# Strict seccomp, and then the end of Python, or what that forbids before it.
+STRICT = "exec python3 -c 'import ctypes, os; ctypes.CDLL(None).prctl(22, 1, 0, 0, 0){}'"
+SANDBOX = ", as it restricts itself (seccomp)"
+
+
 @pytest.mark.parametrize(
     ("command", "says"),
     [
         ("exit 3", "failed with exit code 3"),
         ("kill -9 $$", "was killed by SIGKILL"),
-        ("kill -SYS $$", "was killed by SIGSYS, as it restricts itself (seccomp)"),
-        # strict seccomp, and then the end of Python, which does what that forbids
-        (
-            "exec python3 -c 'import ctypes; ctypes.CDLL(None).prctl(22, 1, 0, 0, 0)'",
-            ", as it restricts itself (seccomp)",
-        ),
-        (
-            "exec python3 -c 'import ctypes, os; ctypes.CDLL(None).prctl(22, 1, 0, 0, 0); "
-            "os.getppid()'",
-            ", as it restricts itself (seccomp)",
-        ),
+        ("kill -SYS $$", f"was killed by SIGSYS{SANDBOX}"),
+        (STRICT.format(""), SANDBOX),
+        (STRICT.format("; os.getppid()"), SANDBOX),
     ],
 )
-def test_a_command_that_fails_is_recorded_all_the_same(
-    record, tmp_path, command: str, says: str
-) -> None:
+def test_a_command_that_fails_is_recorded_all_the_same(record, tmp_path, command, says) -> None:
     done = record("--", "bash", "-c", command)
     assert done.returncode == 1
     assert says in done.stderr.splitlines()[-1]
@@ -149,9 +145,7 @@ def test_a_signal_for_it_alone_is_sent_on(start, program, tmp_path) -> None:
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_ctrl_c_reaches_the_program_and_the_recording_is_written(
-    settings, program, tmp_path
-) -> None:
+def test_ctrl_c_reaches_the_program_and_the_recording_is_written(settings, program, tmp_path):
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(tmp_path)
@@ -160,11 +154,9 @@ def test_ctrl_c_reaches_the_program_and_the_recording_is_written(
     while b"copied" not in seen:
         seen += os.read(terminal, 1000)
     os.write(terminal, b"\x03")
-    try:
+    with contextlib.suppress(OSError):  # how a terminal ends
         while part := os.read(terminal, 1000):
             seen += part
-    except OSError:  # how a terminal ends
-        pass
     _, status = os.waitpid(pid, 0)
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == 1
@@ -175,36 +167,25 @@ def test_ctrl_c_reaches_the_program_and_the_recording_is_written(
 # --- What cannot be written -----------------------------------------------------------------------
 
 
-def test_where_the_disk_is_full_the_answer_is_shown(settings, program, tmp_path) -> None:
+def test_where_the_disk_is_full_the_answer_is_shown(record, program) -> None:
     if not os.access("/dev/full", os.W_OK):
         pytest.skip("there is no /dev/full")
-    done = subprocess.run(
-        [*COMMAND, "-o", "/dev/full", "--", program], **settings, capture_output=True, timeout=60
-    )
+    done = record("-o", "/dev/full", "--", program)
     assert done.returncode == 1 and "Copies take at most" in done.stderr
     assert "No space left" in done.stderr.splitlines()[-1]
-    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 @pytest.mark.parametrize(
     "where",
     [
-        "2>/dev/full",
-        "2>&-",
-        "2>&1 >/dev/null | true",
-        "2>&1 >/dev/null | head -1",
-        ">/dev/full 2>&1",
+        *("2>/dev/full", "2>&-", ">/dev/full 2>&1"),
+        *("2>&1 >/dev/null | true", "2>&1 >/dev/null | head -1"),
     ],
 )
 def test_what_cannot_be_shown_is_no_failure(settings, program, tmp_path, where: str) -> None:
     need("bash")
-    words = shlex.join([*COMMAND, "--", str(program)])
-    done = subprocess.run(
-        ["bash", "-c", f"{words} {where}; exit ${{PIPESTATUS[0]}}"],
-        **settings,
-        capture_output=True,
-        timeout=60,
-    )
+    line = f"{shlex.join([*COMMAND, '--', str(program)])} {where}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], **settings, capture_output=True, timeout=60)
     assert done.returncode == 0, done
     assert "Copies take at most" not in done.stdout
     assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
@@ -233,6 +214,14 @@ def test_what_a_killed_recorder_leaves_the_next_one_removes(
 # --- Bad input ------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def static(program: Path) -> Path:
+    """The program, linked statically."""
+    need_way(program.parent, "cc", "-static")
+    output_of("cc", "-static", program.parent / "program.c", "-o", program.with_name("static"))
+    return program.with_name("static")
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -240,19 +229,13 @@ def test_what_a_killed_recorder_leaves_the_next_one_removes(
         (["ls"], "behind --"),
         (["--", "no-such-command"], "no such command"),
         (["--", "/"], "folder"),
+        (["--", "{static}"], "linked statically"),
         (["--duration", "60", "--", "ls"], "90s, 10m"),
         (["-o", "/", "--", "ls"], "a folder"),
     ],
 )
-def test_bad_arguments_get_one_line(record, arguments: list[str], says: str) -> None:
-    assert says in only_error(record(*arguments), 2)
-
-
-def test_a_program_that_nothing_can_be_preloaded_into_is_refused(record, tmp_path, program) -> None:
-    static = tmp_path / "static"
-    need_way(tmp_path, "cc", "-static")
-    output_of("cc", "-static", program.parent / "program.c", "-o", static)
-    assert "linked statically" in only_error(record("--", static), 2)
+def test_bad_arguments_get_one_line(record, static, arguments: list[str], says: str) -> None:
+    assert says in only_error(record(*(one.format(static=static) for one in arguments)), 2)
 
 
 def test_a_recorder_that_is_not_there_is_told(record, tmp_path) -> None:
@@ -270,13 +253,9 @@ def test_a_recorder_may_lie_where_paths_have_blanks(record, build_dir, tmp_path)
     assert json.loads((tmp_path / "recording.json").read_text())["processes"] == 1
 
 
-def test_a_static_child_is_named(tmp_path, program) -> None:
-    need_way(tmp_path, "cc", "-static")
-    static = tmp_path / "static"
-    output_of("cc", "-static", program.parent / "program.c", "-o", static)
-    with subprocess.Popen(
-        [static, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as child:
+def test_a_static_child_is_named(tmp_path, static) -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([static, "wait"], **pipes) as child:
         assert child.stdout.readline() == "copied\n"
         descendants = Descendants(tmp_path)
         descendants.look()
