@@ -1,8 +1,6 @@
 // What the tests of races run: one on a machine whose truth is known.
 #pragma once
 
-#include <set>
-
 #include "support/known_machine.hpp"
 #include "timing/timed_copy.hpp"
 
@@ -33,11 +31,7 @@ inline const Weights kHotAlone = {{Workload::hot, 1}}, kColdAlone = {{Workload::
 
 using Entrants = std::vector<Entrant>;
 
-inline Entrants first(std::size_t count) {
-    Entrants entrants;
-    for (std::size_t i = 0; i < count; ++i) entrants.push_back(static_cast<Entrant>(i));
-    return entrants;
-}
+constexpr auto first = &all_entrants;
 
 /// A race on a machine of which the truth is known. What follows the seed goes to the machine.
 template <class Machine = KnownMachine> struct Track {
@@ -51,7 +45,7 @@ template <class Machine = KnownMachine> struct Track {
         return race.run_off(all, rounds, favourite, plain);
     }
     Entrant winner(int rounds = 9, Entrant favourite = kLibc) {
-        return run_off(rounds, favourite).finalists.front().candidate;
+        return run_off(rounds, favourite).winner();
     }
     Entrants ranked(std::size_t objective = 0) const {
         Entrants entrants = all;
@@ -67,12 +61,6 @@ template <class Machine = KnownMachine> struct Track {
         }
         return samples;
     }
-    std::set<Workload> workloads() const {
-        std::set<Workload> seen;
-        for (const auto& [what, count] : samples()) seen.insert(what.second);
-        return seen;
-    }
-
     Entrants all;
     noise::Random random;
     Machine machine;
@@ -81,7 +69,7 @@ template <class Machine = KnownMachine> struct Track {
 
 inline Entrants winners(const std::vector<SizeResult>& results) {
     Entrants winners;
-    for (const SizeResult& each : results) winners.push_back(each.finalists.front().candidate);
+    for (const SizeResult& each : results) winners.push_back(each.winner());
     return winners;
 }
 

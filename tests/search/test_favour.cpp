@@ -1,7 +1,6 @@
 // What a profile that stands is worth to a second run: made-up figures, whose truth is known.
 #include "search/favour.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 

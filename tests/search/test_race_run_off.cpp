@@ -10,8 +10,6 @@
 using namespace asterope;
 using namespace asterope::races;
 
-// --- The run-off ---------------------------------------------------------------------------------
-
 TEST(RunOff, has_all_and_libc_under_both_names_in_every_round) {
     Track track({{1, 1}, {1.1, 1}, {1.2, 1}}, {kBoth, kHotAlone});
     track.race.sample(track.all, 2);
@@ -78,7 +76,7 @@ TEST(RunOff, chooses_by_weights_losses_ties_and_favourites) {
     for (const auto& [rule, truths, weights, favourites, winner] : cases) {
         Track track(truths, {weights});
         const auto results = track.race.run_offs(track.all, 9, {favourites});
-        EXPECT_EQ(results.front().finalists.front().candidate, winner) << rule;
+        EXPECT_EQ(results.front().winner(), winner) << rule;
     }
 }
 
@@ -102,12 +100,10 @@ TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
     };
     Track<ScaledMachine> track({{1.1, 1.1}, {1.1, 1.1}}, {kBoth}, 1, alternating);
     const SizeResult result = track.run_off();
-    EXPECT_EQ(result.finalists.front().candidate, 1);
+    EXPECT_EQ(result.winner(), 1);
     EXPECT_NEAR(result.finalists.front().ratio / result.finalists.back().ratio, std::exp(0.04),
                 1e-9);
 }
-
-// --- What a winner rests on ----------------------------------------------------------------------
 
 TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {
     for (const Weights& each : {kBoth, weights(1, 0)}) {
@@ -116,7 +112,7 @@ TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {
         track.race.sample(track.all, 4);
         track.race.sample({0, 1}, 3); // 2 was dropped
         const SizeResult result = track.run_off();
-        ASSERT_EQ(result.finalists.front().candidate, 1);
+        ASSERT_EQ(result.winner(), 1);
         EXPECT_EQ(result.samples, workloads * (4 + 3 + 9));
     }
     // The winner of a neighbouring size takes part without having been screened at this one.
@@ -148,8 +144,6 @@ TEST(Proof, has_the_lead_over_the_runner_up_by_the_weights) {
     EXPECT_EQ(lead({{1.5, 1.2}}, kBoth), 1) << "it ran alone";
 }
 
-// --- Several objectives at once ------------------------------------------------------------------
-
 namespace {
 
 /// 0 to 3 are good where data is cached, 4 to 7 where it is not, 8 to 11 where it is read; each
@@ -164,8 +158,11 @@ TEST(Objectives, sample_once_what_counts_for_any_and_measure_the_rest_in_the_run
     const Weights hot = {{Workload::hot, 1}, {Workload::cold, 0}, {Workload::consume, 0}};
     Track track(kSpecialists, {hot, kColdAlone, kHotAlone});
     track.race.sample(track.all, 2);
-    EXPECT_EQ(track.workloads(), (std::set<Workload>{Workload::hot, Workload::cold}));
-    for (const auto& [what, count] : track.samples()) EXPECT_EQ(count, 2);
+    EXPECT_EQ(track.samples().size(), 24u);
+    for (const auto& [what, count] : track.samples()) {
+        EXPECT_NE(what.second, Workload::consume);
+        EXPECT_EQ(count, 2);
+    }
     const auto results = track.race.run_offs(track.all, 5, {{}, {}, {}});
     EXPECT_EQ(track.samples().size(), 36u);
     for (const auto& [what, count] : track.samples()) {

@@ -40,32 +40,44 @@ std::vector<SizeScores> specialists(std::size_t sizes, double gain, double probe
     return std::vector<SizeScores>(sizes, one);
 }
 
-} // namespace
-
-TEST(ChooseRows, takes_one_pipeline_where_another_brings_less_than_its_price) {
-    EXPECT_EQ(choose_rows(scores({{0.10, 0.105}, {0.10, 0.08}, {0.10, 0.105}})),
-              (Rows{plain(0, 2, 0)}));
-}
-
-TEST(ChooseRows, takes_the_simpler_one_unless_another_leads_by_more_than_its_handicap) {
-    const RowRules rules{.pipeline_price = 0, .handicaps = {0, 0.01}};
-    for (const double lead : {0.008, 0.012}) {
-        const auto leads = scores(Plain(8, {0.10, 0.10 + lead}));
-        EXPECT_EQ(choose_rows(leads, rules), (Rows{plain(0, 7, lead > 0.01)})) << lead;
+TEST(ChooseRows, takes_what_brings_more_than_its_price_and_loses_little_anywhere) {
+    Plain one_loss(10, {0.10, 0.09}); // for which many small gains do not pay
+    one_loss[4] = {0.0, 0.05};
+    const Plain two_sizes = {{0.10, 0.115}, {0.10, 0.1}}, alike(2, {0.10, 0.12});
+    const struct {
+        const char* rule;
+        Plain scores;
+        Rows rows;
+        RowRules rules = {};
+        std::vector<std::size_t> in_place = {};
+    } cases[] = {
+        {"less than its price", {{0.10, 0.105}, {0.10, 0.08}, {0.10, 0.105}}, {plain(0, 2, 0)}},
+        {"more in total",
+         {{0.10, 0.0}, {0.10, 0.0}, {0.10, 0.12}, {0.10, 0.12}, {0.10, 0.14}},
+         {plain(0, 1, 0), plain(2, 4, 1)}},
+        {"less than its handicap",
+         Plain(8, {0.10, 0.108}),
+         {plain(0, 7, 0)},
+         {.pipeline_price = 0, .handicaps = {0, 0.01}}},
+        {"more than that",
+         Plain(8, {0.10, 0.112}),
+         {plain(0, 7, 1)},
+         {.pipeline_price = 0, .handicaps = {0, 0.01}}},
+        {"where it can be used",
+         {{kUnusable, 0.0}, {0.5, 0.0}, {kUnusable, 0.0}},
+         {plain(0, 0, 1), plain(1, 1, 0), plain(2, 2, 1)}},
+        {"where none can be used", {{kUnusable, kUnusable}}, {}},
+        {"no size", {}, {}},
+        {"the first in place", two_sizes, {plain(0, 1, 0)}, {}, {0}},
+        {"the second in place", two_sizes, {plain(0, 1, 1)}, {}, {1}},
+        {"none but in place", {{0, 1}}, {plain(0, 0, 0)}, {.most_pipelines = 0}, {0}},
+        {"one price for all", alike, {plain(0, 1, 1)}},
+        {"each its own", alike, {plain(0, 1, 0)}, {.pipeline_prices = {0.01, 0.1}}},
+        {"one large loss", one_loss, {plain(0, 9, 1)}, {.most_rows = 1}},
+    };
+    for (const auto& [rule, all, rows, rules, in_place] : cases) {
+        EXPECT_EQ(choose_rows(scores(all), rules, {}, in_place), rows) << rule;
     }
-}
-
-TEST(ChooseRows, takes_a_pipeline_that_brings_more_in_total) {
-    EXPECT_EQ(
-        choose_rows(scores({{0.10, 0.0}, {0.10, 0.0}, {0.10, 0.12}, {0.10, 0.12}, {0.10, 0.14}})),
-        (Rows{plain(0, 1, 0), plain(2, 4, 1)}));
-}
-
-TEST(ChooseRows, never_uses_a_pipeline_where_it_cannot_be_used) {
-    EXPECT_EQ(choose_rows(scores({{kUnusable, 0.0}, {0.5, 0.0}, {kUnusable, 0.0}})),
-              (Rows{plain(0, 0, 1), plain(1, 1, 0), plain(2, 2, 1)}));
-    EXPECT_EQ(choose_rows(scores({{kUnusable, kUnusable}})), Rows{});
-    EXPECT_EQ(choose_rows({}), Rows{});
 }
 
 TEST(ChooseRows, keeps_to_the_bounds_whatever_it_costs) {
@@ -83,48 +95,18 @@ TEST(ChooseRows, keeps_to_the_bounds_whatever_it_costs) {
     EXPECT_LE(pipelines_of(choose_rows(scores(each_another), few)).size(), 4u);
 }
 
-TEST(ChooseRows, takes_what_is_in_place_before_something_slightly_better) {
-    const auto both = scores({{0.10, 0.115}, {0.10, 0.1}});
-    EXPECT_EQ(choose_rows(both, {}, {}, {0}), (Rows{plain(0, 1, 0)}));
-    EXPECT_EQ(choose_rows(both, {}, {}, {1}), (Rows{plain(0, 1, 1)}));
-    RowRules nothing_more;
-    nothing_more.most_pipelines = 0;
-    EXPECT_EQ(choose_rows(scores({{0, 1}}), nothing_more, {}, {0}), (Rows{plain(0, 0, 0)}));
-}
-
-TEST(ChooseRows, weighs_each_pipeline_by_its_own_price) {
-    const auto both = scores({{0.10, 0.12}, {0.10, 0.12}});
-    RowRules rules;
-    EXPECT_EQ(choose_rows(both, rules), (Rows{plain(0, 1, 1)}));
-    rules.pipeline_prices = {0.01, 0.1};
-    EXPECT_EQ(choose_rows(both, rules), (Rows{plain(0, 1, 0)}));
-}
-
-TEST(ChooseRows, does_not_let_many_small_gains_pay_for_one_large_loss) {
-    Plain two(10, {0.10, 0.09});
-    two[4] = {0.0, 0.05};
-    RowRules one_row;
-    one_row.most_rows = 1;
-    EXPECT_EQ(choose_rows(scores(two), one_row), (Rows{plain(0, 9, 1)}));
-}
-
-TEST(ChooseRows, senses_where_that_brings_more_than_it_costs) {
+TEST(ChooseRows, senses_where_there_is_a_probe_and_that_brings_more_than_it_costs) {
     const RowCopy sensing = {{0, 1, 2}, true};
     EXPECT_EQ(choose_rows(specialists(4, 0.2, 0.05)), (Rows{{0, 3, sensing}}));
     EXPECT_EQ(choose_rows(specialists(4, 0.2, 0.5)), (Rows{plain(0, 3, 0)}));
     EXPECT_EQ(choose_rows(specialists(4, 0.005, 0.001)), (Rows{plain(0, 3, 0)}));
-    RowRules none;
-    none.most_senses = 0;
-    EXPECT_EQ(choose_rows(specialists(4, 0.2, 0.05), none), (Rows{plain(0, 3, 0)}));
-}
-
-TEST(ChooseRows, senses_at_no_size_that_has_no_probe) {
+    EXPECT_EQ(choose_rows(specialists(4, 0.2, 0.05), {.most_senses = 0}), (Rows{plain(0, 3, 0)}));
     auto some = specialists(4, 0.2, 0.05);
     some[0].sensed = {};
     const Rows rows = choose_rows(some);
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_FALSE(rows[0].copy.senses);
-    EXPECT_EQ(rows[1], (Row{1, 3, {{0, 1, 2}, true}}));
+    EXPECT_EQ(rows[1], (Row{1, 3, sensing}));
 }
 
 // Against the plain way: all assignments of pipelines to sizes.
@@ -165,8 +147,6 @@ TEST(ChooseRows, finds_what_trying_all_assignments_finds) {
     }
 }
 
-namespace {
-
 using Leading = std::set<std::array<std::size_t, 3>>; ///< size, pipeline, over which one
 
 Rows beyond_chance(Rows rows, const Leading& leading) {
@@ -175,8 +155,6 @@ Rows beyond_chance(Rows rows, const Leading& leading) {
             return leading.count({size, one.pipelines[0], other.pipelines[0]}) > 0;
         });
 }
-
-} // namespace
 
 TEST(WithoutChanceRows, leaves_a_size_of_its_own_to_a_neighbour_that_it_does_not_lead) {
     const Rows island = {plain(0, 2, 0), plain(3, 3, 1), plain(4, 6, 0)};
@@ -194,3 +172,5 @@ TEST(WithoutChanceRows, leaves_a_size_of_its_own_to_a_neighbour_that_it_does_not
     EXPECT_EQ(beyond_chance({}, {}), Rows{});
     EXPECT_EQ(beyond_chance({plain(0, 0, 0)}, {}), (Rows{plain(0, 0, 0)}));
 }
+
+} // namespace

@@ -8,6 +8,7 @@
 
 #include "support/made_up_variants.hpp"
 #include "support/random_figures.hpp"
+#include "support/remembered_calls.hpp"
 
 using namespace asterope;
 
@@ -23,10 +24,6 @@ std::vector<double> scattered(int from, int to) {
     }
     return values;
 }
-
-} // namespace
-
-// --- The threshold -------------------------------------------------------------------------------
 
 TEST(FindThreshold, is_midway_by_ratio_between_the_90th_percentile_and_the_10th) {
     std::vector<double> wild_cached(91, 60), wild_uncached(91, 400), wilder(80, 60);
@@ -113,10 +110,6 @@ TEST(CommonThreshold, is_shared_by_as_many_sizes_as_it_can_serve) {
     EXPECT_FALSE(common_threshold({}));
 }
 
-// --- Names and arguments -------------------------------------------------------------------------
-
-namespace {
-
 void* plain_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
     return std::memcpy(destination, source, bytes);
 }
@@ -134,9 +127,8 @@ const asterope_variant kHotVariant = copying(made_up("YMM", "T", "T", "none", 0)
                        kColdVariant = copying(made_up("YMM", "T", "NT", "T0", 2), &other_copy);
 const Candidate kHotCopy{&kHotVariant, 0}, kColdCopy{&kColdVariant, 16};
 
-const asterope_copy kSource4 = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
-
-} // namespace
+const asterope_copy kSource4 = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}}),
+                    kEach2 = made_up("each 2", {{"kind", "each", 0}, {"lines", nullptr, 2}});
 
 TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_on) {
     const SensingCopy copy{&kSource4, kHotCopy, kColdCopy, {187, 90, 390}};
@@ -152,10 +144,9 @@ TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_o
 }
 
 TEST(SensingCopy, goes_on_with_a_third_pipeline_where_its_probe_looks_at_the_destination) {
-    const asterope_copy each = made_up("each 2", {{"kind", "each", 0}, {"lines", nullptr, 2}});
-    EXPECT_TRUE(looks_at_destination(each));
+    EXPECT_TRUE(looks_at_destination(kEach2));
     EXPECT_FALSE(looks_at_destination(kSource4));
-    const SensingCopy copy{&each, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy};
+    const SensingCopy copy{&kEach2, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy};
     EXPECT_EQ(copy.name(), "each 2 > 187: YMM T T none 0 0, fetch YMM T NT T0 2 16, else "
                            "YMM T T none 0 0");
     const asterope_sensing arguments = copy.arguments();
@@ -164,33 +155,22 @@ TEST(SensingCopy, goes_on_with_a_third_pipeline_where_its_probe_looks_at_the_des
     EXPECT_EQ(arguments.fetch_distance, kColdCopy.distance());
 }
 
-// --- Readings ------------------------------------------------------------------------------------
-
-namespace {
-
-/// What the made-up probe and the made-up copy below were handed.
-struct Call {
-    const void *destination, *source;
-    std::size_t bytes, distance;
-    bool operator==(const Call&) const = default;
-};
-std::vector<Call> probed, copied;
+std::vector<Call> probed;
 
 std::size_t read_next(void* destination, const void* source, std::size_t bytes) {
-    probed.push_back({destination, source, bytes, copied.size()});
+    probed.push_back(
+        {static_cast<char*>(destination), static_cast<const char*>(source), bytes, calls.size()});
     return 1000 * probed.size() << 32 | (40u + probed.size());
 }
 
 void* noted_copy(void* destination, const void* source, std::size_t bytes, std::size_t distance) {
-    copied.push_back({destination, source, bytes, distance});
+    remember(destination, source, bytes, distance);
     return std::memcpy(destination, source, bytes);
 }
 
-} // namespace
-
-TEST(ReadingCopy, collects_what_the_probe_reads_and_then_copies) {
+TEST(ReadingCopy, collects_what_the_probe_reads_of_each_side_and_then_copies) {
     probed.clear();
-    copied.clear();
+    calls.clear();
     asterope_copy probe = kSource4;
     probe.read = &read_next;
     const asterope_variant variant = copying(made_up("ZMM", "T", "T", "T0", 4), &noted_copy);
@@ -205,25 +185,19 @@ TEST(ReadingCopy, collects_what_the_probe_reads_and_then_copies) {
     }
     EXPECT_EQ(reading.ticks, (ProbeTicks{{41, 42, 43}}));
     ASSERT_EQ(probed.size(), 3u);
-    ASSERT_EQ(copied.size(), 3u);
+    ASSERT_EQ(calls.size(), 3u);
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(probed[i], (Call{destination.data(), source.data(), 4999, i}))
             << "not before its copy";
-        EXPECT_EQ(copied[i], (Call{destination.data(), source.data(), 4999, 8 * 64}));
+        EXPECT_EQ(calls[i], (Call{destination.data(), source.data(), 4999, 8 * 64}));
     }
     EXPECT_TRUE(std::equal(source.begin(), source.end() - 1, destination.begin()));
     EXPECT_EQ(destination.back(), 'x');
+    probe = kEach2; // which looks at both sides
+    probe.read = &read_next;
+    ReadingCopy both{probe, copy, {}};
+    ReadingCopy::run(destination.data(), source.data(), 1, reinterpret_cast<std::size_t>(&both));
+    EXPECT_EQ(both.ticks, (ProbeTicks{{44}, {4000}}));
 }
 
-TEST(ReadingCopy, keeps_the_ticks_of_the_two_sides_apart) {
-    probed.clear();
-    asterope_copy probe = made_up("each 4", {{"kind", "each", 0}, {"lines", nullptr, 4}});
-    probe.read = &read_next;
-    const TimedCopy copy = timed_copy(kHotCopy);
-    ReadingCopy reading{probe, copy, {}};
-    char from[1] = {}, to[1];
-    for (int i = 0; i < 2; ++i) {
-        ReadingCopy::run(to, from, 1, reinterpret_cast<std::size_t>(&reading));
-    }
-    EXPECT_EQ(reading.ticks, (ProbeTicks{{41, 42}, {1000, 2000}}));
-}
+} // namespace

@@ -3,7 +3,6 @@
 #include "search/threads_search.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -23,17 +22,10 @@ std::vector<unsigned> counts_of(const std::vector<ThreadShare>& shares) {
     return counts;
 }
 
-// --- What is tried -------------------------------------------------------------------------------
-
-TEST(AllShares, are_one_thread_powers_of_two_of_them_and_all_there_may_be) {
-    EXPECT_EQ(counts_of(all_shares(1)), (std::vector<unsigned>{1}));
-    EXPECT_EQ(counts_of(all_shares(2)), (std::vector<unsigned>{1, 2}));
-    EXPECT_EQ(counts_of(all_shares(3)), (std::vector<unsigned>{1, 2, 3}));
-    EXPECT_EQ(counts_of(all_shares(4)), (std::vector<unsigned>{1, 2, 4}));
-    EXPECT_EQ(counts_of(all_shares(12)), (std::vector<unsigned>{1, 2, 4, 8, 12}));
-}
-
-TEST(AllShares, begin_with_the_even_one_of_as_many_threads) {
+TEST(AllShares, are_of_one_thread_powers_of_two_of_them_and_all_there_may_be_the_even_one_first) {
+    const std::pair<unsigned, std::vector<unsigned>> cases[] = {
+        {1, {1}}, {2, {1, 2}}, {3, {1, 2, 3}}, {4, {1, 2, 4}}, {12, {1, 2, 4, 8, 12}}};
+    for (const auto& [most, counts] : cases) EXPECT_EQ(counts_of(all_shares(most)), counts);
     EXPECT_EQ(all_shares(2),
               (std::vector<ThreadShare>{{}, {2, 0}, {2, 64 * kKiB}, {2, 256 * kKiB}, {2, kMiB}}));
 }
@@ -44,8 +36,6 @@ TEST(CanShare, where_there_are_chunks_for_everybody) {
     EXPECT_FALSE(can_share({2, 128 * kKiB}, 256 * kKiB));
     EXPECT_FALSE(can_share({}, 256 * kKiB)) << "one thread shares nothing";
 }
-
-// --- The race ------------------------------------------------------------------------------------
 
 /// One thread's time over that of several, which are entrants from 1 on.
 struct TrueShare {
@@ -63,27 +53,10 @@ KnownMachine::Ratios ratios(const std::vector<TrueShare>& shares) {
     return ratios;
 }
 
-SizeResult search_on(KnownMachine& machine, const Weights& weights = kBalanced,
-                     std::uint64_t seed = 1) {
-    noise::Random random(seed);
+SizeResult search_on(const TimedCopies& timings, const Weights& weights = kBalanced) {
+    noise::Random random(1);
     return search_shares(all_entrants(4), 8 * kMiB, weights, parse_rigor("standard"), random,
-                         machine);
-}
-
-SizeResult found_on(const std::vector<TrueShare>& truths, const Weights& weights = kBalanced) {
-    KnownMachine machine(ratios(truths));
-    return search_on(machine, weights);
-}
-
-TEST(SearchShares, takes_the_share_that_leads) {
-    const SizeResult found = found_on({{1.2, 1.2, 1.2}, {1.2, 1.8, 1.5}, {1.1, 1.1, 1.1}});
-    EXPECT_EQ(found.size, 8 * kMiB);
-    const Finalist& best = found.finalists.front();
-    EXPECT_EQ(best.candidate, 2);
-    EXPECT_NEAR(best.ratio, std::cbrt(1.2 * 1.8 * 1.5), 1e-6);
-    EXPECT_NEAR(best.workloads.at(Workload::cold).ratio.median, 1.8, 1e-6);
-    EXPECT_NEAR(best.workloads.at(Workload::cold).libc_ns, kLibcSeconds * 1e9, 1e-3);
-    EXPECT_NEAR(found.noise_floor.at(Workload::hot).median, 1, 1e-9);
+                         timings);
 }
 
 TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
@@ -95,6 +68,7 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
         std::size_t best; ///< of several; where one thread is taken, for the record
         Weights weights = kBalanced;
     } cases[] = {
+        {"one leads", {{1.2, 1.2, 1.2}, {1.2, 1.8, 1.5}, {1.1, 1.1, 1.1}}, true, 1},
         {"a tie", {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, false, 0},
         {"less than 1 %", {{1.008, 1.008, 1.008}, {1, 1, 1}, {1, 1, 1}}, false, 0},
         {"more than 1 %", {{1.05, 1.05, 1.05}, {1, 1, 1}, {1, 1, 1}}, true, 0},
@@ -109,11 +83,14 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
         {"where it does not count", {{0.5, 1.5, 0.5}, {1, 1, 1}, {1, 1, 1}}, true, 0, cold},
     };
     for (const auto& [rule, truths, taken, best, weights] : cases) {
-        const SizeResult found = found_on(truths, weights);
+        KnownMachine machine(ratios(truths));
+        const SizeResult found = search_on(machine, weights);
+        EXPECT_EQ(found.size, 8 * kMiB);
         EXPECT_EQ(found.winner() > 0, taken) << rule;
         const Finalist& first = found.finalists[taken ? 0 : 1]; // of several
         EXPECT_EQ(first.candidate, static_cast<Entrant>(best) + 1) << rule;
         EXPECT_NEAR(first.workloads.at(Workload::hot).ratio.median, truths[best].hot, 1e-6) << rule;
+        EXPECT_NEAR(first.workloads.at(Workload::cold).libc_ns, kLibcSeconds * 1e9, 1e-3) << rule;
     }
 }
 
@@ -129,14 +106,10 @@ TEST(SearchShares, times_one_thread_in_the_place_of_libc) {
     } names;
     const std::vector<TimedCopy> copies = {
         {.name = "one"}, {.name = "a"}, {.name = "b"}, {.name = "c"}};
-    noise::Random random(1);
-    search_shares(all_entrants(4), 8 * kMiB, kBalanced, parse_rigor("standard"), random,
-                  {names, copies, {.name = "libc"}});
+    search_on({names, copies, {.name = "libc"}});
     EXPECT_EQ(names.seen.count("libc"), 0u);
     EXPECT_EQ(names.seen["one"], 3 * names.seen["a"]) << "itself, and libc's two names";
 }
-
-// --- The copy itself -----------------------------------------------------------------------------
 
 std::size_t distances_seen;
 

@@ -12,13 +12,10 @@ TEST(Utility, counts_gains_and_losses_inside_the_noise_once) {
     EXPECT_DOUBLE_EQ(utility(-0.05, 0.06), -0.05) << "more noise, more that it hides";
 }
 
-TEST(Utility, counts_losses_beyond_the_noise_several_times) {
+TEST(Utility, counts_losses_beyond_the_noise_several_times_and_falls_without_a_step) {
     EXPECT_LT(utility(-0.1), 2 * -0.1);
     EXPECT_NEAR(utility(-10.01) - utility(-10), -0.01 * kLossFactor, 1e-4);
     EXPECT_GT(utility(-10), -10 * kLossFactor);
-}
-
-TEST(Utility, falls_steadily_and_without_a_step) {
     constexpr double kStep = 1e-4;
     double slope = 1;
     for (double log_ratio = 0.02; log_ratio > -0.5; log_ratio -= kStep) {

@@ -14,29 +14,21 @@ namespace asterope {
 
 inline constexpr double kLibcSeconds = 1e-6;
 
-/// For tests that think in seconds and in entrants.
-class TimingsInSeconds : public Timings {
-  public:
-    virtual double seconds(std::size_t size, Workload workload, Entrant entrant,
-                           std::uint64_t round) = 0;
-    virtual bool disturbed() { return false; }
-
-    Trial trial(const TrialRequest& asked) override {
-        return {seconds(asked.size, asked.workload, asked.entrant, asked.round) * 1e9};
-    }
-    RoundEnd round_ended() override { return {{}, disturbed()}; }
-};
-
 /// A machine of which the truth is known: libc's time over each entrant's, by workload.
-class KnownMachine : public TimingsInSeconds {
+class KnownMachine : public Timings {
   public:
     using Ratios = std::map<Workload, std::vector<double>>;
     using Call = std::tuple<std::size_t, Workload, Entrant, std::uint64_t>;
 
     explicit KnownMachine(Ratios ratios) : ratios_(std::move(ratios)) {}
 
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override {
+    Trial trial(const TrialRequest& asked) override {
+        return {seconds(asked.size, asked.workload, asked.entrant, asked.round) * 1e9};
+    }
+    RoundEnd round_ended() override { return {{}, disturbed()}; }
+    virtual bool disturbed() { return false; }
+    virtual double seconds(std::size_t size, Workload workload, Entrant entrant,
+                           std::uint64_t round) {
         calls.emplace_back(size, workload, entrant, round);
         return kLibcSeconds / ratio(entrant, workload) * disturbance();
     }

@@ -3,6 +3,6 @@
 
 #include <cstddef>
 
-constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
 /// The smallest page that there is.
 constexpr std::size_t kPage = 4096;

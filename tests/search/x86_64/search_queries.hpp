@@ -31,12 +31,6 @@ inline const Candidate& at(const Space& space, Entrant entrant) {
     return space[static_cast<std::size_t>(entrant)];
 }
 
-inline Entrants all_of(const Space& space) {
-    Entrants entrants;
-    for (std::size_t i = 0; i < space.size(); ++i) entrants.push_back(static_cast<Entrant>(i));
-    return entrants;
-}
-
 inline Entrant entrant_named(const std::string& name) {
     const auto found = std::find_if(whole_space().begin(), whole_space().end(),
                                     [&](const Candidate& c) { return c.name() == name; });
@@ -119,7 +113,7 @@ struct Query {
     std::uint64_t seed = 1;
     std::vector<Weights> objectives = {equal_weights(kHot)};
     std::vector<Entrants> neighbours = {};
-    Entrants entrants = all_of(whole_space());
+    Entrants entrants = all_entrants(whole_space().size());
     const Space* space = &whole_space();
     const Extension* extension = nullptr;
 };
@@ -133,15 +127,6 @@ inline Found find(KnownMachine& machine, const std::string& rigor, Query query =
 
 inline SizeResult search(KnownMachine& machine, const std::string& rigor, const Query& query = {}) {
     return find(machine, rigor, query).results.front();
-}
-
-inline Entrant winner(const SizeResult& result) {
-    return result.finalists.front().candidate;
-}
-
-inline bool runs(const SizeResult& result, Entrant entrant) {
-    return std::any_of(result.finalists.begin(), result.finalists.end(),
-                       [&](const Finalist& f) { return f.candidate == entrant; });
 }
 
 inline std::set<Entrant> timed_on(const KnownMachine& machine) {
@@ -187,10 +172,10 @@ shares_of(const std::string& rigor, bool noisy, std::uint64_t seeds,
                 continue;
             }
             double best = 0;
-            for (const Entrant entrant : all_of(*query.space)) {
+            for (const Entrant entrant : all_entrants(query.space->size())) {
                 best = std::max(best, worth(*machine, entrant, query.objectives[i]));
             }
-            const Entrant won = winner(found.results[i]);
+            const Entrant won = found.results[i].winner();
             const double share = worth(*machine, won, query.objectives[i]) / best;
             shares[i].worst = std::min(shares[i].worst, share);
             shares[i].sum += share;

@@ -19,25 +19,22 @@ struct ExtendedSpace {
 
     ExtendedSpace() {
         add(true);
-        paper = all_of(candidates);
+        paper = all_entrants(candidates.size());
         add(false);
         for (Candidate& candidate : candidates) { // now that the variants lie still
             candidate.variant = &variants[static_cast<std::size_t>(&candidate - &candidates[0])];
         }
         extension.neighbours = [this](Entrant entrant) {
             neighbours.push_back(entrant);
-            return offer([one = (*this)[entrant]](const Candidate& other) {
-                const asterope_variant &a = *one.variant, &b = *other.variant;
-                return std::string_view(a.rt) == b.rt && same_stages(a, b) && a.ps == b.ps &&
-                       one.pd == other.pd;
+            return offer(entrant, [](const Candidate& one, const Candidate& other) {
+                return one.variant->ps == other.variant->ps && one.pd == other.pd;
             });
         };
         extension.distance_grid = [this](Entrant entrant) {
             distance_grid.push_back(entrant);
-            return offer([one = (*this)[entrant]](const Candidate& other) {
-                const asterope_variant &a = *one.variant, &b = *other.variant;
-                return std::string_view(a.rt) == b.rt && same_stages(a, b) && one.pw == other.pw &&
-                       std::equal(std::begin(a.marked), std::end(a.marked), std::begin(b.marked));
+            return offer(entrant, [](const Candidate& one, const Candidate& other) {
+                return one.pw == other.pw &&
+                       std::ranges::equal(one.variant->marked, other.variant->marked);
             });
         };
     }
@@ -56,14 +53,13 @@ struct ExtendedSpace {
     }
 
   private:
-    static bool same_stages(const asterope_variant& a, const asterope_variant& b) {
-        return std::string_view(a.lt) == b.lt && std::string_view(a.st) == b.st &&
-               std::string_view(a.pt) == b.pt;
-    }
-
-    Entrants offer(const std::function<bool(const Candidate&)>& fits) {
-        Entrants fitting = all_of(candidates);
-        std::erase_if(fitting, [&](Entrant entrant) { return !fits((*this)[entrant]); });
+    /// Those of the same registers and stages that are alike.
+    template <class Alike> Entrants offer(Entrant entrant, const Alike& alike) {
+        Entrants fitting = all_entrants(candidates.size());
+        const Candidate& one = (*this)[entrant];
+        std::erase_if(fitting, [&](Entrant other) {
+            return family_of((*this)[other]) != family_of(one) || !alike(one, (*this)[other]);
+        });
         offered.insert(fitting.begin(), fitting.end());
         return fitting;
     }
@@ -107,7 +103,7 @@ KnownMachine::Ratios extended_landscape(const ExtendedSpace& space, std::uint64_
         const auto effect = [&](const std::string& name) { return draw(name, 0.9 / most, most); };
         for (const Candidate& candidate : space.candidates) {
             const asterope_variant& v = *candidate.variant;
-            const std::string family = std::string(v.rt) + ' ' + v.st + ' ' + v.pt;
+            const std::string family = family_of(candidate);
             double ratio = draw(family, 0.9, 1.3);
             if (candidate.prefetches()) {
                 ratio *= 1 - 0.10 * std::pow((v.ps - draw(family + " ps", 2, 12)) / 10, 2) -
@@ -165,7 +161,7 @@ TEST(ExtendedSearch, give_a_tie_of_those_with_one_axis_to_the_one_without_prefet
     for (const char* rigor : {"standard", "exhaustive"}) {
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
             JitteryMachine machine(ratios, 0.002, seed);
-            const Candidate& won = space[winner(search(machine, rigor, space.query(seed)))];
+            const Candidate& won = space[search(machine, rigor, space.query(seed)).winner()];
             EXPECT_EQ(value(won, "tb"), "4") << won.name();
             EXPECT_FALSE(won.prefetches()) << won.name();
         }
@@ -179,15 +175,15 @@ TEST_P(ExtendedRigors, leave_the_paper_for_no_tie_but_a_neighbours_and_for_no_wo
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         Query query = space.query(seed);
         JitteryMachine tie(all_tie, 0.002, seed), with_neighbour(all_tie, 0.002, seed);
-        const Entrant won = winner(search(tie, GetParam(), query));
+        const Entrant won = search(tie, GetParam(), query).winner();
         EXPECT_TRUE(space.in_paper(won)) << space[won].name();
         auto worse = extended_landscape(space, seed, 1.1);
         std::fill(worse[Workload::hot].begin() + std::ssize(space.paper),
                   worse[Workload::hot].end(), 0.85);
         NoisyMachine machine(worse, 0.01, seed);
-        EXPECT_TRUE(space.in_paper(winner(search(machine, GetParam(), query))));
+        EXPECT_TRUE(space.in_paper(search(machine, GetParam(), query).winner()));
         query.neighbours = {{neighbour}};
-        EXPECT_EQ(winner(search(with_neighbour, GetParam(), query)), neighbour);
+        EXPECT_EQ(search(with_neighbour, GetParam(), query).winner(), neighbour);
     }
 }
 
