@@ -51,25 +51,23 @@ class Mix : public ::testing::Test {
     Stopwatch by_bytes(const char* statistics) {
         return make(parse_statistics(statistics, "test"), kMiB, 1, Weighting::bytes);
     }
-    static std::size_t source_offset(const Call& call, const Arena& arena) {
+    std::size_t source_offset(const Call& call) const {
         return static_cast<std::size_t>(call.source - arena.source());
     }
-    static std::size_t destination_offset(const Call& call, const Arena& arena) {
-        return static_cast<std::size_t>(call.destination - arena.destination());
-    }
-    std::size_t source_offset(const Call& call) const { return source_offset(call, arena); }
     std::size_t destination_offset(const Call& call) const {
-        return destination_offset(call, arena);
+        return static_cast<std::size_t>(call.destination - arena.destination());
     }
     /// Of trials of a workload: the share of each size.
     std::map<std::size_t, double> shares(Stopwatch& stopwatch, Workload workload) {
-        std::vector<std::size_t> sizes;
-        for (int i = 0; i < 20; ++i) {
-            for (const Call& call : trial(stopwatch, workload)) sizes.push_back(call.bytes);
-        }
         std::map<std::size_t, double> shares;
-        for (const std::size_t size : sizes)
-            shares[size] += 1.0 / static_cast<double>(sizes.size());
+        double count = 0;
+        for (int i = 0; i < 20; ++i) {
+            for (const Call& call : trial(stopwatch, workload)) {
+                ++shares[call.bytes];
+                ++count;
+            }
+        }
+        for (auto& [size, share] : shares) share /= count;
         return shares;
     }
 

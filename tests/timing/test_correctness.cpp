@@ -1,4 +1,5 @@
-// What a copy of unknown origin must do to be timed.
+// What a copy of unknown origin must do to be timed. Which wrong bytes and stray writes are found
+// is tested with the candidates (tests/space/test_verify.cpp).
 #include "timing/correctness.hpp"
 
 #include <cstdlib>
@@ -10,14 +11,15 @@ using namespace asterope;
 
 namespace {
 
-template <auto copy> std::string fault(double seconds = 60, bool moves = false) {
+template <auto copy>
+std::string fault(double seconds = 60, bool moves = false, Operation operation = Operation::copy) {
     return fault_of(
         [](std::string&) -> CopyFunction {
             return [](void* to, const void* from, std::size_t size, std::size_t) -> void* {
                 return copy(static_cast<char*>(to), static_cast<const char*>(from), size);
             };
         },
-        seconds, moves);
+        seconds, moves, operation);
 }
 
 char* right(char* to, const char* from, std::size_t size) {
@@ -29,20 +31,9 @@ char* wrong_at_large(char* to, const char* from, std::size_t size) {
     if (size > 4 << 20) to[size / 2] ^= 1;
     return to;
 }
-char* writes_behind(char* to, const char* from, std::size_t size) {
-    right(to, from, size)[size + 63] = 0;
-    return to;
-}
-char* writes_before(char* to, const char* from, std::size_t size) {
-    right(to, from, size)[-1] = 0;
-    return to;
-}
 char* writes_to_its_source(char* to, const char* from, std::size_t size) {
     if (size == 200) ++*const_cast<char*>(from);
     return right(to, from, size);
-}
-char* returns_the_end(char* to, const char* from, std::size_t size) {
-    return right(to, from, size) + size;
 }
 char* aborts(char* to, const char* from, std::size_t size) {
     if (size > 100) std::abort();
@@ -61,6 +52,12 @@ char* forks(char* to, const char* from, std::size_t size) {
     static_cast<void>(other);
     return right(to, from, size);
 }
+/// As a broadcast of the whole int does.
+char* sets_all_of_the_int(char* to, const char* value, std::size_t size) {
+    const auto word = reinterpret_cast<std::uintptr_t>(value);
+    for (std::size_t i = 0; i < size; ++i) to[i] = static_cast<char>(word >> (8 * (i % 4)));
+    return to;
+}
 char* leaves(char* to, const char*, std::size_t) {
     _exit(0);
     return to;
@@ -71,10 +68,7 @@ char* leaves(char* to, const char*, std::size_t) {
 TEST(FaultOf, names_what_is_wrong_and_how_a_copy_breaks) {
     EXPECT_EQ(fault<right>(), "");
     EXPECT_EQ(fault<wrong_at_large>().rfind("wrong byte 2621440 of 5242880 (", 0), 0u);
-    EXPECT_EQ(fault<writes_behind>(), "stray write at byte 63 of 0 (source +0, destination +0)");
-    EXPECT_EQ(fault<writes_before>(), "stray write at byte -1 of 0 (source +0, destination +0)");
     EXPECT_EQ(fault<writes_to_its_source>(), "writes to its source");
-    EXPECT_EQ(fault<returns_the_end>().rfind("wrong return value, byte 0 of 1 (", 0), 0u);
     EXPECT_EQ(fault<aborts>(), "died: Aborted");
     EXPECT_EQ(fault<hangs>(0.05), "still runs after 0.05 s of checking");
     EXPECT_EQ(fault<leaves>(), "ends the process that calls it");
@@ -87,60 +81,7 @@ TEST(FaultOf, tries_buffers_that_overlap_where_they_may) {
     EXPECT_EQ(fault<moves_upwards_only>(60, true), "moves 7 bytes wrong (source +0, by 1)");
 }
 
-namespace {
-
-template <auto set> std::string fault_of_set() {
-    return fault_of(
-        [](std::string&) -> CopyFunction {
-            return [](void* to, const void* value, std::size_t size, std::size_t) -> void* {
-                const auto argument = static_cast<int>(reinterpret_cast<std::uintptr_t>(value));
-                return set(static_cast<unsigned char*>(to), argument, size);
-            };
-        },
-        60, false, Operation::set);
-}
-
-unsigned char* sets_right(unsigned char* to, int value, std::size_t size) {
-    std::memset(to, value, size);
-    return to;
-}
-unsigned char* sets_a_wrong_byte(unsigned char* to, int value, std::size_t size) {
-    sets_right(to, value, size);
-    if (size == 129) to[77] ^= 1;
-    return to;
-}
-unsigned char* sets_one_too_many(unsigned char* to, int value, std::size_t size) {
-    return sets_right(to, value, size > 0 ? size + 1 : 0);
-}
-unsigned char* sets_one_before(unsigned char* to, int value, std::size_t size) {
-    sets_right(to - 1, value, size + 1);
-    return to;
-}
-unsigned char* sets_and_returns_the_end(unsigned char* to, int value, std::size_t size) {
-    return sets_right(to, value, size) + size;
-}
-/// As a broadcast of the whole int does.
-unsigned char* sets_all_of_the_int(unsigned char* to, int value, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) {
-        to[i] = static_cast<unsigned char>(static_cast<unsigned>(value) >> (8 * (i % 4)));
-    }
-    return to;
-}
-unsigned char* sets_zeros_only(unsigned char* to, int, std::size_t size) {
-    return sets_right(to, 0, size);
-}
-
-} // namespace
-
 TEST(FaultOf, names_what_is_wrong_with_a_set) {
-    EXPECT_EQ(fault_of_set<sets_right>(), "");
-    EXPECT_EQ(fault_of_set<sets_a_wrong_byte>(), "wrong byte 77 of 129 (value 0, destination +0)");
-    EXPECT_EQ(fault_of_set<sets_one_too_many>(),
-              "stray write at byte 1 of 1 (value 0, destination +0)");
-    EXPECT_EQ(fault_of_set<sets_one_before>(),
-              "stray write at byte -1 of 0 (value 0, destination +0)");
-    EXPECT_EQ(fault_of_set<sets_and_returns_the_end>(),
-              "wrong return value, byte 0 of 1 (value 0, destination +0)");
-    EXPECT_EQ(fault_of_set<sets_all_of_the_int>(), "wrong byte 1 of 2 (value 0, destination +0)");
-    EXPECT_EQ(fault_of_set<sets_zeros_only>(), "wrong byte 0 of 1 (value 85, destination +0)");
+    EXPECT_EQ(fault<sets_all_of_the_int>(60, false, Operation::set),
+              "wrong byte 1 of 2 (value 0, destination +0)");
 }

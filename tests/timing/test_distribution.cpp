@@ -1,9 +1,13 @@
-// Call statistics: drawn as the fleet's files say.
+// Call statistics: drawn as the fleet's files say, read from a program's recording, or refused.
 #include "timing/distribution.hpp"
 
-#include <cmath>
-#include <gtest/gtest.h>
 #include <map>
+#include <nlohmann/json.hpp>
+
+#include "support/made_up_recording.hpp"
+#include "support/mentions.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace asterope;
 
@@ -26,8 +30,6 @@ std::map<std::size_t, double> drawn(const Distribution& distribution, int draws)
     for (int i = 0; i < draws; ++i) shares[distribution.draw(random)] += 1.0 / draws;
     return shares;
 }
-
-} // namespace
 
 // As its own page says of it, and Google of its calls of memset.
 TEST(Fleet, calls_are_small_and_bytes_in_the_others) {
@@ -64,3 +66,56 @@ TEST(ParseStatistics, reads_sizes_and_alignments_and_takes_every_address_where_n
     EXPECT_EQ(calls.alignments.pairs(), (Pairs{{1, 0.5}, {64, 0.5}}));
     EXPECT_EQ(parse_statistics("8:1", "calls").alignments.pairs(), (Pairs{{1, 1}}));
 }
+
+using nlohmann::json;
+
+class RecordingFile : public TemporaryFolder {
+  protected:
+    CallStatistics read(const std::string& text) {
+        put("r.json", text);
+        return recorded_statistics(folder / "r.json");
+    }
+};
+
+TEST_F(RecordingFile, has_sizes_and_a_name_and_the_fleets_alignments) {
+    const CallStatistics read_back = read(made_up_recording().dump());
+    EXPECT_EQ(read_back.name, "fetcher");
+    EXPECT_EQ(read_back.sizes.pairs(), (std::vector<std::pair<std::size_t, double>>{
+                                           {0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}));
+    EXPECT_EQ(read_back.alignments.pairs(), fleet_statistics().alignments.pairs());
+}
+
+TEST_F(RecordingFile, is_refused_in_one_line_where_it_is_none) {
+    const auto changed = [](const char* place, const json& value) {
+        json one = made_up_recording();
+        one[json::json_pointer(place)] = value;
+        return one.dump();
+    };
+    json without = made_up_recording();
+    without.erase("sizes");
+    const std::pair<std::string, const char*> cases[] = {
+        {"", "it is empty"},
+        {R"({"format": "asterope-rec)", "not JSON"},
+        {changed("/format", "asterope-profile"), "is no recording"},
+        {changed("/version", 1), "is of another version: record anew"},
+        {changed("/version", "2"), "is of another version"},
+        {changed("/program", 7), "program: has no name: record anew"},
+        {without.dump(), "sizes: missing, or no list: record anew"},
+        {changed("/sizes/0", {16}), "sizes[0]: [16] is no size with its calls"},
+        {changed("/sizes/0", {16, 1e300}), "sizes[0]: [16,1e+300] is no size with its calls"},
+        {changed("/sizes/0/0", -3), "sizes[0]: [-3,10] is no size"},
+        {changed("/sizes/0/1", 0), "sizes[0]: [0,0] is no size"},
+        {changed("/sizes", 7), "sizes: missing, or no list"},
+        {changed("/sizes", json::array()), "too few small copies"},
+        {changed("/sizes/1/1", 9), "too few small copies"},
+    };
+    for (const auto& [text, says] : cases) {
+        const std::string message = refusal_of([&, &text = text] { read(text); }, "accepted");
+        EXPECT_EQ(message.rfind("recording " + (folder / "r.json").string() + ':', 0), 0u)
+            << message;
+        EXPECT_TRUE(mentions(message, says));
+        EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    }
+}
+
+} // namespace

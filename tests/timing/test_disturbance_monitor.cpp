@@ -3,6 +3,7 @@
 #include "timing/disturbance_monitor.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -68,8 +69,6 @@ class ToldMachine {
 
 } // namespace
 
-// --- Names ---------------------------------------------------------------------------------------
-
 TEST(Disturbance, is_read_back_from_its_name) {
     std::vector<std::string> names;
     for (const Disturbance disturbance : kDisturbances) {
@@ -83,85 +82,69 @@ TEST(Disturbance, is_read_back_from_its_name) {
     }
 }
 
-// --- Kinds ---------------------------------------------------------------------------------------
-
 // Each just above and just below its bound: of clocks 1 % and 50 us, of a thread off the CPU 1 %
 // and 1 ms.
 TEST(DisturbanceMonitor, sees_what_hits_a_round_and_no_more) {
-    using Happening = void (*)(ToldMachine&);
-    static constexpr auto skew = [](ToldMachine& machine, std::int64_t nanoseconds) {
-        machine.now.ticks += static_cast<std::uint64_t>(2 * nanoseconds);
+    using Happening = std::function<void(ToldMachine&)>;
+    const auto skewed = [](std::int64_t nanoseconds, std::int64_t longer = 0) -> Happening {
+        return [=](ToldMachine& machine) {
+            machine.pass(longer);
+            machine.now.ticks += static_cast<std::uint64_t>(2 * nanoseconds);
+        };
     };
-    static constexpr auto wait = [](ToldMachine& machine, std::int64_t nanoseconds) {
-        machine.pass(nanoseconds);
-        *machine.now.busy -= nanoseconds;
+    const auto waits = [](std::int64_t nanoseconds, std::int64_t longer = 0) -> Happening {
+        return [=](ToldMachine& machine) {
+            machine.pass(longer + nanoseconds);
+            *machine.now.busy -= nanoseconds;
+        };
     };
-    static constexpr std::int64_t kLong = 10'000 * kMillisecond;
+    const auto ticks_are = [](std::uint64_t ticks) -> Happening {
+        return [=](ToldMachine& machine) { machine.now.ticks = ticks; };
+    };
+    constexpr std::int64_t kLong = 10'000 * kMillisecond;
+    const Hits none, clock = {Disturbance::clock}, stalled = {Disturbance::stalled};
     const struct {
         const char* what;
         Happening happen;
         Hits hits;
     } rows[] = {
         {"stolen time", [](ToldMachine& m) { ++*m.now.steal; }, {Disturbance::steal}},
-        {"counters that were reset: moved", [](ToldMachine& m) { m.now.steal = 0; }, {}},
+        {"counters that were reset: moved", [](ToldMachine& m) { m.now.steal = 0; }, none},
         {"a switch", [](ToldMachine& m) { ++*m.now.switches; }, {Disturbance::preempted}},
-        {"clocks apart", [](ToldMachine& m) { skew(m, 65'100); }, {Disturbance::clock}},
-        {"or the other way", [](ToldMachine& m) { skew(m, -65'100); }, {Disturbance::clock}},
-        {"clocks together", [](ToldMachine& m) { skew(m, 64'900); }, {}},
-        {"or the other way", [](ToldMachine& m) { skew(m, -64'900); }, {}},
-        {"1 % of a long round",
-         [](ToldMachine& m) {
-             m.pass(kLong);
-             skew(m, 99'000'000);
-         },
-         {}},
-        {"more than that",
-         [](ToldMachine& m) {
-             m.pass(kLong);
-             skew(m, 101'000'000);
-         },
-         {Disturbance::clock}},
-        {"a counter that runs backwards",
-         [](ToldMachine& m) { m.now.ticks -= 2 * 1'500'001; },
-         {Disturbance::clock}},
-        {"one that jumps ahead",
-         [](ToldMachine& m) { m.now.ticks += std::uint64_t{1} << 60; },
-         {Disturbance::clock}},
-        {"one that wraps", [](ToldMachine& m) { m.now.ticks = 0; }, {Disturbance::clock}},
+        {"clocks apart", skewed(65'100), clock},
+        {"or the other way", skewed(-65'100), clock},
+        {"clocks together", skewed(64'900), none},
+        {"or the other way", skewed(-64'900), none},
+        {"1 % of a long round", skewed(99'000'000, kLong), none},
+        {"more than that", skewed(101'000'000, kLong), clock},
+        {"a counter that runs backwards", skewed(-1'500'001), clock},
+        {"one that jumps ahead", ticks_are(std::uint64_t{1} << 60), clock},
+        {"one that wraps", ticks_are(0), clock},
         {"a system clock that runs backwards",
          [](ToldMachine& m) {
              m.now.busy.reset();
              m.now.nanoseconds -= 2 * kMillisecond;
          },
-         {Disturbance::clock}},
-        {"off the CPU", [](ToldMachine& m) { wait(m, 1'030'000); }, {Disturbance::stalled}},
-        {"hardly", [](ToldMachine& m) { wait(m, 1'020'000); }, {}},
-        {"stopped", [](ToldMachine& m) { wait(m, 60'000 * kMillisecond); }, {Disturbance::stalled}},
-        {"off the CPU for 1 % of a long round",
-         [](ToldMachine& m) {
-             m.pass(kLong);
-             *m.now.busy -= 100 * kMillisecond;
-         },
-         {}},
-        {"more than that",
-         [](ToldMachine& m) {
-             m.pass(kLong);
-             *m.now.busy -= 102 * kMillisecond;
-         },
-         {Disturbance::stalled}},
+         clock},
+        {"off the CPU", waits(1'030'000), stalled},
+        {"hardly", waits(1'020'000), none},
+        {"stopped", waits(60'000 * kMillisecond), stalled},
+        {"off the CPU for 1 % of a long round", waits(100 * kMillisecond, kLong), none},
+        {"more than that", waits(103 * kMillisecond, kLong), stalled},
     };
     for (const auto& [what, happen, hits] : rows) {
         ToldMachine machine;
-        EXPECT_EQ(machine.round([&, happen = happen] { happen(machine); }), hits) << what;
+        EXPECT_EQ(machine.round([&, &happen = happen] { happen(machine); }), hits) << what;
         EXPECT_EQ(machine.round(), Hits{}) << what;
     }
 }
 
 TEST(DisturbanceMonitor, sees_another_cpu_at_either_end) {
     ToldMachine machine;
-    EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu + 1; }), Hits{Disturbance::migrated});
-    EXPECT_EQ(machine.round(), Hits{Disturbance::migrated});
-    EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu; }), Hits{Disturbance::migrated});
+    const Hits moved = {Disturbance::migrated};
+    EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu + 1; }), moved);
+    EXPECT_EQ(machine.round(), moved);
+    EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu; }), moved);
     EXPECT_EQ(machine.round(), Hits{});
 }
 
@@ -176,8 +159,6 @@ TEST(DisturbanceMonitor, sees_only_what_happens_during_a_round) {
     machine.now.ticks = 3;
     machine.quiet_rounds(1);
 }
-
-// --- Frequency -----------------------------------------------------------------------------------
 
 TEST(DisturbanceMonitor, sees_a_speed_that_changes_by_more_than_5_percent_in_a_round) {
     for (const std::uint64_t speed : {950, 1050, 949, 1051, 1, 100'000}) {
@@ -197,15 +178,9 @@ TEST(DisturbanceMonitor, takes_a_second_look_before_it_believes_that_the_speed_c
     EXPECT_EQ(machine.round([&] { machine.odd_looks = 2; }), Hits{Disturbance::frequency});
 }
 
-// --- Blind sensors -------------------------------------------------------------------------------
-
 TEST(DisturbanceMonitor, concludes_nothing_from_what_it_cannot_see_or_saw_only_once) {
     const auto lose = [](ToldMachine& machine) {
-        machine.now.busy.reset();
-        machine.now.switches.reset();
-        machine.now.cpu.reset();
-        machine.now.steal.reset();
-        machine.now.speed.reset();
+        machine.now = {.ticks = machine.now.ticks, .nanoseconds = machine.now.nanoseconds};
     };
     ToldMachine blind;
     lose(blind);
@@ -225,8 +200,6 @@ TEST(DisturbanceMonitor, concludes_nothing_from_what_it_cannot_see_or_saw_only_o
     }),
               Hits{});
 }
-
-// --- This machine --------------------------------------------------------------------------------
 
 TEST(LookAtMachine, sees_the_cpu_that_the_thread_is_pinned_to) {
     const int cpu = pin_to_cpu(-1);

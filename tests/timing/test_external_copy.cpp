@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
 #include "support/refusal.hpp"
 
 using namespace asterope;
@@ -25,7 +24,7 @@ TEST(ParseExternalCopy, has_name_path_and_symbol) {
               (ExternalCopy{"A_1-2.3", "a:b=c.so", "copy"}));
 }
 
-TEST(ParseExternalCopy, refuses_what_lacks_a_part) {
+TEST(ParseExternalCopies, refuse_what_lacks_a_part_and_a_name_that_another_copy_has) {
     for (const char* text :
          {"", "musl", "musl=", "musl=path", "musl=path:", "musl=:memcpy", "=path:memcpy",
           "mus/l=path:memcpy", "mu sl=path:memcpy", "path:memcpy"}) {
@@ -33,9 +32,6 @@ TEST(ParseExternalCopy, refuses_what_lacks_a_part) {
     }
     EXPECT_EQ(error_of({std::string(40, 'a') + "=path:memcpy"}), "");
     EXPECT_NE(error_of({std::string(41, 'a') + "=path:memcpy"}), "");
-}
-
-TEST(ParseExternalCopies, refuses_a_name_that_another_copy_has) {
     EXPECT_EQ(error_of({"a=x.so:copy", "b=x.so:copy"}, {"c"}), "");
     const std::string why = "--peer a is the name of another copy: choose another";
     EXPECT_EQ(error_of({"a=x.so:copy", "a=y.so:copy"}), why);

@@ -11,8 +11,6 @@
 
 using namespace asterope;
 
-// --- Page ends -----------------------------------------------------------------------------------
-
 namespace {
 
 /// Which stretch of a side a call lies in, and how many bytes of it are left behind the call.
@@ -27,7 +25,6 @@ Place place_in(const PageEnds& ends, const char* first_stretch, const char* at, 
     return {offset / ends.stride(), ends.stretch_bytes() - inside - bytes};
 }
 
-/// Whether each page of both sides is in memory.
 std::vector<bool> pages_there(const PageEnds& ends) {
     const std::size_t bytes = 2 * PageEnds::kStretches * ends.stride();
     std::vector<unsigned char> there(bytes / page_size());
@@ -112,8 +109,6 @@ TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or
         }
     }
 }
-
-// --- All of them ---------------------------------------------------------------------------------
 
 TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up_with_distance_and_large_copy) {
     Stopwatch stopwatch = of_the_fleet();

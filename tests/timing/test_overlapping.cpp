@@ -32,13 +32,16 @@ TEST(Overlaps, are_all_shifts_up_and_down_that_are_less_than_the_size) {
     for (const std::ptrdiff_t shift : {4096, -4096}) EXPECT_EQ(found.count({8192, shift}), 1u);
 }
 
-TEST_F(OverlapTrials, move_by_the_shift_inside_the_arena) {
+TEST_F(OverlapTrials, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_round) {
+    EXPECT_EQ(trial({4096, -8}, 3), trial({4096, -8}, 3));
+    EXPECT_NE(trial({4096, -8}, 3), trial({4096, -8}, 4));
     for (const Overlap& overlap : overlaps_of({512, 64 << 10, kMiB})) {
         std::set<std::size_t> misalignments;
         for (std::uint64_t round = 0; round < 200; ++round) {
             for (const Call& call : trial(overlap, round)) {
                 ASSERT_EQ(call.bytes, overlap.size);
                 ASSERT_EQ(call.destination - call.source, overlap.shift);
+                ASSERT_LT(std::abs(call.source - calls.front().source), 64);
                 for (const char* begin : {call.destination, call.source}) {
                     ASSERT_GE(begin, arena.destination());
                     ASSERT_LE(begin + call.bytes, arena.destination() + arena.bytes());
@@ -47,15 +50,6 @@ TEST_F(OverlapTrials, move_by_the_shift_inside_the_arena) {
             }
         }
         EXPECT_EQ(misalignments.size(), 64u);
-    }
-}
-
-TEST_F(OverlapTrials, of_one_round_are_alike_and_stay_in_one_place) {
-    const Overlap overlap{4096, -8};
-    EXPECT_EQ(trial(overlap, 3), trial(overlap, 3));
-    EXPECT_NE(trial(overlap, 3), trial(overlap, 4));
-    for (const Call& call : trial(overlap, 3)) {
-        ASSERT_LT(std::abs(call.source - calls.front().source), 64);
     }
 }
 

@@ -3,10 +3,9 @@
 
 #include <cerrno>
 #include <csignal>
-#include <gtest/gtest.h>
+#include <optional>
 #include <sys/wait.h>
 
-#include "base/error.hpp"
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
 #include "machine/machine.hpp"
@@ -22,10 +21,6 @@ RemoteSetup small_setup() {
     return {allowed_cpus().back(), 8 * kMiB, kMiB, kMiB};
 }
 
-std::string message_of(const std::function<void()>& action) {
-    return refusal_of<Error>([&] { action(); });
-}
-
 class Tunables : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -35,10 +30,15 @@ class Tunables : public ::testing::Test {
 
 } // namespace
 
-TEST(Remote, serves_trials_of_workloads_of_one_size_and_of_small_copies) {
-    RemoteCopy remote({}, small_setup());
-    EXPECT_GT(remote.process(), 0);
-    EXPECT_NE(remote.process(), getpid());
+TEST(Remote, calibrates_and_serves_trials_and_leaves_no_process_behind) {
+    std::optional<RemoteCopy> served(std::in_place, LibcThresholds{}, small_setup());
+    RemoteCopy& remote = *served;
+    const pid_t process = remote.process();
+    EXPECT_GT(process, 0);
+    EXPECT_NE(process, getpid());
+    const Calibration calibration = remote.calibrate(4096, Workload::hot);
+    EXPECT_GT(calibration.calls, 1u);
+    EXPECT_GT(calibration.seconds, 0);
     for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
                                     Workload::consume, Workload::produce, Workload::aliased}) {
         for (const std::size_t size : {std::size_t{128}, std::size_t{100'000}, kMiB}) {
@@ -47,13 +47,16 @@ TEST(Remote, serves_trials_of_workloads_of_one_size_and_of_small_copies) {
         }
     }
     EXPECT_GT(remote.time(0, Workload::fixed, 3, {2, 0}), 0);
+    served.reset();
+    EXPECT_EQ(kill(process, 0), -1);
+    EXPECT_EQ(errno, ESRCH);
 }
 
 TEST(Remote, names_a_process_that_was_killed) {
     RemoteCopy remote({}, small_setup());
     EXPECT_GT(remote.time(4096, Workload::hot, 0, {1, 0}), 0);
     ASSERT_EQ(kill(remote.process(), SIGKILL), 0);
-    EXPECT_EQ(message_of([&] {
+    EXPECT_EQ(refusal_of<Error>([&] {
                   remote.time(4096, Workload::hot, 1, {1, 0});
               }),
               "the process that timed glibc's tunables has died");
@@ -67,7 +70,7 @@ TEST(Remote, names_a_process_that_hangs) {
     RemoteCopy remote({}, setup);
     ASSERT_EQ(kill(remote.process(), SIGSTOP), 0);
     EXPECT_EQ(
-        message_of([&] {
+        refusal_of<Error>([&] {
             remote.time(4096, Workload::hot, 0, {1, 0});
         }),
         "the process that times glibc's tunables has not answered for 1 seconds: it hangs, or "
@@ -80,19 +83,6 @@ TEST(Remote, leaves_interrupts_to_the_process_that_started_it) {
         ASSERT_EQ(kill(remote.process(), interrupt), 0);
         EXPECT_GT(remote.time(4096, Workload::hot, 0, {1, 0}), 0);
     }
-}
-
-TEST(Remote, calibrates_there_and_leaves_no_process_behind) {
-    pid_t process = 0;
-    {
-        RemoteCopy remote({}, small_setup());
-        process = remote.process();
-        const Calibration calibration = remote.calibrate(4096, Workload::hot);
-        EXPECT_GT(calibration.calls, 1u);
-        EXPECT_GT(calibration.seconds, 0);
-    }
-    EXPECT_EQ(kill(process, 0), -1);
-    EXPECT_EQ(errno, ESRCH);
 }
 
 TEST(Remote, ends_with_the_process_that_started_it) {
@@ -123,7 +113,7 @@ TEST(Remote, says_what_keeps_the_process_from_serving) {
     EXPECT_THROW(RemoteCopy({}, setup), Failure);
     setup = small_setup();
     setup.cpu = 12345;
-    EXPECT_TRUE(mentions(message_of([&] { RemoteCopy({}, setup); }), "12345"));
+    EXPECT_TRUE(mentions(refusal_of<Error>([&] { RemoteCopy({}, setup); }), "12345"));
 }
 
 TEST_F(Tunables, that_hold_there_are_told) {
@@ -139,7 +129,7 @@ TEST_F(Tunables, that_glibc_does_not_know_or_beyond_their_limits_are_refused) {
     for (const LibcThresholds& bad :
          {LibcThresholds{{"x86_no_such_threshold", 1}}, LibcThresholds{{kRepMovsbThreshold, 1}},
           LibcThresholds{{kNonTemporalThreshold, 1}}}) {
-        EXPECT_TRUE(mentions(message_of([&] { RemoteCopy(bad, small_setup()); }),
+        EXPECT_TRUE(mentions(refusal_of<Error>([&] { RemoteCopy(bad, small_setup()); }),
                              "glibc does not take " + tunables_text(bad)));
     }
 }

@@ -10,8 +10,6 @@
 
 using namespace asterope;
 
-// --- Companies -----------------------------------------------------------------------------------
-
 namespace {
 
 /// How many untimed calls come before a trial of another cache effect.
@@ -39,8 +37,6 @@ class Settling : public ::testing::Test {
     const Arena arena{16 * kMiB};
     Stopwatch stopwatch{arena, kLargest, kCache};
 };
-
-} // namespace
 
 // Behind it the trial is what it is without: the misalignments of its round from the first on.
 TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes) {
@@ -101,13 +97,7 @@ TEST_F(Settling, ends_after_64_mib) {
     EXPECT_LE(bytes, 64 * kMiB + kLargest);
 }
 
-// --- Mapped sources ------------------------------------------------------------------------------
-
-namespace {
-
 using MappedSource = TemporaryFolder;
-
-} // namespace
 
 TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is) {
     start_clock(false, 0);
@@ -127,7 +117,7 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is)
               Workload::aliased, Workload::cold_walk, Workload::fetch_walk}) {
             const bool aliased = workload == Workload::aliased;
             const bool cold = workload == Workload::cold || workload == Workload::consume;
-            std::set<std::size_t> misalignments;
+            std::set<std::size_t> misalignments, distances;
             for (const std::size_t size :
                  {std::size_t{1}, std::size_t{128}, std::size_t{8192}, kLargest}) {
                 stopwatch.calibrate(size, aliased ? Workload::hot : workload, 10e-6);
@@ -145,6 +135,7 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is)
                             ASSERT_EQ(call.source[i], content_at(offset + i));
                         }
                         misalignments.insert(misalignment(call.source));
+                        distances.insert(apart(call));
                         low = std::min(low, offset);
                         high = std::max(high, offset + size);
                     }
@@ -159,7 +150,10 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is)
                 }
             }
             EXPECT_EQ(misalignments.size(), 64u) << name_of(workload);
+            EXPECT_GE(distances.size(), 60u) << name_of(workload);
         }
         EXPECT_TRUE(content(folder / "map") == text) << "the file was written to";
     }
 }
+
+} // namespace

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.hpp"
 #include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/units.hpp"
@@ -37,17 +36,15 @@ class Map : public TemporaryFolder {
 
 } // namespace
 
-TEST_F(Map, is_the_whole_file_where_nothing_else_is_said) {
-    const std::string path = file("map", 5);
-    EXPECT_EQ(content(SourceMap(path, kSize)), TemporaryFolder::content(path));
-}
-
-TEST_F(Map, begins_at_the_offset_and_has_the_length) {
+TEST_F(Map, is_the_whole_file_or_begins_at_the_offset_and_has_the_length_which_a_device_needs) {
     const std::string path = file("map", 10), all = TemporaryFolder::content(path);
-    EXPECT_EQ(content(SourceMap(path + ":8K", kSize)), all.substr(8192));
-    EXPECT_EQ(content(SourceMap(path + ":4096:12345", kSize)), all.substr(4096, 12345));
-    EXPECT_EQ(content(SourceMap(path + ":0:16K", kSize)), all.substr(0, 16384));
-    EXPECT_EQ(content(SourceMap(path + ":28K:12K", kSize)), all.substr(28672));
+    const std::pair<const char*, std::string> parts[] = {{"", all},
+                                                         {":8K", all.substr(8192)},
+                                                         {":4096:12345", all.substr(4096, 12345)},
+                                                         {":0:16K", all.substr(0, 16384)},
+                                                         {":28K:12K", all.substr(28672)}};
+    for (const auto& [part, text] : parts) EXPECT_EQ(content(SourceMap(path + part, kSize)), text);
+    EXPECT_EQ(content(SourceMap("/dev/zero:0:64K", kSize)), std::string(65536, '\0'));
 }
 
 TEST_F(Map, takes_file_names_with_colons_the_longest_that_exists) {
@@ -61,10 +58,6 @@ TEST_F(Map, takes_file_names_with_colons_the_longest_that_exists) {
     const std::string last = file("last:", 5);
     EXPECT_EQ(SourceMap(last, kSize).bytes(), 5 * kPage);
     EXPECT_EQ(SourceMap(last + ":4K", kSize).bytes(), 4 * kPage);
-}
-
-TEST_F(Map, maps_a_device_of_no_size_where_a_length_is_given) {
-    EXPECT_EQ(content(SourceMap("/dev/zero:0:64K", kSize)), std::string(65536, '\0'));
 }
 
 TEST_F(Map, follows_the_file_and_cannot_be_written) {
@@ -136,8 +129,6 @@ TEST_F(Map, refuses_a_file_that_may_not_be_read) {
     }
 }
 
-// --- Pages behind which there is nothing ---------------------------------------------------------
-
 TEST_F(Map, finds_a_page_that_the_file_does_not_back) {
     const std::string path = file("map", 2);
     const int descriptor = open(path.c_str(), O_RDONLY);
@@ -145,10 +136,10 @@ TEST_F(Map, finds_a_page_that_the_file_does_not_back) {
     close(descriptor);
     ASSERT_NE(mapping, MAP_FAILED);
     const auto* data = static_cast<const char*>(mapping);
-    EXPECT_EQ(find_unreadable_page(data, 5 * kPage), 2 * kPage);
-    EXPECT_EQ(find_unreadable_page(data, 2 * kPage + 1), 2 * kPage);
-    EXPECT_EQ(find_unreadable_page(data, 2 * kPage), std::nullopt);
-    EXPECT_EQ(find_unreadable_page(data, kPage + 1), std::nullopt);
+    for (const std::size_t bytes : {5 * kPage, 2 * kPage + 1, 2 * kPage, kPage + 1}) {
+        EXPECT_EQ(find_unreadable_page(data, bytes),
+                  bytes > 2 * kPage ? std::optional(2 * kPage) : std::nullopt);
+    }
     ASSERT_EQ(mprotect(mapping, kPage, PROT_NONE), 0);
     EXPECT_EQ(find_unreadable_page(data, 2 * kPage), 0u);
     munmap(mapping, 5 * kPage);

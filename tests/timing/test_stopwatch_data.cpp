@@ -11,8 +11,6 @@
 
 using namespace asterope;
 
-// --- Readers -------------------------------------------------------------------------------------
-
 namespace {
 
 std::uint64_t filled, sum_expected;
@@ -27,8 +25,6 @@ void* fill(void* destination, const void*, std::size_t bytes, std::size_t) {
     }
     return destination;
 }
-
-} // namespace
 
 TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alone) {
     for (const Workload workload : {Workload::hot_read, Workload::consume, Workload::hot,
@@ -76,8 +72,6 @@ TEST(Bystander, reads_all_near_lines_after_each_copy_and_as_many_far_ones_as_wer
     }
 }
 
-// --- Sets ----------------------------------------------------------------------------------------
-
 TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
     Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
     for (const Workload workload : kSets) {
@@ -115,10 +109,6 @@ TEST_P(TrialBuffers, of_sets_are_calibrated_by_zeros_of_libcs_memset) {
     }
 }
 
-// --- Writers ------------------------------------------------------------------------------------
-
-namespace {
-
 std::vector<std::string> sources_seen;
 
 /// A copy that keeps its source's content, then spoils it: what is right next time was written
@@ -128,8 +118,6 @@ void* look_and_spoil(void* destination, const void* source, std::size_t bytes, s
     std::memset(const_cast<void*>(source), 0xEE, bytes);
     return destination;
 }
-
-} // namespace
 
 // Or it would be consume again.
 TEST_P(TrialBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
@@ -175,17 +163,6 @@ TEST_P(TrialBuffers, of_produce_hold_what_was_written_before_each_copy) {
     }
 }
 
-TEST_P(TrialBuffers, are_not_written_to_by_the_others) {
-    for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
-                                    Workload::consume, Workload::aliased}) {
-        calibrate(workload);
-        std::memset(arena.writable_source(), 0x5A, arena.bytes());
-        stopwatch.time({remember, 0}, workload, GetParam(), 0);
-        const std::string_view all(arena.source(), arena.bytes());
-        EXPECT_EQ(all.find_first_not_of('\x5A'), all.npos) << name_of(workload);
-    }
-}
-
 // The clock costs as much as a small copy; and what was written must still be in the first cache.
 TEST_P(TrialBuffers, of_produce_are_written_in_groups_that_stay_in_the_first_cache) {
     calibrate(Workload::produce);
@@ -210,10 +187,6 @@ TEST_P(TrialBuffers, of_produce_are_written_in_groups_that_stay_in_the_first_cac
     }
 }
 
-// --- Fresh destinations --------------------------------------------------------------------------
-
-namespace {
-
 std::size_t fresh_calls, pages_touched;
 
 /// A copy that looks whether any page of its destination is there, and leaves one byte on each.
@@ -229,8 +202,6 @@ void* look_and_touch(void* destination, const void*, std::size_t bytes, std::siz
     ++fresh_calls;
     return destination;
 }
-
-} // namespace
 
 TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
     for (const Workload workload : {Workload::fresh, Workload::fresh_hot}) {
@@ -289,3 +260,5 @@ TEST(LookUp, depends_on_as_many_lines_as_it_reads_all_over_the_table) {
     EXPECT_GT(*read.rbegin(), kLines - kLines / 10);
     EXPECT_EQ(nothing_of(look_up(table.data(), kLines, 1)), 0u);
 }
+
+} // namespace
