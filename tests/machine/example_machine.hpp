@@ -11,8 +11,6 @@
 
 namespace asterope {
 
-constexpr std::size_t kGiB = 1 << 30;
-
 inline Machine example() {
     Machine machine;
     machine.cpu.vendor = "GenuineIntel";

@@ -63,13 +63,10 @@ TEST(MidrInCpuinfo, is_made_of_the_fields) {
     EXPECT_EQ(midr_in_cpuinfo("", 0), std::nullopt);
 }
 
-TEST_F(ArmRoot, cores_of_one_kind_are_no_kinds) {
+TEST_F(ArmRoot, cores_of_two_kinds_are_listed_each_with_its_cpus_but_not_those_of_one) {
     EXPECT_TRUE(arm_cpu_kinds(folder).empty());
     for (int cpu = 0; cpu < 4; ++cpu) put_cpu(cpu, kNeoverseN1);
     EXPECT_TRUE(arm_cpu_kinds(folder).empty());
-}
-
-TEST_F(ArmRoot, cores_of_two_kinds_are_listed_each_with_its_cpus) {
     for (const int cpu : {0, 1, 2, 3, 10}) put_cpu(cpu, kCortexA53);
     for (const int cpu : {4, 5}) put_cpu(cpu, kCortexA72);
     put("sys/devices/system/cpu/cpu6/online", "0\n"); // which has no registers to show
@@ -79,19 +76,16 @@ TEST_F(ArmRoot, cores_of_two_kinds_are_listed_each_with_its_cpus) {
     EXPECT_EQ(arm_cpu_kinds(folder), expected);
 }
 
-TEST(ArmFeatures, are_named_as_in_cpuinfo_and_sorted) {
+TEST(ArmFeatures, are_named_as_in_cpuinfo_and_sorted_zva_only_of_64_bytes_where_permitted) {
     const std::uint64_t asimd_atomics_sve = 1u << 1 | 1u << 8 | 1u << 22,
                         dcpodp_sve2_mops = 1u << 0 | 1u << 1 | std::uint64_t{1} << 43;
     const std::vector<std::string> expected = {"asimd", "atomics", "dcpodp", "mops",
                                                "sve",   "sve2",    "sve256", "zva64"};
     EXPECT_EQ(arm_features(asimd_atomics_sve, dcpodp_sve2_mops, 4, 32), expected);
-    EXPECT_TRUE(arm_features(0, 0, 1 << 4, 0).empty());
-}
-
-TEST(ArmFeatures, have_zva_only_of_64_bytes_and_where_it_is_permitted) {
     EXPECT_EQ(arm_features(0, 0, 4, 0), std::vector<std::string>{"zva64"});
-    EXPECT_TRUE(arm_features(0, 0, 5, 0).empty());          // 128 bytes
-    EXPECT_TRUE(arm_features(0, 0, 1 << 4 | 4, 0).empty()); // prohibited
+    for (const unsigned not_64_or_prohibited : {5, 1 << 4, 1 << 4 | 4}) {
+        EXPECT_TRUE(arm_features(0, 0, not_64_or_prohibited, 0).empty());
+    }
 }
 
 TEST(ArmLineBytes, is_the_smallest_of_the_data_caches) {

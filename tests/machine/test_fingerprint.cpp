@@ -6,8 +6,6 @@
 using namespace asterope;
 using nlohmann::json;
 
-// ---------------------------------------------------------------- JSON
-
 TEST(MachineJson, HasTheMembersOfTheProfileFormat) {
     const json machine = to_json(example());
     EXPECT_EQ(machine["caches"][0], (json{{"level", 1},
@@ -36,8 +34,6 @@ TEST(MachineJson, StringsCannotBreakOutOfAComment) {
     expect_every_string_harmless(object);
     EXPECT_EQ(object["cpu"]["brand"], "a _/ system(_x_)_ /_ __/__ __ __n");
 }
-
-// ---------------------------------------------------------------- fingerprint
 
 TEST(Fingerprint, IgnoresWhatRoutineUpdatesAndOtherProgramsChange) {
     Machine machine = example();

@@ -28,7 +28,6 @@ namespace {
 
 const bool kOnArm = kArchitecture == std::string_view("aarch64");
 
-/// A folder that stands for "/".
 class FakeRoot : public TemporaryFolder {
   protected:
     void put_memory(std::size_t total, std::size_t available) {
@@ -48,12 +47,14 @@ class FakeRoot : public TemporaryFolder {
             put("sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/" + name,
                 text + "\n");
     }
-    std::size_t usable() { return read_machine(folder).usable_bytes; }
+    void begin_anew(const std::vector<std::pair<std::string, std::string>>& files) {
+        TearDown();
+        SetUp();
+        for (const auto& [path, text] : files) put(path, text);
+    }
 };
 
 } // namespace
-
-// ---------------------------------------------------------------- memory and cgroups
 
 TEST_F(FakeRoot, CgroupsBoundTheMemoryThatIsUsable) {
     const std::string gib = std::to_string(kGiB), two = std::to_string(2 * kGiB),
@@ -61,64 +62,60 @@ TEST_F(FakeRoot, CgroupsBoundTheMemoryThatIsUsable) {
                       v2 = "sys/fs/cgroup/", v1 = "sys/fs/cgroup/memory/";
     const struct {
         const char* what;
-        std::vector<std::pair<std::string, std::string>> files;
         std::size_t usable;
+        std::vector<std::pair<std::string, std::string>> files;
     } cases[] = {
         {"a limit of version 2 leaves what is not used",
+         kGiB,
          {{cgroup, "0::/app.slice/tuner.scope\n"},
           {v2 + "app.slice/tuner.scope/memory.max", two + "\n"},
-          {v2 + "app.slice/tuner.scope/memory.current", gib + "\n"}},
-         kGiB},
+          {v2 + "app.slice/tuner.scope/memory.current", gib + "\n"}}},
         {"inactive cached files are free",
+         kGiB / 2,
          {{cgroup, "0::/job\n"},
           {v2 + "job/memory.max", two},
           {v2 + "job/memory.current", two},
           {v2 + "job/memory.stat",
-           "anon 5\ninactive_file " + std::to_string(kGiB / 2) + "\nactive_file 7\n"}},
-         kGiB / 2},
+           "anon 5\ninactive_file " + std::to_string(kGiB / 2) + "\nactive_file 7\n"}}},
         {"the limit of an ancestor binds",
+         3 * kGiB,
          {{cgroup, "0::/outer/inner\n"},
           {v2 + "outer/memory.max", three},
           {v2 + "outer/memory.current", "0\n"},
           {v2 + "outer/inner/memory.max", "max\n"},
-          {v2 + "outer/inner/memory.current", "0\n"}},
-         3 * kGiB},
+          {v2 + "outer/inner/memory.current", "0\n"}}},
         {"max is no limit",
-         {{cgroup, "0::/\n"}, {v2 + "memory.max", "max\n"}, {v2 + "memory.current", gib}},
-         5 * kGiB},
+         5 * kGiB,
+         {{cgroup, "0::/\n"}, {v2 + "memory.max", "max\n"}, {v2 + "memory.current", gib}}},
         {"a limit of version 1 leaves what is not used",
+         kGiB - 200 * kMiB,
          {{cgroup, "9:name=systemd:/\n4:cpuacct,memory:/jobs/7\n0::/\n"},
           {v1 + "jobs/7/memory.limit_in_bytes", gib},
           {v1 + "jobs/7/memory.usage_in_bytes", std::to_string(300 * kMiB)},
           {v1 + "jobs/7/memory.stat",
            "inactive_file 1\ntotal_inactive_file " + std::to_string(100 * kMiB) + "\n"},
-          {v1 + "memory.limit_in_bytes", "9223372036854771712\n"}},
-         kGiB - 200 * kMiB},
+          {v1 + "memory.limit_in_bytes", "9223372036854771712\n"}}},
         {"a folder out of sight falls back to the root folder",
+         kGiB,
          {{cgroup, "4:memory:/docker/0123abcd\n"},
           {v1 + "memory.limit_in_bytes", gib},
-          {v1 + "memory.usage_in_bytes", "0"}},
-         kGiB},
-        {"a limit counts without proc/self/cgroup", {{v2 + "memory.max", gib}}, kGiB},
+          {v1 + "memory.usage_in_bytes", "0"}}},
+        {"a limit counts without proc/self/cgroup", kGiB, {{v2 + "memory.max", gib}}},
         {"use beyond the limit leaves nothing",
-         {{v2 + "memory.max", gib}, {v2 + "memory.current", std::to_string(kGiB + 4096)}},
-         0},
+         0,
+         {{v2 + "memory.max", gib}, {v2 + "memory.current", std::to_string(kGiB + 4096)}}},
         {"a path does not climb out of the tree",
+         5 * kGiB,
          {{cgroup, "0::/../../other\n"},
           {"sys/other/memory.max", "4096\n"},
-          {"sys/fs/other/memory.max", "4096\n"}},
-         5 * kGiB},
+          {"sys/fs/other/memory.max", "4096\n"}}},
     };
     for (const auto& one : cases) {
-        TearDown();
-        SetUp();
+        begin_anew(one.files);
         put_memory(8 * kGiB, 5 * kGiB);
-        for (const auto& [path, text] : one.files) put(path, text);
-        EXPECT_EQ(usable(), one.usable) << one.what;
+        EXPECT_EQ(read_machine(folder).usable_bytes, one.usable) << one.what;
     }
 }
-
-// ---------------------------------------------------------------- sysfs and procfs
 
 TEST_F(FakeRoot, CachesComeFromSysfsWithoutInstructionCachesAndGarbage) {
     put_cache(3, "3", "Unified", "32768K", "16", "0-7,16-23");
@@ -177,91 +174,61 @@ TEST_F(FakeRoot, WhatSaysNothingLeavesValuesEmpty) {
     }
 }
 
-// ---------------------------------------------------------------- warnings
-
-TEST_F(FakeRoot, WarnsOfWhatSpoilsMeasurements) {
+TEST_F(FakeRoot, WarnsOfWhatSpoilsMeasurementsInWordsThatCanStandInAProfile) {
     const std::string v2 = "sys/fs/cgroup/", v1 = "sys/fs/cgroup/cpu/", cgroup = "proc/self/cgroup";
     const struct {
-        const char* what;
+        const char *what, *warning; ///< a part of the only one; "": none
         std::vector<std::pair<std::string, std::string>> files;
-        void (*change)(Machine&);
-        std::vector<std::string> warnings; ///< a part of each
+        void (*change)(Machine&) = [](Machine&) {};
     } cases[] = {
         {"a quiet machine",
+         "",
          {{"proc/loadavg", "3.90 2.00 1.00 2/94 3905\n"},
           {cgroup, "0::/job\n"},
           {v2 + "job/cpu.max", "max 100000\n"},
           {v1 + "cpu.cfs_quota_us", "-1\n"},
           {v1 + "cpu.cfs_period_us", "100000\n"},
-          {"sys/devices/cpu_core/type", "4"}},
-         nullptr,
-         {}},
-        {"other tasks",
-         {{"proc/loadavg", "0.00 0.00 0.00 4/94 3905\n"}},
-         nullptr,
-         {"3 other tasks"}},
+          {"sys/devices/cpu_core/type", "4"}}},
+        {"other tasks", "3 other tasks", {{"proc/loadavg", "0.00 0.00 0.00 4/94 3905\n"}}},
         {"the least quota of version 2",
+         " 50 percent",
          {{cgroup, "0::/outer/inner\n"},
           {v2 + "outer/cpu.max", "50000 100000\n"},
-          {v2 + "outer/inner/cpu.max", "150000 100000\n"}},
-         nullptr,
-         {" 50 percent"}},
+          {v2 + "outer/inner/cpu.max", "150000 100000\n"}}},
         {"a quota of version 1",
+         " 200 percent",
          {{cgroup, "3:cpu,cpuacct:/jobs/7\n2:memory:/elsewhere\n"},
           {v1 + "jobs/7/cpu.cfs_quota_us", "200000\n"},
-          {v1 + "jobs/7/cpu.cfs_period_us", "100000\n"}},
-         nullptr,
-         {" 200 percent"}},
+          {v1 + "jobs/7/cpu.cfs_period_us", "100000\n"}}},
         {"quotas without a usable period",
-         {{v2 + "cpu.max", "50000 0\n"}, {v1 + "cpu.cfs_quota_us", "50000\n"}},
-         nullptr,
-         {}},
+         "",
+         {{v2 + "cpu.max", "50000 0\n"}, {v1 + "cpu.cfs_quota_us", "50000\n"}}},
         {"hybrid cores that Linux knows",
-         {{"sys/devices/cpu_core/type", "4"}, {"sys/devices/cpu_atom/type", "8"}},
-         nullptr,
-         {"cores of different kinds"}},
-        {"hybrid cores that the processor knows",
+         "cores of different kinds",
+         {{"sys/devices/cpu_core/type", "4"}, {"sys/devices/cpu_atom/type", "8"}}},
+        {"or the processor",
+         "cores of different kinds",
          {},
-         [](Machine& m) { m.cpu.hybrid = true; },
-         {"cores of different kinds"}},
-        {"an uneven counter",
-         {},
-         [](Machine& m) { m.cpu.invariant_tsc = false; },
-         {"not invariant"}},
-        {"a governor",
-         {},
-         [](Machine& m) { m.governor = "power*/save"; },
-         {"governor is power_/save"}},
-        {"an unreadable governor", {}, [](Machine& m) { m.governor.clear(); }, {}},
-        {"small pages", {}, [](Machine& m) { m.huge_pages = "never"; }, {"Huge pages are off"}},
+         [](Machine& m) { m.cpu.hybrid = true; }},
+        {"a counter", "not invariant", {}, [](Machine& m) { m.cpu.invariant_tsc = false; }},
+        {"a governor", "is power_/save", {}, [](Machine& m) { m.governor = "power*/save"; }},
+        {"a long one", "____", {}, [](Machine& m) { m.governor = std::string(4000, '\\'); }},
+        {"an unreadable governor", "", {}, [](Machine& m) { m.governor.clear(); }},
+        {"small pages", "Huge pages are off", {}, [](Machine& m) { m.huge_pages = "never"; }},
     };
     for (const auto& one : cases) {
-        TearDown();
-        SetUp();
-        for (const auto& [path, text] : one.files) put(path, text);
+        SCOPED_TRACE(one.what);
+        begin_anew(one.files);
         Machine machine = example();
-        if (one.change) one.change(machine);
+        one.change(machine);
         const auto warnings = measurement_warnings(machine, folder);
-        EXPECT_EQ(warnings.size(), one.warnings.size()) << one.what;
-        for (const std::string& part : one.warnings) {
-            EXPECT_TRUE(mentions(warnings, part)) << one.what;
+        EXPECT_EQ(warnings.size(), *one.warning ? 1u : 0u);
+        expect_every_string_harmless(json(warnings));
+        for (const std::string& warning : warnings) {
+            EXPECT_TRUE(mentions(warning, one.warning));
+            EXPECT_EQ(warning.back(), '.') << "cut short: " << warning;
         }
     }
-}
-
-TEST_F(FakeRoot, EveryWarningCanStandInAProfile) {
-    put("proc/loadavg", "0.00 0.00 0.00 99999/99999 3905\n");
-    put("sys/fs/cgroup/cpu.max", "1000000 1000\n");
-    Machine machine = example();
-    machine.cpu.hybrid = true;
-    machine.cpu.invariant_tsc = false;
-    machine.governor = std::string(4000, '\\');
-    machine.huge_pages = "never";
-    const auto warnings = measurement_warnings(machine, folder);
-    EXPECT_EQ(warnings.size(), 6u);
-    expect_every_string_harmless(json(warnings));
-    for (const std::string& warning : warnings)
-        EXPECT_EQ(warning.back(), '.') << "cut short: " << warning;
 }
 
 TEST(ReadMachine, SaysWhatItCouldNotLookAtAndWhy) {
@@ -287,8 +254,6 @@ TEST(UnreadablePart, NamesTheFileThatDoesNotTell) {
         EXPECT_TRUE(mentions(unreadable_part(machine), file));
     }
 }
-
-// ---------------------------------------------------------------- this very machine
 
 /// The value of a field of /proc/cpuinfo, of its first CPU; empty where it has none.
 std::string in_cpuinfo(const std::string& key) {
@@ -318,35 +283,32 @@ TEST(ThisMachine, FeaturesAgreeWithTheKernels) {
 }
 
 TEST(ThisMachine, IdentityAgreesWithTheKernels) {
-    if (kOnArm || in_cpuinfo("vendor_id").empty()) GTEST_SKIP() << "the fields have other names";
+    if (kOnArm) {
+        std::ifstream file("/proc/cpuinfo");
+        const std::string cpuinfo{std::istreambuf_iterator<char>(file), {}};
+        const auto midr = midr_in_cpuinfo(cpuinfo, 0); // of another machine's in emulation: none
+        if (!midr) GTEST_SKIP() << "/proc/cpuinfo does not name such a processor";
+        const Cpu cpu = read_cpu("/", 0);
+        EXPECT_EQ(cpu.brand, decode_midr(*midr).brand);
+        EXPECT_EQ(cpu.model, decode_midr(*midr).part);
+        return;
+    }
+    if (in_cpuinfo("vendor_id").empty()) GTEST_SKIP() << "the fields have other names";
     const Cpu cpu = read_cpu();
-    EXPECT_EQ(in_cpuinfo("vendor_id"), cpu.vendor);
-    EXPECT_EQ(in_cpuinfo("cpu family"), std::to_string(cpu.family));
-    EXPECT_EQ(in_cpuinfo("model"), std::to_string(cpu.model));
-    EXPECT_EQ(in_cpuinfo("stepping"), std::to_string(cpu.stepping));
-    EXPECT_EQ(in_cpuinfo("model name"), cpu.brand);
-}
-
-TEST(ThisMachine, IdentityAgreesWithTheKernelsOnArm) {
-    std::ifstream file("/proc/cpuinfo");
-    const std::string cpuinfo{std::istreambuf_iterator<char>(file), {}};
-    const auto midr = midr_in_cpuinfo(cpuinfo, 0); // of another machine's in emulation: none
-    if (!kOnArm || !midr) GTEST_SKIP() << "/proc/cpuinfo does not name such a processor";
-    const Cpu cpu = read_cpu("/", 0);
-    EXPECT_EQ(cpu.brand, decode_midr(*midr).brand);
-    EXPECT_EQ(cpu.model, decode_midr(*midr).part);
-}
-
-TEST(ThisMachine, MemoryIsSeen) {
-    const Machine machine = read_machine();
-    EXPECT_GT(machine.memory_bytes, 0u);
-    EXPECT_GT(machine.usable_bytes, 0u);
-    EXPECT_LE(machine.usable_bytes, machine.memory_bytes);
+    const std::pair<const char*, std::string> fields[] = {
+        {"vendor_id", cpu.vendor},
+        {"cpu family", std::to_string(cpu.family)},
+        {"model", std::to_string(cpu.model)},
+        {"stepping", std::to_string(cpu.stepping)},
+        {"model name", cpu.brand}};
+    for (const auto& [field, value] : fields) EXPECT_EQ(in_cpuinfo(field), value);
 }
 
 #ifdef __GLIBC__
-TEST(ThisMachine, LibcAndItsThresholdsAreRead) {
+TEST(ThisMachine, MemoryLibcAndItsThresholdsAreRead) {
     const Machine machine = read_machine();
+    EXPECT_GT(machine.usable_bytes, 0u);
+    EXPECT_LE(machine.usable_bytes, machine.memory_bytes);
     EXPECT_EQ(machine.libc, std::string("glibc ") + gnu_get_libc_version());
     if (libc_threshold_names().empty()) {
         EXPECT_TRUE(machine.libc_thresholds.empty());

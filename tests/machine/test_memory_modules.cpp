@@ -61,7 +61,7 @@ class Edac : public TemporaryFolder {
 
 } // namespace
 
-TEST(Smbios, CountsModulesAndChannelsAndTakesTheConfiguredSpeed) {
+TEST(Smbios, CountsModulesAndChannelsAndTakesTheLeastConfiguredSpeedThatIsKnown) {
     Device a, b, c, empty;
     b.bank = "P0 CHANNEL B";
     c.bank = "P1 CHANNEL A";
@@ -70,9 +70,6 @@ TEST(Smbios, CountsModulesAndChannelsAndTakesTheConfiguredSpeed) {
     const std::string table =
         other(1) + a.bytes() + other(0) + b.bytes() + a.bytes() + c.bytes() + empty.bytes() + kEnd;
     EXPECT_EQ(parse_smbios(table), modules("DDR5", 4, 4800, 3));
-}
-
-TEST(Smbios, TheSlowestModuleWhoseSpeedIsKnownDecides) {
     const Device fast, slow{.configured = 4400}, unknown{.speed = 0, .configured = 0};
     EXPECT_EQ(parse_smbios(fast.bytes() + slow.bytes()).speed_mts, 4400);
     EXPECT_EQ(parse_smbios(slow.bytes() + fast.bytes()).speed_mts, 4400);

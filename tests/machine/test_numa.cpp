@@ -2,7 +2,6 @@
 #include "machine/numa.hpp"
 
 #include <cerrno>
-#include <gtest/gtest.h>
 #include <linux/mempolicy.h>
 #include <utility>
 

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include "base/error.hpp"
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
@@ -28,10 +27,6 @@ class ProfilePlaces : public TemporaryFolder {
     }
 };
 
-std::string refusal() {
-    return refusal_of([&] { profile_to_read(""); });
-}
-
 } // namespace
 
 TEST_F(ProfilePlaces, TheUsersIsXdgs) {
@@ -48,26 +43,19 @@ TEST_F(ProfilePlaces, TheUsersIsXdgs) {
     EXPECT_EQ(user_profile(), "/x/asterope/profile.json");
 }
 
-TEST_F(ProfilePlaces, TheSystemsIsOneForAll) {
-    EXPECT_EQ(system_profile(), "/etc/asterope/profile.json");
-}
-
-TEST_F(ProfilePlaces, ANamedProfileIsTakenWhateverLiesElsewhere) {
-    put_profile();
-    EXPECT_EQ(profile_to_read("other.json"), "other.json");
-}
-
-TEST_F(ProfilePlaces, TheUsersIsTakenWhereThereIsOne) {
+TEST_F(ProfilePlaces, TheUsersIsTakenWhereThereIsOneAndNoneIsNamed) {
     const fs::path place = put_profile();
     EXPECT_EQ(profile_to_read(""), place);
+    EXPECT_EQ(profile_to_read("other.json"), "other.json");
     fs::remove(place);
     fs::create_symlink("nowhere", place);
     EXPECT_EQ(profile_to_read(""), place) << "a link that leads nowhere is there, too";
     fs::remove_all(folder / "asterope");
     put("asterope", "a file in place of the folder");
     if (fs::exists(system_profile())) GTEST_SKIP() << "this machine has a profile of the system's";
-    EXPECT_TRUE(mentions(refusal(), place.string()));
-    EXPECT_TRUE(mentions(refusal(), "/etc/asterope/profile.json"));
+    const std::string refusal = refusal_of([] { profile_to_read(""); });
+    EXPECT_TRUE(mentions(refusal, place.string()));
+    EXPECT_TRUE(mentions(refusal, "/etc/asterope/profile.json"));
 }
 
 TEST_F(ProfilePlaces, AFolderIsMadeForAProfile) {

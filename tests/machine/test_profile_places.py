@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from asterope import generate, profile_places
-from asterope.faults import BadInput
 from asterope.report import command as report
 from command_errors import only_error_of, run_command
 from copy_programs import shared_library
@@ -30,9 +29,6 @@ def put(path: Path, text: str | None = None) -> Path:
     return path
 
 
-# --- Which ----------------------------------------------------------------------------------------
-
-
 def test_the_named_one_comes_before_the_users_and_that_before_the_systems(places):
     user, system = places
     put(system)
@@ -40,14 +36,6 @@ def test_the_named_one_comes_before_the_users_and_that_before_the_systems(places
     put(user)
     assert profile_places.profile_to_read(None) == user
     assert profile_places.profile_to_read("other.json") == Path("other.json")
-
-
-def test_where_there_is_none_both_places_are_named(places):
-    with pytest.raises(BadInput) as refused:
-        profile_places.profile_to_read(None)
-    for place in places:
-        assert str(place) in str(refused.value)
-    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("fault", ["empty", "folder", "link that leads nowhere"])
@@ -82,23 +70,16 @@ def test_the_users_place_is_xdgs(environment, expected):
     assert (place and str(place)) == expected
 
 
-# --- Every command says which it took -------------------------------------------------------------
-
-
-def test_generate_takes_it_and_says_so_but_of_a_named_one(places, capsys):
+def test_generate_and_report_take_it_and_say_so_but_of_a_named_one(places, capsys):
     put(places[1])
     assert generate.main(["-o", "out"]) == 0
     assert capsys.readouterr().out.rstrip().endswith(f"from {places[1]}")
     assert Path("out/asterope_memcpy.c").exists()
     assert generate.main([str(places[1]), "-o", "out"]) == 0
     assert capsys.readouterr().out.rstrip().endswith("of memset)")
-
-
-def test_report_takes_it_and_says_so(places, capsys):
     pytest.importorskip("matplotlib")
-    put(places[0])
     assert report.main([]) == 0
-    assert capsys.readouterr().out.rstrip().endswith(f"from {places[0]}")
+    assert capsys.readouterr().out.rstrip().endswith(f"from {places[1]}")
 
 
 @pytest.mark.parametrize("command", [generate.main, report.main])
@@ -116,15 +97,12 @@ def run(build_dir: Path, places):
     return lambda program, *arguments: run_command(build_dir / program, *arguments)
 
 
-def test_check_takes_the_users_and_says_so(run, places):
+def test_check_takes_the_users_and_says_so_and_refuses_a_broken_one_or_an_empty_name(run, places):
     place = put(places[0])
     done = run("asterope-tune", "check")
     assert (done.returncode, done.stderr) == (3, "")  # it is of a made-up machine
     assert done.stdout.startswith(f"{place} is stale:\n")
-
-
-def test_check_of_a_broken_one_of_the_users_or_an_empty_name_exits_2(run, places):
-    place = put(places[0], "{")
+    put(places[0], "{")
     assert str(place) in only_error_of("asterope-tune", run("asterope-tune", "check"), 2)
     assert "PROFILE" in only_error_of("asterope-tune", run("asterope-tune", "check", ""), 2)
 

@@ -118,9 +118,6 @@ def test_without_a_home_there_is_no_place_for_a_user(tune):
     assert "HOME" in only_error(tune("--user", env={}), 2)
 
 
-# --- A better one stays ---------------------------------------------------------------------------
-
-
 def test_a_better_profile_of_the_users_is_replaced_by_force_only(tuned, program, tmp_path):
     environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config")}
     tune = partial(run_command, program, *QUICK, cwd=tmp_path, env=environment)
