@@ -12,7 +12,6 @@
 #include <thread>
 #include <unistd.h>
 
-#include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
@@ -68,29 +67,23 @@ TEST_F(AtomicFile, has_the_mode_that_umask_grants) {
     }
 }
 
-TEST_F(AtomicFile, on_a_full_disk_leaves_the_old_file_and_nothing_beside_it) {
+TEST_F(AtomicFile, that_cannot_be_written_fails_keeps_the_old_one_and_leaves_nothing_beside_it) {
     put("profile.json", "old");
+    put("folder/inside", "kept");
     {
         const SmallFiles full(4096);
         EXPECT_THROW(write_atomically(folder / "profile.json", std::string(100000, 'x')), Failure);
     }
     EXPECT_EQ(content(folder / "profile.json"), "old");
-    EXPECT_EQ(files(), 1u);
-}
-
-TEST_F(AtomicFile, onto_a_folder_or_in_a_missing_or_read_only_one_fails_and_leaves_nothing) {
-    put("profile.json/inside", "kept");
-    EXPECT_THROW(write_atomically(folder / "profile.json", "x"), Failure);
-    EXPECT_EQ(content(folder / "profile.json" / "inside"), "kept");
+    EXPECT_THROW(write_atomically(folder / "folder", "x"), Failure);
+    EXPECT_EQ(content(folder / "folder" / "inside"), "kept");
     EXPECT_THROW(write_atomically(folder / "missing" / "profile.json", "x"), Failure);
-    EXPECT_EQ(files(), 1u);
+    EXPECT_EQ(files(), 2u);
     if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
     fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_THROW(write_atomically(folder / "other.json", "x"), Failure);
     EXPECT_THROW(require_writable(folder / "other.json"), BadInput);
 }
-
-// --- What is no regular file, and links ----------------------------------------------------------
 
 TEST_F(AtomicFile, writes_into_a_device_which_stays_one) {
     // of our own, as /dev/null is everybody's
@@ -110,8 +103,10 @@ TEST_F(AtomicFile, writes_into_a_device_which_stays_one) {
     EXPECT_EQ(files(), 2u);
 }
 
-TEST_F(AtomicFile, writes_into_a_pipe_that_is_read) {
+TEST_F(AtomicFile, writes_into_a_pipe_that_is_read_and_waits_for_no_reader) {
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_THROW(write_atomically(folder / "pipe", "text"), Failure);
+    EXPECT_THROW(create_locked(folder / "pipe", "text"), Failure);
     const Descriptor reader(open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK));
     require_writable(folder / "pipe");
     write_atomically(folder / "pipe", "text");
@@ -119,12 +114,6 @@ TEST_F(AtomicFile, writes_into_a_pipe_that_is_read) {
     EXPECT_EQ(read(reader.get(), read_text, sizeof read_text), 4);
     EXPECT_STREQ(read_text, "text");
     EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
-}
-
-TEST_F(AtomicFile, does_not_wait_for_the_reader_of_a_pipe_and_says_that_it_has_gone) {
-    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-    EXPECT_THROW(write_atomically(folder / "pipe", "text"), Failure);
-    EXPECT_THROW(create_locked(folder / "pipe", "text"), Failure);
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     close(ends[0]);
@@ -179,8 +168,6 @@ TEST_F(AtomicFile, says_that_links_go_round_in_a_circle) {
     EXPECT_EQ(files(), 2u);
 }
 
-// --- What is left behind -------------------------------------------------------------------------
-
 TEST_F(AtomicFile, removes_what_a_killed_process_left_and_nothing_else) {
     const auto others = {".file.tmp",         ".file.abc.tmp",   ".file.abcdef",
                          ".other.abcdef.tmp", "file.abcdef.tmp", ".file.abcdef.tmp.x"};
@@ -216,8 +203,6 @@ TEST_F(AtomicFile, is_written_whole_before_an_interrupt_comes) {
     EXPECT_LE(files(), 1u);
 }
 
-// --- Files that are begun and locked -------------------------------------------------------------
-
 TEST_F(AtomicFile, is_created_whole_and_locked_where_there_is_none) {
     const Descriptor file = create_locked(folder / "file", "begin ");
     ASSERT_TRUE(file);
@@ -230,25 +215,19 @@ TEST_F(AtomicFile, is_created_whole_and_locked_where_there_is_none) {
     EXPECT_EQ(files(), 1u);
 }
 
-// --- Whether it can be written -------------------------------------------------------------------
-
-TEST_F(AtomicFile, require_writable_touches_nothing_and_takes_a_bare_name) {
+TEST_F(AtomicFile, require_writable_touches_nothing_takes_a_bare_name_and_refuses_what_fails) {
     const fs::path before = fs::current_path();
     fs::current_path(folder);
-    require_writable("profile.json");
+    require_writable("file");
     fs::current_path(before);
     EXPECT_EQ(files(), 0u);
-    put("profile.json", "old");
-    require_writable(folder / "profile.json");
-    EXPECT_EQ(content(folder / "profile.json"), "old");
-    EXPECT_EQ(files(), 1u);
-}
-
-TEST_F(AtomicFile, require_writable_refuses_what_will_not_work) {
-    put("file", "x");
+    put("file", "old");
+    require_writable(folder / "file");
     for (const fs::path& path :
          {fs::path(), folder, folder / "missing" / "profile.json", folder / "file" / "profile.json",
           folder / std::string(300, 'x')}) {
         EXPECT_THROW(require_writable(path), BadInput) << path;
     }
+    EXPECT_EQ(content(folder / "file"), "old");
+    EXPECT_EQ(files(), 1u);
 }

@@ -1,9 +1,6 @@
 // Lengths of time as people write them, and what is none.
 #include "base/duration_text.hpp"
 
-#include <gtest/gtest.h>
-
-#include "base/error.hpp"
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
 

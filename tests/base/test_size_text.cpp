@@ -1,11 +1,9 @@
 // Byte counts: what people write is read, what is no size is refused by name.
 #include "base/size_text.hpp"
 
-#include <gtest/gtest.h>
 #include <iterator>
 #include <sstream>
 
-#include "base/error.hpp"
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
 

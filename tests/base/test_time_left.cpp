@@ -21,34 +21,23 @@ TEST(TimeLeft, goes_by_each_steps_own_rate_and_by_that_of_all_until_there_is_one
     EXPECT_DOUBLE_EQ(left.share_done(), 32 / 45.0);
 }
 
-TEST(TimeLeft, counts_what_was_timed_in_vain) {
-    TimeLeft left;
-    left.plan("screening", 30);
-    left.done("screening", 10, 10);
-    left.done("screening", 0, 10); // disturbed: again
-    EXPECT_DOUBLE_EQ(left.seconds(), 40);
-    TimeLeft never;
+TEST(TimeLeft, counts_what_was_timed_in_vain_and_takes_no_rate_from_a_beginning_or_an_earlier_run) {
+    TimeLeft again, never, beginning, resumed;
+    for (TimeLeft* left : {&again, &resumed}) left->plan("screening", 30);
+    again.done("screening", 10, 10);
+    again.done("screening", 0, 10); // disturbed
+    EXPECT_DOUBLE_EQ(again.seconds(), 40);
     never.plan("rows", 5);
     never.done("rows", 0, 3);
     EXPECT_DOUBLE_EQ(never.seconds(), 5) << "no rate";
-}
-
-TEST(TimeLeft, takes_no_rate_from_a_steps_first_rounds) {
-    TimeLeft left;
-    left.plan("screening", 100);
-    left.plan("sensing", 100);
-    left.done("screening", 100, 100);
-    left.done("sensing", 0.1, 3); // mostly preparing
-    EXPECT_LT(left.seconds(), 110);
-}
-
-TEST(TimeLeft, takes_no_rate_from_an_earlier_run) {
-    TimeLeft left;
-    left.plan("screening", 30);
-    left.done_before("screening", 20);
-    EXPECT_DOUBLE_EQ(left.seconds(), 10);
-    left.done("screening", 5, 15);
-    EXPECT_DOUBLE_EQ(left.seconds(), 15);
+    for (const char* step : {"screening", "sensing"}) beginning.plan(step, 100);
+    beginning.done("screening", 100, 100);
+    beginning.done("sensing", 0.1, 3); // mostly preparing
+    EXPECT_LT(beginning.seconds(), 110);
+    resumed.done_before("screening", 20);
+    EXPECT_DOUBLE_EQ(resumed.seconds(), 10);
+    resumed.done("screening", 5, 15);
+    EXPECT_DOUBLE_EQ(resumed.seconds(), 15);
 }
 
 TEST(TimeLeft, is_never_less_than_nothing_and_forgets_what_a_step_left_out) {
