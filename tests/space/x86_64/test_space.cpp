@@ -1,6 +1,7 @@
 // The parameter space: the paper's tuples and what lies around them, and only what the CPU has.
 #include "space/space.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -12,12 +13,13 @@ using namespace asterope;
 
 namespace {
 
-std::vector<Candidate> space_with(const std::set<std::string, std::less<>>& features) {
+using Features = std::set<std::string, std::less<>>;
+
+std::vector<Candidate> space_with(const Features& features) {
     return paper_space([&](std::string_view name) { return features.count(name) > 0; });
 }
 
-const std::set<std::string, std::less<>> kAll = {"sse4_1", "avx2", "avx512f", "movdir64b",
-                                                 "3dnowprefetch"};
+const Features kAll = {"sse4_1", "avx2", "avx512f", "movdir64b", "3dnowprefetch"};
 
 bool everything(std::string_view) {
     return true;
@@ -43,8 +45,6 @@ std::set<std::string> names(const std::vector<Candidate>& space) {
     }
     return all;
 }
-
-} // namespace
 
 // Each family RT LT ST has one tuple without prefetch and 4 x 7 x 16 with it; rep has one each.
 TEST(PaperSpace, has_7186_candidates_where_the_cpu_has_all) {
@@ -79,17 +79,10 @@ TEST(PaperSpace, has_no_tuple_that_does_not_exist) {
 }
 
 // Ties go to the first in the space.
-TEST(PaperSpace, begins_with_the_simplest) {
+TEST(PaperSpace, comes_first_in_the_table_and_begins_with_the_simplest) {
     const std::vector<Candidate> space = space_with(kAll);
     EXPECT_EQ(space.front().name(), "REP_MOVSB T T none 0 0");
-    bool prefetching = false;
-    for (const Candidate& candidate : space) {
-        EXPECT_FALSE(prefetching && !candidate.prefetches()) << candidate.name();
-        prefetching = candidate.prefetches();
-    }
-}
-
-TEST(PaperSpace, comes_first_in_the_table) {
+    EXPECT_TRUE(std::ranges::is_sorted(space, {}, &Candidate::prefetches));
     const auto all = variants(asterope_copies);
     for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(in_paper(all[i]), i < 466) << i;
     EXPECT_EQ(extension_variants(everything).size(), 2577u);
@@ -135,19 +128,6 @@ TEST(Axes, are_the_papers_six_and_then_those_that_stand_in_names_behind_a_mark) 
     EXPECT_LE(axes().size(), std::size_t{ASTEROPE_PD + 1 + ASTEROPE_MOST_MARKED_AXES});
 }
 
-// The distances themselves are no axis of the extension: prefetchw from 2 lines on is one.
-TEST(Candidate, uses_an_axis_just_where_it_is_not_the_papers) {
-    for (const Candidate& candidate : paper_space(everything)) {
-        ASSERT_EQ(candidate.axis(), "paper") << candidate.name();
-    }
-    std::set<std::string_view> axes;
-    for (const Candidate& candidate : extension_space(everything)) {
-        ASSERT_NE(candidate.axis(), "paper") << candidate.name();
-        axes.insert(candidate.axis());
-    }
-    EXPECT_EQ(axes, (std::set<std::string_view>{"tb", "pi", "pw", "dir", "movdir64b", "several"}));
-}
-
 TEST(Candidate, packs_both_distances_and_leaves_out_of_its_values_what_is_not_asked_for) {
     const asterope_variant v = made_up("ZMM", "T", "T", "T0", 4, {4, 2, 1, "down"});
     EXPECT_EQ((Candidate{&v, 30, 32}.distance()), std::size_t{2048} << 32 | 1920u);
@@ -155,11 +135,13 @@ TEST(Candidate, packs_both_distances_and_leaves_out_of_its_values_what_is_not_as
     EXPECT_EQ((Candidate{&v, 8, 16}.values_but({})), "ZMM T T T0 4 8 4 2 16 down ");
 }
 
-TEST(ExtensionSpace, has_every_variant_beyond_the_paper_at_every_distance) {
+// The distances themselves are no axis of the extension: prefetchw from 2 lines on is one.
+TEST(ExtensionSpace, has_every_variant_beyond_the_paper_at_every_distance_and_uses_an_axis) {
     const std::vector<Candidate> space = extension_space(everything);
     EXPECT_EQ(space.size(), 82821u);
     const auto all = names(space); // nobody twice
     for (const Candidate& candidate : paper_space(everything)) {
+        ASSERT_EQ(candidate.axis(), "paper") << candidate.name();
         ASSERT_EQ(all.count(candidate.name()), 0u) << candidate.name();
     }
     for (const char* name : {"XMM T T none 0 0 TB1", "ZMM T T T0 16 30 TB16 PI4 PW32",
@@ -167,12 +149,17 @@ TEST(ExtensionSpace, has_every_variant_beyond_the_paper_at_every_distance) {
         EXPECT_EQ(all.count(name), 1u) << name;
     }
     std::set<const asterope_variant*> variants;
-    for (const Candidate& candidate : space) variants.insert(candidate.variant);
+    std::set<std::string_view> axes;
+    for (const Candidate& candidate : space) {
+        variants.insert(candidate.variant);
+        axes.insert(candidate.axis());
+    }
     EXPECT_EQ(variants.size(), extension_variants(everything).size());
+    EXPECT_EQ(axes, (std::set<std::string_view>{"tb", "pi", "pw", "dir", "movdir64b", "several"}));
 }
 
 TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
-    const auto of = [](std::set<std::string, std::less<>> features) {
+    const auto of = [](const Features& features) {
         return extension_space([=](std::string_view name) { return features.count(name) > 0; });
     };
     for (const Candidate& candidate : of({})) {
@@ -186,26 +173,19 @@ TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
     EXPECT_EQ(of(kAll).size(), extension_space(everything).size());
 }
 
-TEST(Around, has_every_combination_of_the_axes_but_the_papers) {
-    // tb x (up and down with pi 1, up with pi 2 and 4) x pw
-    const auto found = names(around_name("YMM T T T0 6 8"));
-    EXPECT_EQ(found.size(), 5u * 4 * 6 - 1);
-    for (const char* name : {"YMM T T T0 6 8 TB1", "YMM T T T0 6 8 PW2", "YMM T T T0 6 8 down",
-                             "YMM T T T0 16 8 TB16 PI4 PW32", "YMM T T T0 8 8 TB8 PW16 down"}) {
-        EXPECT_EQ(found.count(name), 1u) << name;
-    }
-    EXPECT_EQ(found.count("YMM T T T0 6 8"), 0u);
-}
-
 // Of prefetch sizes that do not exist there the nearest one is taken, the shorter of two; direct
 // stores lie around non-temporal ones, plain loads around non-temporal ones.
-TEST(Around, has_what_comes_nearest) {
+// 119 are those of tb x (up and down with pi 1, up with pi 2 and 4) x pw but the paper's.
+TEST(Around, has_every_combination_of_the_axes_but_the_papers_or_what_comes_nearest) {
     const struct {
         const char* base;
         std::size_t count;
         std::vector<const char*> some;
     } rows[] = {
-        {"YMM T T T0 6 8", 119, {"YMM T T T0 4 8 TB4", "YMM T T T0 4 8 PI2"}},
+        {"YMM T T T0 6 8",
+         119,
+         {"YMM T T T0 6 8 TB1", "YMM T T T0 6 8 PW2", "YMM T T T0 6 8 down", "YMM T T T0 4 8 TB4",
+          "YMM T T T0 4 8 PI2", "YMM T T T0 16 8 TB16 PI4 PW32", "YMM T T T0 8 8 TB8 PW16 down"}},
         {"YMM T T T0 14 8", 119, {"YMM T T T0 12 8 TB4"}},
         {"YMM T T T0 12 8", 119, {"YMM T T T0 8 8 TB4 PI4"}},
         {"XMM T NT T0 4 8", 19 + 15, {"MOVDIR64B T NT T0 4 8", "MOVDIR64B T NT T0 16 8 TB16 PI4"}},
@@ -219,6 +199,7 @@ TEST(Around, has_what_comes_nearest) {
     for (const auto& [base, count, some] : rows) {
         const auto found = around_name(base);
         EXPECT_EQ(found.size(), count) << base;
+        EXPECT_EQ(names(found).count(base), 0u) << base;
         for (const char* name : some) EXPECT_EQ(names(found).count(name), 1u) << base << name;
     }
 }
@@ -229,12 +210,6 @@ TEST(Around, keeps_to_what_the_cpu_has) {
         EXPECT_EQ(neighbours(best, [](std::string_view) { return false; }).size(), 5u * 4 - 1);
     }
 }
-
-// --- The other kinds -----------------------------------------------------------------------------
-
-namespace {
-
-using Features = std::set<std::string, std::less<>>;
 
 std::set<std::string> names_of(const asterope_kind& kind, const Features& features) {
     std::set<std::string> names;
@@ -251,8 +226,6 @@ const std::map<std::string, const asterope_kind*> kKinds = {{"small", &kSmallCop
                                                             {"aliased", &kAliasedCopies},
                                                             {"overlapping", &kOverlappingCopies},
                                                             {"probes", &kProbes}};
-
-} // namespace
 
 TEST(CopiesOf, a_kind_are_all_in_their_order_each_by_a_name_of_its_own) {
     for (const auto& [name, kind] : kKinds) {
@@ -340,3 +313,5 @@ TEST(Plane, has_every_prefetch_of_the_others_parameters) {
     const auto unprefetched = around_name("YMM T T none 0 0");
     EXPECT_EQ(distance_grid(named("YMM T T none 0 0 PW4", unprefetched), everything).size(), 5u);
 }
+
+} // namespace

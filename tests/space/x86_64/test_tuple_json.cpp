@@ -25,68 +25,51 @@ json tuple(const Candidate& candidate) {
 
 const json kGood = {{"rt", "XMM"}, {"lt", "T"}, {"st", "NT"}, {"pt", "T0"}, {"ps", 4}, {"pd", 8}};
 
-json with(const char* key, const json& value) {
-    json changed = kGood;
-    changed[key] = value;
-    return changed;
-}
-
-} // namespace
-
-TEST(FindCandidate, takes_axes_at_their_defaults) {
-    json spelled_out = kGood;
-    spelled_out.update({{"tb", 2}, {"pi", 1}, {"pw", 0}, {"dir", "up"}});
-    const auto found = find_candidate(asterope_copies, spelled_out);
+TEST(FindCandidate, takes_axes_at_their_defaults_and_finds_none_for_what_is_no_tuple_there_is) {
+    const auto found = find_candidate(asterope_copies, kGood);
     ASSERT_TRUE(found);
-    EXPECT_EQ(found->name(), find_candidate(asterope_copies, kGood)->name());
-}
-
-TEST(FindCandidate, finds_none_for_what_does_not_exist_or_is_no_tuple) {
-    ASSERT_TRUE(find_candidate(asterope_copies, kGood));
-    for (const json& bad : {with("rt", "QMM"),
-                            with("lt", "X"),
-                            with("st", ""),
-                            with("pt", "none"),
-                            with("ps", 3),
-                            with("pd", 7),
-                            with("pd", -2),
-                            with("tb", 3),
-                            with("pi", 7),
-                            with("pw", 3),
-                            with("dir", "sideways"),
-                            with("colour", "red"),
-                            json(),
-                            json(1),
-                            json("XMM"),
-                            json::array({1}),
-                            json::object(),
-                            with("rt", 1),
-                            with("rt", nullptr),
-                            with("ps", "4"),
-                            with("pd", "8"),
-                            with("pd", json::array()),
-                            with("pd", 1e300),
-                            with("tb", "2"),
-                            with("dir", 1)}) {
+    json changed = kGood;
+    changed.update({{"tb", 2}, {"pi", 1}, {"pw", 0}, {"dir", "up"}});
+    const auto spelled_out = find_candidate(asterope_copies, changed);
+    ASSERT_TRUE(spelled_out);
+    EXPECT_EQ(spelled_out->name(), found->name());
+    for (const char* fault :
+         {R"("rt":"QMM")", R"("lt":"X")",   R"("st":"")",          R"("pt":"none")",
+          R"("ps":3)",     R"("pd":7)",     R"("pd":-2)",          R"("tb":3)",
+          R"("pi":7)",     R"("pw":3)",     R"("dir":"sideways")", R"("colour":"red")",
+          R"("rt":1)",     R"("rt":null)",  R"("ps":"4")",         R"("pd":"8")",
+          R"("pd":[])",    R"("pd":1e300)", R"("tb":"2")",         R"("dir":1)"}) {
+        json bad = kGood;
+        bad.update(json::parse("{" + std::string(fault) + "}"));
         EXPECT_FALSE(find_candidate(asterope_copies, bad)) << bad;
+    }
+    for (const char* bad : {"null", "1", "\"XMM\"", "[1]", "{}"}) {
+        EXPECT_FALSE(find_candidate(asterope_copies, json::parse(bad))) << bad;
     }
 }
 
-// --- Both ways -----------------------------------------------------------------------------------
+void expect_to_lead_back(const Candidate& candidate) {
+    const auto found = find_candidate(asterope_copies, to_json(candidate));
+    ASSERT_TRUE(found) << candidate.name();
+    EXPECT_EQ(found->variant, candidate.variant) << candidate.name();
+    EXPECT_EQ(found->distance(), candidate.distance()) << candidate.name();
+}
 
 TEST(TupleJson, has_the_papers_fields_alone_and_leads_back_to_the_candidate) {
     for (const Candidate& candidate : paper_space(all)) {
         ASSERT_EQ(json(to_json(candidate)), tuple(candidate)) << candidate.name();
-        const auto found = find_candidate(asterope_copies, tuple(candidate));
-        ASSERT_TRUE(found) << candidate.name();
-        EXPECT_EQ(found->variant, candidate.variant);
-        EXPECT_EQ(found->distance(), candidate.distance());
+        expect_to_lead_back(candidate);
     }
 }
 
-TEST(TupleJson, has_all_axes_where_one_is_not_the_papers) {
-    std::size_t several = 0;
-    for (const Candidate& candidate : extension_space(all)) {
+// Looked for is each variant at its last distances, and one of each axis at all of them.
+TEST(TupleJson, has_all_axes_where_one_is_not_the_papers_and_leads_back) {
+    const std::vector<Candidate> space = extension_space(all);
+    std::set<std::string_view> axes;
+    const asterope_variant* whole = nullptr;
+    std::size_t looked_for = 0;
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        const Candidate& candidate = space[i];
         json expected = tuple(candidate);
         if (candidate.axis() != "movdir64b") { // the register type says that
             expected.update({{"tb", std::stoi(value(candidate, "tb"))},
@@ -95,31 +78,16 @@ TEST(TupleJson, has_all_axes_where_one_is_not_the_papers) {
                              {"dir", value(candidate, "dir")}});
         }
         ASSERT_EQ(json(to_json(candidate)), expected) << candidate.name();
-        several += candidate.axis() == "several";
-    }
-    EXPECT_GT(several, 0u);
-}
-
-// Each variant at its last distances, and one of each axis at all of them.
-TEST(TupleJson, leads_back_to_the_candidate_beyond_the_paper_too) {
-    const std::vector<Candidate> space = extension_space(all);
-    std::set<std::string_view> axes;
-    const asterope_variant* whole = nullptr;
-    std::size_t found_back = 0;
-    for (std::size_t i = 0; i < space.size(); ++i) {
-        const Candidate& candidate = space[i];
         if (candidate.variant->ps && axes.insert(candidate.axis()).second) {
             whole = candidate.variant;
         }
         const bool last = i + 1 == space.size() || space[i + 1].variant != candidate.variant;
         if (!last && candidate.variant != whole) continue;
-        const auto found = find_candidate(asterope_copies, to_json(candidate));
-        ASSERT_TRUE(found) << candidate.name();
-        EXPECT_EQ(found->variant, candidate.variant) << candidate.name();
-        EXPECT_EQ(found->distance(), candidate.distance()) << candidate.name();
-        ++found_back;
+        expect_to_lead_back(candidate);
+        ++looked_for;
     }
-    EXPECT_GT(found_back, extension_variants(all).size() + 5 * 15);
+    EXPECT_EQ(axes.count("several"), 1u);
+    EXPECT_GT(looked_for, extension_variants(all).size() + 5 * 15);
 }
 
 TEST(TupleJson, leads_to_none_where_the_distance_of_prefetchw_does_not_fit) {
@@ -156,3 +124,5 @@ TEST(TupleJson, of_the_other_kinds_leads_back_to_the_copy) {
     EXPECT_EQ(tuple_json(kSmallCopies.copies[0]).dump(),
               R"({"shape":"stepped","rt":"XMM","order":"middle","bound":128})");
 }
+
+} // namespace
