@@ -1,12 +1,9 @@
 // What is timed again: a profile's winners beside their runners-up, or one line why not.
 #include "check/contests.hpp"
 
-#include <gtest/gtest.h>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "base/error.hpp"
 #include "search/small_search.hpp"
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
@@ -75,60 +72,6 @@ std::string refusal(const json& profile, const HasFeature& has = kAll) {
     return refusal_of([&] { contests_of(profile, true, has); });
 }
 
-} // namespace
-
-TEST(CheckContests, EachSizeHasItsWinnerAndItsBestRunnerUp) {
-    const CheckContests contests = contests_of(profile(), false);
-    const auto& all = contests.all();
-    ASSERT_EQ(all.size(), 4u);
-    EXPECT_EQ(all[0].label, "128 B");
-    EXPECT_EQ(all[1].label, "64 KiB");
-    EXPECT_EQ(all[2].label, "to 128 B") << "the small copies";
-    EXPECT_EQ(all[3].label, "4 KiB");
-    for (const std::size_t i : {0, 1, 3}) {
-        EXPECT_EQ(all[i].holder.name, "XMM T T none 0 0");
-        EXPECT_EQ(all[i].rival->name, "YMM T NT T0 4 8");
-        EXPECT_NE(all[i].holder.cache_effect, all[i].rival->cache_effect);
-        EXPECT_EQ(all[i].tuned.ratio, 1.2);
-        EXPECT_EQ(all[i].tuned.lead, 0.98);
-        EXPECT_EQ(all[i].weights, (Weights{{Workload::cold, 0.75}, {Workload::hot, 0.25}}));
-    }
-}
-
-TEST(CheckContests, WhereTheRoutineSensesTheWinnerThatDoesNotIsTheRunnerUp) {
-    const CheckContests contests = contests_of(profile());
-    const HoldContest& contest = contests.all()[1];
-    EXPECT_EQ(contest.holder.name, "source 4 > 300: YMM T NT T0 4 8, else XMM T T none 0 0");
-    EXPECT_EQ(contest.rival->name, "XMM T T none 0 0");
-    EXPECT_EQ(contest.tuned.ratio, 1.5);
-    EXPECT_DOUBLE_EQ(contest.tuned.lead, 1.5 / 1.2);
-    const auto* arguments = reinterpret_cast<const asterope_sensing*>(contest.holder.distance);
-    EXPECT_EQ(arguments->threshold, 300u);
-    EXPECT_EQ(arguments->hot, contest.rival->function);
-    EXPECT_EQ(contests.all()[3].holder.name, "XMM T T none 0 0") << "it senses nothing";
-}
-
-TEST(CheckContests, SmallCopiesGoOnWithALargeOne) {
-    const CheckContests contests = contests_of(profile());
-    const HoldContest& small = contests.all()[2];
-    EXPECT_EQ(small.size, 0u);
-    EXPECT_EQ(small.holder.name, "stepped XMM middle 128");
-    EXPECT_EQ(small.rival->name, "stepped XMM up 128");
-    EXPECT_NE(small.holder.function, nullptr);
-    EXPECT_NE(small.holder.large, nullptr);
-    EXPECT_EQ(small.tuned.ratio, 1.3);
-    EXPECT_EQ(small.tuned.lead, 1.01);
-    double sum = 0;
-    for (const auto& [workload, weight] : small.weights) {
-        EXPECT_GT(weight, 0);
-        sum += weight;
-    }
-    EXPECT_EQ(small.weights.size(), small_weights().size());
-    EXPECT_DOUBLE_EQ(sum, 1);
-}
-
-namespace {
-
 /// The same, for which memset was tuned, too.
 json with_memset() {
     const json set = {{"rt", "ZMM"}, {"st", "T"}, {"tb", 4}, {"pw", 8}};
@@ -144,39 +87,61 @@ json with_memset() {
     return both;
 }
 
-} // namespace
-
-TEST(CheckContests, SetsTakeTurnsWithCopiesAndAreTimedAsSets) {
+TEST(CheckContests, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCopies) {
+    const struct {
+        const char *label, *holder, *rival; ///< where the routine senses, that does not
+        double ratio = 1.2, lead = 0.98;
+    } rows[] = {
+        {"128 B", "XMM T T none 0 0", "YMM T NT T0 4 8"},
+        {"memset 512 B", "ZMM T TB4 PW8", "REP_STOSB T"},
+        {"64 KiB", "source 4 > 300: YMM T NT T0 4 8, else XMM T T none 0 0", "XMM T T none 0 0",
+         1.5, 1.5 / 1.2},
+        {"memset 64 KiB", "ZMM T TB4 PW8", "REP_STOSB T"},
+        {"to 128 B", "stepped XMM middle 128", "stepped XMM up 128", 1.3, 1.01},
+        {"memset to 128 B", "stepped YMM middle 128", "stepped XMM middle 128"},
+        {"4 KiB", "XMM T T none 0 0", "YMM T NT T0 4 8"},
+    };
     const CheckContests contests = contests_of(with_memset());
     const auto& all = contests.all();
-    std::vector<std::string> labels;
-    for (const HoldContest& contest : all) labels.push_back(contest.label);
-    EXPECT_EQ(labels, (std::vector<std::string>{"128 B", "memset 512 B", "64 KiB", "memset 64 KiB",
-                                                "to 128 B", "memset to 128 B", "4 KiB"}));
+    ASSERT_EQ(all.size(), std::size(rows));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        SCOPED_TRACE(rows[i].label);
+        const HoldContest& one = all[i];
+        EXPECT_EQ(one.label, rows[i].label);
+        EXPECT_EQ(one.holder.name, rows[i].holder);
+        EXPECT_EQ(one.rival->name, rows[i].rival);
+        EXPECT_EQ(one.tuned.ratio, rows[i].ratio);
+        EXPECT_DOUBLE_EQ(one.tuned.lead, rows[i].lead);
+        const bool sets = one.label.starts_with("memset"),
+                   small = one.label.find("to ") != one.label.npos;
+        EXPECT_EQ(one.holder.operation, sets ? Operation::set : Operation::copy);
+        EXPECT_EQ(one.rival->operation, one.holder.operation);
+        EXPECT_NE(one.holder.function, nullptr);
+        EXPECT_EQ(one.size == 0, small);
+        const double hot = sets ? 0.5 : 0.25;
+        EXPECT_TRUE(small ||
+                    one.weights == Weights({{Workload::cold, 1 - hot}, {Workload::hot, hot}}));
+    }
     EXPECT_EQ(contests.operations(), 2u);
-    EXPECT_EQ(contests_of(profile()).operations(), 1u);
-    for (const HoldContest& contest : all) {
-        const bool sets = contest.label.find("memset") == 0;
-        EXPECT_EQ(contest.holder.operation, sets ? Operation::set : Operation::copy);
-        EXPECT_EQ(contest.rival->operation, contest.holder.operation);
-    }
-    for (const std::size_t i : {1, 3}) {
-        EXPECT_EQ(all[i].holder.name, "ZMM T TB4 PW8");
-        EXPECT_NE(all[i].holder.function, nullptr);
-        EXPECT_EQ(all[i].rival->name, "REP_STOSB T");
-        EXPECT_EQ(all[i].weights, (Weights{{Workload::cold, 0.5}, {Workload::hot, 0.5}}));
-    }
-    const HoldContest& small = all[5];
-    EXPECT_EQ(small.holder.name, "stepped YMM middle 128");
-    EXPECT_EQ(small.holder.large, all[3].holder.function) << "a set, not a copy";
-    EXPECT_EQ(small.rival->name, "stepped XMM middle 128");
-    EXPECT_EQ(small.tuned.ratio, 1.2);
-    std::map<Workload, double> weights(small.weights.begin(), small.weights.end());
-    EXPECT_NEAR(weights.at(Workload::fixed) / weights.at(Workload::mix_l2), 1, 1e-9)
+    EXPECT_NE(all[0].holder.cache_effect, all[0].rival->cache_effect);
+    const auto* arguments = reinterpret_cast<const asterope_sensing*>(all[2].holder.distance);
+    EXPECT_EQ(arguments->threshold, 300u);
+    EXPECT_EQ(arguments->hot, all[2].rival->function);
+    EXPECT_NE(all[4].holder.large, nullptr);
+    EXPECT_EQ(all[4].weights, weights_at(0, small_weights()));
+    EXPECT_EQ(all[5].holder.large, all[3].holder.function) << "a set, not a copy";
+    EXPECT_NEAR(weight_of(all[5].weights, Workload::fixed),
+                weight_of(all[5].weights, Workload::mix_l2), 1e-9)
         << "2 of copies: see small_weights";
+
+    const CheckContests copies = contests_of(profile(), false); // nothing senses
+    EXPECT_EQ(copies.operations(), 1u);
+    EXPECT_EQ(copies.all()[1].holder.name, "XMM T T none 0 0");
+    EXPECT_EQ(copies.all()[1].rival->name, "YMM T NT T0 4 8");
+    EXPECT_EQ(copies.all()[1].tuned.ratio, 1.2);
 }
 
-TEST(CheckContests, SetsWithoutWeightsCountWhatSetsAreTunedForByDefault) {
+TEST(CheckContests, SetsWithoutWeightsCountTheDefaultAndThoseOfAnotherDistributionAreLeftOut) {
     json both = with_memset();
     both["search"]["weights"].erase("memset");
     const CheckContests contests = contests_of(both);
@@ -184,14 +149,11 @@ TEST(CheckContests, SetsWithoutWeightsCountWhatSetsAreTunedForByDefault) {
     EXPECT_EQ(contests.all()[1].weights, balanced);
     both["search"]["weights"]["memset"] = {{"hot", 0}};
     EXPECT_TRUE(mentions(refusal(both), "weights of memset are all 0"));
-}
-
-TEST(CheckContests, SmallSetsOfAnotherDistributionAreLeftOutAndTold) {
     json other = with_memset();
     other["search"]["distribution"] = "mine.csv";
-    const CheckContests contests = contests_of(other);
-    EXPECT_EQ(contests.all().size(), 5u);
-    EXPECT_EQ(contests.small_left_out(),
+    const CheckContests fewer = contests_of(other);
+    EXPECT_EQ(fewer.all().size(), 5u);
+    EXPECT_EQ(fewer.small_left_out(),
               "the small copies were tuned for calls of another distribution, "
               "the small sets were tuned for calls of another distribution");
 }
@@ -228,3 +190,5 @@ TEST(CheckContests, WhatCannotBeTimedIsRefusedWithTheReason) {
         mentions(refusal(profile(), kOldCpu), "memcpy of 128 B is none that this CPU can run"))
         << "a runner-up needs AVX";
 }
+
+} // namespace
