@@ -8,37 +8,13 @@
 #include <regex>
 
 #include "machine/cpu.hpp"
+#include "space/spoiled_copies.hpp"
 #include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
 
 using namespace asterope;
 
 namespace {
-
-struct Asked {
-    char* to;
-    const char* from;
-    std::size_t bytes, distance;
-};
-
-/// Byte by byte upwards, as no compiler may turn into a call or a wider copy.
-void copy_bytes(void* destination, const void* source, std::size_t bytes) {
-    auto* to = static_cast<volatile char*>(destination);
-    const auto* from = static_cast<const char*>(source);
-    for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
-}
-
-void* good(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    return std::memcpy(destination, source, bytes);
-}
-
-/// A copy with a fault: right, and then `Spoil` gets what was copied.
-template <auto Spoil, asterope_candidate Copy = good>
-void* spoiled(void* destination, const void* source, std::size_t bytes, std::size_t distance) {
-    Copy(destination, source, bytes, distance);
-    Spoil({static_cast<char*>(destination), static_cast<const char*>(source), bytes, distance});
-    return destination;
-}
 
 void* returns_the_source(void* destination, const void* source, std::size_t bytes, std::size_t) {
     std::memcpy(destination, source, bytes);
@@ -204,20 +180,11 @@ TEST(Verify, passes_the_real_ones_of_any_machine_and_all_that_this_cpu_runs) {
     }
 }
 
-void* move_good(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    return std::memmove(destination, source, bytes);
-}
-void* move_upwards_only(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    copy_bytes(destination, source, bytes);
-    return destination;
-}
-
 const std::pair<asterope_candidate, const char*> kFaultsOfMoves[] = {
-    {move_upwards_only, "moves 128 bytes wrong \\(source \\+0, by 1\\)"},
-    {spoiled<[](Asked a) { a.to[100] ^= a.to - a.from == -577; }, move_good>,
+    {copy_upwards, "moves 128 bytes wrong \\(source \\+0, by 1\\)"},
+    {spoiled<[](Asked a) { a.to[100] ^= a.to - a.from == -577; }>,
      "moves 577 bytes wrong \\(source \\+0, by -577\\)"},
-    {spoiled<[](Asked a) { a.to[a.bytes] ^= a.bytes == 9001; }, move_good>,
-     "moves 9001 bytes wrong .*"},
+    {spoiled<[](Asked a) { a.to[a.bytes] ^= a.bytes == 9001; }>, "moves 9001 bytes wrong .*"},
     {returns_the_source, "moves 128 bytes wrong .*"},
 };
 
@@ -226,9 +193,7 @@ constexpr std::size_t kBound = 256;
 /// How a small copy must be: it does up to its bound, `large` the rest.
 void* small_good(void* destination, const void* source, std::size_t bytes, std::size_t distance,
                  asterope_candidate large) {
-    if (bytes > kBound) return large(destination, source, bytes, distance);
-    copy_bytes(destination, source, bytes);
-    return destination;
+    return (bytes > kBound ? large : copy_upwards)(destination, source, bytes, distance);
 }
 /// One with a fault, as `spoiled` makes of the others.
 template <auto Spoil>
@@ -239,8 +204,7 @@ void* small_spoiled(void* destination, const void* source, std::size_t bytes, st
 }
 void* forgets_the_large(void* destination, const void* source, std::size_t bytes, std::size_t,
                         asterope_candidate) {
-    if (bytes <= kBound) copy_bytes(destination, source, bytes);
-    return destination;
+    return bytes <= kBound ? copy_upwards(destination, source, bytes, 0) : destination;
 }
 void* wrong_at_the_bound(void* destination, const void* source, std::size_t bytes,
                          std::size_t distance, asterope_candidate large) {
@@ -264,7 +228,8 @@ const std::pair<asterope_small_candidate, const char*> kFaultsOfSmall[] = {
 
 TEST(VerifyMoves, finds_what_goes_wrong_in_one_direction_or_by_one_distance) {
     for (const auto& [move, reason] : kFaultsOfMoves) {
-        EXPECT_PRED2(matches, reason_beside(move_good, move, kOverlappingCopies), reason);
+        EXPECT_PRED2(matches, reason_beside<asterope_candidate>(good, move, kOverlappingCopies),
+                     reason);
     }
 }
 

@@ -1,11 +1,8 @@
 // The parameter space: the paper's tuples and what lies around them, and only what the CPU has.
-#include "space/space.hpp"
-
 #include <algorithm>
-#include <gtest/gtest.h>
 #include <map>
-#include <set>
 
+#include "space/spaces_by_features.hpp"
 #include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
 
@@ -13,17 +10,7 @@ using namespace asterope;
 
 namespace {
 
-using Features = std::set<std::string, std::less<>>;
-
-std::vector<Candidate> space_with(const Features& features) {
-    return paper_space([&](std::string_view name) { return features.count(name) > 0; });
-}
-
-const Features kAll = {"sse4_1", "avx2", "avx512f", "movdir64b", "3dnowprefetch"};
-
-bool everything(std::string_view) {
-    return true;
-}
+const FeatureNames kAll = {"sse4_1", "avx2", "avx512f", "movdir64b", "3dnowprefetch"};
 
 /// The candidate of that name, of the paper's or of any `distance_grid` given.
 Candidate named(const std::string& name, const std::vector<Candidate>& space) {
@@ -36,14 +23,6 @@ Candidate named(const std::string& name, const std::vector<Candidate>& space) {
 
 std::vector<Candidate> around_name(const std::string& name) {
     return neighbours(named(name, paper_space(everything)), everything);
-}
-
-std::set<std::string> names(const std::vector<Candidate>& space) {
-    std::set<std::string> all;
-    for (const Candidate& candidate : space) {
-        EXPECT_TRUE(all.insert(candidate.name()).second) << candidate.name() << " twice";
-    }
-    return all;
 }
 
 // Each family RT LT ST has one tuple without prefetch and 4 x 7 x 16 with it; rep has one each.
@@ -159,9 +138,7 @@ TEST(ExtensionSpace, has_every_variant_beyond_the_paper_at_every_distance_and_us
 }
 
 TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
-    const auto of = [](const Features& features) {
-        return extension_space([=](std::string_view name) { return features.count(name) > 0; });
-    };
+    const auto of = [](const FeatureNames& features) { return extension_space(with(features)); };
     for (const Candidate& candidate : of({})) {
         EXPECT_STREQ(candidate.variant->rt, "XMM");
         EXPECT_STREQ(candidate.variant->lt, "T");
@@ -211,7 +188,7 @@ TEST(Around, keeps_to_what_the_cpu_has) {
     }
 }
 
-std::set<std::string> names_of(const asterope_kind& kind, const Features& features) {
+std::set<std::string> names_of(const asterope_kind& kind, const FeatureNames& features) {
     std::set<std::string> names;
     for (const asterope_copy* copy : copies_of(kind, [&](std::string_view name) {
              EXPECT_EQ(name.find(' '), std::string_view::npos) << "one feature at a time";
@@ -240,11 +217,11 @@ TEST(CopiesOf, a_kind_are_all_in_their_order_each_by_a_name_of_its_own) {
 }
 
 TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
-    const Features masked = {"avx512bw", "avx512f", "avx512vl", "bmi2"};
+    const FeatureNames masked = {"avx512bw", "avx512f", "avx512vl", "bmi2"};
     const struct {
         const asterope_kind& kind;
         const char* name;
-        Features needs;
+        FeatureNames needs;
     } cases[] = {{kSmallCopies, "rep XMM up 128", {}},
                  {kSmallCopies, "stepped YMM up 128", {"avx2"}},
                  {kSmallCopies, "stepped ZMM up 128", {"avx512f", "avx512vl"}},
@@ -257,7 +234,7 @@ TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
     for (const auto& one : cases) {
         EXPECT_EQ(names_of(one.kind, one.needs).count(one.name), 1u) << one.name;
         for (const std::string& missing : one.needs) {
-            Features others = one.needs;
+            FeatureNames others = one.needs;
             others.erase(missing);
             EXPECT_EQ(names_of(one.kind, others).count(one.name), 0u) << one.name << missing;
         }

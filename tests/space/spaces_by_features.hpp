@@ -1,0 +1,34 @@
+// Parameter spaces of CPUs with some features, by the names of their candidates.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <set>
+
+#include "space/space.hpp"
+
+namespace asterope {
+
+using FeatureNames = std::set<std::string, std::less<>>;
+
+inline HasFeature with(const FeatureNames& features) {
+    return [features](std::string_view name) { return features.count(name) > 0; };
+}
+
+inline std::vector<Candidate> space_with(const FeatureNames& features) {
+    return paper_space(with(features));
+}
+
+inline bool everything(std::string_view) {
+    return true;
+}
+
+/// Each has one of its own.
+inline std::set<std::string> names(const std::vector<Candidate>& space) {
+    std::set<std::string> all;
+    for (const Candidate& candidate : space) {
+        EXPECT_TRUE(all.insert(candidate.name()).second) << candidate.name() << " twice";
+    }
+    return all;
+}
+
+} // namespace asterope
