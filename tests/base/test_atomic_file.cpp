@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -184,8 +183,7 @@ TEST_F(AtomicFile, removes_what_a_killed_process_left_and_nothing_else) {
 }
 
 TEST_F(AtomicFile, is_written_whole_before_an_interrupt_comes) {
-    const pid_t child = fork();
-    if (child == 0) {
+    const auto write_for_ever = [&] {
         end_on_interrupts("name");
         std::thread([] {
             sigset_t all; // for the first thread only
@@ -194,11 +192,8 @@ TEST_F(AtomicFile, is_written_whole_before_an_interrupt_comes) {
             for (;;) kill(getpid(), SIGTERM);
         }).detach();
         for (;;) write_atomically(folder / "file", std::string(100000, 'x'));
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 130);
+    };
+    EXPECT_EXIT(write_for_ever(), testing::ExitedWithCode(130), "");
     EXPECT_FALSE(fs::exists(folder / "file") && fs::file_size(folder / "file") != 100000);
     EXPECT_LE(files(), 1u);
 }

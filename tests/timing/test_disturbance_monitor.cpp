@@ -22,16 +22,6 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 /// A machine that does as it is told; nothing disturbs it unless a test does.
 class ToldMachine {
   public:
-    ToldMachine() {
-        now.ticks = 1'000'000;
-        now.nanoseconds = 77 * kMillisecond;
-        now.busy = 3 * kMillisecond;
-        now.switches = 4;
-        now.cpu = kCpu;
-        now.steal = 9;
-        now.speed = 1000;
-    }
-
     /// The thread works.
     void pass(std::int64_t nanoseconds) {
         now.ticks += 2 * static_cast<std::uint64_t>(nanoseconds);
@@ -40,21 +30,24 @@ class ToldMachine {
     }
 
     /// Ends a round of 1.5 ms in which `happen()` did.
-    template <typename Happen> Hits round(Happen happen) {
+    Hits round(const std::function<void()>& happen = [] {}) {
         watch.begin_round();
         pass(750'000);
         happen();
         pass(750'000);
         return watch.end_round();
     }
-    Hits round() {
-        return round([] {});
-    }
     void quiet_rounds(int count) {
         for (int i = 0; i < count; ++i) ASSERT_EQ(round(), Hits{});
     }
 
-    MachineCounters now;
+    MachineCounters now{.ticks = 1'000'000,
+                        .nanoseconds = 77 * kMillisecond,
+                        .busy = 3 * kMillisecond,
+                        .switches = 4,
+                        .cpu = kCpu,
+                        .steal = 9,
+                        .speed = 1000};
     int odd_looks = 0; ///< the next ones see half of the speed
     int looks = 0;
     DisturbanceMonitor watch{kCpu,
