@@ -10,12 +10,12 @@ namespace asterope {
 
 using FeatureNames = std::set<std::string, std::less<>>;
 
-inline HasFeature with(const FeatureNames& features) {
+inline HasFeature has_of(const FeatureNames& features) {
     return [features](std::string_view name) { return features.count(name) > 0; };
 }
 
 inline std::vector<Candidate> space_with(const FeatureNames& features) {
-    return paper_space(with(features));
+    return paper_space(has_of(features));
 }
 
 inline bool everything(std::string_view) {

@@ -36,7 +36,9 @@ TEST(FaultOf, names_what_is_wrong_and_how_a_copy_breaks) {
     EXPECT_EQ(fault(sets_all_of_the_int, 60, false, Operation::set),
               "wrong byte 1 of 2 (value 0, destination +0)");
     const std::pair<CopyFunction, const char*> cases[] = {
-        {spoiled<[](Asked a) { const_cast<char&>(*a.from) += a.bytes == 200; }>,
+        {spoiled<[](Asked a) {
+             if (a.bytes == 200) *a.to = ++const_cast<char&>(*a.from);
+         }>,
          "writes to its source"},
         {spoiled<[](Asked a) { 100 < a.bytes ? std::abort() : void(); }>, "died: Aborted"},
         {spoiled<[](Asked) { _exit(0); }>, "ends the process that calls it"},

@@ -20,7 +20,7 @@ std::size_t side_of(Workload workload) {
 }
 
 /// So far that no load can be mistaken for one behind a store in flight.
-bool apart(const Call& call) {
+bool far_apart(const Call& call) {
     const auto distance = static_cast<std::size_t>(call.destination - call.source) % 4096;
     return 1024 <= distance && distance <= 3072;
 }
@@ -153,7 +153,7 @@ TEST_F(Mix, goes_through_the_fixed_sizes_at_every_misalignment_in_the_same_place
             destinations.insert(destination_offset(call) % 64);
             ASSERT_LE(source_offset(call) + call.bytes, 3 * 4096u);
             ASSERT_LE(destination_offset(call) + call.bytes, 3 * 4096u);
-            ASSERT_TRUE(apart(call));
+            ASSERT_TRUE(far_apart(call));
         }
         EXPECT_EQ(sizes, fixed_sizes());
         for (const auto& [size, count] : counts) EXPECT_EQ(count, counts[1]);
@@ -184,7 +184,7 @@ TEST_F(Mix, walks_through_memory_with_one_small_size_after_the_other_and_does_no
         std::vector<std::size_t> sizes;
         for (std::size_t i = 0; i < made.size(); ++i) {
             const Call& call = made[i];
-            ASSERT_TRUE(apart(call));
+            ASSERT_TRUE(far_apart(call));
             if (i > 0 && made[i - 1].bytes == call.bytes) {
                 ASSERT_EQ(call.source, made[i - 1].source + call.bytes);
                 ASSERT_EQ(call.destination, made[i - 1].destination + call.bytes);

@@ -138,7 +138,7 @@ TEST(ExtensionSpace, has_every_variant_beyond_the_paper_at_every_distance_and_us
 }
 
 TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
-    const auto of = [](const FeatureNames& features) { return extension_space(with(features)); };
+    const auto of = [](const FeatureNames& features) { return extension_space(has_of(features)); };
     for (const Candidate& candidate : of({})) {
         EXPECT_STREQ(candidate.variant->rt, "XMM");
         EXPECT_STREQ(candidate.variant->lt, "T");
