@@ -82,7 +82,8 @@ TEST(ChooseContestants, takes_the_plain_copy_and_the_best_by_size_objective_and_
     const std::vector<Found> about_the_best = {found(128, {{4, 1.50}, {7, 1.49}}),
                                                found(4096, {{5, 1.50}, {7, 1.49}}),
                                                found(65536, {{6, 1.50}, {8, 1.30}})};
-    const std::vector<Found> hot_or_cold = {found(4096, {{1, 1.5, 1, 1}, {2, 1, 1, 1.5}})};
+    const std::vector<Found> hot_or_cold = {
+        found(4096, {{1, 1.5, 1, 1}, {2, 1, 1, 1.5}, {3, 1.4, 1, 1}})};
     const std::vector<Found> localities = {
         found(4096, {{1, 1.2, 1.2, 1.2}, {2, 1.3, 1, 1}, {3, 1, 1.3, 1}, {4, 1, 1, 1.3}})};
     const struct {
