@@ -25,17 +25,18 @@ def test_a_link_to_a_device_is_followed(tmp_path):
 
 
 def test_a_pipe_gets_the_text(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     # The pipe is open before it is written: nothing here waits for the other.
-    keeps_open = os.open(tmp_path / "pipe", os.O_RDWR)
+    keeps_open = os.open(pipe, os.O_RDWR)
     reader.start()
     write_files(tmp_path, {"pipe": "text" * 100_000})
     os.close(keeps_open)
     reader.join()
     assert read == [b"text" * 100_000]
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 def test_a_pipe_without_a_reader_is_refused_and_not_waited_for(tmp_path):
@@ -69,8 +70,9 @@ def test_a_loop_of_links_is_refused(tmp_path):
 
 
 def as_program(code: str, **settings: object) -> subprocess.CompletedProcess:
+    imports = "import os, signal\nfrom pathlib import Path\nfrom asterope import atomic_file\n"
     return subprocess.run(
-        [sys.executable, "-c", f"from asterope.atomic_file import write_files\n{code}"],
+        [sys.executable, "-c", imports + code],
         env={**os.environ, "PYTHONPATH": str(REPOSITORY / "scripts")},
         check=False,
         **settings,
@@ -81,8 +83,9 @@ def as_program(code: str, **settings: object) -> subprocess.CompletedProcess:
 @pytest.mark.parametrize("into", ["pipe", "file"])
 def test_standard_output_is_written_wherever_it_leads(tmp_path, name, into):
     folder, _, last = name.rpartition("/")
-    code = "from pathlib import Path\nprint('before', flush=True)\n"
-    code += f"write_files(Path({folder!r}), {{{last!r}: 'text\\n'}})\nprint('after')"
+    code = f"""print("before", flush=True)
+atomic_file.write_files(Path({folder!r}), {{{last!r}: "text\\n"}})
+print("after")"""
     if into == "pipe":
         assert as_program(code, stdout=subprocess.PIPE).stdout == b"before\ntext\nafter\n"
     else:
@@ -116,34 +119,30 @@ def test_the_file_of_a_living_process_is_left_alone(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_while_writing_comes_when_all_is_written(tmp_path, number):
-    code = f"""
-import os, signal
-from pathlib import Path
-from asterope import atomic_file
+# In the middle of writing, something happens to the process.
+MEANWHILE = """
 from asterope.command_line import run
 fsync = os.fsync
 def meanwhile(descriptor):
-    os.kill(os.getpid(), {int(number)})
+    os.kill(os.getpid(), {number})
     fsync(descriptor)
 atomic_file.os.fsync = meanwhile
-raise SystemExit(run("name", lambda: write_files(Path({str(tmp_path)!r}), {{"a": "1", "b": "2"}})))
+written = lambda: atomic_file.write_files(Path({folder!r}), {{"a": "1", "b": "2"}})
+raise SystemExit(run("name", written))
 """
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_writing_comes_when_all_is_written(tmp_path, number):
+    code = MEANWHILE.format(number=int(number), folder=str(tmp_path))
     done = as_program(code, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (130, b"name: interrupted\n")
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
 
 
 def test_a_kill_while_writing_leaves_nothing_behind_after_the_next_run(tmp_path):
-    code = f"""
-import os, signal
-from pathlib import Path
-from asterope import atomic_file
-atomic_file.os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
-write_files(Path({str(tmp_path)!r}), {{"file": "1"}})
-"""
+    code = MEANWHILE.format(number=int(signal.SIGKILL), folder=str(tmp_path))
     assert as_program(code).returncode == -signal.SIGKILL
     assert len(os.listdir(tmp_path)) == 1
-    write_files(tmp_path, {"file": "2"})
-    assert os.listdir(tmp_path) == ["file"]
+    write_files(tmp_path, {"a": "2"})
+    assert os.listdir(tmp_path) == ["a"]

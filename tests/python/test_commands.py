@@ -10,19 +10,14 @@ from pathlib import Path
 import asterope
 import pytest
 from asterope import __main__, commands
-from command_errors import only_error_of
+from command_errors import only_error_of, run_command
 
 
-def run(*arguments: str, path: str = os.defpath, cwd: Path) -> subprocess.CompletedProcess:
-    scripts = Path(asterope.__file__).parents[1]
-    return subprocess.run(
-        [sys.executable, "-m", "asterope", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(scripts), "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def run(*words: object, cwd: Path, path: str = os.defpath) -> subprocess.CompletedProcess:
+    """Python with these words, which finds the package."""
+    scripts = str(Path(asterope.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": scripts, "PATH": path}
+    return run_command(sys.executable, *words, cwd=cwd, env=environment)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
@@ -39,19 +34,17 @@ def test_it_lists_every_command(capsys, arguments):
         assert summary in said
 
 
-def test_it_hands_on_the_exit_code_and_the_error(tmp_path):
-    done = run("generate", "absent.json", cwd=tmp_path)
-    assert "absent.json" in only_error_of("asterope-generate", done, 2)
-
-
-def test_a_command_that_is_none_gets_one_line(tmp_path):
-    done = run("generat", cwd=tmp_path)
-    assert "generat" in only_error_of("python -m asterope", done, 2)
-
-
-def test_it_runs_the_programs_that_are_on_the_path(build_dir, tmp_path):
-    done = run("tune", "check", "absent.json", cwd=tmp_path, path=str(build_dir))
-    assert "absent.json" in only_error_of("asterope-tune", done, 2)
+@pytest.mark.parametrize(
+    ("words", "program"),
+    [
+        (["generate", "absent.json"], "asterope-generate"),
+        (["tune", "check", "absent.json"], "asterope-tune"),  # which is on the path
+        (["absent.json"], "python -m asterope"),  # no command
+    ],
+)
+def test_it_hands_on_the_exit_code_and_the_error(build_dir, tmp_path, words, program):
+    done = run("-m", "asterope", *words, cwd=tmp_path, path=str(build_dir))
+    assert "absent.json" in only_error_of(program, done, 2)
 
 
 def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
@@ -83,15 +76,14 @@ def test_the_program_of_the_same_installation_goes_before_the_path(tmp_path, mon
         ("elftools", "pyelftools", ("prove", ["--", "true"])),  # a trial's alone
     ],
 )
-def test_a_missing_module_gets_one_line_that_says_what_to_install(module, package, arguments):
+def test_a_missing_module_gets_one_line_that_says_what_to_install(
+    tmp_path, module, package, arguments
+):
     lacking = (
         f"import sys; sys.modules[{module!r}] = None; from asterope import commands; "
         f"sys.exit(commands.run_command(*{arguments!r}))"
     )
-    path = {**os.environ, "PYTHONPATH": str(Path(asterope.__file__).parents[1])}
-    command = [sys.executable, "-c", lacking]
-    done = subprocess.run(command, capture_output=True, text=True, env=path, timeout=60)
-    said = only_error_of(f"asterope-{arguments[0]}", done, 1)
+    said = only_error_of(f"asterope-{arguments[0]}", run("-c", lacking, cwd=tmp_path), 1)
     assert f"needs the Python module {module}" in said and f"python3-{package}" in said
 
 

@@ -11,37 +11,35 @@ import pytest
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "packaging" / "gather_docs.py"
 
 
-@pytest.fixture
-def gather_docs(tmp_path, monkeypatch):
-    """The script, of a checkout that is made up."""
+def script():
     spec = importlib.util.spec_from_file_location("gather_docs", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    root = tmp_path / "checkout"
-    for name in (
-        "LICENSE",
-        "generated/pictures/ratio.png",
-        "scripts/docs/flow.svg",
-        "scripts/docs/system.md",
-        "scripts/fleet/job.sh",
-        "tests/examples/make/Makefile",
-        "tests/examples/make/__pycache__/x.pyc",
-        "tuner/cpu.hpp",
-    ):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(name)
-    (root / "scripts/fleet/job.sh").chmod(0o755)
-    (root / "README.md").write_text(
-        "[system](scripts/docs/system.md#units) [all](scripts/docs) [cpu](tuner/cpu.hpp) "
-        "[up](#top) [web](https://example.org/a.md) table[i](destination) "
+    return module
+
+
+@pytest.fixture
+def gather_docs(tmp_path, monkeypatch):
+    """The script, of a checkout that is made up."""
+    files = {
+        **dict.fromkeys(("LICENSE", "generated/pictures/ratio.png", "scripts/docs/flow.svg"), ""),
+        **dict.fromkeys(("scripts/docs/system.md", "scripts/fleet/job.sh", "tuner/cpu.hpp"), ""),
+        "tests/examples/make/Makefile": "",
+        "tests/examples/make/__pycache__/x.pyc": "",
+        "tests/examples/make/README.md": "[guide](../../../scripts/docs/guide.md)",
+        "README.md": "[system](scripts/docs/system.md#units) [all](scripts/docs) "
+        "[cpu](tuner/cpu.hpp) [up](#top) [web](https://example.org/a.md) table[i](destination) "
         "[![ratio](generated/pictures/ratio.png)](generated/pictures/ratio.png)\n"
-        '<img src="scripts/docs/flow.svg">\n'
-    )
-    (root / "scripts/docs/guide.md").write_text(
-        "[readme](../../README.md) [make](../../tests/examples/make/Makefile) "
-        "[job](../fleet/job.sh) [other](system.md)"
-    )
-    (root / "tests/examples/make/README.md").write_text("[guide](../../../scripts/docs/guide.md)")
+        '<img src="scripts/docs/flow.svg">\n',
+        "scripts/docs/guide.md": "[readme](../../README.md) [job](../fleet/job.sh) "
+        "[make](../../tests/examples/make/Makefile) [other](system.md)",
+    }
+    root = tmp_path / "checkout"
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    (root / "scripts/fleet/job.sh").chmod(0o755)
+    module = script()
     monkeypatch.setattr(module, "ROOT", root)
     return module
 
@@ -60,26 +58,24 @@ def test_links_lead_to_the_installed_places(gather_docs, monkeypatch, tmp_path):
         '<img src="flow.svg">\n'
     )
     assert (tmp_path / "out/guide.md").read_text() == (
-        "[readme](README.md) [make](examples/make/Makefile) [job](fleet/job.sh) [other](system.md)"
+        "[readme](README.md) [job](fleet/job.sh) [make](examples/make/Makefile) [other](system.md)"
     )
     assert (tmp_path / "out/examples/make/README.md").read_text() == "[guide](../../guide.md)"
 
 
 def test_files_are_copied_and_may_be_run_as_before(gather_docs, monkeypatch, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/of an earlier build.md").write_text("")
-    run(gather_docs, monkeypatch, tmp_path / "out")
-    names = {str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*.*")}
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "of an earlier build.md").write_text("")
+    run(gather_docs, monkeypatch, out)
+    names = {str(path.relative_to(out)) for path in out.rglob("*.*")}
     assert "of an earlier build.md" not in names
     assert not [name for name in names if "pycache" in name]
-    assert (tmp_path / "out/fleet/job.sh").stat().st_mode & 0o100
+    assert (out / "fleet/job.sh").stat().st_mode & 0o100
 
 
 def test_every_link_of_our_guides_leads_somewhere(repository, monkeypatch, tmp_path):
-    spec = importlib.util.spec_from_file_location("gather_docs", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    run(module, monkeypatch, tmp_path)
+    run(script(), monkeypatch, tmp_path)
     pages = list(tmp_path.rglob("*.md"))
     assert tmp_path / "README.md" in pages
     checked = 0

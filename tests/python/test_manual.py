@@ -6,12 +6,12 @@ import importlib.util
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from command_errors import run_command
+from copy_programs import need, output_of
 from packaging_samples import PROGRAMS, commands_in, help_of, options_in
 
 
@@ -20,7 +20,7 @@ def share(repository: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFa
     """The folder that becomes PREFIX/share."""
     folder = tmp_path_factory.mktemp("share")
     script = repository / "scripts" / "packaging" / "manual.py"
-    subprocess.run([sys.executable, script, build_dir, folder], check=True, timeout=120)
+    output_of(sys.executable, script, build_dir, folder)
     return folder
 
 
@@ -75,16 +75,11 @@ def test_a_man_page_has_its_sections_and_the_exit_codes(share, program):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_man_shows_a_page_without_a_warning(share, program):
-    if not shutil.which("man") or not shutil.which("groff"):
-        pytest.skip("man is not installed")
-    done = subprocess.run(
-        ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", f"man/man1/{program}.1"],
-        cwd=share,
-        env={**os.environ, "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    need("man", "groff")
+    settings = {"LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"}
+    command = ("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z")
+    page = share / "man" / "man1" / f"{program}.1"
+    done = run_command(*command, page, env={**os.environ, **settings})
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -122,13 +117,7 @@ def complete(share: Path, program: str, *words: str) -> list[str]:
         _{program.replace("-", "_")}
         (( ! ${{#COMPREPLY[@]}} )) || printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(
-        ["bash", "--norc", "-uc", script, "bash", *words],
-        cwd=share,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run_command("bash", "--norc", "-uc", script, "bash", *words, cwd=share)
     assert (done.returncode in (0, 1), done.stderr) == (True, "")
     return done.stdout.splitlines()
 
@@ -165,22 +154,15 @@ def test_the_words_that_completion_offers_are_in_the_text_of_their_option(build_
     words = manual().WORDS
     used = set()
     for program in ("asterope-tune", "asterope-bench"):
-        done = subprocess.run(
-            [build_dir / program, "--help-json"], check=True, stdout=subprocess.PIPE, timeout=60
-        )
-        top = json.loads(done.stdout)
+        top = json.loads(output_of(build_dir / program, "--help-json"))
         for option in top["options"]:
-            for name in option["names"]:
-                key = f"{program} {name}" if f"{program} {name}" in words else name
-                if key not in words:
-                    continue
+            names = {f"{program} {name}" for name in option["names"]} & set(words)
+            for key in names or set(option["names"]) & set(words):
                 used.add(key)
                 told = set(re.findall(r"\w+", option["description"]))
-                assert set(words[key].split()) <= told, key
                 # "cold: neither; consume: ..." explains words: completion offers these at least
                 explained = set(re.findall(r"(?:^|; )(\w+):", option["description"]))
-                assert explained <= set(words[key].split()), key
-        for command in top["commands"]:
-            for option in command["options"]:
-                used.update(set(option["names"]) & set(words))
+                assert explained <= set(words[key].split()) <= told, key
+        options = [option for command in top["commands"] for option in command["options"]]
+        used.update({name for option in options for name in option["names"]} & set(words))
     assert used == set(words)

@@ -70,9 +70,7 @@ def test_copies_smaller_than_any_in_the_map_pay_nothing() -> None:
 
 
 def changed(**fields: object) -> str:
-    whole = raw()
-    whole["places"][0].update(fields)
-    return json.dumps(whole)
+    return edited(lambda whole: whole["places"][0].update(fields))
 
 
 def edited(edit: Callable[[dict[str, Any]], object]) -> str:
@@ -81,6 +79,7 @@ def edited(edit: Callable[[dict[str, Any]], object]) -> str:
     return json.dumps(whole)
 
 
+TOO_LONG = 'places[0].build_id: "' + 16 * "ab" + '..." is longer than 64 characters'
 BAD = {
     "no JSON": ("{", "line 1, column 2: not JSON"),
     "a profile": (json.dumps(good_profile()), 'format: not a map of places ("format" must be'),
@@ -90,7 +89,7 @@ BAD = {
     "an unknown way": (changed(way="fast"), 'places[0].way: "fast" is none of libc, hot'),
     "another function": (changed(function="strcpy"), 'places[0].function: "strcpy" is none'),
     "a build id of letters": (changed(build_id="xy"), 'places[0].build_id: "xy" has characters'),
-    "a long build id": (changed(build_id="ab" * 33), "is longer than 64 characters"),
+    "a long build id": (changed(build_id="ab" * 33), TOO_LONG),
     "no offset": (changed(offset=0), "places[0].offset: 0 is less than 1"),
     "a small size": (changed(least=256), "places[0].least: 256 is less than 512"),
     "no power of two": (changed(least=1000), "places[0].least: 1000 is no power of two"),
@@ -109,8 +108,7 @@ def test_a_bad_map_is_refused_in_one_line_with_its_place(written, case: str) -> 
     path = written(content)
     with pytest.raises(BadInput) as error:
         read_places(path, ENTRIES)
-    assert str(error.value).startswith(f"{path}: {said}" if said[0] != "i" else str(path))
-    assert said in str(error.value) and str(error.value).isprintable()
+    assert str(error.value).startswith(f"{path}: {said}") and str(error.value).isprintable()
 
 
 def test_generate_refuses_it_and_leaves_what_is_there(written, tmp_path: Path, capsys) -> None:
@@ -129,20 +127,14 @@ def test_generate_refuses_it_and_leaves_what_is_there(written, tmp_path: Path, c
 def trial_of(**factors: dict[str, float]) -> SimpleNamespace:
     """Its places are files of these names, and ways take so much of libc's time there."""
     dice, observed = random.Random(1), Observed(cpu_seconds=10.0, processes=1, runs=1)
-    names = [
-        LIBC,
-        LIBC_AGAIN,
-        ROUTINE,
-        *sorted({w for f in factors.values() for w in f} - {ROUTINE}),
-    ]
+    others = sorted({way for of in factors.values() for way in of} - {ROUTINE})
+    names = [LIBC, LIBC_AGAIN, ROUTINE, *others]
+
+    def block(way: str, factor: float) -> Block:
+        return Block(way, [factor * dice.gauss(1, 0.02) for _ in range(5)], [1.0] * 5, 5)
+
     for module, of in factors.items():
-        cycles = [
-            [
-                Block(way, [of.get(way, 1.0) * dice.gauss(1, 0.02) for _ in range(5)], [1.0] * 5, 5)
-                for way in names
-            ]
-            for _ in range(60)
-        ]
+        cycles = [[block(way, of.get(way, 1.0)) for way in names] for _ in range(60)]
         observed.places[Place(module, 8, "memcpy", 1024)] = Seen(1000, 1000, cycles=cycles)
     return SimpleNamespace(observed=observed, names=names)
 

@@ -51,7 +51,7 @@ def routine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "asterope_memcpy.c"
 
 
-def test_all_loops_are_built_and_timed(routine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_loops_are_built_and_timed(routine: Path, capsys) -> None:
     allowed = os.sched_getaffinity(0)
     assert exit_code_of(command.main, routine, "--rounds", "1") == 0
     assert os.sched_getaffinity(0) == allowed
@@ -66,32 +66,24 @@ WRONG = MEMCPY + "{ *(char *)to = *(const char *)from + (n == 1); return to; }"
 CRASH = MEMCPY + "{ (void)to; (void)from; (void)n; __builtin_trap(); }"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "code"),
-    [
-        ("int x = ;", "error", 2),
-        ("int x;", "asterope_memcpy", 2),
-        (WRONG, "the routine copies 2000 bytes wrongly", 1),
-        (CRASH, "end with -4", 1),
-    ],
-    ids=["no C", "no such function", "wrong", "crash"],
-)
-def test_what_is_no_routine_gets_one_line(
-    text: str, expected: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+NO_ROUTINES = {
+    "no C": ("int x = ;", "error", 2),
+    "no such function": ("int x;", "asterope_memcpy", 2),
+    "wrong": (WRONG, "the routine copies 2000 bytes wrongly", 1),
+    "crash": (CRASH, "end with -4", 1),
+}
+
+
+@pytest.mark.parametrize("case", NO_ROUTINES)
+def test_what_is_no_routine_gets_one_line(case: str, tmp_path: Path, capsys) -> None:
+    text, expected, code = NO_ROUTINES[case]
     other = tmp_path / "other.c"
     other.write_text(text + "\n")
     assert exit_code_of(command.main, other, "--rounds", "1") == code
     assert expected in only_line_of("asterope-placement", capsys)
 
 
-BAD = ["--rounds 0", "--cpu x", "--cpu 65535"]
-
-
-@pytest.mark.parametrize("arguments", [*BAD, "absent.c"])
-def test_bad_arguments_get_one_line(
-    arguments: str, routine: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = [routine] if arguments in BAD else []
-    assert exit_code_of(command.main, *given, *arguments.split()) == 2
+@pytest.mark.parametrize("arguments", ["{} --rounds 0", "{} --cpu x", "{} --cpu 65535", "absent.c"])
+def test_bad_arguments_get_one_line(arguments: str, routine: Path, capsys) -> None:
+    assert exit_code_of(command.main, *arguments.format(routine).split()) == 2
     only_line_of("asterope-placement", capsys)

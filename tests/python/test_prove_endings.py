@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 from asterope.prove.copies import LIBC
-from copy_programs import output_of
-from prove_command import REGEX, SAY, only_error, rows_of
+from prove_command import REGEX, SAY, interrupted_output, only_error, rows_of
 
 # --- Interrupts and terminals ---------------------------------------------------------------------
 
@@ -38,44 +37,28 @@ def lives(pid: int) -> bool:
     return state not in "ZX"
 
 
-def interrupted_output(
-    settings: dict, wait: Callable[[subprocess.Popen], None], number: int
-) -> str:
-    """What it prints on stdout when it gets the signal after `wait`, and only says so on stderr."""
-    process = subprocess.Popen(**settings)
-    try:
-        wait(process)
-        process.send_signal(number)
-        stdout, stderr = process.communicate(timeout=120)
-    finally:
-        process.kill()
-        process.communicate()
-    assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
-    return stdout
-
-
 def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_path) -> None:
     """Eight rounds, then one run that would go on for ever, with a child that would, too."""
     hang = f"echo x >>runs; [ $(wc -l <runs) -gt 27 ] && {{ echo $$ >pid; sleep 1000; }}; {SAY}"
     asked = ("--rounds", "1000", "--metric", REGEX, "--json", "out.json")
-    children: list[str] = []
+    children: list[int] = []
 
-    def its_last_run_began(process: subprocess.Popen) -> None:
-        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
-        of = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        children.extend(of.read_text().split())
+    def its_last_run_began(process: subprocess.Popen) -> bool:
+        children[:] = children_of(process)
+        return (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != ""
 
     settings = command(*asked, "--", "sh", "-c", hang)
     stdout = interrupted_output(settings, its_last_run_began, signal.SIGTERM)
     assert "8 rounds of 3 copies" in stdout and "; interrupted." in stdout
     assert "faster: 100.0 %" in stdout
     assert json.loads((tmp_path / "out.json").read_text())["stopped_by"] == "interrupt"
-    assert children and not any(lives(int(pid)) for pid in children)
+    assert children and not any(map(lives, children))
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def worker_of(process: subprocess.Popen) -> int:
-    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+def children_of(process: subprocess.Popen) -> list[int]:
+    of = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    return [int(pid) for pid in of.read_text().split()]
 
 
 # Leaves something that is in no group of its, and goes on for ever itself; where is the folder?
@@ -86,7 +69,7 @@ LEAVES = "setsid sleep 1000 & echo $! $$ {folder} >said; sleep 1000"
     "kill",
     [
         lambda process: process.kill(),
-        lambda process: os.kill(worker_of(process), signal.SIGKILL),
+        lambda process: os.kill(*children_of(process), signal.SIGKILL),
         lambda process: os.killpg(process.pid, signal.SIGKILL),
         lambda process: process.send_signal(signal.SIGHUP),
     ],
@@ -208,7 +191,7 @@ WRONG = {
         "exit code 3: no room",
     ),
     "a server without the library": (
-        *("env -i {python} server.py {port}", "", "under fast: env "),
+        *(f"env -i {sys.executable} server.py {{port}}", "", "under fast: env "),
         "runs without fast.so: its environment was cleared",
     ),
     "a client": ("", "sh -c 'echo cannot ask >&2; exit 2'", "under libc: sh ", "2: cannot ask"),
@@ -216,33 +199,28 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("server", "client", "who", "said"), WRONG.values(), ids=WRONG)
-def test_a_party_that_goes_wrong_is_named(
-    prove, parties, server: str, client: str, who: str, said: str
-) -> None:
+def test_a_party_that_goes_wrong_is_named(prove, parties, server, client, who, said) -> None:
     dies = client if client == "fast" else "nothing"
     _, good_client, _, *good_server = parties("{port}", dies)
-    asked = shlex.split(server.replace("{python}", sys.executable)) or good_server
     client = good_client if client in ("", "fast") else client
-    message = only_error(prove("--metric", REGEX, "--client", client, "--", *asked), 1)
+    asked = ("--client", client, "--", *(shlex.split(server) or good_server))
+    message = only_error(prove("--metric", REGEX, *asked), 1)
     assert who in message and said in message
 
 
-def test_a_client_may_be_static(prove, tmp_path: Path) -> None:
-    source = tmp_path / "client.c"
-    source.write_text('#include <stdio.h>\nint main(void) { puts("took 3"); return 0; }\n')
-    output_of("cc", "-static", source, "-o", tmp_path / "client")
+def test_a_client_may_be_static(prove, libraries: Path) -> None:
     server = (sys.executable, "-c", "import time; time.sleep(1000)")
-    done = prove("--metric", REGEX, "--client", tmp_path / "client", "--", *server)
+    done = prove("--metric", REGEX, "--client", libraries / "static", "--", *server)
     assert (done.returncode, rows_of(done)[LIBC]) == (0, "3"), done
 
 
 def test_an_interrupt_ends_the_servers(command, parties, tmp_path: Path) -> None:
-    def all_began(_: subprocess.Popen) -> None:
-        wait_for(lambda: (tmp_path / "said").exists() and len(processes(tmp_path)) == 3)
+    def all_began(_: subprocess.Popen) -> bool:
+        return (tmp_path / "said").exists() and len(processes(tmp_path)) == 3
 
     settings = command("--rounds", "10000", *parties("{port}"))
     interrupted_output(settings, all_began, signal.SIGINT)
-    assert not any(lives(pid) for pid in processes(tmp_path))
+    assert not any(map(lives, processes(tmp_path)))
     assert list((tmp_path / "tmp").iterdir()) == []
 
 

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -19,12 +18,9 @@ from asterope.faults import BadInput
 from asterope.prove.options import parse
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
-from command_errors import only_error_of
 from copy_programs import output_of, shared_library
 from profile_samples import good_profile, plain_profile
-from prove_command import runs, settings_of
-
-only_error = partial(only_error_of, "asterope-prove")
+from prove_command import interrupted_output, only_error, runs, settings_of
 
 ROUTINE = """
 #include <stddef.h>
@@ -62,20 +58,16 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, spin in (("slow", 1500), ("like", 0)):
         shared_library(folder / f"{name}.so", ROUTINE.replace("SPIN", str(spin)))
     shared_library(folder / "nothing.so", "int unused;\n")
-    (folder / "program.c").write_text(PROGRAM)
-    output_of(
-        *("cc", "-O2", "-fno-builtin", "-Wl,--build-id", folder / "program.c"),
-        *("-o", folder / "program"),
-    )
-    output_of("cc", "-O2", "-static", folder / "program.c", "-o", folder / "static")
-    (folder / "text.so").write_text("no library\n")
+    source = folder / "program.c"
+    source.write_text(PROGRAM)
+    flags = ("-O2", "-fno-builtin", "-Wl,--build-id")
+    output_of("cc", *flags, source, "-o", folder / "program")
+    output_of("cc", "-O2", "-static", source, "-o", folder / "static")
     return folder
 
 
 @pytest.fixture
-def settings(
-    repository: Path, build_dir: Path, things: Path, tmp_path: Path
-) -> Callable[..., dict]:
+def settings(repository, build_dir, things: Path, tmp_path: Path) -> Callable[..., dict]:
     (tmp_path / "tmp").mkdir()
 
     def of(*arguments: object, routine: str = "slow") -> dict:
@@ -93,37 +85,30 @@ def prove(settings, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess
 def test_a_slower_routine_is_found_named_and_advised_against(
     prove, things: Path, repository: Path, tmp_path: Path
 ) -> None:
-    file = tmp_path / "trial.json"
-    done = prove("--time", "20s", "--json", file, "--", things / "program", 800_000)
+    """And the place that wants another way is written."""
+    file, mapping = tmp_path / "trial.json", tmp_path / "places.json"
+    run = ("--time", "20s", "--json", file, "--write", mapping, "--", things / "program", 800_000)
+    done = prove(*run)
     assert (done.returncode, done.stderr) == (3, ""), done
     lines = done.stdout.splitlines()
     assert lines[0].startswith("With the routine this program runs ")
     assert "% slower (" in lines[0] and lines[0].endswith("; it is slower than libc at 1 place.")
     assert "program main (memcpy)" in done.stdout and "8KiB.." in done.stdout
-    assert lines[-1] == "Leave it: the routine makes this program slower."
     found = json.loads(file.read_text())
     schema = json.loads((repository / "scripts/asterope/trial.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(found, schema)
-    place = found["places"][0]
-    assert (place["module"], place["caller"], place["best"]) == (
-        *(str(things / "program"), "main", "libc"),
-    )
+    (place,) = found["places"]
+    assert (place["module"], place["caller"]) == (str(things / "program"), "main")
     assert found["gain"]["high"] < 0 and place["ratios"]["routine"]["high"] < 1
-    assert lines[-2].startswith("Note: 1 place wants another way than the routine: --write PLACES")
 
-
-def test_places_that_want_another_way_are_written(prove, things: Path, tmp_path: Path) -> None:
-    files = ("--json", tmp_path / "trial.json", "--write", tmp_path / "places.json")
-    done = prove("--time", "20s", *files, "--", things / "program", 800_000)
-    place, mapped = (json.loads(Path(file).read_text())["places"][0] for file in files[1::2])
+    (mapped,) = json.loads(mapping.read_text())["places"]
     build = output_of("readelf", "-nW", things / "program")
     assert f"Build ID: {mapped.pop('build_id')}\n" in build
     assert mapped.pop("way") == place["best"] == "libc"
     assert mapped == {name: place[name] for name in mapped}
-    said, to_do = done.stdout.splitlines()[-2:]
-    assert said == f"Wrote {files[-1]}: 1 place with another way than the routine."
-    assert to_do.startswith(f"To give each place its way: scripts/tune --places {files[-1]}, then ")
+    assert lines[-2] == f"Wrote {mapping}: 1 place with another way than the routine."
+    assert lines[-1].startswith(f"To give each place its way: scripts/tune --places {mapping}, ")
 
 
 @pytest.mark.parametrize("option", ["--json", "--write"])
@@ -146,6 +131,9 @@ def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, thing
     done = prove("--time", "2s", "--", things / "program", 10**12)
     assert time.monotonic() - began < 60
     assert done.returncode == 3 and "% slower (" in done.stdout
+    *_, note, advice = done.stdout.splitlines()
+    assert note.startswith("Note: 1 place wants another way than the routine: --write PLACES")
+    assert advice == "Leave it: the routine makes this program slower."
 
 
 def test_other_libraries_are_ways_too(prove, things: Path, tmp_path: Path) -> None:
@@ -180,14 +168,14 @@ def test_what_was_seen_before_a_failure_is_shown(prove, things: Path, tmp_path: 
 
 
 def test_an_interrupt_shows_what_is_known(settings, things: Path, tmp_path: Path) -> None:
-    running = subprocess.Popen(**settings("--time", "60s", "--", things / "program", 10**12))
-    while not list((tmp_path / "tmp").glob("*/*/files/*.raw")):
-        time.sleep(0.1)
-    time.sleep(2)
-    running.send_signal(signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=60)
-    assert (running.returncode, stderr) == (130, "asterope-prove: interrupted\n")
-    assert "program main (memcpy)" in stdout
+    def it_copies(_: subprocess.Popen) -> bool:
+        if not list((tmp_path / "tmp").glob("*/*/files/*.raw")):
+            return False
+        time.sleep(2)
+        return True
+
+    running = settings("--time", "60s", "--", things / "program", 10**12)
+    assert "program main (memcpy)" in interrupted_output(running, it_copies, signal.SIGINT)
 
 
 # --- What is kept under a name ---
@@ -203,12 +191,11 @@ def named(settings, build_dir: Path, things: Path, tmp_path: Path):
     shutil.copy(things / "slow.so", built / "libasterope_memcpy.so")
     profile.write_text(json.dumps(plain_profile(platform.machine())))
 
+    config = {"ASTEROPE_BUILD_DIR": str(built), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
     def run(*arguments: object) -> subprocess.CompletedProcess:
         given = settings(*arguments, routine="")
-        given["env"] |= {
-            "ASTEROPE_BUILD_DIR": str(built),
-            "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        }
+        given["env"] |= config
         return subprocess.run(**given, timeout=300)
 
     return run
@@ -226,23 +213,20 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
     (place,) = json.loads((kept / "places.json").read_text())["places"]
     assert (place["caller"], place["way"]) == ("main", "libc")
     assert json.loads(file.read_text())["map_gain"]["low"] > -0.5
-    assert f"LD_PRELOAD={kept / 'libasterope_preload.so'}" in named("list").stdout
-    under = {**os.environ, "LD_PRELOAD": str(kept / "libasterope_preload.so")}
-    said = subprocess.run(
-        [things / "program", "1"], env={**under, "ASTEROPE_VERBOSE": "1"}, capture_output=True
-    )
+    library = kept / "libasterope_preload.so"
+    assert f"LD_PRELOAD={library}" in named("list").stdout
+    under = {**os.environ, "LD_PRELOAD": str(library), "ASTEROPE_VERBOSE": "1"}
+    said = subprocess.run([things / "program", "1"], env=under, capture_output=True)
     assert said.returncode == 0 and said.stderr.endswith(b", 1 place apart\n")
 
     assert named("merge", "own").returncode == 2
     for _ in range(2):
-        assert (
-            named("--explore", 2, "--name", "own", "--", things / "program", 12_000_000).stdout
-            == ""
-        )
+        explored = named("--explore", 2, "--name", "own", "--", things / "program", 12_000_000)
+        assert explored.stdout == ""
     merged = named("merge", "own")
     assert "2 processes." in merged.stdout and "program main (memcpy)" in merged.stdout
     assert "its map" in merged.stdout.splitlines()[0], merged  # or that it cannot be told yet
-    (kept / "libasterope_preload.so").unlink()
+    library.unlink()
     assert "asterope-prove merge own" in named("list").stdout
     assert named("remove", "own").returncode == 0 and not kept.exists()
     assert named("list").stdout == ""
@@ -283,8 +267,7 @@ BAD_NAMES = {
 @pytest.mark.parametrize("case", BAD_NAMES)
 def test_bad_names_are_one_line(named, case: str) -> None:
     arguments, said = BAD_NAMES[case]
-    done = named(*arguments)
-    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    assert said in only_error(named(*arguments), 2)
 
 
 BAD = {

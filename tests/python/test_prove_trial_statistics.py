@@ -32,9 +32,11 @@ from made_up_trials import (
     heavy_tails,
     in_phases,
     like,
+    scaled,
     slower_reader,
     steady,
     true_gain,
+    with_stalls,
 )
 
 EXPERIMENTS = 100
@@ -56,6 +58,12 @@ def share(of: Sequence[bool]) -> float:
     return sum(of) / len(of)
 
 
+def assert_near(found: Sequence[Estimate], truth: float, near: float, held: float) -> None:
+    """So large a share of the intervals holds the truth, and the middle estimate is so near it."""
+    assert share([one.low <= truth <= one.high for one in found]) > held
+    assert median(one.value for one in found) == pytest.approx(truth, abs=near)
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.parametrize("factor", FACTORS)
 def test_nineteen_of_twenty_intervals_hold_the_truth(program, factor: float) -> None:
@@ -66,9 +74,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(program, factor: float) -> 
     ways = (ROUTINE, LIBC_AGAIN)
     runs = (estimates(program(factor), seed, 60, *ways) for seed in range(EXPERIMENTS))
     for true_one, found in zip((truth, 1.0), zip(*runs)):
-        # of a hundred, 95 and three standard errors less
-        assert share([one.low <= true_one <= one.high for one in found]) > 0.88
-        assert median(one.value for one in found) == pytest.approx(true_one, abs=0.008)
+        assert_near(found, true_one, 0.008, 0.88)  # of a hundred, 95 less three standard errors
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -97,22 +103,15 @@ def test_trimming_takes_a_slower_way_no_more_than_its_share() -> None:
 
 def test_a_way_whose_cost_is_a_rare_long_stall_does_not_win_by_it() -> None:
     """It is 5 % faster, but for one call in a hundred, which takes twenty times as long."""
-
-    def seconds(way: str, when: float, dice: random.Random) -> float:
-        stall = 19 if way == ROUTINE and dice.random() < 0.01 else 0
-        return steady(0.95)(way, when, dice) + stall
-
-    cycles = list(cycles_of(seconds, random.Random(2), 1500))
+    program = with_stalls(steady(0.95), 0.01, 19, [ROUTINE])
+    cycles = list(cycles_of(program, random.Random(2), 1500))
     assert not trimming(cycles).is_fair
-    assert estimates(seconds, 2, 1500, ROUTINE)[0].value < 0.95
+    assert estimates(program, 2, 1500, ROUTINE)[0].value < 0.95
 
 
 def test_stalls_that_hit_all_ways_alike_are_fair() -> None:
-    fair = []
-    for seed in range(50):
-        cycles = list(cycles_of(heavy_tails(0.8), random.Random(seed), 100))
-        fair.append(trimming(cycles).is_fair)
-    assert share(fair) >= 0.94
+    made = (list(cycles_of(heavy_tails(0.8), random.Random(seed), 100)) for seed in range(50))
+    assert share([trimming(cycles).is_fair for cycles in made]) >= 0.94
 
 
 @pytest.mark.parametrize("slope", [0.0, 1.0])
@@ -150,9 +149,7 @@ def test_too_few_cycles_say_nothing() -> None:
 @pytest.mark.parametrize(
     ("chance", "freedom", "value"), [(0.975, 5, 2.571), (0.975, 30, 2.042), (0.995, 10, 3.169)]
 )
-def test_quantiles_of_student_are_those_of_tables(
-    chance: float, freedom: int, value: float
-) -> None:
+def test_quantiles_of_student_are_those_of_tables(chance, freedom, value) -> None:
     assert t_quantile(chance, freedom) == pytest.approx(value, rel=0.01)
 
 
@@ -204,9 +201,7 @@ def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> No
     times = WHOLE[kind](factor)
     truth = true_gain(times)
     found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
-    # of a hundred, 95 and four standard errors less
-    assert share([one.low <= truth <= one.high for one in found]) > 0.85
-    assert median(one.value for one in found) == pytest.approx(truth, abs=0.012)
+    assert_near(found, truth, 0.012, 0.85)  # of a hundred, 95 less four standard errors
 
 
 def test_what_a_program_does_beside_its_copies_counts() -> None:
@@ -229,11 +224,8 @@ def test_what_a_place_brings_is_a_part_of_the_time_with_libc(factor: float, besi
 
 def test_ways_that_are_tried_but_slow_do_not_count() -> None:
     """The time that they take is the trial's, not the program's."""
-
-    def seconds(way: str, when: float, dice: random.Random) -> float:
-        return (8.0 if way == OTHER else 1.0) * steady(0.8)(way, when, dice)
-
-    assert found_of({PLACE: seconds}, 1).gain.value == pytest.approx(0.25, abs=0.02)
+    found = found_of({PLACE: scaled(steady(0.8), OTHER, 8.0)}, 1)
+    assert found.gain.value == pytest.approx(0.25, abs=0.02)
 
 
 def test_in_operation_most_of_the_time_was_under_one_way() -> None:
@@ -259,27 +251,18 @@ def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
 
 def test_interruptions_that_hit_both_ways_blur_nothing() -> None:
     """One call in 100 takes 10 times as long: a tenth of all, and most of the noise."""
-
-    def seconds(way: str, when: float, dice: random.Random) -> float:
-        return steady(0.9)(way, when, dice) + 9 * (dice.random() < 0.01)
-
-    truth = true_gain({PLACE: seconds})
-    found = [found_of({PLACE: seconds}, seed).gain for seed in range(EXPERIMENTS)]
-    assert share([one.low <= truth <= one.high for one in found]) > 0.85
+    times = {PLACE: with_stalls(steady(0.9), 0.01, 9)}
+    found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
+    assert_near(found, true_gain(times), 0.012, 0.85)
     assert median(one.high - one.low for one in found) < 0.05 / 2  # with them 0.05 to 0.06
 
 
 @pytest.mark.parametrize("stall", [3, 10, 50])
 def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float) -> None:
     """It is 5 % faster, but for one call in a hundred."""
-
-    def seconds(way: str, when: float, dice: random.Random) -> float:
-        return steady(0.95)(way, when, dice) + stall * (way == ROUTINE and dice.random() < 0.01)
-
-    found = [found_of({PLACE: seconds}, seed, pairs=300).gain for seed in range(20)]
-    truth = true_gain({PLACE: seconds})
-    assert median(one.value for one in found) == pytest.approx(truth, abs=0.015)
-    assert share([one.low <= truth <= one.high for one in found]) >= 0.75  # of 20, a fifth less
+    times = {PLACE: with_stalls(steady(0.95), 0.01, stall, [ROUTINE])}
+    found = [found_of(times, seed, pairs=300).gain for seed in range(20)]
+    assert_near(found, true_gain(times), 0.015, 0.74)  # of 20, a fifth less
 
 
 def test_long_phases_between_copies_are_no_chance_where_they_are_much() -> None:
@@ -295,13 +278,10 @@ def test_long_phases_between_copies_are_no_chance_where_they_are_much() -> None:
 
 
 def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
-    def other_is_best(way: str, when: float, dice: random.Random) -> float:
-        return (0.5 if way == OTHER else 1.0) * steady(0.9)(way, when, dice)
-
     many, few, loser = (Place("/bin/p", number, "memcpy", 4096) for number in (1, 2, 3))
     times = {
         few: lambda way, when, dice: steady(0.9)(way, when, dice) / 50,
-        many: other_is_best,
+        many: scaled(steady(0.9), OTHER, 0.5),
         loser: steady(1.1),
     }
     found = found_of(times, 3)
@@ -312,10 +292,7 @@ def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
 
 
 def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
-    def seconds(way: str, when: float, dice: random.Random) -> float:
-        return (1.2 if way == LIBC_AGAIN else 1.0) * steady(1.3)(way, when, dice)
-
-    found = found_of({PLACE: seconds}, 1)
+    found = found_of({PLACE: scaled(steady(1.3), LIBC_AGAIN, 1.2)}, 1)
     assert (found.places[0].steady, found.places[0].best, found.slower) == (False, None, [])
 
 
@@ -375,11 +352,9 @@ def test_pairs_of_two_threads_are_one_unit() -> None:
         for pair in range(100):
             for way in (LIBC, ROUTINE):
                 level = 1e-5 * (1 + 0.2 * dice.gauss(0, 1))
-                for _ in range(threads):
-                    seen.together.setdefault(pair, []).append(
-                        Block(way, [level] * 8, [1.0] * 8, 30)
-                    )
-                    whole.setdefault(pair, []).append(period(way, 30 * level))
+                one = Block(way, [level] * 8, [1.0] * 8, 30)
+                seen.together.setdefault(pair, []).extend([one] * threads)
+                whole.setdefault(pair, []).extend([period(way, 30 * level)] * threads)
         return Observed(1.0, 1.0, 1, threads, 1, places={PLACE: seen}, together=whole)
 
     def width(threads: int) -> float:

@@ -43,13 +43,10 @@ def test_the_plain_ones_exist_and_any_cpu_runs_them(architecture):
 @EACH
 def test_members_have_names_and_symbols_of_their_own(architecture):
     here = spaces.of(architecture)
-    for members in (
-        list(here.pipelines.variants()),
-        list(here.set_pipelines.variants()),
-        list(here.small_copies.points()),
-        list(here.small_sets.points()),
-        list(here.overlapping_copies.points()),
-    ):
+    pipelines = (here.pipelines, here.set_pipelines)
+    others = (here.small_copies, here.small_sets, here.overlapping_copies)
+    for found in (*(s.variants() for s in pipelines), *(s.points() for s in others)):
+        members = list(found)
         assert len({m.name for m in members}) == len({m.symbol for m in members}) == len(members)
         assert all(re.fullmatch("[a-z0-9_]+", m.symbol) for m in members)
     # those with fewer departures come first, and ties are broken in this order

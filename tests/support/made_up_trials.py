@@ -45,6 +45,20 @@ def in_phases(factor: float) -> Program:
     )
 
 
+def scaled(program: Program, way: str, factor: float) -> Program:
+    """One way takes so many times as long."""
+    return lambda one, when, dice: (factor if one == way else 1.0) * program(one, when, dice)
+
+
+def with_stalls(
+    program: Program, chance: float, seconds: float, ways: Sequence[str] = WAYS
+) -> Program:
+    """So often a call of these ways takes so much longer."""
+    return lambda way, when, dice: (
+        program(way, when, dice) + seconds * (way in ways and dice.random() < chance)
+    )
+
+
 def slower_reader(factor: float) -> Program:
     """The copies take the same: what reads them does not."""
     return lambda way, _, dice: 0.2 + 0.8 * like(factor)(way) * (1 + 0.2 * abs(dice.gauss(0, 1)))

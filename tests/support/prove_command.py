@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_errors import only_error_of
-from copy_programs import shared_library
+from command_errors import interrupted, only_error_of
+from copy_programs import output_of, shared_library
 
 REGEX = r"took ([0-9.]+)"
 # What the fake programs take under libc and under the libraries, by the libraries' names.
@@ -25,10 +25,14 @@ only_error = partial(only_error_of, "asterope-prove")
 
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of libraries that change nothing: what is tested here is not the routine."""
+    """A folder of libraries that change nothing: what is tested here is not the routine. Beside
+    them what is no library, and a static program."""
     folder = tmp_path_factory.mktemp("libraries")
     for name in ("fast", "slow", "like"):
         shared_library(folder / f"{name}.so", "int unused;\n")
+    (folder / "text.so").write_text("no library\n")
+    (folder / "static.c").write_text('int main(void) { return !puts("took 3"); }\n')
+    output_of("cc", "-static", "-include", "stdio.h", folder / "static.c", "-o", folder / "static")
     return folder
 
 
@@ -63,6 +67,16 @@ def runs(
         return done
 
     return run
+
+
+def interrupted_output(
+    settings: dict[str, Any], ready: Callable[[subprocess.Popen], bool], number: int
+) -> str:
+    """What it prints on stdout when it gets the signal once it is ready; on stderr it only says
+    that."""
+    done = interrupted(settings.pop("args"), ready, number, **settings)
+    assert (done.returncode, done.stderr) == (130, "asterope-prove: interrupted\n")
+    return done.stdout
 
 
 @pytest.fixture
