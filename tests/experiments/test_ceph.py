@@ -8,13 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of
-from copy_programs import shared_library
+from command_errors import interrupted, only_error_of
+from copy_programs import run, shared_library
 
 DAEMONS = {"ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds"}
 only_error = partial(only_error_of, "cached_reads.py")
@@ -46,13 +45,9 @@ def needs_ceph(tmp_path: Path) -> None:
     for program in (*sorted(DAEMONS), "ceph", "monmaptool"):
         if shutil.which(program, path=path) is None:
             pytest.skip(f"{program} is not installed")
-    test = subprocess.run(
-        ["cc", "-D_FILE_OFFSET_BITS=64", "-xc", "-", "-lcephfs", "-o", tmp_path / "empty"],
-        input="#include <cephfs/libcephfs.h>\nint main(void) { return 0; }\n",
-        text=True,
-        capture_output=True,
-    )
-    if test.returncode:
+    source = tmp_path / "empty.c"
+    source.write_text("#include <cephfs/libcephfs.h>\nint main(void) { return 0; }\n")
+    if run("cc", "-D_FILE_OFFSET_BITS=64", source, "-lcephfs", "-o", tmp_path / "empty").returncode:
         pytest.skip("libcephfs-dev is not installed")
 
 
@@ -97,21 +92,13 @@ def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path):
 def test_an_interrupt_takes_the_cluster_down(settings, needs_ceph, tmp_path, how):
     library = shared_library(tmp_path / "like.so", "int unused;\n")
     asked = settings("--mib", 16, "--", "--rounds", "10000", "--copies", library)
-    process = subprocess.Popen(**asked)
-    try:
-        for _ in range(6000):  # for how long to wait, not for what comes out
-            running = set(daemons_of(tmp_path / "tmp").values())
-            if running >= DAEMONS or process.poll() is not None:
-                break
-            time.sleep(0.02)
-        assert running >= DAEMONS
-        process.send_signal(how)
-        _, stderr = process.communicate(timeout=120)
-    finally:
-        process.kill()
-        process.communicate()
-    assert process.returncode == 130
-    assert re.fullmatch(r"(cached_reads\.py|asterope-prove): interrupted\n", stderr)
+
+    def all_run(_: subprocess.Popen) -> bool:
+        return set(daemons_of(tmp_path / "tmp").values()) >= DAEMONS
+
+    done = interrupted(asked.pop("args"), all_run, how, **asked)
+    assert done.returncode == 130
+    assert re.fullmatch(r"(cached_reads\.py|asterope-prove): interrupted\n", done.stderr)
     assert daemons_of(tmp_path / "tmp") == {}
     assert list((tmp_path / "tmp").iterdir()) == []
 

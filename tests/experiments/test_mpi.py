@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from command_errors import run_command
 from copy_programs import need, output_of
 
 pytestmark = pytest.mark.slow
@@ -27,10 +27,8 @@ def messages(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> list
     return ["mpirun", *root, "--oversubscribe", *SHARED_MEMORY, *NO_SINGLE_COPY, program]
 
 
-def run(messages: list[object], processes: int, *arguments: object) -> subprocess.CompletedProcess:
-    command = [*messages[:-1], "-np", processes, messages[-1], *arguments]
-    words = [str(word) for word in command]
-    return subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+def run(messages: list[object], processes: int, *arguments: object):
+    return run_command(*messages[:-1], "-np", processes, messages[-1], *arguments)
 
 
 @pytest.mark.parametrize("size", [65536, 1 << 20])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of
+from command_errors import only_error_of, run_command
 
 SCRIPTS = {
     "newer-glibc": "newer-glibc FOLDER [SUITE]",
@@ -15,8 +14,7 @@ SCRIPTS = {
 
 
 def error(repository: Path, name: str, *arguments: object, code: int = 2) -> str:
-    command = [repository / "scripts/experiments" / name, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = run_command(repository / "scripts/experiments" / name, *arguments)
     return only_error_of(name, done, code)
 
 

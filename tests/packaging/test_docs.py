@@ -49,6 +49,10 @@ of_each_document = pytest.mark.parametrize(
 # --- Reading Markdown ---
 
 
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 @dataclass(frozen=True)
 class Text:
     """A document, taken apart."""
@@ -60,26 +64,24 @@ class Text:
     @classmethod
     def of(cls, markdown: str) -> Text:
         prose: list[str] = []
-        blocks: list[list[str]] = []
+        blocks: list[str] = []
         fence = ""
-        for line in markdown.splitlines():
+        for line in markdown.splitlines(keepends=True):
             found = FENCE.match(line)
-            if fence:
-                if found and line.strip() == fence:
-                    fence = ""
-                else:
-                    blocks[-1].append(line)
+            if fence and found and line.strip() == fence:
+                fence = ""
+            elif fence:
+                blocks[-1] += line
             elif found:
                 fence = found[1]
-                blocks.append([])
-            elif line.startswith("    "):  # or a list's, whose code is looked for here all the same
-                blocks.append([line])
-                prose.append(line)
+                blocks.append("")
             else:
                 prose.append(line)
-        text = "\n".join(prose)
+                if line.startswith("    "):  # or a list's, whose code is looked for all the same
+                    blocks.append(line)
+        text = "".join(prose)
         spans = [" ".join(found[2].split()) for found in SPAN.finditer(text)]
-        return cls(SPAN.sub("", text), spans, ["\n".join(lines) for lines in blocks])
+        return cls(SPAN.sub("", text), spans, blocks)
 
     @property
     def links(self) -> list[str]:
@@ -88,7 +90,7 @@ class Text:
     @property
     def command_lines(self) -> list[str]:
         """Code line by line, a backslash at a line's end taken for what it is."""
-        lines = "\n".join(self.blocks).replace("\\\n", " ").splitlines()
+        lines = "".join(self.blocks).replace("\\\n", " ").splitlines()
         return [*lines, *self.spans]
 
 
@@ -106,22 +108,21 @@ def anchors(markdown: str) -> set[str]:
 # --- Links ---
 
 
-def broken_links(document: Path, links: list[str]) -> list[str]:
+def broken_links(document: Path) -> list[str]:
     broken = []
-    for link in links:
+    for link in Text.of(read(document)).links:
         path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
         if re.match(r"[a-z]+:", link):
             continue
-        target = document.parent / path if path else document
-        text = target.read_text(encoding="utf-8") if anchor and target.is_file() else ""
-        if not target.exists() or (anchor and anchor not in anchors(text)):
+        if not target.exists() or (anchor and anchor not in anchors(read(target))):
             broken.append(link)
     return broken
 
 
 @of_each_document
 def test_links_lead_somewhere(document: Path) -> None:
-    assert broken_links(document, Text.of(document.read_text(encoding="utf-8")).links) == []
+    assert broken_links(document) == []
 
 
 def test_every_guide_can_be_reached_from_the_readme() -> None:
@@ -129,7 +130,7 @@ def test_every_guide_can_be_reached_from_the_readme() -> None:
     while open_ones:
         document = open_ones.pop()
         reached.add(document)
-        links = Text.of(document.read_text(encoding="utf-8")).links
+        links = Text.of(read(document)).links
         targets = {(document.parent / link.partition("#")[0]).resolve() for link in links}
         open_ones |= {target for target in targets if target in DOCUMENTS} - reached
     assert [str(guide) for guide in sorted(set(GUIDES.glob("*.md")) - reached)] == []
@@ -209,8 +210,8 @@ def _bundled(option: str, command: Command) -> bool:
 
 @of_each_document
 def test_commands_and_options_exist(document: Path, build_dir: Path) -> None:
-    text = Text.of(document.read_text(encoding="utf-8"))
-    assert [(line, unknown(line)) for line in text.command_lines if unknown(line)] == []
+    lines = Text.of(read(document)).command_lines
+    assert [(line, unknown(line)) for line in lines if unknown(line)] == []
 
 
 @pytest.mark.parametrize(
@@ -263,9 +264,8 @@ def fields_in_schema() -> set[tuple[str, str]]:
 
 
 def fields_in_guide() -> set[tuple[str, str]]:
-    markdown = (GUIDES / "profile.md").read_text(encoding="utf-8")
     fields = set()
-    for section in re.split(r"^### ", markdown, flags=re.MULTILINE)[1:]:
+    for section in re.split(r"^### ", read(GUIDES / "profile.md"), flags=re.MULTILINE)[1:]:
         owner = section.partition("\n")[0].strip().lower().replace(" ", "_")
         fields |= {(owner, name) for name in re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE)}
     return fields
@@ -281,7 +281,7 @@ def test_the_profile_guide_names_every_field_and_no_other() -> None:
 
 
 def test_the_tour_names_every_folder() -> None:
-    markdown = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    markdown = read(REPOSITORY / "CONTRIBUTING.md")
     tour = re.search(r"^## The tour\n+```\n(.*?)^```", markdown, re.MULTILINE | re.DOTALL)[1]
     named, top = set(), ""
     for indent, folder in re.findall(r"^( *)(\w+)/ ", tour, re.MULTILINE):
@@ -294,9 +294,7 @@ def test_the_tour_names_every_folder() -> None:
         pytest.skip("needs a Git checkout to tell the project's folders from others")
     files = [path.split("/") for path in tracked.stdout.split("\0") if not path.startswith(".")]
     folders = {"/".join(path[:depth]) for path in files for depth in (1, 2) if len(path) > depth}
-    mirrors = {
-        folder.replace("tuner/", "tests/") for folder in named if folder.startswith("tuner/")
-    }
+    mirrors = {re.sub("^tuner/", "tests/", folder) for folder in named}
     assert sorted(folders - named - mirrors) == []
 
 
@@ -318,7 +316,7 @@ def undated(document: str, markdown: str) -> list[str]:
     found = []
     for section in re.split(r"^(?=## )", markdown, flags=re.MULTILINE):
         heading = section.partition("\n")[0]
-        blocks = "\n".join(Text.of(section).blocks)
+        blocks = "".join(Text.of(section).blocks)
         figures = MEASURED.search(section) or re.search(r"\b\d\.\d\d\b", blocks)
         if document == "measurements.md" and heading.startswith("## ") and figures:
             has_command = re.search(r"asterope-|scripts/", section) or "](#" in section
@@ -333,7 +331,7 @@ def undated(document: str, markdown: str) -> list[str]:
 
 @pytest.mark.parametrize("guide", sorted(GUIDES.glob("*.md")), ids=lambda path: path.name)
 def test_figures_stand_with_their_command_and_date(guide: Path) -> None:
-    assert undated(guide.name, guide.read_text(encoding="utf-8")) == []
+    assert undated(guide.name, read(guide)) == []
 
 
 def test_a_figure_by_itself_is_found() -> None:
@@ -354,16 +352,14 @@ def test_a_figure_by_itself_is_found() -> None:
 
 
 def test_figures_that_a_guide_quotes_are_those_of_the_measurements() -> None:
-    measured = (GUIDES / "measurements.md").read_text(encoding="utf-8").splitlines()
-    markdown = (GUIDES / "workloads.md").read_text(encoding="utf-8")
-    quoted = re.findall(r"^```\n(.*?)^```", markdown, re.MULTILINE | re.DOTALL)
-    assert quoted
-    for block in quoted:
-        assert set(block.splitlines()) <= set(measured)
+    measured = read(GUIDES / "measurements.md").splitlines()
+    text = read(GUIDES / "workloads.md")
+    quoted = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert quoted and set("".join(quoted).splitlines()) <= set(measured)
 
 
 def test_the_guide_counts_the_candidates_of_each_size_as_the_space_does() -> None:
-    guide = (GUIDES / "how-it-works.md").read_text(encoding="utf-8")
+    guide = read(GUIDES / "how-it-works.md")
     told = re.search(r"\(where\s+all registers are there, (.+?) on\)", guide, re.DOTALL)[1]
     space = of("x86_64").pipelines
     paper = [variant for variant in space.variants() if not variant.departures]
@@ -375,13 +371,12 @@ def test_the_guide_counts_the_candidates_of_each_size_as_the_space_does() -> Non
 
 
 def test_the_readmes_table_has_the_means_that_the_measurements_quote() -> None:
-    measured = (GUIDES / "measurements.md").read_text(encoding="utf-8")
-    run = measured.split("\n## Against two glibcs\n")[1].split("\n## ")[0]
+    run = read(GUIDES / "measurements.md").split("\n## Against two glibcs\n")[1].split("\n## ")[0]
     means = r"^(\w+) +ns asterope[^`]*?^all +(\d\.\d\d)"
     quoted = dict(re.findall(means, run, re.MULTILINE))
     assert len(quoted) > 3
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    table = dict(re.findall(r"^\| (\w+): [^|]+\| (\d\.\d\d) \|", readme, re.MULTILINE))
+    row = r"^\| (\w+): [^|]+\| (\d\.\d\d) \|"
+    table = dict(re.findall(row, read(REPOSITORY / "README.md"), re.MULTILINE))
     assert {name: table.get(name) for name in quoted} == quoted
 
 

@@ -22,20 +22,10 @@ MANIFESTS = ("fleet.yaml", "node-type.yaml", "finish.yaml", "fetch.yaml")
 
 
 @pytest.fixture(scope="session")
-def folder(repository: Path) -> Path:
-    return repository / "scripts/fleet/kubernetes"
-
-
-@pytest.fixture(scope="session")
-def objects(folder: Path) -> dict[str, list[dict]]:
+def objects(repository: Path) -> dict[str, list[dict]]:
     """By file, what each has in it."""
+    folder = repository / "scripts/fleet/kubernetes"
     return {name: list(yaml.safe_load_all((folder / name).read_text())) for name in MANIFESTS}
-
-
-def validator(repository: Path, kind: str) -> jsonschema.Validator:
-    schema = json.loads((repository / "tests/packaging/kubernetes.schema.json").read_text())
-    assert kind in schema["$defs"]
-    return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{kind}"})
 
 
 def pods_of(objects: dict[str, list[dict]]) -> Iterator[tuple[str, dict]]:
@@ -52,22 +42,22 @@ def pods_of(objects: dict[str, list[dict]]) -> Iterator[tuple[str, dict]]:
 
 
 def test_every_object_fits_the_schema(repository, objects):
+    schema = json.loads((repository / "tests/packaging/kubernetes.schema.json").read_text())
     for name, those in objects.items():
         for one in those:
-            errors = [
-                f"{name}: {error.json_path}: {error.message}"
-                for error in validator(repository, one["kind"]).iter_errors(one)
-            ]
-            assert errors == []
+            assert one["kind"] in schema["$defs"]
+            own = {**schema, "$ref": f"#/$defs/{one['kind']}"}
+            errors = jsonschema.Draft202012Validator(own).iter_errors(one)
+            assert [(name, error.json_path, error.message) for error in errors] == []
 
 
 def test_no_pod_is_more_than_it_must_be(objects):
     files = set()
     for name, pod in pods_of(objects):
         files.add(name)
-        assert pod["securityContext"]["runAsNonRoot"] is True
-        assert pod["securityContext"]["runAsUser"] > 0
-        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        rights = pod["securityContext"]
+        assert rights["runAsNonRoot"] is True and rights["runAsUser"] > 0
+        assert rights["seccompProfile"] == {"type": "RuntimeDefault"}
         assert pod["automountServiceAccountToken"] is False
         assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
         assert all("hostPath" not in volume for volume in pod["volumes"])
@@ -141,16 +131,12 @@ class Fleet:
         variables = {item["name"]: item.get("value", "node-a") for item in container.get("env", [])}
         if index is not None:
             variables["JOB_COMPLETION_INDEX"] = str(index)
-        Path(here(container["workingDir"])).mkdir(exist_ok=True)
-        done = subprocess.run(
-            [here(word) for word in container["command"]],
-            cwd=here(container["workingDir"]),
-            env={"PATH": f"{self.programs}:{os.environ['PATH']}", **variables, **changed},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-        )
+        variables = {"PATH": f"{self.programs}:{os.environ['PATH']}", **variables, **changed}
+        place = here(container["workingDir"])
+        Path(place).mkdir(exist_ok=True)
+        output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        command = [here(word) for word in container["command"]]
+        done = subprocess.run(command, cwd=place, env=variables, timeout=120, **output)
         return done.returncode, done.stdout
 
     def text(self, name: str) -> str:
@@ -167,34 +153,28 @@ def test_the_nodes_become_one_dispatching_routine(objects, build_dir, repository
     job = Fleet(objects, tmp_path, build_dir)
     job.configure(types="zen4 1\nhere 2\n", options=QUICK)
     # Another type's pod has done its work: the profile of another machine.
-    (tmp_path / "fleet/tasks/zen4").mkdir(parents=True)
-    shutil.copy(
-        repository / "generated/reference/opteron-6378.json",
-        tmp_path / "fleet/tasks/zen4/node-1.json",
-    )
+    done = tmp_path / "fleet/tasks/zen4/node-1.json"
+    done.parent.mkdir(parents=True)
+    shutil.copy(repository / "generated/reference/opteron-6378.json", done)
     for index in (0, 1):
+        task = f"tasks/here/node-{index + 1}"
         code, said = job.run("node-type.yaml", index, TYPE="here")
-        assert code == 0, said
-        log = job.text(f"tasks/here/node-{index + 1}.txt")
-        assert log == said
-        assert log.startswith(f"== node-a: here, node {index + 1} of 2\n")
-        assert (tmp_path / f"fleet/tasks/here/node-{index + 1}.trials").exists()
+        assert (code, job.text(f"{task}.txt")) == (0, said)
+        assert said.startswith(f"== node-a: here, node {index + 1} of 2\n")
+        assert (tmp_path / f"fleet/{task}.trials").exists()
     code, said = job.run("finish.yaml")
     assert code == 0, said
     profile = json.loads(job.text("profiles/here.json"))
     assert profile["complete"] is True
-    assert [one["name"] for one in profile["merged"]["sources"]] == [
-        "node-1.trials",
-        "node-2.trials",
-    ]
+    sources = [one["name"] for one in profile["merged"]["sources"]]
+    assert sources == ["node-1.trials", "node-2.trials"]
 
     assert_dispatches(tmp_path / "fleet/routine", tmp_path)
 
     # Once more: nothing is tuned again, and the routine is the same.
     before = job.text("routine/asterope_memcpy.c")
-    code, said = job.run("node-type.yaml", 1, TYPE="here")
-    assert code == 0
-    assert said == ("tasks/here/node-2.json is there already: remove it to have it tuned again\n")
+    said = "tasks/here/node-2.json is there already: remove it to have it tuned again\n"
+    assert job.run("node-type.yaml", 1, TYPE="here") == (0, said)
     assert job.run("finish.yaml")[0] == 0
     assert job.text("routine/asterope_memcpy.c") == before
 
@@ -213,11 +193,8 @@ def test_a_missing_node_is_named_and_the_routine_left_alone(job, tmp_path):
     (tmp_path / "fleet/routine/arguments").write_text("earlier")
     assert job.run("node-type.yaml")[0] == 0
     assert job.run("node-type.yaml", 0, TYPE="icelake")[0] == 0
-    assert job.run("finish.yaml") == (
-        1,
-        "finish: icelake: node 2 of 2 is missing; see tasks/icelake/node-2.txt, "
-        "then run its job again\n",
-    )
+    missing = "icelake: node 2 of 2 is missing; see tasks/icelake/node-2.txt"
+    assert job.run("finish.yaml") == (1, f"finish: {missing}, then run its job again\n")
     assert job.text("routine/arguments") == "earlier"
 
 

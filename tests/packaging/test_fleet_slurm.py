@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command_errors import only_error_of, run_command
 from fleet_programs import QUICK, assert_clean, assert_dispatches, install, install_stand_ins
 from profile_samples import of
 from slurm_cluster import NODES, CannotRun, Cluster, start_cluster
@@ -45,13 +46,10 @@ class Fleet:
     def configure(self, **settings: str) -> None:
         """Replaces variables of fleet.conf; each must be there."""
         path = self.folder / "fleet.conf"
-        text = path.read_text()
         for name, value in settings.items():
-            text, found = re.subn(
-                rf"^{name}=(\([^)]*\)|[^\n]*)$", lambda _, v=f"{name}={value}": v, text, flags=re.M
-            )
-            assert found == 1, name
-        path.write_text(text)
+            line = re.compile(rf"^{name}=(\([^)]*\)|[^\n]*)$", re.M)
+            (found,) = line.finditer(text := path.read_text())
+            path.write_text(f"{text[: found.start()]}{name}={value}{text[found.end() :]}")
 
     def submit(self) -> subprocess.CompletedProcess:
         return self.cluster.run(self.folder / "submit.sh")
@@ -60,8 +58,7 @@ class Fleet:
         """Submits and waits; the final states of the tasks and of the job that gathers."""
         before = self.cluster.states()
         done = self.submit()
-        assert done.returncode == 0, done
-        assert done.stderr == ""
+        assert (done.returncode, done.stderr) == (0, ""), done
         self.cluster.wait()
         return {job: state for job, state in self.cluster.states().items() if job not in before}
 
@@ -110,14 +107,13 @@ def test_searches_on_two_nodes_become_one_dispatching_routine(
     assert fleet.files() == kept | routine | {"profiles/here.json", "finish.txt"}
 
     profile = json.loads(fleet.text("profiles/here.json"))
-    assert profile["complete"] is True
+    assert profile["complete"] is True and len(profile["merged"]["sources"]) == 2
     assert [one["size"] for one in of(profile)] == [128, 4096]
-    assert len(profile["merged"]["sources"]) == 2
 
     assert_dispatches(fleet.folder / "routine", tmp_path)
 
     # Again, where one task was killed halfway: it goes on from its log, and the other stays.
-    before = {name: fleet.text(name) for name in fleet.files()}
+    before = fleet.text("tasks/here/node-2.txt")
     killed = fleet.folder / "tasks/here/node-1"
     log = killed.with_suffix(".trials")
     lines = log.read_text().splitlines(keepends=True)
@@ -128,7 +124,7 @@ def test_searches_on_two_nodes_become_one_dispatching_routine(
     assert log.read_text().startswith(cut)
     assert json.loads(killed.with_suffix(".json").read_text())["search"]["resumed"] == 1
     assert json.loads(fleet.text("profiles/here.json"))["complete"] is True
-    assert fleet.text("tasks/here/node-2.txt") == before["tasks/here/node-2.txt"]
+    assert fleet.text("tasks/here/node-2.txt") == before
 
     # And again: nothing is left to search, and gathering gives the same once more.
     before = {name: fleet.text(name) for name in fleet.files()}
@@ -167,21 +163,13 @@ def test_a_task_gives_up_after_three_tries_and_at_once_where_its_arguments_are_b
     install(stand_in, "scontrol", SCONTROL)
     settings = {
         "PATH": f"{stand_in}:{os.environ['PATH']}",
-        "SLURM_ARRAY_TASK_ID": "2",
-        "SLURM_JOB_ID": "17",
-        "SLURM_RESTART_COUNT": str(before),
+        **{"SLURM_ARRAY_TASK_ID": "2", "SLURM_JOB_ID": "17", "SLURM_RESTART_COUNT": str(before)},
     }
-    done = subprocess.run(
-        ["bash", "tune.sbatch", "here", "2"],
-        cwd=fleet.folder,
-        env={**os.environ, **settings},
-        capture_output=True,
-        text=True,
-    )
+    command = ("bash", "tune.sbatch", "here", "2")
+    done = run_command(*command, cwd=fleet.folder, env={**os.environ, **settings})
     assert done.returncode == code
-    assert (fleet.folder / "asked").exists() == requeued
-    if requeued:
-        assert fleet.text("asked") == "requeue 17\n"
+    asked = fleet.folder / "asked"
+    assert (asked.read_text() if asked.exists() else None) == ("requeue 17\n" if requeued else None)
 
 
 def test_a_missing_node_is_named_and_made_up_for(fleet, stand_in):
@@ -212,11 +200,8 @@ def test_profiles_that_do_not_merge_leave_the_routine_alone(fleet, stand_in):
 def test_submitting_twice_at_once_is_refused(fleet, stand_in):
     fleet.configure(everywhere="(--begin=now+1hour)")
     job = re.search(r"here: job (\d+),", fleet.submit().stdout).group(1)
-    done = fleet.submit()
-    assert done.returncode == 2
-    assert re.fullmatch(
-        rf"submit\.sh: jobs of this folder are still there: {job} \d+; .*\n", done.stderr
-    )
+    there = rf"jobs of this folder are still there: {job} \d+; .*"
+    assert re.fullmatch(f"submit\\.sh: {there}", only_error_of("submit.sh", fleet.submit(), 2))
 
 
 def test_a_job_that_slurm_refuses_takes_the_others_along(fleet, stand_in):
@@ -258,11 +243,7 @@ def test_a_wrong_line_is_named_before_anything_is_submitted(
         )
     else:
         fleet.configure(**{setting: value})
-    done = subprocess.run([folder / "submit.sh"], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith("submit.sh: ")
-    assert done.stderr.endswith(f"{complaint}\n")
-    assert done.stderr.count("\n") == 1
+    assert only_error_of("submit.sh", run_command(folder / "submit.sh"), 2).endswith(complaint)
     assert {path.name for path in folder.iterdir()} == set(FILES)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from asterope import __version__
 from asterope.commands import COMMANDS
 from command_errors import only_error_of, run_command
+from copy_programs import need, output_of
 from installed_tree import install
 from packaging_samples import PROGRAMS, install_by_script
 
@@ -41,19 +41,23 @@ def run(prefix: Path, tmp_path: Path):
     return start
 
 
+def python_of(prefix: Path) -> dict[str, str]:
+    """Where Python finds the commands of the tree, and the programs only so."""
+    return {"PYTHONPATH": str(prefix / "share/asterope/python"), "PATH": os.defpath}
+
+
 OF_EACH_PROGRAM = ("bin/{}", "share/man/man1/{}.1", "share/bash-completion/completions/{}")
 OTHERS = (
     "lib/asterope/libasterope_record.so",
-    "share/asterope/python/asterope/profile.schema.json",
-    "share/asterope/python/asterope/workloads.json",
-    "share/asterope/templates/routine.c.j2",
-    "share/asterope/templates/by_place.h",
-    "share/asterope/templates/preload.c",
-    "share/doc/asterope/README.md",
-    "share/doc/asterope/installing.md",
-    "share/doc/asterope/LICENSE",
-    "lib/systemd/system/asterope-tune.service",
-    "lib/systemd/system/asterope-tune.timer",
+    *(
+        f"share/asterope/{name}"
+        for name in (
+            *("python/asterope/profile.schema.json", "python/asterope/workloads.json"),
+            *("templates/routine.c.j2", "templates/by_place.h", "templates/preload.c"),
+        )
+    ),
+    *(f"share/doc/asterope/{name}" for name in ("README.md", "installing.md", "LICENSE")),
+    *(f"lib/systemd/system/asterope-tune.{kind}" for kind in ("service", "timer")),
 )
 
 
@@ -74,11 +78,15 @@ def test_nothing_in_the_tree_names_the_checkout(prefix, repository, build_dir):
             assert not any(name in content for name in names), path
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_every_command_runs(run, program):
-    done = run(program, "--version")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_runs(run, prefix, tmp_path, name):
+    done = run(f"asterope-{name}", "--version")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{program} {__version__}")
+    assert done.stdout.startswith(f"asterope-{name} {__version__}")
+    (tmp_path / "json.py").unlink()
+    environment = {**os.environ, **python_of(prefix)}
+    command = (sys.executable, "-m", "asterope", name, "--version")
+    assert run_command(*command, cwd=tmp_path, env=environment).stdout == done.stdout
 
 
 def test_programs_are_recorded_with_the_library_of_the_tree(run, prefix, tmp_path):
@@ -86,8 +94,8 @@ def test_programs_are_recorded_with_the_library_of_the_tree(run, prefix, tmp_pat
     assert done.returncode == 0, done
     assert json.loads((tmp_path / "recording.json").read_text())["processes"] >= 1
     script = "from asterope.record.recorder import find_library; print(find_library())"
-    python = {"PYTHONPATH": str(prefix / "share/asterope/python"), "PATH": os.defpath}
-    found = run_command(sys.executable, "-c", script, env={**os.environ, **python})
+    command = (sys.executable, "-c", script)
+    found = run_command(*command, env={**os.environ, **python_of(prefix)})
     assert found.stdout == f"{prefix / 'lib/asterope/libasterope_record.so'}\n"
 
 
@@ -140,22 +148,11 @@ def test_a_python_that_lacks_a_module_gets_one_line(run, tmp_path):
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     python.chmod(0o755)
     done = run("asterope-generate", "--version", path=python.parent)
-    assert re.search(
-        "needs the Python module .*, which .* lacks", only_error_of("asterope-generate", done, 1)
-    )
-
-
-def test_python_runs_the_commands_of_the_tree(prefix, tmp_path):
-    python = {"PYTHONPATH": str(prefix / "share/asterope/python"), "PATH": os.defpath}
-    for name in COMMANDS:
-        command = (sys.executable, "-m", "asterope", name, "--version")
-        done = run_command(*command, cwd=tmp_path, env={**os.environ, **python})
-        assert done.stdout.startswith(f"asterope-{name} {__version__}"), done
+    said = only_error_of("asterope-generate", done, 1)
+    assert re.search("needs the Python module .*, which .* lacks", said)
 
 
 def test_man_finds_the_pages(prefix):
-    if not shutil.which("man"):
-        pytest.skip("man is not installed")
-    done = run_command("man", "-M", prefix / "share" / "man", "-w", *PROGRAMS)
-    assert done.returncode == 0, done
-    assert len(done.stdout.splitlines()) == len(PROGRAMS)
+    need("man")
+    found = output_of("man", "-M", prefix / "share" / "man", "-w", *PROGRAMS)
+    assert len(found.splitlines()) == len(PROGRAMS)

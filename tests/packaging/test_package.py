@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from asterope import __version__
+from command_errors import run_command
+from copy_programs import need, output_of
 from packaging_samples import PROGRAMS
 
 pytestmark = pytest.mark.slow
@@ -17,20 +18,17 @@ DEBIAN = Path(__file__).resolve().parents[2] / "scripts" / "packaging" / "debian
 
 
 def cpack(build: Path, folder: Path, gpl: bool) -> subprocess.CompletedProcess:
-    for tool in ("cpack", "dpkg-deb", "dpkg-shlibdeps"):
-        if not shutil.which(tool):
-            pytest.skip(f"{tool} is not installed")
+    need("cpack", "dpkg-deb", "dpkg-shlibdeps")
+    config = configuration_of(build)
+    settings = ["-D", f"CPACK_ASTEROPE_GPL={gpl:d}", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip"]
+    command = ("cpack", "-G", "DEB", "--config", config, "-B", folder, *settings)
+    return run_command(*command, cwd=folder, timeout=300)
+
+
+def configuration_of(build: Path) -> Path:
     if not (build / "CPackConfig.cmake").exists():
         pytest.skip("this CMake is older than 3.19")
-    settings = ["-D", f"CPACK_ASTEROPE_GPL={gpl:d}", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip"]
-    return subprocess.run(
-        ["cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder, *settings],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
+    return build / "CPackConfig.cmake"
 
 
 @pytest.fixture(scope="module")
@@ -38,30 +36,24 @@ def package(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package, packed in whichever way the build was configured; nobody gets this one."""
     folder = tmp_path_factory.mktemp("package")
     done = cpack(build_dir, folder, gpl=False)
-    assert done.returncode == 0, done.stdout
-    asked = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True)
-    return folder / f"asterope_{__version__}_{asked.stdout.strip()}.deb"
+    assert done.returncode == 0, done
+    architecture = output_of("dpkg", "--print-architecture").strip()
+    return folder / f"asterope_{__version__}_{architecture}.deb"
 
 
 @pytest.fixture(scope="module")
 def unpacked(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unpacked")
-    subprocess.run(["dpkg-deb", "-R", package, folder], check=True, timeout=60)
+    output_of("dpkg-deb", "-R", package, folder)
     return folder
 
 
 def test_it_depends_on_what_the_commands_need(unpacked):
     fields = dict(re.findall(r"(?m)^([\w-]+): (.*)", (unpacked / "DEBIAN/control").read_text()))
     assert (fields["Package"], fields["Version"]) == ("asterope", __version__)
-    depends = re.findall(r"([\w.+-]+)(?: \([^)]*\))?", fields["Depends"])
-    assert {
-        "python3",
-        "python3-jinja2",
-        "python3-jsonschema",
-        "python3-pyelftools",
-        "libc6",
-        "libstdc++6",
-    } <= set(depends)
+    depends = set(re.findall(r"([\w.+-]+)(?: \([^)]*\))?", fields["Depends"]))
+    modules = {f"python3-{module}" for module in ("jinja2", "jsonschema", "pyelftools")}
+    assert {"python3", "libc6", "libstdc++6", *modules} <= depends
     assert fields["Recommends"].startswith("python3-matplotlib")
 
 
@@ -80,10 +72,7 @@ def test_pages_and_changelog_are_compressed_and_the_licence_is_debians(unpacked)
 
 
 def test_all_is_under_usr_and_of_root(package):
-    listed = subprocess.run(
-        ["dpkg-deb", "-c", package], check=True, stdout=subprocess.PIPE, text=True, timeout=60
-    )
-    for line in listed.stdout.splitlines():
+    for line in output_of("dpkg-deb", "-c", package).splitlines():
         mode, owner, *_, name = line.split(None, 5)
         assert owner == "root/root"
         assert name.startswith("./usr/")
@@ -95,9 +84,9 @@ def test_the_maintainer_scripts_can_be_run_again(unpacked):
     for name, action in (("postinst", "triggered"), ("prerm", "upgrade"), ("postrm", "upgrade")):
         script = unpacked / "DEBIAN" / name
         assert script.stat().st_mode & 0o777 == 0o755
-        subprocess.run(["sh", "-n", script], check=True, timeout=60)
+        output_of("sh", "-n", script)
         if name != "prerm":  # which asks dpkg about an installed package
-            subprocess.run(["sh", script, action], check=True, timeout=60)
+            output_of("sh", script, action)
 
 
 def test_the_changelog_begins_with_this_version():
@@ -107,14 +96,12 @@ def test_the_changelog_begins_with_this_version():
 def test_what_holds_a_copy_under_the_gpl_is_refused(build_dir, tmp_path):
     done = cpack(build_dir, tmp_path, gpl=True)
     assert done.returncode != 0
-    assert "-DASTEROPE_PEER_DIETLIBC=OFF" in done.stdout
+    assert "-DASTEROPE_PEER_DIETLIBC=OFF" in done.stdout + done.stderr
     assert not list(tmp_path.glob("*.deb"))
 
 
 def test_a_build_with_dietlibc_is_known_as_such(build_dir):
-    if not (build_dir / "CPackConfig.cmake").exists():
-        pytest.skip("this CMake is older than 3.19")
+    config = configuration_of(build_dir).read_text()
     built_in = (build_dir / "tuner/bench/peers/peers/packaged.inc").read_text()
-    config = (build_dir / "CPackConfig.cmake").read_text()
     holds = 'FOUND("dietlibc"' in built_in
     assert f'set(CPACK_ASTEROPE_GPL "{"ON" if holds else "OFF"}")' in config
