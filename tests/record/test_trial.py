@@ -223,6 +223,12 @@ def test_in_operation_a_part_of_the_calls_is_tried_and_all_are_counted(tried) ->
     assert seen.cycles and seen.together and 0 < seen.own_calls < seen.calls / 2
 
 
+def test_in_operation_a_slower_routine_is_left_for_libc(tried, way) -> None:
+    """By the pairs of periods that each loses or wins."""
+    slow = tried("copies", 4096, 4_000_000, ways=[way("slow")], explore=4)
+    assert slow.easy_libcs > slow.easy_others
+
+
 # --- What a program may do ------------------------------------------------------------------------
 
 

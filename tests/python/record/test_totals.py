@@ -21,6 +21,7 @@ def test_calls_are_exact_and_bytes_where_samples_tell_the_size() -> None:
     assert found.copies.bytes == pytest.approx(33 * 8_000_000 + 4_000 * (1 << 20), rel=1e-9)
     assert found.sets.bytes == pytest.approx(5000 * 100_000, rel=1e-9)
     assert found.counts["memcpy"][(32, 36)] == 8_000_000
+    assert found.copies == totals_of([made_up_process([SMALL_ONES, LARGE_ONES])]).copies
 
 
 def test_bands_hold_their_first_size_and_add_up() -> None:
