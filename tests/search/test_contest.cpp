@@ -192,6 +192,29 @@ TEST(ScoresOf, fall_by_what_the_probe_takes_the_more_where_that_is_lost) {
     EXPECT_EQ(with.plain, without.plain);
 }
 
+TEST(SharedScores, are_the_mean_of_what_executes_the_same_instructions_at_that_size) {
+    asterope_variant whole = made_up("ZMM", "T", "T", "none", 0);
+    whole.whole = 1;
+    const std::vector<Candidate> space = {{&kPlain, 0}, {&kVariant, 8}, {&kNear, 4}, {&whole, 0}};
+    const double never = -std::numeric_limits<double>::infinity();
+    const std::vector<double> own = {0.1, 0.3, never, 0.7};
+    const auto shared_at = [&](std::size_t size) {
+        SizeScores scores{.plain = own};
+        scores.sensed.front() = {1, 2, 9, 4};
+        share_scores(size, {0, 1, 2, 3}, space, scores);
+        return scores;
+    };
+    const std::size_t shortest = short_way(kPlain);
+    ASSERT_GE(shortest, kMinimumBytes);
+    const SizeScores alike = shared_at(shortest);
+    EXPECT_DOUBLE_EQ(alike.plain[0], 0.2);
+    EXPECT_DOUBLE_EQ(alike.plain[1], 0.2);
+    EXPECT_EQ(alike.plain[2], never) << "it was not timed";
+    EXPECT_EQ(alike.plain[3], 0.7) << "one instruction does it";
+    EXPECT_EQ(alike.sensed.front(), (std::vector<double>{1.5, 1.5, 9, 4}));
+    EXPECT_EQ(shared_at(shortest + 1).plain, own);
+}
+
 TEST(ScoresOf, are_alike_where_noise_hid_everything) {
     SizeResult one = result(4096, {{0, 1.5, 1.2, 0.8}, {1, 0.5, 0.5, 0.5}});
     one.undecided = true;

@@ -71,6 +71,14 @@ TEST(DefaultSizes, stand_an_eighth_below_and_above_each_cache_up_to_32_mi) {
               beside_powers({48 * kKiB, 2 * kMiB}));
 }
 
+TEST(DefaultSizes, are_powers_of_four_with_the_same_ends_where_they_are_coarse) {
+    const std::vector<std::size_t> coarse =
+        default_sizes({{1, "data", 48 * kKiB, 64, 12, 1}}, /*coarse=*/true);
+    ASSERT_EQ(coarse.size(), 10u);
+    EXPECT_EQ(coarse.back(), 32 * kMiB);
+    for (std::size_t i = 0; i < coarse.size(); ++i) EXPECT_EQ(coarse[i], powers()[2 * i]);
+}
+
 TEST(DefaultSizes, are_whole_lines_ascending_for_any_cache) {
     for (const std::size_t bytes :
          {1ul, 100ul, 128ul, 147ul, 1000ul, 12345ul, 11 * kMiB + 4711, ~std::size_t{0} / 9}) {

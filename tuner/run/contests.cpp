@@ -34,6 +34,16 @@ std::vector<TimedRowCopy> Contests::timed_rows() const {
     return timed;
 }
 
+std::vector<SizeScores> Contests::scores_by(const Run& run, std::size_t objective) const {
+    std::vector<SizeScores> by_size;
+    for (const Contest& one : at_size) {
+        const SizeResult& result = one.results[objective];
+        by_size.push_back(scores_of(result, run.objectives[objective].weights, contestants));
+        share_scores(result.size, contestants, run.spaces.space, by_size.back());
+    }
+    return by_size;
+}
+
 void Contests::forbid_unprobed(const Run& run, std::size_t objective,
                                std::vector<SizeScores>& scores) const {
     for (std::size_t index = 0; index < scores.size(); ++index) {

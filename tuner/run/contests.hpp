@@ -59,6 +59,8 @@ struct Contests {
 
     std::size_t size_at(std::size_t index) const { return at_size[index].results.front().size; }
     std::vector<TimedRowCopy> timed_rows() const;
+    /// What the contestants are worth by one objective, by evaluated size.
+    std::vector<SizeScores> scores_by(const Run& run, std::size_t objective) const;
     /// Lets no row take without a probe what may_take_unprobed() forbids. `scores` by evaluated
     /// size.
     void forbid_unprobed(const Run& run, std::size_t objective,

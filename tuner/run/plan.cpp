@@ -41,8 +41,9 @@ std::vector<Operation> parse_operations(const std::string& text) {
 }
 
 /// What has one side has no second boundary at a cache's size: powers of two are enough.
-std::vector<std::size_t> default_sizes_of(Operation operation, const Machine& machine) {
-    std::vector<std::size_t> sizes = default_sizes(machine.caches);
+std::vector<std::size_t> default_sizes_of(Operation operation, const Machine& machine,
+                                          const Rigor& rigor) {
+    std::vector<std::size_t> sizes = default_sizes(machine.caches, rigor.coarse_sizes);
     if (!facts_of(operation).reads) {
         std::erase_if(sizes, [](std::size_t size) { return !std::has_single_bit(size); });
     }
@@ -152,8 +153,8 @@ void Plan::take_asked(const TuningRequest& request, const Machine& machine) {
     options.operations = parse_operations(request.operations);
     for (const Operation one : options.operations) {
         OperationOptions& own = options.of(one);
-        own.sizes =
-            request.sizes.empty() ? default_sizes_of(one, machine) : parse_size_list(request.sizes);
+        own.sizes = request.sizes.empty() ? default_sizes_of(one, machine, rigor)
+                                          : parse_size_list(request.sizes);
         auto& all = references[static_cast<std::size_t>(one)];
         all = parse_references(request.references, one);
         own.references = names_of(all);

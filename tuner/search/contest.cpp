@@ -176,6 +176,26 @@ std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
     return handicaps;
 }
 
+void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
+                  const std::vector<Candidate>& space, SizeScores& scores) {
+    std::map<std::string_view, std::vector<std::size_t>> alike; // by register type
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+        const asterope_variant& v = *space[static_cast<std::size_t>(contestants[i])].variant;
+        const bool timed = std::isfinite(scores.plain[i]);
+        if (timed && !v.whole && size <= short_way(v)) alike[v.rt].push_back(i);
+    }
+    const auto share = [](std::vector<double>& values, const std::vector<std::size_t>& places) {
+        if (values.empty()) return;
+        double sum = 0;
+        for (const std::size_t i : places) sum += values[i];
+        for (const std::size_t i : places) values[i] = sum / static_cast<double>(places.size());
+    };
+    for (const auto& [rt, places] : alike) {
+        share(scores.plain, places);
+        for (std::vector<double>& values : scores.sensed) share(values, places);
+    }
+}
+
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe) {
     const Weights here = weights_at(result.size, weights);

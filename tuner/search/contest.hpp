@@ -69,4 +69,10 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
                      const std::optional<ProbeNs>& probe = std::nullopt);
 
+/// Gives one worth, their mean, to contestants that execute the same instructions at a size, as it
+/// is short: which of them wins is chance, and a name that says "non-temporal" would be told of a
+/// copy that is not.
+void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
+                  const std::vector<Candidate>& space, SizeScores& scores);
+
 } // namespace asterope

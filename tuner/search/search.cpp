@@ -15,6 +15,7 @@ namespace {
 /// searches of a Zen 4, half of the trials cost half a percent.
 Rigor quick() {
     return {.name = "quick",
+            .coarse_sizes = true,
             .coarse = {.ps = {8}, .pd = {4, 16}},
             .fine = {.ps = {2, 4, 8, 14}, .pd = {0, 4, 8, 16, 28}},
             .families = 4,

@@ -17,6 +17,7 @@ namespace asterope {
 /// How much is spent on a size. Samples are trials for each workload.
 struct Rigor {
     std::string name;
+    bool coarse_sizes = false; ///< see default_sizes
     /// Some prefetch sizes and distances; empty: all.
     struct Grid {
         std::vector<int> ps, pd;

@@ -15,9 +15,11 @@ constexpr std::size_t kLargest = std::size_t{32} << 20;
 constexpr std::size_t kLine = 64;
 } // namespace
 
-std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches) {
+std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool coarse) {
     std::set<std::size_t> sizes;
-    for (std::size_t size = kMinimumBytes; size <= kLargest; size *= 2) sizes.insert(size);
+    const std::size_t ratio = coarse ? 4 : 2;
+    for (std::size_t size = kMinimumBytes; size <= kLargest; size *= ratio) sizes.insert(size);
+    if (coarse) return {sizes.begin(), sizes.end()};
     for (const Cache& cache : caches) {
         for (const std::size_t eighths : {7, 9}) {
             const std::size_t size = cache.bytes / 8 * eighths / kLine * kLine;

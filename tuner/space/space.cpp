@@ -157,6 +157,15 @@ bool takes_effect(const Candidate& candidate, std::size_t size) {
            lines(candidate.pd) < size && lines(candidate.pw) < size;
 }
 
+std::size_t short_way(const asterope_variant& variant) {
+    int least = 0;
+    for (const asterope_variant& one : variants(*variant.space)) {
+        if (std::string_view(one.rt) != variant.rt || one.acts_above == 0) continue;
+        least = least == 0 ? one.acts_above : std::min(least, one.acts_above);
+    }
+    return static_cast<std::size_t>(least);
+}
+
 bool has_all(std::string_view needs, const HasFeature& has) {
     while (!needs.empty()) {
         const std::size_t end = std::min(needs.find(' '), needs.size());

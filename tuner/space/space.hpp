@@ -60,6 +60,9 @@ struct Candidate {
 /// executes the same instructions, or the same but for prefetches of what is not copied.
 bool takes_effect(const Candidate& candidate, std::size_t size);
 
+/// Up to so many bytes all pipelines with the variant's register type are one, which has no loop.
+std::size_t short_way(const asterope_variant& variant);
+
 /// A question to a CPU: does it have this feature?
 using HasFeature = std::function<bool(std::string_view)>;
 

@@ -96,7 +96,8 @@ class RowsOf : public TemporaryFolder {
         TemporaryFolder::SetUp();
         std::vector<std::size_t>& sizes = request_.options.of(Operation::copy).sizes;
         sizes.clear();
-        for (std::size_t size = 128; size <= 131072; size *= 2) sizes.push_back(size);
+        // from where no two pipelines execute the same instructions, see share_scores
+        for (std::size_t size = 512; size <= 131072; size *= 2) sizes.push_back(size);
         sizes.push_back(1 << 20);
     }
     Profile run(Factor factor, std::uint64_t noise = 1, bool examines = false) {

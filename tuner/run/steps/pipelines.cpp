@@ -66,7 +66,10 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
     Rigor rigor = rigor_at(run.plan.rigor, size);
     const std::vector<Entrant> heirs =
         rigor.inherits ? inherited(run, found, size) : std::vector<Entrant>();
-    if (!heirs.empty()) rigor.coarse = {}; // all of them are screened
+    if (!heirs.empty()) {
+        rigor.coarse = {};                   // all of them are screened
+        rigor.rounds = rigor.contest_rounds; // which of them is best, the contest says
+    }
     const bool extends = run.plan.extended && heirs.empty();
     std::vector<Entrant> entrants = heirs.empty() ? run.spaces.entrants : heirs;
     std::erase_if(entrants, [&](Entrant entrant) { return !run.may_take(entrant, size); });

@@ -30,11 +30,7 @@ void find_rows_of_intents(const Run& run, const Contests& contests, Findings& fi
     std::vector<std::size_t> in_place = pipelines_of(findings.rows);
     const std::size_t own = in_place.size();
     for (std::size_t objective = 1; objective < run.objectives.size(); ++objective) {
-        std::vector<SizeScores> scores;
-        for (const Contest& one : contests.at_size) {
-            scores.push_back(scores_of(one.results[objective], run.objectives[objective].weights,
-                                       contests.contestants));
-        }
+        std::vector<SizeScores> scores = contests.scores_by(run, objective);
         contests.forbid_unprobed(run, objective, scores);
         RowRules rules = contests.rules;
         rules.most_pipelines = kMoreOfIntents - (in_place.size() - own);
@@ -102,10 +98,7 @@ Contests find_rows(Run& run, Findings& findings) {
         }
     });
     if (!held) return {};
-    for (const Contest& one : contests.at_size) {
-        contests.scores.push_back(
-            scores_of(one.results.front(), run.weights(), contests.contestants));
-    }
+    contests.scores = contests.scores_by(run, 0);
     contests.rules.most_rows = run.plan.most_rows;
     contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.plain_copy());
     contests.rules.handicaps = handicaps_of(contests.contestants, standard, run.spaces.space);
