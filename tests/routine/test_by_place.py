@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,96 +17,46 @@ from asterope.preload import compile_preload
 from asterope.profile import load_profile
 from asterope.record.symbols import build_id_of
 from asterope.render import render_routine
-from copy_programs import CHECKERS, output_of, run
+from copy_programs import CHECKERS, Memset, output_of, profile_json, run
 from disassembly import disassemble
 from elftools.elf.elffile import ELFFile
 from generate_command import command, only_line
 from profile_samples import good_profile, plain_profile
 
-# The routine of these tests counts who is called, and so does what stands for libc: a library that
-# is preloaded behind it.
-COPY = """
+# What stands for libc, preloaded behind the library, counts its calls; so do the routine's entry
+# points. What none of them has made, the routine's other functions have.
+NEXT = """
 #include <stddef.h>
-#define SEEN __attribute__((visibility("default")))
-static void *copied(void *to, const void *from, size_t bytes)
-{
-    volatile unsigned char *at = to;
-    const volatile unsigned char *there = from;
-    if (at <= there) for (size_t i = 0; i < bytes; ++i) at[i] = there[i];
-    else for (size_t i = bytes; i-- > 0;) at[i] = there[i];
-    return to;
-}
-static void *filled(void *to, int value, size_t bytes)
-{
-    volatile unsigned char *at = to;
-    for (size_t i = 0; i < bytes; ++i) at[i] = (unsigned char)value;
-    return to;
-}
-#define COUNTED(name, counter, result) \\
-    void *name(void *to, const void *from, size_t bytes); \\
-    void *name(void *to, const void *from, size_t bytes) \\
-    { \\
-        __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); \\
-        copied(to, from, bytes); \\
-        return result; \\
-    }
-#define COUNTED_SET(name, counter) \\
-    void *name(void *to, int value, size_t bytes); \\
-    void *name(void *to, int value, size_t bytes) \\
-    { \\
-        __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); \\
-        return filled(to, value, bytes); \\
-    }
-"""
-ROUTINE = f"""{COPY}
-#define ASTEROPE_ROUTINE_SETS
-static const char asterope_tuned_for[] = "made by a test";
-SEEN extern long asterope_counted[4];
-long asterope_counted[4];
-typedef void *copy(void *, const void *, size_t);
-typedef void *set(void *, int, size_t);
-void *asterope_copy_at(void *, const void *, size_t, size_t, copy *, void *);
-void *asterope_set_at(void *, int, size_t, size_t, set *, void *);
-COUNTED(as_ever, asterope_counted[0], to)
-COUNTED_SET(set_as_ever, asterope_counted[0])
-extern unsigned short asterope_copy_groups[], asterope_set_groups[];
-#ifdef __clang__
-#define JUMPING
-#else
-#define JUMPING __attribute__((optimize("O2"), no_stack_protector))
-#endif
-#define GROUP(kind) asterope_##kind##_groups[(size_t)__builtin_return_address(0) % 4096]
-#define ASKING(name, result) \\
-    JUMPING void *name(void *to, const void *from, size_t bytes); \\
-    void *name(void *to, const void *from, size_t bytes) \\
-    {{ \\
-        const size_t group = GROUP(copy); \\
-        if (bytes >= {LEAST} && group) \\
-            return asterope_copy_at(to, from, bytes, group, as_ever, result); \\
-        as_ever(to, from, bytes); \\
-        return result; \\
-    }}
-ASKING(asterope_memmove, to)
-ASKING(asterope_mempcpy, (char *)to + bytes)
-COUNTED(asterope_memcpy_hot, asterope_counted[1], to)
-COUNTED(asterope_memcpy_cold, asterope_counted[2], to)
-COUNTED(asterope_memcpy_consume, asterope_counted[3], to)
-JUMPING void *asterope_memset(void *, int, size_t);
-void *asterope_memset(void *to, int value, size_t bytes)
-{{
-    const size_t group = GROUP(set);
-    if (bytes >= {LEAST} && group) return asterope_set_at(to, value, bytes, group, set_as_ever, to);
-    return set_as_ever(to, value, bytes);
-}}
-"""
-NEXT = f"""{COPY}
 long next_counted[1];
-COUNTED(memcpy, next_counted[0], to)
-COUNTED(memmove, next_counted[0], to)
-COUNTED(mempcpy, next_counted[0], (char *)to + bytes)
-COUNTED_SET(memset, next_counted[0])
+#define COUNTED(name, type, more, byte, result) \\
+    void *name(void *to, type from, size_t bytes); \\
+    void *name(void *to, type from, size_t bytes) \\
+    { \\
+        volatile unsigned char *at = to; \\
+        __atomic_fetch_add(next_counted, 1, __ATOMIC_RELAXED); \\
+        more; \\
+        for (size_t i = 0; i < bytes; ++i) at[i] = byte; \\
+        return result; \\
+    }
+#define COPY(name, result) \\
+    COUNTED(name, const void *, const volatile unsigned char *there = from, there[i], result)
+COPY(memcpy, to)
+COPY(memmove, to)
+COPY(mempcpy, (char *)to + bytes)
+COUNTED(memset, int, , (unsigned char)from, to)
 """
-MADE_UP = {"asterope_memcpy.c": ROUTINE}
+COUNTERS = """
+__attribute__((used, visibility("hidden"))) long entries_counted[3];
+extern __attribute__((alias("entries_counted"), visibility("default"))) long asterope_counted[3];
+"""
+COUNT = {
+    "x86_64": "incq entries_counted+{0}(%rip)",
+    "aarch64": (
+        "adrp x9, entries_counted+{0}; ldr x10, [x9, :lo12:entries_counted+{0}]; "
+        "add x10, x10, #1; str x10, [x9, :lo12:entries_counted+{0}]"
+    ),
+}
+ENTRIES = ("hot", "cold", "consume")
 C = ("-std=gnu99", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-builtin", "-fPIC")
 FUNCTIONS = {"moving": "memmove", "ending": "mempcpy", "setting": "memset"}
 
@@ -127,8 +78,18 @@ def place_of(
     return MappedPlace(str(module), build, offset, name, function, least, way)
 
 
+def counting(arch: Architecture, text: str) -> str:
+    """The routine, whose entry points count their calls."""
+    for i, name in enumerate(ENTRIES):
+        begins = rf'memcpy_{name}\([^;{{]*\{{\n +__asm__\(\n|_BEGIN\("\w+_{name}",.*\n'
+        count = f'"{COUNT[arch.name].format(8 * i)}\\n"'
+        text, found = re.subn(begins, lambda match, count=count: f"{match[0]}{count}\n", text)
+        assert found == 1
+    return text + COUNTERS
+
+
 class Things:
-    """The program, its plugin twice, and what stands for libc."""
+    """The program, its plugin twice, what stands for libc, and the routine's profile."""
 
     def __init__(self, arch: Architecture, folder: Path) -> None:
         self.arch, self.folder = arch, folder
@@ -143,6 +104,17 @@ class Things:
             output_of(*arch.gcc, *C, *shared, source, "-o", library)
         (folder / "next.c").write_text(NEXT)
         output_of(*arch.gcc, *C, "-shared", folder / "next.c", "-o", folder / "next.so")
+        winners = [(1 << 20, arch.plain)]
+        (folder / "own.json").write_text(
+            profile_json(
+                winners,
+                memset=Memset([(1 << 20, arch.set_pipelines.PLAIN)]),
+                intents=dict.fromkeys(ENTRIES, winners),
+            )
+        )
+        self.profile = load_profile(folder / "own.json")
+        texts = render_routine(self.profile, by_place=LEAST)
+        self.texts = {n: counting(arch, t) if n[-2:] == ".c" else t for n, t in texts.items()}
 
     def ways(self, library: Path, *words: object) -> list[str]:
         """What the program says under a library."""
@@ -160,18 +132,18 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Architecture],
 
 
 @pytest.fixture
-def compiled(monkeypatch, tmp_path: Path) -> Callable[..., Path]:
+def compiled(monkeypatch, things, tmp_path: Path) -> Callable[..., Path]:
     def of(
         arch: Architecture,
         *places: MappedPlace,
         flags: str = "",
         cc: str = "",
-        texts: Mapping[str, str] = MADE_UP,
+        texts: Mapping[str, str] | None = None,
     ) -> Path:
         monkeypatch.setenv("CC", cc or " ".join(arch.gcc))
         monkeypatch.setenv("CFLAGS", f"-Wall -Wextra -Werror {flags}")
         library = tmp_path / "library.so"
-        library.write_bytes(compile_preload(texts, as_c(places)))
+        library.write_bytes(compile_preload(texts or things(arch).texts, as_c(places)))
         return library
 
     return of
@@ -198,9 +170,9 @@ def test_other_sizes_and_other_places_are_the_routine_s(things, compiled, arch) 
     sizes = (0, 1, 511, 512, 1023, 2048, 60000)
     words = [f"{name}:{size}" for size in sizes for name in ("first", "moving", "ending")]
     library = compiled(arch, *map_of_all(its))
-    assert its.ways(library, *words) == ["1 routine"] * len(words)
+    assert its.ways(library, *words) == [""] * len(words)
     library = compiled(arch, place_of(its.program, arch, "second", "libc"))
-    assert its.ways(library, "first:1024", "setting:1024") == ["1 routine"] * 2
+    assert its.ways(library, "first:1024", "setting:1024") == [""] * 2
 
 
 @each()
@@ -210,14 +182,14 @@ def test_sizes_with_one_way_on_both_sides_of_others(things, compiled, arch) -> N
     ways = {1024: "libc", 2048: "libc", 4096: "cold", 16384: "libc"}
     places = [place_of(its.program, arch, "first", way, least) for least, way in ways.items()]
     expected = {
-        **{512: "routine", 1023: "routine", 1024: "libc", 2047: "libc", 2048: "libc"},
-        **{4095: "libc", 4096: "cold", 8191: "cold", 8192: "routine", 16383: "routine"},
-        **{16384: "libc", 32767: "libc", 32768: "routine", 60000: "routine"},
+        **{512: "", 1023: "", 1024: "1 libc", 2047: "1 libc", 2048: "1 libc", 4095: "1 libc"},
+        **{4096: "1 cold", 8191: "1 cold", 8192: "", 16383: ""},
+        **{16384: "1 libc", 32767: "1 libc", 32768: "", 60000: ""},
     }
     library = compiled(arch, *places)
     for sizes in (list(expected), list(expected)[::-1], list(expected)[3:] + list(expected)):
         words = [f"first:{size}" for size in sizes]
-        assert its.ways(library, *words) == [f"1 {expected[size]}" for size in sizes]
+        assert its.ways(library, *words) == [expected[size] for size in sizes]
 
 
 @each()
@@ -227,12 +199,12 @@ def test_overlapping_buffers_are_copied_right(things, compiled, arch) -> None:
     library = compiled(arch, *map_of_all(its))
     for name, way in {"first": "libc", "moving": "hot", "ending": "consume"}.items():
         words = ("overlap", f"{name}:1024", f"{name}:1024") * 2
-        assert its.ways(library, *words) == ["1 routine", f"1 {way}"] * 2
+        assert its.ways(library, *words) == ["", f"1 {way}"] * 2
 
 
 @each()
 def test_a_map_of_no_places_changes_nothing(things, compiled, arch) -> None:
-    assert things(arch).ways(compiled(arch), "first:1024", "setting:4096") == ["1 routine"] * 2
+    assert things(arch).ways(compiled(arch), "first:1024", "setting:4096") == [""] * 2
 
 
 @each()
@@ -242,9 +214,9 @@ def test_a_place_in_a_library_that_is_loaded_later(things, compiled, arch) -> No
     library = compiled(arch, place_of(its.plugin, arch, "first", "cold"))
     plugin, other = f"{its.plugin}:1024", f"{its.other}:1024"
     assert its.ways(library, plugin, plugin) == ["1 cold"] * 2
-    assert its.ways(library, other) == ["1 routine"]
+    assert its.ways(library, other) == [""]
     first, second = its.ways(library, plugin, "closed", other)
-    assert first == "1 cold" and second in ("1 routine", "1 cold")
+    assert first == "1 cold" and second in ("", "1 cold")
 
 
 @each()
@@ -265,7 +237,7 @@ def test_a_full_table_loses_places_never_copies(things, compiled, arch) -> None:
     words = ("first:1024", "first:2048", "first:1024")
     assert its.ways(compiled(arch, *places), *words) == ["1 libc", "1 cold", "1 libc"]
     library = compiled(arch, *places, flags="-DASTEROPE_ROOM=1")
-    assert its.ways(library, *words) == ["1 libc", "1 routine", "1 libc"]
+    assert its.ways(library, *words) == ["1 libc", "", "1 libc"]
 
 
 COMPILERS = {
@@ -277,38 +249,24 @@ COMPILERS = {
 
 
 @each(lambda arch: COMPILERS, emulated=False)
-def test_other_compilers_and_flags(things, compiled, tmp_path: Path, arch, case) -> None:
+def test_other_compilers_and_flags(things, compiled, arch, case) -> None:
     its = things(arch)
     cc, flags = case
-    options = {"cc": getattr(arch, cc)[0], "flags": flags}
-    library = compiled(arch, *map_of_all(its), **options)
-    assert its.ways(library, "first:1024", "second:1024", "second:100") == [
-        *("1 libc", "1 cold", "1 routine"),
+    library = compiled(arch, *map_of_all(its), cc=getattr(arch, cc)[0], flags=flags)
+    assert its.ways(library, "first:1024", "second:1024", "second:100", "setting:4096") == [
+        *("1 libc", "1 cold", "", "1 libc"),
     ]
-    check_rendered(
-        its, tmp_path, lambda *places, **more: compiled(arch, *places, **more, **options)
-    )
-
-
-def check_rendered(its: Things, folder: Path, compiled: Callable[..., Path]) -> None:
-    """The assembly asks as the routine that is made up does; one of several profiles, too."""
-    path = folder / "own.json"
-    path.write_text(json.dumps(plain_profile(its.arch.name)))
-    profile = load_profile(path)
-    names = ("first", "second", "moving", "ending", "setting")
-    places = [place_of(its.program, its.arch, name, "libc", 4096) for name in names[1:]]
-    words = [f"{name}:{size}" for name in names for size in (100, 1024, 4096, 5000, 8192)]
-    expected = ["1 libc" if "first" not in w and w[-4:] in ("4096", "5000") else "" for w in words]
-    for texts in (
-        render_routine(profile, by_place=LEAST),
-        render_dispatch({"own": profile}, by_place=LEAST),
-    ):
-        assert its.ways(compiled(*places, texts=texts), *words, *words) == 2 * expected
 
 
 @each()
-def test_the_rendered_routine_asks(things, compiled, tmp_path: Path, arch) -> None:
-    check_rendered(things(arch), tmp_path, functools.partial(compiled, arch))
+def test_the_routine_of_several_profiles_asks(things, compiled, arch) -> None:
+    its = things(arch)
+    names = ("first", "second", "moving", "ending", "setting")
+    places = [place_of(its.program, arch, name, "libc", 4096) for name in names[1:]]
+    words = [f"{name}:{size}" for name in names for size in (100, 1024, 4096, 5000, 8192)]
+    expected = ["1 libc" if "first" not in w and w[-4:] in ("4096", "5000") else "" for w in words]
+    texts = render_dispatch({"own": its.profile}, by_place=LEAST)
+    assert its.ways(compiled(arch, *places, texts=texts), *words, *words) == 2 * expected
 
 
 # --- The command ----------------------------------------------------------------------------------
