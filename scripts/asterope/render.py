@@ -75,7 +75,7 @@ def render_candidates(architecture: str, variants: Iterable[Any] | None = None) 
     values, kinds = here.pipelines.VALUES, kinds_of(here)
     context = {
         "operations": [(one, *_pipelines_of(kinds, one.name)) for one in OPERATIONS],
-        "variants": {one.name: list(kinds[one.name, "pipelines"].variants()) for one in OPERATIONS},
+        "variants": {one.name: kinds[one.name, "pipelines"].variants() for one in OPERATIONS},
         "distances": values["pd"],
         "write_distances": [distance for distance in values["pw"] if distance],
         "kinds": [
@@ -88,7 +88,7 @@ def render_candidates(architecture: str, variants: Iterable[Any] | None = None) 
         "version": __version__,
     }
     if variants is not None:
-        context["variants"][MEMCPY] = list(variants)
+        context["variants"][MEMCPY] = tuple(variants)
     return rendered(architecture, "candidates.c.j2", context)
 
 

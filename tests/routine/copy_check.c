@@ -371,6 +371,25 @@ static bool onto_itself(const struct copy_subject* subject) {
     return true;
 }
 
+/* The sources cannot be written. */
+static bool unwritten(void) {
+    static const size_t sizes[] = {513, 4096, 30001};
+    now.destination = sources[0].start + 64;
+    now.source = now.destination;
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        now.bytes = sizes[i];
+        if (!returned_right(now.subject->copy(now.destination, now.source, now.bytes, 0))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool stays_unwritten(const struct copy_subject* subject) {
+    now.subject = subject;
+    SURVIVING(unwritten());
+}
+
 static bool all_checks(const struct copy_subject* subject, const struct copy_plan* plan) {
     const size_t first = subject->minimum;
     bool right =
@@ -383,7 +402,8 @@ static bool all_checks(const struct copy_subject* subject, const struct copy_pla
     for (size_t i = 0; right && i < plan->around_count; ++i) {
         right = copy_check_around(subject, plan->around[i]);
     }
-    return right && (!plan->onto_itself || onto_itself(subject));
+    return right && (!plan->onto_itself || onto_itself(subject)) &&
+           (!plan->unwritten || stays_unwritten(subject));
 }
 
 bool copy_check_all(const struct copy_subject* subject, const struct copy_plan* plan) {

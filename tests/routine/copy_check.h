@@ -82,8 +82,8 @@ struct copy_plan {
     size_t doubling, largest;            /* the first size that is doubled (0: none), the last */
     const size_t* around;
     size_t around_count;
-    bool
-        onto_itself; /* compilers take it for granted that memcpy may be given one buffer as both */
+    bool onto_itself; /* compilers take it for granted that memcpy may be given one buffer as both */
+    bool unwritten;   /* a buffer that is moved onto itself, from more bytes on than small copies do */
 };
 
 /* All of the above, from the subject's minimum on, and prints `ok NAME`. Of a subject that sets,

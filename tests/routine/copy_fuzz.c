@@ -1,6 +1,7 @@
 /* Copies at random with the rendered routines: which function, from where, to where, how much.
  * Sets, of those that have memset, at places by the guard pages and around the sizes of the
- * routine.
+ * routine. routines.inc, which the test writes, lists them as ROUTINE(prefix, BYTES...): the bytes are
+ * sizes at which the routine's code changes, such as the ends of its intervals.
  *
  * Usage: copy_fuzz [--seed N] [--count N] [--largest BYTES]
  *   --seed     chooses the cases (default 1): the same seed, the same cases
@@ -11,11 +12,37 @@
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"
-#include "rendered_routines.h"
 
 enum { FUNCTIONS = 3, MOST = 1 << 20 };
 
 static const char* const function_names[FUNCTIONS] = {"memcpy", "mempcpy", "memmove"};
+
+struct rendered_routine {
+    const char* name;
+    plain_function functions[FUNCTIONS];
+    plain_set_function set; /* memset; NULL: it has none */
+    const size_t* sizes;
+    size_t size_count;
+};
+
+#define ROUTINE(name, ...)                                                                         \
+    void* name##_memcpy(void*, const void*, size_t);                                               \
+    void* name##_mempcpy(void*, const void*, size_t);                                              \
+    void* name##_memmove(void*, const void*, size_t);                                              \
+    __attribute__((weak)) void* name##_memset(void*, int, size_t);                                 \
+    static const size_t name##_sizes[] = {__VA_ARGS__};
+#include "routines.inc"
+#undef ROUTINE
+
+static const struct rendered_routine rendered_routines[] = {
+#define ROUTINE(name, ...)                                                                         \
+    {#name,                                                                                        \
+     {name##_memcpy, name##_mempcpy, name##_memmove},                                              \
+     name##_memset,                                                                                \
+     name##_sizes,                                                                                 \
+     COUNT_OF(name##_sizes)},
+#include "routines.inc"
+};
 
 static size_t seed = 1, count = 10000, largest = 65536;
 static uint64_t chance_state;
@@ -47,11 +74,9 @@ static void* call(void* destination, const void* source, size_t bytes, size_t di
 
 /* Whether it copied right; what is wrong has been printed otherwise. */
 static bool copies_right(const struct fuzz_case* c) {
-    const plain_function functions[] = {c->routine->copy, c->routine->copy_to_end,
-                                        c->routine->move};
     char name[128];
     snprintf(name, sizeof name, "%s_%s", c->routine->name, function_names[c->function]);
-    called = functions[c->function];
+    called = c->routine->functions[c->function];
     const struct copy_subject subject = {
         .name = name, .copy = call, .returns_end = c->function == 1};
     return copy_check_move(&subject, (size_t)c->source_at, c->distance, c->bytes);
@@ -144,7 +169,7 @@ int main(int argc, char** argv) {
     read_options(argc, argv, options, COUNT_OF(options));
     if (largest > MOST) largest = MOST;
     bool right = true;
-    for (int i = 0; i < ROUTINES; ++i) {
+    for (size_t i = 0; i < COUNT_OF(rendered_routines); ++i) {
         /* So that a routine's cases do not depend on the others. Mixed, as the state is a counter:
          * seed 2 would go on in the cases of seed 1 after its first draw. */
         chance_state = mixed(seed);

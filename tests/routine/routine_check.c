@@ -90,6 +90,7 @@ static bool check(const struct entry* entry) {
         .largest = largest,
         .around = around,
         .around_count = around_count,
+        .unwritten = entry->may_overlap,
     };
     return copy_check_all(&subject, &plan);
 }

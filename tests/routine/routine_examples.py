@@ -15,7 +15,6 @@ MACHINES = ("opteron-6378", "xeon-gold-5218")
 MIB = 1 << 20
 
 X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
-SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
 
 # Every extension axis, each with the others' values that it can have; but for movdir64b, which few
 # CPUs have, and dc zva, which does not go with SVE.
@@ -128,18 +127,11 @@ def sixty_intervals(arch: Architecture) -> Intervals:
 
 
 def profiles_of(arch: Architecture) -> dict[str, Path | Intervals]:
-    plain = arch.plain
-    word, wide = (extended[1] for extended in (HUGE[arch.name][0], EXTENDED[arch.name][1]))
     references = {machine: REFERENCE / f"{machine}.json" for machine in MACHINES}
     return {
         **(references if arch is X86_64 else {}),
         "every kind": every_kind(arch),
         "sixty intervals": sixty_intervals(arch),
-        "up to 128 bytes only": [(128, word)],
-        "from 128 to 129 bytes": [(128, wide), (129, word)],
-        "one winner twice": [(128, plain), (300, wide), (700, plain), (900, wide)],
-        "beyond 2 GiB": HUGE[arch.name],
-        "every extension": EXTENDED[arch.name],
         **RARE[arch.name],
     }
 
@@ -148,41 +140,3 @@ def intervals_of(profile: Path | Intervals) -> Intervals:
     if isinstance(profile, Path):
         return [(one.up_to, one.copy) for one in load_profile(profile).of("pipelines")]
     return profile
-
-
-def sets_of(arch: Architecture) -> dict[str, Memset]:
-    """Ends at odd places; beyond 2 GiB a number does not fit into a comparison."""
-    ungated = next(s for s in arch.small_set.values() if s.bound == 128 and not s.needs)
-    others = list(reversed(common(arch, arch.set_kinds)))
-    by_arch = {
-        "x86_64": {
-            "up to 128 bytes only": Memset([(128, SX("CLZERO", "NT"))]),
-            "one winner twice": Memset(
-                [(200, SX("XMM", "T")), (900, SX("R64", "NT")), (3000, SX("XMM", "T"))]
-            ),
-            "beyond 2 GiB": Memset(
-                [
-                    *((4096, SX("YMM", "T", 16, 32)), (2**31, SX("REP_STOSB", "T"))),
-                    (2**40, SX("R64", "T")),
-                ]
-            ),
-        },
-        "aarch64": {
-            "cleared lines": Memset([(4096, SA("ZVA", "T", 4)), (MIB, SA("ZVA", "T", 1))]),
-            "MOPS": Memset([(4096, SA("MOPS", "T")), (MIB, SA("MOPS", "NT"))]),
-            "up to 128 bytes only": Memset([(128, SA("X", "NT"))]),
-            "one winner twice": Memset(
-                [(200, SA("Q", "T")), (900, SA("X", "NT")), (3000, SA("Q", "T"))]
-            ),
-            "beyond 2 GiB": Memset(
-                [(4096, SA("Q", "T", 8, 32)), (2**31, SA("SVE", "T")), (2**40, SA("X", "T"))]
-            ),
-        },
-    }
-    return {
-        "every kind": every_set(arch),
-        "every kind, in another order": Memset(
-            [(int(200 * 2.3**i), t) for i, t in enumerate(others)], ungated
-        ),
-        **by_arch[arch.name],
-    }

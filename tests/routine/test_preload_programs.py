@@ -1,18 +1,15 @@
-"""Real programs with the library under them: what one prints, leaves behind and exits with is the
-same with the library and without."""
+"""A real program with the library under it: its own tests end as they do without."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import random
 import re
 import sys
 from pathlib import Path
 
 import pytest
 from architectures import ARCHITECTURES, build_preload
-from copy_programs import need, output_of, render, run
+from copy_programs import render, run
 from routine_examples import EXTENDED, GATED, every_set
 
 pytestmark = pytest.mark.slow
@@ -36,17 +33,6 @@ def under(library: Path | None) -> dict[str, str]:
     """The environment of a program with the library under it, or of one without."""
     clean = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "ASTEROPE_VERBOSE")}
     return {**clean, **({"LD_PRELOAD": str(library)} if library else {})}
-
-
-def compressible(count: int) -> bytes:
-    """Bytes with matches of many lengths and distances; the same in every run."""
-    numbers = random.Random(1)
-    words = [numbers.randbytes(numbers.randrange(1, 400)) for _ in range(2000)]
-    parts, size = [], 0
-    while size < count:
-        parts.append(numbers.choice(words))
-        size += len(parts[-1])
-    return b"".join(parts)[:count]
 
 
 def python_with_tests() -> str:
@@ -77,39 +63,3 @@ def test_python_passes_its_own_tests(best, tmp_path):
     assert len(plain) > 500
     assert ours == plain
     assert set(ours.values()) <= {"ok", "skipped"}
-
-
-GIT = {
-    **{"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"},
-    **{f"GIT_{who}_NAME": "a" for who in ("AUTHOR", "COMMITTER")},
-    **{f"GIT_{who}_EMAIL": "a@b" for who in ("AUTHOR", "COMMITTER")},
-    **{f"GIT_{who}_DATE": "1700000000 +0000" for who in ("AUTHOR", "COMMITTER")},
-}
-
-
-def test_git_commits_clones_and_checks(best, tmp_path):
-    need("git")
-
-    def results(library: Path | None) -> list[str]:
-        folder = tmp_path / ("with" if library else "without")
-        environment = {**under(library), **GIT}
-        numbers = random.Random(2)
-        output_of("git", "init", "-q", "-b", "main", folder / "origin", env=environment)
-        for commit in range(8):
-            for file in range(6):
-                content = compressible(200_000)[numbers.randrange(9999) :][: 4 ** (file + 3)]
-                (folder / "origin" / f"file{file}").write_bytes(content)
-            output_of("git", "add", ".", cwd=folder / "origin", env=environment)
-            output_of("git", "commit", "-qm", f"{commit}", cwd=folder / "origin", env=environment)
-        clone = folder / "clone"
-        output_of("git", "clone", "-q", f"file://{folder / 'origin'}", clone, env=environment)
-        output_of("git", "fsck", "--full", "--strict", cwd=clone, env=environment)
-        output_of("git", "gc", "-q", "--aggressive", cwd=clone, env=environment)
-        output_of("git", "fsck", "--full", "--strict", cwd=clone, env=environment)
-        objects = output_of("git", "rev-list", "--objects", "--all", cwd=clone, env=environment)
-        files = [hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(clone.glob("file*"))]
-        return [objects, *files]
-
-    plain = results(None)
-    assert len(plain[0].splitlines()) > 50
-    assert results(best) == plain

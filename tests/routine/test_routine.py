@@ -1,5 +1,4 @@
-"""The generated routine copies right: every pipeline, size, offset and overlap, and each size takes
-the copy that the profile says."""
+"""The generated routine copies right: every kind of pipeline, size, offset and overlap."""
 
 from __future__ import annotations
 
@@ -9,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import Architecture, build_dispatch_check, build_with_routines, each
+from architectures import Architecture, build_copy_fuzz, build_dispatch_check, each
 from copy_programs import (
-    CHECKERS,
     FUNCTIONS,
-    STRICT_C,
     Aliased,
     Intervals,
     Memset,
-    assert_dispatched,
     assert_right,
     copies_taken,
     failures,
@@ -37,7 +33,6 @@ from routine_examples import (
     every_set,
     intervals_of,
     profiles_of,
-    sets_of,
 )
 
 SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
@@ -71,7 +66,6 @@ def right(arch: Architecture) -> dict[str, tuple[Path | Intervals, dict[str, Any
         options = ("--step", 5 if arch.is_native else 15, "--other-step", 31)
         aliased = {"aliased": Aliased(511, 4096, winner)}
         cases[f"aliasing, {winner.symbol}"] = (one, aliased, (*options, "--around", "512,4096"))
-    for winner in arch.moves:
         # at every distance to 130
         options = ("--step", 31, "--other-step", 1, "--last", 300, "--largest", 70000)
         cases[f"overlapping, {winner.symbol}"] = (one, {"overlapping": winner}, options)
@@ -80,8 +74,8 @@ def right(arch: Architecture) -> dict[str, tuple[Path | Intervals, dict[str, Any
     options = (*SHORT, "--last", 600, *rounds)
     cases["every extension, around rounds"] = (EXTENDED[arch.name], {}, options)
     for name, profile in RARE[arch.name].items():
-        cases[f"{name}, around rounds"] = (profile, {}, (*SHORT, *rounds))
-        cases[f"{name}, to 64 MiB"] = (profile, {}, (*SHORT, "--largest", 64 << 20))
+        options = (*SHORT, *rounds, "--largest", 64 << 20)
+        cases[f"{name}, around rounds and to 64 MiB"] = (profile, {}, options)
     return cases
 
 
@@ -118,7 +112,7 @@ def test_a_fault_of_one_size_is_reported(tmp_path, objects, arch):
     routine = render([(512, arch.plain)], tmp_path, small)
     with_instruction(routine, LACKS_A_BYTE[arch.name])
     check = (arch.routine_check(routine, objects), *SHORT)
-    fuzz = (build_with_routines(arch, {routine: (256, 512)}, tmp_path, "copy_fuzz"),)
+    fuzz = (build_copy_fuzz(arch, {routine: (256, 512)}, tmp_path),)
     for command, functions in ((check, FUNCTIONS), (fuzz, ["asterope_"])):
         done = run(*arch.on(), *command)
         assert done.returncode == 1
@@ -129,46 +123,38 @@ def test_a_fault_of_one_size_is_reported(tmp_path, objects, arch):
 # --- Memset ---------------------------------------------------------------------------------------
 
 
-@each(sets_of)
-def test_it_sets_right(tmp_path, objects, arch, case):
-    cpu = arch.cpu_for(*copies_of([], case))
-    routine = render([(4096, arch.plain)], tmp_path, memset=case)
-    ends = around(case.intervals)
-    assert_right(*arch.on(cpu), arch.routine_check(routine, objects), *SHORT, *ends, sets=True)
-
-
-def masked(kind: str) -> Any:
-    """Those that would reach into another page."""
-    return lambda arch: {
-        name: small
-        for name, small in getattr(arch, kind).items()
+def masked(arch: Architecture) -> dict[str, Any]:
+    """Small copies and small sets that would reach into another page."""
+    kinds = (("memcpy", arch.small), ("memset", arch.small_set))
+    return {
+        f"{name} {small.name}": (name, small)
+        for name, all_of_kind in kinds
+        for small in all_of_kind.values()
         if getattr(small, "masked_bytes", 0)
     }
 
 
-def masked_sizes(small: Any) -> range:
-    """Order `down` takes 64 bytes without a mask."""
-    return range(min(small.masked_bytes, 63 if small.order == "down" else 64) + 1)
-
-
-@each(masked("small_set"))
-def test_a_masked_store_reaches_into_no_other_page(tmp_path, arch, case):
-    memset = Memset([(4096, arch.set_pipelines.PLAIN)], case)
-    emulator = arch.on(arch.cpu_for(case))
-    program = build_dispatch_check(arch, render([(4096, arch.plain)], tmp_path, memset=memset))
-    span, sizes = case.masked_bytes, masked_sizes(case)
-    for destination in (0, 4096 - span, 4096 - span + 1, 4095):
-        where = ("asterope_memset", 8192 + destination, sizes)
-        taken = copies_taken(program, *where, *emulator)
-        # a size of 0 is not asked for: the gate is the destination's place alone
-        crosses = destination > 4096 - span
-        assert taken == ["asterope_set_untuned" if crosses else "none"] * len(sizes)
-
-
-@each(slow=False)
-def test_a_routine_without_memset_has_nothing_of_it(tmp_path, arch):
-    text = render(every_kind(arch), tmp_path).read_text(encoding="ascii")
-    assert not re.search(r"memset|_set_|SETS", text.replace("clang -O0 calls memset for it", ""))
+@each(masked)
+def test_a_mask_reaches_into_no_other_page(tmp_path, arch, case):
+    kind, small = case
+    sets, emulator = kind == "memset", arch.on(arch.cpu_for(small))
+    memset = Memset([(4096, arch.set_pipelines.PLAIN)], small) if sets else None
+    routine = render([(4096, arch.plain)], tmp_path, None if sets else small, memset=memset)
+    program = build_dispatch_check(arch, routine)
+    # order `down` takes 64 bytes without a mask
+    sizes = range(min(small.masked_bytes, 63 if small.order == "down" else 64) + 1)
+    last = 4096 - small.masked_bytes  # the last place in a page where the register stays in it
+    for function, source, destination in itertools.product(
+        ["memset"] if sets else FUNCTIONS,
+        [0] if sets else [0, last, last + 1, 4095],
+        (128, last, last + 1, 4095),
+    ):
+        where = (f"asterope_{function}", 8192 + destination - source, sizes)
+        taken = copies_taken(program, *where, *emulator, source_at=source)
+        untuned = "asterope_set_untuned" if sets else "asterope_untuned"
+        expected = [untuned if max(source, destination) > last else "none"] * len(sizes)
+        # nothing is copied of 0 bytes: a mask of none is slow, too; a set asks for its place alone
+        assert taken == (expected if sets else ["none", *expected[1:]])
 
 
 # --- Entry points by intent -----------------------------------------------------------------------
@@ -226,76 +212,3 @@ def test_it_copies_and_sets_more_than_4_gib(tmp_path, objects, arch, case):
     sizes = (2**31 - 1, 2**31, 2**31 + 1, 2**32 + 12345)
     options = (*SHORT, "--huge", ",".join(map(str, sizes)))
     assert_right(program, *options, sets=bool(memset))
-
-
-# --- Which copy a size takes ----------------------------------------------------------------------
-
-
-@each(lambda arch: range(8), one_in=8)
-def test_small_copies_are_done_in_line_up_to_their_bound(tmp_path, arch, case):
-    word = HUGE[arch.name][0][1]
-    intervals = [(200, arch.plain), (1000, word)]
-    of_cpu = [s for s in list(arch.small.values())[case::8] if arch.cpu_with(s)]
-    routines = [render(intervals, tmp_path, small, small.symbol) for small in of_cpu]
-    program = build_dispatch_check(arch, *routines)
-    for small in of_cpu:
-        sizes, emulator = range(small.bound + 130), arch.on(arch.cpu_with(small))
-        assert_dispatched(program, small.symbol, intervals, small, sizes, emulator=emulator)
-
-
-@each(masked("small"))
-def test_a_masked_move_reaches_into_no_other_page(tmp_path, arch, case):
-    emulator = arch.on(arch.cpu_for(case))
-    program = build_dispatch_check(arch, render([(4096, arch.plain)], tmp_path, case))
-    sizes = masked_sizes(case)
-    last = 4096 - case.masked_bytes  # the last place in a page where the register stays in it
-    for function, source, destination in itertools.product(
-        FUNCTIONS, (0, last, last + 1, 4095), (128, last, last + 1, 4095)
-    ):
-        where = (f"asterope_{function}", 8192 + destination - source, sizes)
-        taken = copies_taken(program, *where, *emulator, source_at=source)
-        # nothing is copied of 0 bytes: a mask of none is slow, too
-        crosses = max(source, destination) > last
-        assert taken == ["none", *["asterope_untuned" if crosses else "none"] * (len(sizes) - 1)]
-
-
-def longest_small_copies(arch: Architecture) -> dict[str, Any]:
-    """Those that come nearest to the 512 bytes from which on an aliased copy is right."""
-    most = max(small.bound for small in arch.small.values())
-    return {name: small for name, small in arch.small.items() if small.bound == most}
-
-
-@each(longest_small_copies)
-def test_aliased_buffers_take_their_copy_from_512_bytes_on(tmp_path, arch, case):
-    intervals, aliased = [(1 << 20, arch.plain)], Aliased(511, 4096, arch.moves[0])
-    emulator = arch.on(arch.cpu_for(case, aliased.tuple))
-    program = build_dispatch_check(arch, render(intervals, tmp_path, case, aliased=aliased))
-    sizes = range(100, 5000, 3 if arch.is_native else 111)
-    assert_dispatched(program, "asterope", intervals, case, sizes, aliased, emulator=emulator)
-
-
-@each(lambda arch: [None, *arch.moves])
-def test_a_buffer_that_is_moved_onto_itself_is_not_written(tmp_path, arch, case):
-    emulator, program = arch.on(arch.cpu_for(case)), tmp_path / "self_move"
-    routine = render([(4096, arch.plain)], tmp_path, overlapping=case)
-    check = CHECKERS / "self_move_check.c"
-    output_of(*arch.gcc, *STRICT_C, "-static", f"-I{tmp_path}", check, routine, "-o", program)
-    for size in (129, 256, 4096, 100001):
-        assert output_of(*emulator, program, size) == "ok\n"
-
-
-@each(lambda arch: [None, *arch.moves])
-def test_overlapping_buffers_take_the_copy_of_their_direction(tmp_path, arch, case):
-    emulator = arch.on(arch.cpu_for(case))
-    word = INTENTS[arch.name]["consume"][0][1]
-    program = build_dispatch_check(arch, render([(4096, word)], tmp_path, overlapping=case))
-    symbol = (case or arch.overlapping_copies.PLAIN).symbol
-    for function, size in itertools.product(("memmove", "mempcpy"), (129, 1000, 2**20, 2**33)):
-        expected = {
-            **{near: f"move_downwards_{symbol}" for near in (1, 64, size // 2, size - 1)},
-            **{-near: f"move_upwards_{symbol}" for near in (1, 64, size // 2, size - 1)},
-            **{far: f"copy_{word.symbol}" for far in (size, size + 1, -size, -size - 1)},
-        }
-        for distance, copy in expected.items():
-            taken = copies_taken(program, f"asterope_{function}", distance, [size], *emulator)
-            assert taken == [f"asterope_{copy}"], (function, distance, size)

@@ -24,7 +24,7 @@ NATIVE = "native"  # the CPU that runs this
 
 _HAS = """\
 #include <stdio.h>
-#include "cpu_features.h"
+#include "candidate_needs.h"
 int main(int count, char** names) {
     for (int i = 1; i < count; ++i) if (cpu_has(names[i])) puts(names[i]);
     return 0;
@@ -263,8 +263,8 @@ def build_preload(arch: Architecture, routine: Path, target: Path, *compiler: st
 Routines = Mapping[Path, Sequence[int]]
 
 
-def build_with_routines(arch: Architecture, routines: Routines, objects: Path, name: str) -> Path:
-    """copy_fuzz or threads_check with rendered routines of one folder, each of its own prefix."""
+def build_copy_fuzz(arch: Architecture, routines: Routines, objects: Path) -> Path:
+    """copy_fuzz with rendered routines of one folder, each of its own prefix."""
     folder = next(iter(routines)).parent
     entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
     lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]
@@ -273,11 +273,9 @@ def build_with_routines(arch: Architecture, routines: Routines, objects: Path, n
     together = folder / "routines.c"
     text = "".join(f'#include "{path.name}"\n' for path in routines)
     together.write_text(text, encoding="ascii")
-    harness = [CHECKERS / f"{name}.c"]
-    if name == "copy_fuzz":
-        harness.append(arch.compiled(objects, "copy_check"))
-    program = folder / name
-    flags = (*STRICT_C, "-O1", "-pthread", f"-I{CHECKERS}", f"-I{folder}")
+    harness = (CHECKERS / "copy_fuzz.c", arch.compiled(objects, "copy_check"))
+    program = folder / "copy_fuzz"
+    flags = (*STRICT_C, "-O1", f"-I{CHECKERS}", f"-I{folder}")
     output_of(*arch.gcc, *flags, *harness, together, "-o", program)
     return program
 

@@ -6,8 +6,9 @@ function of the tuner.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass
 from typing import Any, ClassVar
 
@@ -200,7 +201,8 @@ class Pipelines(axis.Space):
         found = self.Tuple(**values)
         return found if found.name == name else None
 
-    def variants(self) -> Iterator[Any]:
+    @functools.cache  # noqa: B019 (there are as many spaces as operations and architectures)
+    def variants(self) -> tuple[Any, ...]:
         """All variants, simplest first: in this order ties are broken, that of `nesting`; those
         with fewer departures from the paper come first.
         """
@@ -213,4 +215,4 @@ class Pipelines(axis.Space):
             if self.why_not(**fields) is None:
                 stages = {f: int(v > 0) for f, v in fields.items() if table[f].is_distance}
                 everything.append(self.Tuple.VARIANT(**{**fields, **stages}))
-        yield from sorted(everything, key=lambda variant: variant.departures)
+        return tuple(sorted(everything, key=lambda variant: variant.departures))
