@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from architectures import AARCH64, X86_64, Architecture
+from architectures import AARCH64, X86_64, Architecture, build_dispatch_check
 from asterope.dispatch import load_profiles, render_dispatch
 from copy_programs import (
     CHECKERS,
@@ -181,7 +181,7 @@ def which(
 
 REGISTERS = (
     *("most_leaves", "leaf0_b", "leaf0_d", "leaf0_c", "signature", "leaf1_c", "most_subleaves"),
-    *("leaf7_b", "leaf7_c", "leaf7_d", "leaf7_1_a", "extended_c", "extended_d"),
+    *("leaf7_b", "leaf7_c", "leaf7_d", "leaf7_1_a", "extended_c", "extended_d", "extended7_d"),
     *("most_extended", "extended8_b", "saved"),
 )
 ALL_SAVED = 0xE7
@@ -196,7 +196,10 @@ READABLE = 1 << 11  # HWCAP_CPUID: MIDR_EL1 may be read
 KNOWN = {"x86_64": CPUID_BITS.keys() - {"osxsave"}, "aarch64": HWCAP_BITS.keys() | {"zva64"}}
 
 
-def _x86_64_line(*identity: Any, features: Iterable[str], saved: int, told: Mapping) -> str:
+def told_x86_64(
+    *identity: Any, features: Iterable[str] = (), lacks: object = "", **told: int
+) -> str:
+    """A CPU as fake_cpu.h reads it, `told` the values of further registers."""
     vendor, family, model, stepping = identity
     registers = dict.fromkeys(REGISTERS, 0)
     for i, register in enumerate(("leaf0_b", "leaf0_d", "leaf0_c")):
@@ -207,8 +210,8 @@ def _x86_64_line(*identity: Any, features: Iterable[str], saved: int, told: Mapp
         stepping | (model & 15) << 4 | base << 8 | (model >> 4) << 16 | (family - base) << 20
     )
     registers.update(most_leaves=7, most_subleaves=1, most_extended=0x80000008)
-    registers.update(signature=signature, saved=saved)
-    for feature in {*features, "osxsave"} - {"mmx", "sse", "sse2"}:
+    registers.update(signature=signature, saved=ALL_SAVED)
+    for feature in {*features, "osxsave"} - {"mmx", "sse", "sse2", lacks}:
         register, bit = CPUID_BITS[feature]
         registers[register] |= 1 << bit
     return " ".join(f"{value:x}" for value in {**registers, **told}.values())
@@ -224,7 +227,7 @@ def cpu_line(
 ) -> str:
     """A CPU as nearest_check reads it; `told` replaces registers of x86-64."""
     if arch is X86_64:
-        return _x86_64_line(*identity, features=features, saved=saved, told=told)
+        return told_x86_64(*identity, features=features, saved=saved, **told)
     vendor, _, model, stepping = identity
     caps = [readable, 0]
     for feature in {*features} & HWCAP_BITS.keys():
@@ -235,18 +238,27 @@ def cpu_line(
 
 
 # What asks the CPU, and what stands there instead.
+ASKS_WHAT_IS_SAVED = r'__asm__ volatile\("xgetbv" .*"c"\(0\)\);'
 TOLD_INSTEAD = {
     "x86_64": {
         r'__asm__ volatile\("cpuid" .*"c"\(subleaf\)\);': (
             "read_cpuid(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);"
         ),
-        r'__asm__ volatile\("xgetbv" .*"c"\(0\)\);': "saved = saved_by_system;",
+        ASKS_WHAT_IS_SAVED: "saved = saved_by_system, (void)saved;",
     },
     "aarch64": {
         r'__asm__ volatile\("mrs %0, midr_el1" : "=r"\(midr\)\);': "midr = fake.midr;",
         r'__asm__ volatile\("mrs %0, dczid_el0" : "=r"\(clears\)\);': "clears = fake.dczid;",
     },
 }
+
+
+def build_on_told_cpu(routine: Path) -> Path:
+    """dispatch_check of a routine of one profile, for which the variable FAKE_CPU is the CPU."""
+    text = routine.read_text(encoding="ascii")
+    text = re.sub(ASKS_WHAT_IS_SAVED, "saved = saved_by_system, (void)saved;", text)
+    routine.write_text(text, encoding="ascii")
+    return build_dispatch_check(X86_64, routine, flags=[f"-I{CHECKERS / 'x86_64' / 'fake'}"])
 
 
 def build_nearest_check(arch: Architecture, folder: Path, routine: Path) -> Path:

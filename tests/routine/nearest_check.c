@@ -12,7 +12,8 @@
 #include ROUTINE
 
 int main(void) {
-    while (read_fake_cpu()) {
+    char line[500];
+    while (fgets(line, sizeof line, stdin) && read_fake_cpu(line)) {
         struct asterope_cpu read;
         asterope_read_cpu(&read);
         const unsigned has = asterope_cpu_has(&read);

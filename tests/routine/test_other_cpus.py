@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +26,7 @@ from copy_programs import (
     need,
     render,
 )
+from dispatch_machines import build_on_told_cpu, told_x86_64
 from routine_examples import RARE
 from sampling import sampled
 
@@ -172,23 +172,6 @@ def test_the_portable_path_copies_and_sets_right_at_all_sizes(tmp_path, objects,
     assert_right(program, "--step", 3, "--other-step", 7, sets=True)
 
 
-OTHER_CPU = """
-static int __get_cpuid(unsigned leaf, unsigned *a, unsigned *b, unsigned *c, unsigned *d)
-{
-    *a = *b = *d = 0;
-    *c = leaf == 1 ? leaf1_c : extended_c;
-    if (leaf == 0x80000008u) *b = extended8_b;
-    return leaf == 1 || leaf == 0x80000001u || leaf == 0x80000008u;
-}
-static int __get_cpuid_count(unsigned leaf, unsigned subleaf, unsigned *a, unsigned *b, unsigned *c,
-                             unsigned *d)
-{
-    *a = *d = 0;
-    *b = leaf7_b;
-    *c = leaf7_c;
-    return has_leaf_7 && leaf == 7 && subleaf == 0;
-}
-"""
 # Intel SDM vol. 1, 13.3: what the system saves of SSE, AVX and AVX-512 in XCR0.
 SAVED = {"xmm": 2, "ymm": 4, "k": 0x20, "zmm 0-15": 0x40, "zmm 16-31": 0x80}
 LOOKED_FOR = {
@@ -231,24 +214,6 @@ CPU_NEEDS: dict[str, tuple] = {
 }
 
 
-def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
-    """dispatch_check of the routine as it is on a CPU with those features."""
-    shutil.copytree(routine.parent, folder)
-    (folder / "cpuid.h").write_text(OTHER_CPU, encoding="ascii")
-    text = routine.read_text(encoding="ascii")
-    if "cpuid.h" in text:
-        saved = sum(bit for name, bit in SAVED.items() if name in has)
-        assert text.count('("xgetbv"') == 1
-        text = text.replace('("xgetbv"', f'("mov ${saved + 1}, %%eax; xor %%edx, %%edx"')
-    (folder / routine.name).write_text(text, encoding="ascii")
-    registers = dict.fromkeys(("leaf1_c", "leaf7_b", "leaf7_c", "extended_c", "extended8_b"), 0)
-    for register, bit in (CPUID_BITS[name] for name in has & CPUID_BITS.keys()):
-        registers[register] |= 1 << bit
-    flags = [f"-D{register}={bits}u" for register, bits in registers.items()]
-    flags.append(f"-Dhas_leaf_7={int('leaf 7' in has)}")
-    return build_dispatch_check(X86_64, folder / routine.name, flags=flags)
-
-
 @pytest.mark.slow
 @on_x86_64
 @pytest.mark.parametrize("case", CPU_NEEDS.values(), ids=CPU_NEEDS)
@@ -262,14 +227,22 @@ def test_each_feature_is_looked_for(tmp_path, case):
         small, move = (*more, None)[:2]
         routine = render([(4096, winner)], tmp_path / "routine", small, overlapping=move)
         bound, kind, functions = small.bound, "", FUNCTIONS
-    for number, feature in enumerate([None, *sorted(LOOKED_FOR)]):
-        program = build_for_cpu(tmp_path / str(number), routine, LOOKED_FOR - {feature})
+    program, features = build_on_told_cpu(routine), LOOKED_FOR & CPUID_BITS.keys()
+    for feature in (None, *sorted(LOOKED_FOR)):
+        cpu = told_x86_64(
+            *("", 6, 0, 0),
+            features=features,
+            lacks=feature,
+            most_leaves=6 if feature == "leaf 7" else 7,
+            saved=sum(bit for name, bit in SAVED.items() if name != feature),
+        )
         tuned = f"asterope_{kind or 'copy_'}{winner.symbol}"
         expected = f"asterope_{kind}untuned" if feature in needs else tuned
         for function in functions:
             distance = 0 if kind else 2**40
             sizes = [bound + 1, 2**20]
-            taken = copies_taken(program, f"asterope_{function}", distance, sizes)
+            where = (f"asterope_{function}", distance, sizes)
+            taken = copies_taken(program, *where, *X86_64.on(FAKE_CPU=cpu))
             assert taken == [expected] * 2, f"{function} without {feature}"
 
 

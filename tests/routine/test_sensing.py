@@ -25,6 +25,7 @@ from copy_programs import (
     render,
     run,
 )
+from dispatch_machines import build_on_told_cpu, told_x86_64
 from profile_samples import good_profile
 from sensing_copies import (
     BY_NAME,
@@ -58,11 +59,19 @@ __attribute__((used)) struct time_stamp *routine_clock = ring;
 """
 # Each is as far behind the one before: no probe takes 0 ticks, or more than HIGHEST_THRESHOLD.
 STEADY = RING.format(stamps=", ".join(f"{{{i}u << 28, &ring[{(i + 1) % 16}]}}" for i in range(16)))
-# Two time stamps a side, or two where a probe looks at no other.
-TOLD = RING.format(
-    stamps="{START, &ring[1]}, {START + SOURCE, &ring[SECOND]}, "
-    "{START, &ring[3]}, {START + DESTINATION, ring}"
-)
+# Two time stamps a side, or two where a probe looks at no other; how far apart is told.
+TOLD = f"""
+#include <stdio.h>
+#include <stdlib.h>
+{RING.format(stamps="{0xFFFFFF80u, &ring[1]}, {0, 0}, {0xFFFFFF80u, &ring[3]}, {0, ring}")}
+__attribute__((constructor)) static void tell(void)
+{{
+    unsigned source, destination, second;
+    if (sscanf(getenv("TOLD"), "%u %u %u", &source, &destination, &second) != 3) exit(2);
+    ring[1] = (struct time_stamp){{ring[0].ticks + source, &ring[second]}};
+    ring[3].ticks = ring[2].ticks + destination;
+}}
+"""
 FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
 
 
@@ -85,14 +94,17 @@ def with_counter(
 
 
 def pipelines_taken(
-    arch: Architecture, program: Path, sizes: Sequence[int] = (4000, 4097, 16384, 16385, 65536)
+    arch: Architecture,
+    program: Path,
+    sizes: Sequence[int] = (4000, 4097, 16384, 16385, 65536),
+    **variables: object,
 ) -> list[str]:
     """The pipelines that go on at these sizes, by default those of the intervals, behind the
     probes."""
     taken = []
     for function in FUNCTIONS:
         command = (program, "--past-sensing", f"asterope_{function}", 65536, *sizes)
-        taken.append(output_of(*arch.on(), *command).split())
+        taken.append(output_of(*arch.on(**variables), *command).split())
     assert taken[0] == taken[1] == taken[2]
     return [name.replace("asterope_copy_", "") for name in taken[0]]
 
@@ -124,24 +136,20 @@ SIDES = [
 ]
 
 
-@pytest.mark.parametrize(("source", "destination", "way"), SIDES)
 @pytest.mark.parametrize("threshold", [200, 70000])  # on AArch64 one instruction, and two
 @each(lambda arch: {name: BY_NAME[name] for name in ("source 2", "each 4")})
-def test_each_side_s_ticks_choose_the_pipeline(
-    tmp_path, arch, case, threshold, source, destination, way
-):
+def test_each_side_s_ticks_choose_the_pipeline(tmp_path, arch, case, threshold):
     need_counter(arch)
-    source, destination = (n - 200 + threshold for n in (source, destination))
     sensing = {end: sensing_by(case, threshold, arch) for end in (16384, 65536)}
     routine = with_counter(arch, render(intervals_of(arch), tmp_path, sensing=sensing), TOLD)
-    values = {"START": "0xFFFFFF80u", "SOURCE": f"{source}u", "DESTINATION": f"{destination}u"}
-    looks_at_destination = case.kind == "each" and source > threshold
-    values["SECOND"] = "2" if looks_at_destination else "0"
-    flags = [f"-D{key}={value}" for key, value in values.items()]
-    program = build_dispatch_check(arch, routine, flags=flags)
-    taken = WAYS[arch.name][COLD_WAY if way == FETCH_WAY and case.kind == "source" else way]
-    expected = [WAYS[arch.name][0].symbol, *[taken.symbol] * 4]
-    assert pipelines_taken(arch, program) == expected
+    program = build_dispatch_check(arch, routine)
+    for *ticks, way in SIDES:
+        source, destination = (n - 200 + threshold for n in ticks)
+        second = 2 if case.kind == "each" and source > threshold else 0
+        told = f"{source} {destination} {second}"
+        taken = WAYS[arch.name][COLD_WAY if way == FETCH_WAY and case.kind == "source" else way]
+        expected = [WAYS[arch.name][0].symbol, *[taken.symbol] * 4]
+        assert pipelines_taken(arch, program, TOLD=told) == expected, told
 
 
 @of_x86_64
@@ -235,21 +243,12 @@ def test_a_process_that_may_not_read_the_counter_does_not(tmp_path, arch, case):
         assert taken == expected(arch), (result, mode)
 
 
-# Stands in for the compiler's header: a CPU that says of its counter what the test does.
-OTHER_CPU = """
-static int __get_cpuid(unsigned leaf, unsigned *a, unsigned *b, unsigned *c, unsigned *d)
-{
-    *a = *b = *c = *d = 0;
-    if (leaf == 0x80000007u) *d = INVARIANT << 8;
-    return leaf <= LAST_LEAF;
-}
-"""
 COUNTERS = {
     "x86_64": {
         "not invariant": (0, 0x80000008, 30, unsensed),
-        "not known to be invariant": (1, 0x80000006, 30, unsensed),
-        "1000 ticks to read": (1, 0x80000008, 1000, sensed),
-        "1001 ticks to read": (1, 0x80000008, 1001, unsensed),
+        "not known to be invariant": (1 << 8, 0x80000006, 30, unsensed),
+        "1000 ticks to read": (1 << 8, 0x80000008, 1000, sensed),
+        "1001 ticks to read": (1 << 8, 0x80000008, 1001, unsensed),
     },
     "aarch64": {
         "1 GHz": (1_000_000_000, 20, sensed),
@@ -267,7 +266,6 @@ COUNTERS = {
 def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, arch, case):
     *says, ticks, expected = case
     routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(PROBES[1], arch))
-    flags = []
     if arch is X86_64:
         if expected is sensed:
             need_counter(arch)
@@ -275,12 +273,12 @@ def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, arch, case
         assert text.count(compared) == 1
         text = text.replace(compared, f"to = from + {ticks};\n        {compared}")
         routine.write_text(text, encoding="ascii")
-        (tmp_path / "cpuid.h").write_text(OTHER_CPU, encoding="ascii")
-        values = zip(("INVARIANT", "LAST_LEAF"), says)
-        flags = [*(f"-D{name}={value}u" for name, value in values), f"-I{tmp_path}"]
+        cpu = told_x86_64("", 6, 0, 0, extended7_d=says[0], most_extended=says[1])
+        taken = pipelines_taken(arch, build_on_told_cpu(routine), FAKE_CPU=cpu)
     else:
         routine = with_counter(arch, routine, STEADY, *says, ticks)
-    assert pipelines_taken(arch, build_dispatch_check(arch, routine, flags=flags)) == expected(arch)
+        taken = pipelines_taken(arch, build_dispatch_check(arch, routine))
+    assert taken == expected(arch)
 
 
 # --- Other CPUs, and everything at once -----------------------------------------------------------

@@ -11,9 +11,9 @@ static struct { unsigned long hwcap, hwcap2, midr, dczid; } fake;
 
 #define getauxval(type) ((type) == AT_HWCAP ? fake.hwcap : (type) == AT_HWCAP2 ? fake.hwcap2 : 0)
 
-/* The next one of stdin; false where there is none. */
-static bool read_fake_cpu(void) {
-    return scanf("%lx %lx %lx %lx", &fake.hwcap, &fake.hwcap2, &fake.midr, &fake.dczid) == 4;
+/* Takes the numbers, hexadecimal, in the order above; false where they are not there. */
+static bool read_fake_cpu(const char* line) {
+    return sscanf(line, "%lx %lx %lx %lx", &fake.hwcap, &fake.hwcap2, &fake.midr, &fake.dczid) == 4;
 }
 
 #endif
