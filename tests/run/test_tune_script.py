@@ -168,7 +168,7 @@ def test_the_first_run_builds_what_is_installed_compares_briefly_and_names_what_
     ("given", "search"),
     [
         ([], "searches (4 min)"),
-        (["--rigor", "quick"], "searches (1 min)"),
+        (["--rigor", "quick"], "searches (1.5 min)"),
         (["--rigor=exhaustive", "--no-generate"], "searches (hours)"),
         (["--time-budget", "10m"], "searches (as long as it may)"),
     ],
