@@ -8,6 +8,7 @@ import os
 import pytest
 from asterope import __version__, workloads
 from bench_command import FEW, FIXED, HOT, MIXES, PAGE_ENDS, PEERS, SIZES, only_error, peer, rows_of
+from command_errors import run_command
 from copy_programs import shared_library
 
 pytestmark = pytest.mark.one_cpu
@@ -39,27 +40,38 @@ def test_the_report_holds_what_the_table_shows(measured, tmp_path):
 TITLES = ("x libc", "hot", "hot_read", "cold", "cold_walk", "consume", "consume_walk", "aliased",
           "fleet mix", "fleet mix by bytes", *FIXED, "overlapping", "128 B misaligned,",
           "hot, 1 thread", "cold, 1 thread")  # fmt: skip
-SUITES = {
-    "none named": (
-        (),
-        {"hot", "cold", "cold_walk", "fleet mix"},
-        {"hot_read", "consume", "consume_walk", "fleet mix by bytes"},
-    ),
-    "sizes": (SIZES, {"hot", "cold", "cold_walk"}, {"hot_read", "consume", "consume_walk"}),
-    "all": (("--suite", "all"), set(TITLES), set()),
-}
 
 
-@pytest.mark.parametrize(("suite", "there", "maybe"), SUITES.values(), ids=SUITES)
-def test_the_suites_that_are_asked_for_run(bench, shipped, suite, there, maybe):
-    done = bench("--routine", shipped, *FEW, *suite)
-    assert done.returncode == 0
-    found = {title for title in TITLES if f"\n{title} " in done.stdout}
+def titles_in(done) -> set[str]:
+    assert (done.returncode, done.stderr) == (0, "")
+    return {title for title in TITLES if f"\n{title} " in done.stdout}
+
+
+@pytest.fixture(scope="module")
+def everything(build_dir, shipped, tmp_path_factory):
+    """All suites in one run; what was printed, and the report."""
+    folder = tmp_path_factory.mktemp("everything")
+    options = ("--routine", shipped, *FEW, "--suite", "all", "--json", "report.json")
+    done = run_command(build_dir / "asterope-bench", *options, cwd=folder)
+    return done, json.loads((folder / "report.json").read_text())
+
+
+def results_of(everything, *suites: str) -> list[dict]:
+    return [row for row in everything[1]["results"] if row["suite"] in suites]
+
+
+def test_the_suites_that_are_asked_for_run(bench, shipped, everything):
+    assert titles_in(everything[0]) == set(TITLES)
+    there, maybe = {"hot", "cold", "cold_walk"}, {"hot_read", "consume", "consume_walk"}
+    found = titles_in(bench("--routine", shipped, *FEW, *SIZES))
     assert there <= found <= there | maybe
+    found = titles_in(bench("--routine", shipped, *FEW))
+    assert {*there, "fleet mix"} <= found <= there | maybe | {"fleet mix", "fleet mix by bytes"}
 
 
-def test_the_small_suites_have_mixes_and_fixed_sizes(measured):
-    done, report = measured(*FEW, "--suite", "mix,fixed")
+def test_the_small_suites_have_mixes_and_fixed_sizes(everything):
+    done, report = everything
+    results = results_of(everything, "mix", "fixed")
     for title, names in {
         "fleet mix": MIXES,
         "fleet mix by bytes": MIXES,
@@ -74,12 +86,12 @@ def test_the_small_suites_have_mixes_and_fixed_sizes(measured):
         assert (sizes[0], sizes[-1]) == (1, 64 if "walk" in workload else 256)
         assert sizes == sorted(set(sizes))
     assert report["distribution"] == "fleet"
-    assert [(row["workload"], row.get("weighting")) for row in report["results"]] == [
+    assert [(row["workload"], row.get("weighting")) for row in results] == [
         *((mix, "calls") for mix in (*MIXES, *PAGE_ENDS)),
         *((mix, "bytes") for mix in MIXES),
         *((name, None) for name in all_sizes),
     ]
-    for row in report["results"]:
+    for row in results:
         assert ("size" in row) == row["workload"].startswith("fixed")
 
 
@@ -102,16 +114,15 @@ def test_a_profile_gives_sizes_and_workload(bench, shipped, profile_for):
     assert [line.split()[0] for line in rows_of(done, "x libc")] == ["200", "2", "all"]
 
 
-def test_the_table_of_workloads_says_what_they_mean(measured):
-    done, report = measured(*FEW, *TABLE)
-    results = report["results"]
-    assert [(row["suite"], row["size"], row["workload"]) for row in results] == [
-        ("workloads", size, workload)
+def test_the_table_of_workloads_says_what_they_mean(everything):
+    results = results_of(everything, "workloads")
+    assert [(row["size"], row["workload"]) for row in results] == [
+        (size, workload)
         for size in (128, 4096)
         for workload in WORKLOADS
         if size > 128 or workload not in FROM_A_PAGE
     ]
-    lines = done.stdout.splitlines()
+    lines = everything[0].stdout.splitlines()
     header = next(i for i, line in enumerate(lines) if line.startswith("x libc "))
     assert lines[header].split() == ["x", "libc", *WORKLOADS]
     blank, *legend = lines[header - 3 : header]
@@ -119,11 +130,13 @@ def test_the_table_of_workloads_says_what_they_mean(measured):
     assert all(f"{workload}: " in " ".join(legend) for workload in WORKLOADS)
 
 
-def test_the_grid_of_misalignments_has_every_pair(measured):
-    _, report = measured("--rounds", "3", "--suite", "misalignment", "--sizes", "512")
+def test_the_grid_of_misalignments_has_every_pair(everything):
     past = ["0", "1", "8", "16", "31", "32", "63"]
-    assert [row["label"] for row in report["results"]] == [
-        f"512 B +{source} +{destination}" for source in past for destination in past
+    assert [row["label"] for row in results_of(everything, "misalignment")] == [
+        f"{size} +{source} +{destination}"
+        for size in ("128 B", "4 KiB")
+        for source in past
+        for destination in past
     ]
 
 

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from bench_command import routine_with
 from command_errors import interrupted, only_error_of
-from copy_programs import shared_library
 
 TWO_SIZES = ("messages", "--sizes", "1M,2M", "--ring", "4M")  # few messages fill the caches
 MESSAGES = (*TWO_SIZES, "--rounds", "3")
@@ -21,19 +21,6 @@ CACHE = (
 SYSTEM = ("8K", ".", "4", "128", "1", "4", "2")
 LOCALITY = ("locality", "--rounds", "3")
 RATIO = r" +\d+\.\d\d  \(\d+\.\d\d\.\.\d+\.\d\d\)  \(\d+\.\d\d\.\.\d+\.\d\d\)"
-
-
-def compiled(folder: Path, body: str) -> Path:
-    """A library with a routine."""
-    text = f"""#include <string.h>
-void *asterope_memcpy(char *to, const char *from, size_t size) {{ {body} }}
-"""
-    return shared_library(folder / "libroutine.so", text)
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tmp_path_factory.mktemp("routine"), "return memcpy(to, from, size);")
 
 
 only_error = partial(only_error_of, "asterope-bench")
@@ -48,13 +35,17 @@ def lines_of(done: subprocess.CompletedProcess) -> list[str]:
     "command", [MESSAGES, CACHE, (*LOCALITY, *SYSTEM), ("--rounds", "3")], ids=lambda c: c[0]
 )
 def test_a_routine_that_copies_wrongly_is_not_timed(bench, tmp_path: Path, command) -> None:
-    short = compiled(tmp_path, "return memcpy(to, from, size > 9 ? size - 1 : size);")
+    short = routine_with(tmp_path, "return memcpy(to, from, size > 9 ? size - 1 : size);")
     message = only_error(bench(*command, "--routine", short), 1)
     assert "the routine asterope_memcpy copies wrong: wrong byte 9 of 10 " in message
 
 
-def test_messages_are_shown_end_to_end_and_by_step(bench, library: Path) -> None:
-    lines = lines_of(bench(*MESSAGES, "--routine", library))
+def test_messages_go_between_two_cpus_and_are_shown_by_step(bench, plain_routine: Path) -> None:
+    first, *others = sorted(os.sched_getaffinity(0))
+    done = bench(*MESSAGES, "--routine", plain_routine, "--cpu", first)
+    lines = lines_of(done)
+    to = str(others[-1]) if others else f"{first} as well"
+    assert f"publisher on CPU {first},\nsubscriber on CPU {to}" in done.stdout
     assert re.match(r"Messages over shared memory, asterope_memcpy against .*3 paired", lines[0])
     ends = [line for line in lines if " end to end " in line]
     assert [line[:17].rstrip() for line in ends] == ["4 MiB    1 MiB", "4 MiB    2 MiB"]
@@ -66,17 +57,9 @@ def test_messages_are_shown_end_to_end_and_by_step(bench, library: Path) -> None
     assert re.fullmatch(r"end to end: geometric mean \d+\.\d\d, least \d+\.\d\d", lines[-1])
 
 
-def test_messages_go_from_the_cpu_that_was_named_to_another(bench, library: Path) -> None:
-    first, *others = sorted(os.sched_getaffinity(0))
-    done = bench(*MESSAGES, "--routine", library, "--cpu", first)
-    assert done.returncode == 0
-    to = str(others[-1]) if others else f"{first} as well"
-    assert f"publisher on CPU {first},\nsubscriber on CPU {to}" in done.stdout
-
-
 @pytest.mark.parametrize("command", [MESSAGES, CACHE, (*LOCALITY, *SYSTEM)], ids=lambda c: c[0])
 def test_a_routine_that_crashes_while_it_is_timed_is_named(bench, tmp_path: Path, command) -> None:
-    later = compiled(
+    later = routine_with(
         tmp_path,
         "static int calls;"  # fewer while it is checked
         "if ((size == 1 << 20 || size == 4096 || size == 128) && ++calls > 250) __builtin_trap();"
@@ -87,7 +70,7 @@ def test_a_routine_that_crashes_while_it_is_timed_is_named(bench, tmp_path: Path
     assert " ended the run: the process died: " in message
 
 
-def test_an_interrupt_ends_all_three(build_dir: Path, library: Path) -> None:
+def test_an_interrupt_ends_all_three(build_dir: Path, plain_routine: Path) -> None:
     """More rounds than anybody waits for, publisher and subscriber running."""
     children: list[str] = []
 
@@ -98,7 +81,7 @@ def test_an_interrupt_ends_all_three(build_dir: Path, library: Path) -> None:
         children[:] = line[1:]
         return len(children) == 2
 
-    many = (*TWO_SIZES, "--rounds", "100000", "--routine", library)
+    many = (*TWO_SIZES, "--rounds", "100000", "--routine", plain_routine)
     done = interrupted([build_dir / "asterope-bench", *many], ready)
     assert (done.returncode, done.stderr) == (130, "asterope-bench: interrupted\n")
     for child in children:
@@ -107,8 +90,8 @@ def test_an_interrupt_ends_all_three(build_dir: Path, library: Path) -> None:
         assert not status.exists() or "\nState:\tZ" in status.read_text()
 
 
-def test_reads_are_shown_alone_and_with_their_use(bench, library: Path) -> None:
-    lines = lines_of(bench(*CACHE, "--routine", library))
+def test_reads_are_shown_alone_and_with_their_use(bench, plain_routine: Path) -> None:
+    lines = lines_of(bench(*CACHE, "--routine", plain_routine))
     assert lines[0].startswith("Sequential reads of a cached file of 2 MiB, 5 % of its blocks")
     rows = [line for line in lines if re.match(r"\d+ KiB ", line)]
     assert [row[:27].split() for row in rows] == [
@@ -122,8 +105,8 @@ def test_reads_are_shown_alone_and_with_their_use(bench, library: Path) -> None:
     assert lines[-1].startswith("read and used: ")
 
 
-def test_locality_shows_both_steps_of_libcs_copy_the_routine_and_move(bench, library) -> None:
-    lines = lines_of(bench(*LOCALITY, "--routine", library, *SYSTEM))
+def test_locality_shows_both_steps_of_libcs_copy_the_routine_and_move(bench, plain_routine) -> None:
+    lines = lines_of(bench(*LOCALITY, "--routine", plain_routine, *SYSTEM))
     assert lines[0].startswith("asterope_memcpy and move against the copy of ")
     assert "3 paired rounds" in lines[0]
     assert "elemSize 128, churnCount 1, accessCount 4" in lines[1]
@@ -135,9 +118,9 @@ def test_locality_shows_both_steps_of_libcs_copy_the_routine_and_move(bench, lib
     assert re.fullmatch(r" \(\d+\.\.\d+\)", floor)
 
 
-def test_a_preset_has_the_papers_rows(bench, library: Path) -> None:
+def test_a_preset_has_the_papers_rows(bench, plain_routine: Path) -> None:
     system = ("--preset", "2", "8K", *".....", "1")
-    lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
+    lines = lines_of(bench(*LOCALITY, "--routine", plain_routine, *system))
     assert "P2329, test 2," in lines[0]
     rows = [line.split() for line in lines if line.startswith("     8 KiB ")]
     assert [(row[0], row[3], row[4]) for row in rows] == [
@@ -149,52 +132,11 @@ def test_a_preset_has_the_papers_rows(bench, library: Path) -> None:
         assert line.startswith(f"{loser} loses to {winner} in ") and " of 4 rows" in line
 
 
-def test_test_3_is_scaled_to_the_memory_and_says_how(bench, library: Path) -> None:
+def test_test_3_is_scaled_to_the_memory_and_says_how(bench, plain_routine: Path) -> None:
     system = ("--preset", "3", "--memory", "1M", *"..", "4", *"...", "1", "--uneven", "--packed")
-    lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
+    lines = lines_of(bench(*LOCALITY, "--routine", plain_routine, *system))
     assert "elemSize 1 to 64 packed, churnCount 1, accessCount 8" in lines[1]
     assert lines[3].strip() == "asterope-bench locality 65536 . 4 64 1 8 1 --uneven --packed"
     assert [line.split()[:2] for line in lines if " KiB  " in line] == [
         [size, "KiB"] for size in ("64", "128", "256", "512")
     ]
-
-
-# Command -> options that it refuses, and what is said.
-BAD = {
-    "messages": [
-        (["--rounds", "2"], "--rounds"),
-        (["--sizes", "1001"], "1001 B is no whole number"),
-        (["--ring", "1M"], "no room for a message"),
-        (["--past-page", "16"], "--past-page"),
-        (["--suite", "mix"], "--suite"),  # an option of the tables
-    ],
-    "cache": [
-        (["--rounds", "2"], "--rounds"),
-        (["--blocks", "12K"], "12 KiB is no power of two"),
-        (["--sizes", "256"], "256 B is less than"),
-        (["--file", "1000K"], "no multiple of 1 MiB"),
-        (["--cpu", "9999"], "9999"),
-    ],
-    "locality": [
-        ([], "none of systemSize"),
-        (["1048576G", ".", "4", "128"], "may be taken"),
-        ([*SYSTEM[:6], "0"], "repCount '0'"),
-        (["--memory", "4K", *SYSTEM], "more than the 4 KiB that may be taken"),
-        (["--preset", "1", "--memory", "4K"], "more than the 4 KiB that may be taken"),
-        (["--preset", "3", "--memory", "1x"], "1x"),
-        (["--csv", "rows.csv", *SYSTEM], "--csv"),
-    ],
-}
-
-
-@pytest.mark.parametrize("command", BAD)
-def test_bad_arguments_are_refused_in_one_line(bench, library: Path, command: str) -> None:
-    for arguments, part in BAD[command]:
-        message = only_error(bench(command, "--routine", library, *arguments), 2)
-        assert part in message, arguments
-        assert len(message) < 300
-    message = only_error(bench("--rounds", "5", command), 2)
-    assert "--rounds stands before the command" in message
-    done = bench(command, "--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "--routine" in done.stdout

@@ -17,8 +17,6 @@ from command_errors import interrupted, run_command
 
 pytestmark = pytest.mark.one_cpu
 
-SETS = ("--operation", "memset")
-
 
 # --- Interrupted ----------------------------------------------------------------------------------
 
@@ -47,40 +45,6 @@ def test_a_run_can_be_interrupted_while_peers_are_checked(build_dir, shipped, pe
 
 
 # --- What is refused ------------------------------------------------------------------------------
-
-
-# One value of each option: the tests of what parses them have more; and the words that are to be
-# told.
-BAD_VALUES = {
-    **{"--rounds": "2", "--sizes": "12Q", "--cpu": "9999"},
-    **{"--json": "missing/report.json", "--check": "0", "--suite": "large"},
-    **{"--reference": "glibc=libpeer.so:copy", "--peer": "asterope=libpeer.so:copy"},
-    **{"--recording": "missing.json", "--profile": "missing.json"},
-}
-BAD_ARGUMENTS = [
-    *([option, value, ""] for option, value in BAD_VALUES.items()),
-    ["--bogus", ""],
-    ["word", ""],
-    ["--peer", "memcopy", "'memcopy' is no built-in copy"],
-    ["--peer", "avx", "--peer", "avx=libpeer.so:copy", ""],
-    ["--suite", "fresh", "--sizes", "128,1K", "fresh is timed from 4 KiB up"],
-    ["--suite", "bystander", "--sizes", "63K", "bystander is timed from 64 KiB up"],
-    ["--suite", "mix_l1", "is none of memcpy: choose workloads, sizes, "],
-    [*SETS, "has no function asterope_memset"],
-    [*SETS, "--suite", "aliased", "suite 'aliased' is none of memset: choose workloads, sizes, "],
-    [*SETS, "--suite", "fetch", "fixed, states, hot, hot_read, cold, consume, balanced or all"],
-    [*SETS, "--peer", "avx", "--peer avx is a copy, and memset is timed"],
-    ["--operation", "memmove", "choose memcpy or memset"],
-]
-
-
-@pytest.mark.parametrize("words", BAD_ARGUMENTS, ids=lambda words: " ".join(words[:-1]))
-def test_bad_arguments_are_refused_in_one_line(bench, shipped, tmp_path, words):
-    *arguments, part = words
-    message = only_error(bench("--routine", shipped, *arguments), 2)
-    assert part in message
-    assert len(message) < 300
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", ["missing", "damaged", "pipe"])

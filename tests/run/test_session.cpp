@@ -101,21 +101,18 @@ class SessionFile : public TemporaryFolder {
 
 } // namespace
 
-TEST_F(SessionFile, lets_the_first_run_see_the_machine) {
-    EveryFigure alone, machine;
-    Run run(machine, path());
-    EXPECT_EQ(search(run.timings), search(alone));
-    EXPECT_EQ(run.log.resumed, 0);
-    EXPECT_EQ(run.timings.trials(), 2u);
-    EXPECT_EQ(run.timings.recorded_seconds(), 0);
-    EXPECT_EQ(run.timings.disturbed_rounds().facts().disturbed.at("steal"), 1u);
-}
-
 TEST_F(SessionFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
-    first_run();
-    const std::string text = content(path());
-    EveryFigure alone;
+    EveryFigure alone, first;
     const std::string expected = search(alone);
+    {
+        Run run(first, path());
+        EXPECT_EQ(search(run.timings), expected);
+        EXPECT_EQ(run.log.resumed, 0);
+        EXPECT_EQ(run.timings.trials(), 2u);
+        EXPECT_EQ(run.timings.recorded_seconds(), 0);
+        EXPECT_EQ(run.timings.disturbed_rounds().facts().disturbed.at("steal"), 1u);
+    }
+    const std::string text = content(path());
     const std::size_t header = text.find('\n') + 1;
     for (std::size_t end = header; end <= text.size(); ++end) {
         put("trials.jsonl", text.substr(0, end));
@@ -206,12 +203,6 @@ TEST_F(SessionFile, refuses_another_search_in_the_middle) {
     EXPECT_THROW(readings(run.timings), BadInput);
 }
 
-TEST_F(SessionFile, keeps_the_log_of_an_earlier_run) {
-    put("trials.jsonl", "hours of work\n");
-    EXPECT_THROW(open_run_log(path(), read(kHeader), false), BadInput);
-    EXPECT_EQ(content(path()), "hours of work\n");
-}
-
 TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
     put("trials.jsonl", kHeader.dump() + '\n');
     EXPECT_EQ(refusal(kHeader), "taken");
@@ -288,7 +279,7 @@ struct PreemptingMachine {
 
 } // namespace
 
-TEST(WatchedTimings, repeats_what_was_disturbed_and_counts_all) {
+TEST(WatchedTimings, repeats_what_was_disturbed_up_to_a_limit_in_each_step_and_counts_all) {
     PreemptingMachine machine;
     EXPECT_EQ(machine.time_round(), 1);
     machine.disturbs = true;
@@ -300,6 +291,11 @@ TEST(WatchedTimings, repeats_what_was_disturbed_and_counts_all) {
     EXPECT_EQ(facts.repeated, 3u);
     EXPECT_EQ(facts.kept, 1u);
     EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
+    machine.disturbs = true;
+    for (int i = 0; i < 2; ++i) machine.time_round(); // which takes what is free
+    EXPECT_EQ(machine.time_round(), 1);
+    machine.session.enter("another step");
+    EXPECT_EQ(machine.time_round(), 4);
 }
 
 TEST(WatchedTimings, sees_nothing_of_a_round_in_which_nothing_was_timed) {
@@ -309,13 +305,4 @@ TEST(WatchedTimings, sees_nothing_of_a_round_in_which_nothing_was_timed) {
     trial(machine.timings, 1);
     machine.timings.enter("another step");
     EXPECT_TRUE(machine.timings.round_ended().disturbances.empty());
-}
-
-TEST(WatchedTimings, has_free_repetitions_in_each_step) {
-    PreemptingMachine machine;
-    machine.disturbs = true;
-    for (int i = 0; i < 3; ++i) machine.time_round(); // which takes what is free
-    EXPECT_EQ(machine.time_round(), 1);
-    machine.session.enter("another step");
-    EXPECT_EQ(machine.time_round(), 4);
 }

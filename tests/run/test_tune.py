@@ -1,36 +1,33 @@
-"""The command asterope-tune: its exit codes, its one-line errors, its files, and what it prints."""
+"""Whole runs of asterope-tune: their profile, routine, log and exam, and what they print."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import pty
 import re
+import shutil
 import subprocess
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import pytest
 from asterope import __version__, workloads
 from asterope.profile import load_profile
-from asterope.spaces.x86_64 import overlapping_copies, small_copies
+from asterope.spaces.x86_64 import small_copies
+from bench_command import FIXED, MIXES, PAGE_ENDS
 from command_errors import only_error_of, run_command
 from profile_samples import of
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
-SIZES = ("--sizes", "128,1K", "--workload", "hot")
-EXTENDED = ("--rigor", "quick", *SIZES)
 # For what memset has no part in: it takes as long again.
 COPIES = ("--rigor", "quick", "--operations", "memcpy")
 HOT = (*COPIES, "--workload", "hot", "--space", "paper")
-MIXES = {name for name in workloads.names("measured", "small copies") if name.startswith("mix_")}
-FIXED = {"fixed", "fixed_read", "fixed_walk", "fixed_walk_read"}
-PAGE_ENDS = {"page_end", "page_end_read"}
-SMALL = MIXES | {"spread"} | FIXED | PAGE_ENDS
+SMALL = {*MIXES, "spread", *FIXED, *PAGE_ENDS}
 AXES = {"tb", "pi", "pw", "dir", "movdir64b"}
 ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
 
@@ -46,19 +43,17 @@ def measured_at(size: int) -> set[str]:
     }
 
 
-@dataclass
 class Tuned:
     """What a run left that ended well."""
 
-    folder: Path
-    stdout: str
-
     def __init__(self, build_dir: Path, folder: Path, *arguments: object) -> None:
         # The limit ends what hangs; beside other work, a run may take several times as long.
-        done = run_command(
+        self.done = done = run_command(
             build_dir / "asterope-tune", *arguments, "--verbose", cwd=folder, timeout=900
         )
-        assert (done.returncode, done.stderr) == (0, "")
+        # With --strict, a loss in its exam ends it with 1.
+        assert done.returncode == 0 or "--strict" in arguments, done
+        assert bool(done.stderr) == bool(done.returncode), done
         for text in (done.stdout, done.all_stderr):  # no terminal, no progress line
             assert not re.search("\033|\r| left", text)
         self.folder, self.stdout = folder, done.stdout
@@ -81,8 +76,8 @@ class Tuned:
 @pytest.fixture(scope="module")
 def tuned(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     """One complete run, log and routine included."""
-    options = (*EXTENDED, "--seed", "7", "--log", "trials.jsonl")
-    return Tuned(build_dir, tmp_path_factory.mktemp("tuned"), *options)
+    options = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot", "--seed", "7")
+    return Tuned(build_dir, tmp_path_factory.mktemp("tuned"), *options, "--log", "trials.jsonl")
 
 
 def names_in(folder: Path) -> set[str]:
@@ -108,15 +103,8 @@ def assert_ranked_by(choice: dict, weights: dict[str, float], measured: set[str]
 # --- A whole run ----------------------------------------------------------------------------------
 
 
-def test_a_run_writes_profile_routine_and_log(tuned: Tuned) -> None:
+def test_a_run_writes_routine_log_and_a_profile_that_says_how_it_was_found(tuned: Tuned) -> None:
     assert names_in(tuned.folder) == {"asterope-profile.json", "trials.jsonl"} | ROUTINE
-    first, second = tuned.checked.of("pipelines")
-    assert (first.size, second.size) == (128, 1024)
-    assert 128 <= first.up_to < second.up_to == 1024
-    assert "ratio" in first.evidence and "ratio" in second.evidence
-
-
-def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
     search = tuned.profile["search"]
     assert search["tool_version"] == __version__
     assert (search["rigor"], search["workload"], search["space"]) == ("quick", "hot", "extended")
@@ -132,6 +120,9 @@ def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
 
 
 def test_each_choice_has_winner_runners_up_and_noise_floor(tuned: Tuned) -> None:
+    first, second = tuned.pipelines
+    assert (first["size"], second["size"]) == (128, 1024)
+    assert 128 <= first["up_to"] < second["up_to"] == 1024
     for choice in tuned.pipelines:
         measured_here = measured_at(choice["size"])
         assert set(choice["evidence"]["noise_floor"]) == measured_here
@@ -152,18 +143,11 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     expected = {(size, workload) for size in (128, 1024) for workload in measured_at(size)}
     assert {(one["size"], one["workload"]) for one in figures if "calls" in one} >= expected
     found = {(trial["size"], trial["workload"]) for trial in trials if trial["size"]}
-    found = {one for one in found if one[1] not in SMALL}  # small copies of one size each
-    expected.add((1024, "aliased"))  # from 512 bytes on
-    assert found >= expected
-    for size, workload in found - expected:  # where the two winners change places
-        assert 128 < size < 1024 and workload == "hot"
+    assert found >= {*expected, (1024, "aliased")}  # from 512 bytes on
     small = [trial for trial in trials if not trial["size"]]  # they are of many sizes
     fixed = {"fixed", "fixed_read"}
     assert {trial["size"] for trial in trials if trial["workload"] in fixed} > {0, 1, 8, 256}
     assert {trial["workload"] for trial in small} == SMALL | {"overlapping"}
-    copies = (*small_copies.points(), *overlapping_copies.points())
-    others = {trial["candidate"] for trial in small} - {copy.name for copy in copies}
-    assert all(name == "libc" or name.startswith("routine ") for name in others)  # in the exam
     names = [trial["candidate"] for trial in trials]
     assert names.count("libc") > len(names) / 30  # all along
     steps = [figure["step"] for figure in figures if "step" in figure]
@@ -217,10 +201,8 @@ def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> Non
     assert search["candidates"]["memset"] > 10 and tuned.profile["exam"]["memset"]["cells"] > 10
     steps = {figure["step"] for figure in tuned.log() if "step" in figure}
     assert {"memset calibration", "memset pipelines 1024", "memset small copies"} <= steps
-    header = tuned.log()[0]
-    assert header["options"]["operations"] == ["memcpy", "memset"]
-    assert header["architecture"] == tuned.profile["architecture"]
-    assert header["options"]["set_sizes"] == [128, 1024]
+    options = tuned.log()[0]["options"]
+    assert (options["operations"], options["set_sizes"]) == (["memcpy", "memset"], [128, 1024])
     assert "\nmemset\n" in tuned.stdout and "\nSmall sets\n" in tuned.stdout
     source = (tuned.folder / "asterope_memcpy.c").read_text(encoding="ascii")
     assert "void *asterope_memset(" in source
@@ -302,11 +284,41 @@ def test_quiet_prints_nothing_and_of_memcpy_alone_there_is_no_memset(tune, tmp_p
 # --- What it is tuned for -------------------------------------------------------------------------
 
 
+# Small copies of three sizes in one order, and large ones from memory into one buffer.
+PROGRAM = """
+#include <string.h>
+int main(void)
+{
+    static char from[512][65536], to[65536], small[256];
+    void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+    for (int i = 0; i < 40 * 512; ++i) {
+        copy(to, from[i % 512], 65536);
+        for (int k = 0; k < 30; ++k) copy(small + 7, from[0] + k, (size_t)(k % 3) * 40 + 1);
+    }
+    return 0;
+}
+"""
+BALANCED = (*COPIES, "--sizes", "2K,64K", "--recording", "r.json", "--strict")
+
+
 @pytest.fixture(scope="module")
 def balanced(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
-    """A run for the mix of workloads, at a size too small to sense and at one large enough."""
-    options = (*COPIES, "--sizes", "2K,64K")
-    return Tuned(build_dir, tmp_path_factory.mktemp("balanced"), *options)
+    """A run for the mix of workloads and a recorded program, at a size too small to sense and at
+    one large enough, whose exam is strict."""
+    folder = tmp_path_factory.mktemp("balanced")
+    (folder / "copies.c").write_text(PROGRAM)
+    build = ["cc", "-O1", "-fno-builtin", "copies.c", "-o", "copies"]
+    subprocess.run(build, cwd=folder, check=True, timeout=60)
+    record = (build_dir / "asterope-record", "-o", "r.json", "--", "./copies")
+    assert run_command(*record, cwd=folder).returncode == 0
+    return Tuned(build_dir, folder, *BALANCED, "--log", "trials.jsonl")
+
+
+def test_a_recordings_small_copies_are_drawn_and_all_else_is_balanced(balanced: Tuned) -> None:
+    search = balanced.profile["search"]
+    assert (search["workload"], search["distribution"]) == ("balanced", "copies")
+    sizes = dict(json.loads((balanced.folder / "r.json").read_text())["sizes"])
+    assert all(sizes[size] >= 40 * 512 * 10 for size in (1, 41, 81))
 
 
 def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> None:
@@ -345,3 +357,43 @@ def test_without_what_not_every_cpu_has_there_is_none_of_it_and_the_profile_says
         assert not any(one["rt"] == "ZMM" or one.get("shape") == "masked" for one in found)
     routine = (folder / "asterope_memcpy.c").read_text()
     assert not re.search(r"cpuid|[yz]mm|%k1|avx512|movntdqa", routine)
+
+
+# --- The exam: the compiled routine beside libc ---------------------------------------------------
+
+
+def test_the_routine_runs_beside_libc_at_the_sizes_and_between_them(balanced: Tuned) -> None:
+    for step in ("exam 1 2048", "exam 1 11585", "exam 1 65536", "exam 1"):
+        timed = {trial["candidate"] for trial in balanced.trials(step)}
+        assert timed == {"libc", "routine 1"}, step
+    exam = balanced.profile["exam"]["memcpy"]
+    assert exam["cells"] > 30
+    assert all(loss["ratio"]["high"] < 0.97 for loss in exam["losses"])
+    rounds = exam["rounds"]
+    assert rounds["count"] >= 3 * exam["cells"]
+    assert 0 < rounds["slowest"] <= rounds["median"] and 0 < rounds["floor"] <= 1
+
+
+def test_strict_fails_exactly_where_the_exam_found_a_loss(balanced: Tuned) -> None:
+    exam, done = balanced.profile["exam"]["memcpy"], balanced.done
+    losses = exam["losses"]
+    assert done.returncode == (1 if losses else 0)
+    assert ("--strict: the compiled routine is slower than libc" in done.stderr) == bool(losses)
+    assert names_in(balanced.folder) > ROUTINE
+    told = f"{len(losses)} of " if losses else "none of "
+    assert f"{told}{exam['cells']} cells slower" in " ".join(done.stdout.split())
+
+
+def test_without_a_compiler_the_run_says_so_and_strict_fails(
+    tune, balanced: Tuned, tmp_path: Path
+) -> None:
+    """A run that goes on where that one came to its exam."""
+    shutil.copy(balanced.folder / "r.json", tmp_path)
+    lines = (balanced.folder / "trials.jsonl").read_bytes().splitlines(keepends=True)
+    begin = next(i for i, line in enumerate(lines) if b'"exam' in line)
+    (tmp_path / "asterope-profile.json.trials").write_bytes(b"".join(lines[:begin]))
+    done = tune(*BALANCED, "--resume", env={**os.environ, "CC": "/missing/cc"})
+    assert "warning: the routine was not examined: " in done.all_stderr
+    assert "--strict: the compiled routine was not examined: " in only_error(done, 1)
+    assert "exam" not in load_profile(tmp_path / "asterope-profile.json").raw
+    assert names_in(tmp_path) > ROUTINE

@@ -27,58 +27,6 @@ OLD = "an earlier profile"
 only_error = partial(only_error_of, "asterope-tune")
 
 
-# --- Bad arguments --------------------------------------------------------------------------------
-
-# One of each option: the tests of what parses them have more.
-BAD_VALUES = {
-    **{"--rigor": "slow", "--workload": "warm", "--space": "all", "--threads": "65"},
-    **{"--without": "sse4_1,avx1024", "--cpu": "9999", "--seed": "-1", "--log": "missing/t.jsonl"},
-    **{"-o": "missing\n/p.json", "--sizes": "8K,64", "--source-map": "", "--time-budget": "10"},
-    **{"--operations": "memset", "--reference": "new=missing.so:memcpy"},
-}
-BAD_ARGUMENTS = [
-    *map(list, BAD_VALUES.items()),
-    ["--bogus"],
-    ["tune"],
-    *(["--strict=maybe"], ["--interleave=3"], ["--quiet=no"], ["check", "--measure=0", "a.json"]),
-    ["--sizes"],
-    ["--reference", "new=a.so:memcpy", "--reference", "new=b.so:memcpy"],
-    ["check", "a.json", "b.json"],
-    ["check", "--cpu", "0", "a.json"],  # without measuring
-    ["--system", "--user"],
-    ["-o", "profile.json", "--user"],
-]
-
-
-@pytest.mark.parametrize("arguments", BAD_ARGUMENTS, ids=lambda words: " ".join(map(repr, words)))
-def test_bad_arguments_are_refused_in_one_line(tune, tmp_path: Path, arguments: list[str]) -> None:
-    # All else is as short as can be: were they not refused, the test would fail quickly.
-    defaults = {"--rigor": "quick", "--sizes": "128", "--workload": "hot"}
-    kept = {} if "check" in arguments else {k: v for k, v in defaults.items() if k not in arguments}
-    done = tune(*(word for pair in kept.items() for word in pair), *arguments)
-    assert len(only_error(done, 2)) < 300
-    assert list(tmp_path.iterdir()) == []
-
-
-MEANT = {
-    "option": (["--rigr", "quick"], "--rigor"),
-    "option of a command": (["check", "--mesure", "p.json"], "--measure"),
-    "option behind a value like a command": (["--log", "check", "--resum"], "--resume"),
-    "command behind an option": (["--rigor", "quick", "merg"], "merge"),
-    "none that is hidden": (["--help-jso"], None),
-    "none of another command": (["check", "--rigor", "quick"], None),
-}
-
-
-@pytest.mark.parametrize(("arguments", "meant"), MEANT.values(), ids=MEANT)
-def test_a_misspelt_word_is_answered_with_the_nearest_one(
-    tune, arguments: list[str], meant: str | None
-) -> None:
-    message = only_error(tune(*arguments), 2)
-    assert (f"(did you mean {meant}?)" if meant else "--help") in message
-    assert meant or "did you mean" not in message
-
-
 # --- Faults while running: the profile that was there before stays --------------------------------
 
 

@@ -41,6 +41,19 @@ def shipped(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return routine_of(profile, tmp_path_factory.mktemp("routine"))
 
 
+def routine_with(folder: Path, body: str) -> Path:
+    """A library whose routine copies so."""
+    text = f"""#include <string.h>
+void *asterope_memcpy(char *to, const char *from, size_t size) {{ {body} }}
+"""
+    return shared_library(folder / "libroutine.so", text)
+
+
+@pytest.fixture(scope="session")
+def plain_routine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return routine_with(tmp_path_factory.mktemp("plain"), "return memcpy(to, from, size);")
+
+
 @pytest.fixture
 def measured(bench, shipped: Path, tmp_path: Path) -> Callable[..., Measured]:
     """Compares the routine, without a word on stderr; what was printed, and the report."""

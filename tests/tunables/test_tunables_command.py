@@ -55,31 +55,28 @@ def whole(listed, build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
 only_error = partial(only_error_of, "asterope-tune")
 
 
-def test_the_file_is_as_its_schema_says(whole, repository: Path) -> None:
+def test_the_file_is_as_its_schema_says_and_the_default_as_the_loader_lists(
+    whole, listed: dict[str, int], repository: Path
+) -> None:
     done, found = whole
     assert (done.returncode, done.stderr) == (0, "")
     schema = read_schema(repository / "scripts/asterope/tunables.schema.json", "x86_64")
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(found, schema, cls=jsonschema.Draft202012Validator)
-
-
-def test_the_default_is_what_the_loader_lists(whole, listed: dict[str, int]) -> None:
-    done, found = whole
     assert found["default"]["rep_movsb_above"] == listed["x86_rep_movsb_threshold"]
     assert found["default"]["non_temporal_above"] == listed["x86_non_temporal_threshold"]
     assert f"x86_rep_movsb_threshold {listed['x86_rep_movsb_threshold']} (" in done.stdout
 
 
-def test_every_other_way_is_timed_at_every_size(whole) -> None:
-    _, found = whole
+def test_every_other_way_is_timed_at_every_size_and_the_line_is_printed_where_one_is_better(
+    whole,
+) -> None:
+    done, found = whole
     assert [one["size"] for one in found["ways"]] == [4 << 10, 16 << 10]
     for one in found["ways"]:
         assert {one["default"], *one["ways"]} >= {"vector", "rep_movsb"}
         assert one["default"] not in one["ways"]
 
-
-def test_the_line_is_printed_where_there_is_something_to_set(whole) -> None:
-    done, found = whole
     assert found["change"] == bool(found["line"])
     assert (f"\n{found['line']}\n" if found["change"] else "\nKeep the default: ") in done.stdout
 
