@@ -13,7 +13,7 @@ import pytest
 from command_errors import run_command
 
 pytest_plugins = [
-    *("bench_command", "installed_tree", "prove_command", "record_command", "recorder_fixtures"),
+    *("bench_command", "installed_tree", "prove_command", "record_command", "recorded_programs"),
     "report_inputs",
     "tune_checkout",
 ]

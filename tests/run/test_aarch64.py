@@ -22,8 +22,7 @@ from command_errors import only_error_of, run_command
 from conftest import BUILD, CPUS, REPOSITORY
 from copy_programs import assert_right, need, output_of
 from profile_samples import of
-from recorded_programs import Recorder, copies, said
-from recorder_fixtures import FLAGS, HERE
+from recorded_programs import FLAGS, HERE, Recorder, copies, said
 from trial_logs import log_lines_of
 
 (COMPILER,) = AARCH64.gcc

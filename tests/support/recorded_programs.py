@@ -1,4 +1,4 @@
-"""Builds the programs that the recorder is tested with, runs them under it, reads what it left."""
+"""The programs that the recorder is tested with: built, run under it, and what it left, read."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from asterope.record.raw import RawProcess, read_folder
+from copy_programs import output_of
 
-# Each call sampled.
-ALL = 1
+ALL = 1  # each call sampled
+HERE = Path(__file__).parents[1] / "record"
+FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-builtin")
 
 
 @dataclass(frozen=True)
@@ -92,3 +95,30 @@ def copies(*sizes_and_calls: int) -> dict[str, dict[tuple[int, int], int]]:
     """The counts of so many calls of memcpy: size, calls, another size, its calls."""
     pairs = zip(sizes_and_calls[::2], sizes_and_calls[1::2])
     return counted(("memcpy", size, calls) for size, calls in pairs)
+
+
+@pytest.fixture(scope="session")
+def library(build_dir: Path) -> Path:
+    return build_dir / "libasterope_record.so"
+
+
+@pytest.fixture
+def recorder(library: Path, tmp_path: Path) -> Recorder:
+    folder = tmp_path / "session"
+    folder.mkdir()
+    return Recorder(library, folder)
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of record_check, and of the library that it loads."""
+    folder = tmp_path_factory.mktemp("record_check")
+    output_of("cc", *FLAGS, "-shared", "-fPIC", HERE / "plugin.c", "-o", folder / "plugin.so")
+    source = HERE / "record_check.c"
+    output_of("cc", *FLAGS, source, "-o", folder / "record_check", "-pthread", "-ldl")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def check(programs: Path) -> Path:
+    return programs / "record_check"

@@ -17,27 +17,12 @@ from asterope.prove.trial.ways import Way
 from profile_samples import good_profile
 from trial_logs import calibrations, log_header, trial
 
-# How fast each is beside libc: in the caches, and in memory.
-PEERS = {
-    "glibc": (1.0, 1.0),
-    "asterope": (1.1, 1.45),
-    "asterope_mt": (1.1, 2.6),
-    "glibc_tuned": (1.0, 1.2),
-    "musl": (0.7, 0.9),
-    "dpdk": (0.95, 0.97),
-    "bytes": (0.03, 0.1),
-    "rep_movsb": (0.9, 1.02),
-    "rep_movsq": (0.88, 0.98),
-    "avx_aligned": (0.97, 0.95),
-    "avx_streaming": (0.3, 1.3),
-    "avx_streaming_prefetch": (0.28, 1.38),
-    "avx_unrolled": (1.02, 0.96),
-    "avx_threads": (0.2, 2.1),
-    "buffered": (0.6, 0.8),
-    "polytropon": (0.35, 1.25),
-    "xeon_gold_5218": (0.9, 1.22),
-    "opteron_6378": (0.8, 1.15),
-}
+# Some are as fast beside libc in memory as in the caches, others are not.
+PEERS = (
+    *("glibc", "asterope", "asterope_mt", "glibc_tuned", "musl", "dpdk", "bytes", "rep_movsb"),
+    *("rep_movsq", "avx_aligned", "avx_streaming", "avx_streaming_prefetch", "avx_unrolled"),
+    *("avx_threads", "buffered", "polytropon", "xeon_gold_5218", "opteron_6378"),
+)
 THREADED = ("asterope_mt", "avx_threads")
 WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce", "fetch")
 SIZES = tuple(1 << exponent for exponent in range(7, 26))
@@ -47,25 +32,16 @@ def _ratio(median: float, spread: float = 0.01) -> dict[str, float]:
     return {"median": median, "low": median * (1 - spread), "high": median * (1 + spread)}
 
 
-def _libc_ns(workload: str, size: int) -> float:
-    rate = 60.0 if workload.startswith("hot") else 16.0  # bytes a ns, once it has started
-    for bound, slower in ((32 << 10, 1.5), (1 << 20, 1.4), (32 << 20, 1.8)):
-        rate /= slower if size > bound and workload.startswith("hot") else 1
-    return 3 + size / rate + (60 if not workload.startswith("hot") else 0)
-
-
 def _cell(suite: str, workload: str, label: str, size: int, **more: Any) -> dict[str, Any]:
-    ns = _libc_ns(workload, size or 100)
-    share = min(1.0, max(0.0, (math.log2(max(size, 128)) - 12) / 8))
-    ratios = {
-        name: near ** (1 - share) * far**share * (1 + 0.02 * math.sin(i + size % 97 + len(label)))
-        for i, (name, (near, far)) in enumerate(PEERS.items())
-    }
-    ratios["glibc"] = 1.0
+    hot = workload.startswith("hot")
+    ns = 3 + (size or 100) / 60 if hot else 63 + (size or 100) / 16
+    far = min(1.0, max(0.0, (math.log2(max(size, 128)) - 12) / 8))
     copies: dict[str, Any] = {}
-    for name, ratio in ratios.items():
+    for i, name in enumerate(PEERS):
+        ratio = 1.045 ** (i * far * math.cos(i)) + 0.02 * math.sin(i + size % 97 + len(label))
+        ratio = 1.0 if name == "glibc" else 1.1 + 0.35 * far if name == "asterope" else ratio
         copies[name] = {"ns": ns / ratio, "ratio": _ratio(ratio)}
-        copies[name]["versus"] = _ratio(ratio / ratios["asterope"])
+        copies[name]["versus"] = _ratio(ratio / (1.1 + 0.35 * far))
     del copies["glibc"]["ratio"], copies["asterope"]["versus"]
     return {
         "suite": suite,

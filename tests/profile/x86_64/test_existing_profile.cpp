@@ -41,21 +41,14 @@ json profile() {
         choices.push_back(choice("memcpy", above, size, kXmm));
         above = size;
     }
-    const json weights = {{"hot", 0.333333}, {"cold", 0.333333}, {"consume", 0.333333}};
-    return {{"format", "asterope-profile"},
-            {"version", 2},
-            {"architecture", "x86_64"},
-            {"complete", true},
-            {"machine", this_machine()},
-            {"search",
-             {{"rigor", "standard"},
-              {"space", "extended"},
-              {"axes", {"tb", "sensing"}},
-              {"weights", {{"memcpy", weights}}},
-              {"distribution", "fleet"},
-              {"threads", 4},
-              {"without", json::array()}}},
-            {"choices", choices}};
+    json profile = json::parse(R"({
+        "format": "asterope-profile", "version": 2, "architecture": "x86_64", "complete": true,
+        "search": {"rigor": "standard", "space": "extended", "axes": ["tb", "sensing"],
+                   "weights": {"memcpy": {"hot": 0.333333, "cold": 0.333333, "consume": 0.333333}},
+                   "distribution": "fleet", "threads": 4, "without": []}})");
+    profile["machine"] = this_machine();
+    profile["choices"] = choices;
+    return profile;
 }
 
 /// Of the search that made profile().
@@ -163,11 +156,8 @@ TEST_F(StandingProfile, TakesPartInTheSameSearchAgainButInNoBetterOneAndOnNoOthe
 TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
     const SearchOptions quick = changed(make_quick);
     ASSERT_NE(refusal(profile(), quick), "");
-    const json noise = {{"rounds", 1},
-                        {"disturbed", json::object()},
-                        {"repeated", 0},
-                        {"kept", 1},
-                        {"provisional", true}};
+    const json noise = json::parse(
+        R"({"rounds": 1, "disturbed": {}, "repeated": 0, "kept": 1, "provisional": true})");
     const json hot = {{"hot", 1}, {"cold", nullptr}, {"consume", nullptr}};
     const json others[] = {
         {{"search", {{"weights", {{"memcpy", hot}}}}}},
