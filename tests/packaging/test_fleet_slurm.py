@@ -15,7 +15,7 @@ import pytest
 from command_errors import only_error_of, run_command
 from fleet_programs import QUICK, assert_clean, assert_dispatches, install, install_stand_ins
 from profile_samples import of
-from slurm_cluster import NODES, CannotRun, Cluster, start_cluster
+from slurm_cluster import NODES, CannotRun, Cluster, running_cluster
 
 pytestmark = pytest.mark.slow
 
@@ -29,11 +29,10 @@ FILES = ("fleet.conf", "submit.sh", "tune.sbatch", "finish.sbatch")
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     try:
-        cluster, daemons = start_cluster(tmp_path_factory.mktemp("slurm"))
+        with running_cluster(tmp_path_factory.mktemp("slurm")) as cluster:
+            yield cluster
     except CannotRun as reason:
         pytest.skip(f"no Slurm here: {reason}")
-    yield cluster
-    daemons.stop()
 
 
 @dataclass

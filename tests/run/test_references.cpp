@@ -1,18 +1,12 @@
-// The references of a run: what makes two of them the same, and how a log holds them.
+// The references of a run: how they are given, and what makes two of them the same.
 #include "run/references.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
-
-TEST(ParseReferences, refuses_a_name_that_is_taken) {
-    EXPECT_THROW(parse_references({"libc=a.so:memcpy"}), BadInput);
-    EXPECT_THROW(parse_references({"new=a.so:memcpy", "new=b.so:memcpy"}), BadInput);
-}
 
 TEST(ParseReferences, reads_the_symbols_of_each_operation) {
     struct {
@@ -45,17 +39,4 @@ TEST_F(ReferenceHash, is_of_the_library_and_the_symbol) {
     EXPECT_EQ(hash("one.so:memcpy"), hash("same.so:memcpy"));
     EXPECT_NE(hash("one.so:memcpy"), hash("other.so:memcpy"));
     EXPECT_NE(hash("one.so:memcpy"), hash("one.so:memmove"));
-}
-
-TEST(LoggedReferences, have_their_names_in_the_order_of_the_options) {
-    const auto references = parse_references({"b=no.so:memcpy", "a=no.so:memcpy"});
-    const auto logged = references_of(names_of(references));
-    ASSERT_EQ(logged.size(), 2u);
-    EXPECT_EQ(logged[0].hash, references[0].hash);
-    const std::vector<TimedCopy> copies = logged_references(logged);
-    ASSERT_EQ(copies.size(), 2u);
-    EXPECT_EQ(copies[0].name, "reference b");
-    EXPECT_EQ(copies[1].name, "reference a");
-    EXPECT_NE(copies[0].cache_effect, copies[1].cache_effect);
-    EXPECT_EQ(copies[0].function, nullptr);
 }

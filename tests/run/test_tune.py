@@ -209,12 +209,13 @@ def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> Non
 
 
 def test_a_replay_gives_the_same_profile_and_few_lines_where_verbose_prints_all_tables(
-    tune, tuned: Tuned, tmp_path: Path
+    tune, balanced: Tuned, tuned: Tuned, tmp_path: Path
 ) -> None:
-    done = tune("replay", tuned.folder / "trials.jsonl", "-o", "p.json")
-    assert done.returncode == 0, done
-    written = (tuned.folder / "asterope-profile.json").read_bytes()
-    assert (tmp_path / "p.json").read_bytes() == written
+    for one in (balanced, tuned):
+        done = tune("replay", one.folder / "trials.jsonl", "-o", "p.json")
+        assert done.returncode == 0, done
+        written = (one.folder / "asterope-profile.json").read_bytes()
+        assert (tmp_path / "p.json").read_bytes() == written
     lines = done.stdout.splitlines()
     losses = sum(len(exam["losses"]) for exam in tuned.profile["exam"].values())
     assert len(lines) <= 42 + losses

@@ -13,9 +13,9 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 NODES = ("first", "second")
@@ -69,20 +69,16 @@ class CannotRun(Exception):
 @dataclass
 class Cluster:
     folder: Path
+    daemons: list[subprocess.Popen] = field(default_factory=list)
 
     @property
     def environment(self) -> dict[str, str]:
         return {**os.environ, "PATH": PATH, "SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def run(self, *command: object, cwd: Path | None = None) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [str(part) for part in command],
-            cwd=cwd,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        words = [str(word) for word in command]
+        settings = {"cwd": cwd, "env": self.environment, "timeout": 60}
+        return subprocess.run(words, capture_output=True, text=True, **settings)
 
     def answer(self, *command: object) -> list[str]:
         """The lines that a command of Slurm prints; CannotRun where it fails."""
@@ -91,13 +87,21 @@ class Cluster:
             raise CannotRun((done.stderr.strip().splitlines() or ["it gave no reason"])[-1])
         return done.stdout.splitlines()
 
-    def wait(self, patience: float = 90) -> None:
-        """Until no job is queued or running; TimeoutError says what is left after `patience` s."""
-        until = time.monotonic() + patience
-        while left := self.answer("squeue", "--noheader", "--format=%i %T %r"):
-            if time.monotonic() > until:
-                raise TimeoutError("; ".join(left))
-            time.sleep(0.1)
+    def until(self, ready: Callable[[], bool], missing: str, patience: float = 20) -> None:
+        """CannotRun where a daemon ends, or `patience` s do not suffice."""
+        end = time.monotonic() + patience
+        while not ready():
+            for daemon in self.daemons:
+                if daemon.poll() is not None:
+                    said = self.output_of(daemon.args[0]).read_text().splitlines() or ["nothing"]
+                    raise CannotRun(f"{daemon.args[0]} ended: {said[-1]}")
+            if time.monotonic() > end:
+                raise CannotRun(f"{missing} in {patience:g} s")
+            time.sleep(0.05)
+
+    def wait(self, patience: float = 300) -> None:
+        """Until no job is queued or running."""
+        self.until(lambda: not self.answer("squeue", "--noheader"), "jobs do not end", patience)
 
     def cancel_all(self) -> None:
         self.run("scancel", "--user", user())
@@ -107,6 +111,47 @@ class Cluster:
         """The state of each job and task so far, by its id: {"1_2": "COMPLETED"}."""
         lines = self.answer("squeue", "--noheader", "--states=all", "--array", "--format=%i %T")
         return dict(line.split() for line in lines)
+
+    def output_of(self, daemon: str) -> Path:
+        return self.folder / f"{daemon}.out"
+
+    def start(self, *command: object) -> None:
+        with self.output_of(str(command[0])).open("a") as output:
+            self.daemons.append(
+                subprocess.Popen(
+                    [str(word) for word in command],
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,  # Ctrl-C is for the tests; they stop us in order
+                )
+            )
+
+    def stop(self) -> None:
+        if len(self.daemons) > 2:
+            # While the controller can be told about their ends: steps wait for that.
+            with suppress(CannotRun):
+                self.cancel_all()
+        for daemon in reversed(self.daemons):
+            daemon.terminate()
+            try:
+                daemon.wait(10)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+        for step in self.processes():
+            os.kill(step, signal.SIGKILL)
+
+    def processes(self) -> list[int]:
+        """What still runs under our configuration: steps are daemons in sessions of their own."""
+        ours = f"SLURM_CONF={self.folder}/slurm.conf".encode()
+        found = []
+        for environment in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):  # ended meanwhile, or another user's
+                if ours in environment.read_bytes().split(b"\0"):
+                    found.append(int(environment.parent.name))
+        return found
 
 
 def user() -> str:
@@ -129,80 +174,16 @@ def answers(port: int) -> bool:
         return one.connect_ex(("127.0.0.1", port)) == 0
 
 
-def missing_programs() -> list[str]:
-    return [program for program in PROGRAMS if shutil.which(program, path=PATH) is None]
-
-
-class Daemons:
-    """Starts them in the order in which they need each other, and stops them the other way."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-        self.running: list[subprocess.Popen] = []
-
-    def start(self, *command: object) -> None:
-        with self.output(len(self.running)).open("w") as output:
-            daemon = subprocess.Popen(
-                [str(part) for part in command],
-                env=self.cluster.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,  # Ctrl-C is for the tests; they stop us in order
-            )
-        self.running.append(daemon)
-
-    def output(self, number: int) -> Path:
-        return self.cluster.folder / f"daemon-{number}.out"
-
-    def wait_for(self, ready: Callable[[], bool], what: str, patience: float = 20) -> None:
-        until = time.monotonic() + patience
-        while not ready():
-            for number, daemon in enumerate(self.running):
-                if daemon.poll() is not None:
-                    said = self.output(number).read_text().splitlines() or ["it gave no reason"]
-                    raise CannotRun(f"{daemon.args[0]} ended: {said[-1]}")
-            if time.monotonic() > until:
-                raise CannotRun(f"{what} in {patience:g} s")
-            time.sleep(0.05)
-
-    def stop(self) -> None:
-        if len(self.running) > 2 and self.running[1].poll() is None:
-            # While the controller can be told about their ends: steps wait for that.
-            with suppress(CannotRun, TimeoutError):
-                self.cluster.cancel_all()
-        for daemon in reversed(self.running):
-            daemon.terminate()
-            try:
-                daemon.wait(10)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
-        for step in processes_of(self.cluster):
-            os.kill(step, signal.SIGKILL)
-
-
-def processes_of(cluster: Cluster) -> list[int]:
-    """What still runs under our configuration: each step is a daemon in a session of its own."""
-    ours = f"SLURM_CONF={cluster.folder}/slurm.conf".encode()
-    found = []
-    for environment in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if ours in environment.read_bytes().split(b"\0"):
-                found.append(int(environment.parent.name))
-        except OSError:  # ended meanwhile, or another user's
-            continue
-    return found
-
-
-def start_cluster(folder: Path) -> tuple[Cluster, Daemons]:
-    """Two idle nodes; CannotRun says why not. The caller calls stop() of what it gets."""
-    if missing := missing_programs():
+@contextmanager
+def running_cluster(folder: Path) -> Iterator[Cluster]:
+    """Two idle nodes; CannotRun says why not."""
+    missing = [program for program in PROGRAMS if shutil.which(program, path=PATH) is None]
+    if missing:
         raise CannotRun(
             f"{', '.join(missing)} not found (Debian: slurmctld, slurmd, slurm-client, munge)"
         )
     (folder / "state").mkdir()
-    key = folder / "munge.key"
+    key, socket_file = folder / "munge.key", folder / "munge.socket"
     key.touch(0o600)
     key.write_bytes(os.urandom(64))
     ports = free_ports(3)
@@ -210,10 +191,8 @@ def start_cluster(folder: Path) -> tuple[Cluster, Daemons]:
         CONFIGURATION.format(folder=folder, user=user(), nodes=NODES, ports=ports)
     )
     cluster = Cluster(folder)
-    daemons = Daemons(cluster)
-    socket_file = folder / "munge.socket"
     try:
-        daemons.start(
+        cluster.start(
             "munged",
             "--foreground",
             "--force",  # the folder above is readable by us alone, which it finds unusual
@@ -221,19 +200,15 @@ def start_cluster(folder: Path) -> tuple[Cluster, Daemons]:
             f"--key-file={key}",
             *(f"--{name}-file={folder}/munged.{name}" for name in ("log", "pid", "seed")),
         )
-        daemons.wait_for(socket_file.exists, "munged does not answer")
-        daemons.start("slurmctld", "-D", "-c")
+        cluster.until(socket_file.exists, "munged does not answer")
+        cluster.start("slurmctld", "-D", "-c")
         # Before anything asks it: Slurm's commands try for most of a minute.
-        daemons.wait_for(lambda: answers(ports[0]), "slurmctld does not answer")
+        cluster.until(lambda: answers(ports[0]), "slurmctld does not answer")
         for node in NODES:
-            daemons.start("slurmd", "-D", "-N", node)
-
-        def idle() -> bool:
-            done = cluster.run("sinfo", "--noheader", "--Node", "--format=%N %T")
-            return done.stdout.split() == [word for node in NODES for word in (node, "idle")]
-
-        daemons.wait_for(idle, "the two nodes are not ready")
-    except BaseException:
-        daemons.stop()
-        raise
-    return cluster, daemons
+            cluster.start("slurmd", "-D", "-N", node)
+        idle = [word for node in NODES for word in (node, "idle")]
+        states = ("sinfo", "--noheader", "--Node", "--format=%N %T")
+        cluster.until(lambda: cluster.run(*states).stdout.split() == idle, "no two nodes are ready")
+        yield cluster
+    finally:
+        cluster.stop()

@@ -156,9 +156,3 @@ TEST(CopyThresholdsOf, a_process_whose_stop_is_not_known_are_intels) {
                                {kNonTemporalThreshold, kMiB}}),
               (CopyThresholds{2048, 512 * kKiB, kMiB}));
 }
-
-TEST(Describe, says_how_each_size_is_copied) {
-    EXPECT_EQ(describe(zen().now), "rep movsb above 2112 B and below 1 MiB, non-temporal stores "
-                                   "above 288 MiB, else the vector loop");
-    EXPECT_EQ(describe({kNever, kMiB, kNever}), "always the vector loop");
-}

@@ -91,4 +91,5 @@ TEST(TunablesReport, says_how_memcpy_copies_by_default) {
               "288 MiB, else the vector loop\n"
               "  x86_rep_movsb_threshold 2112 (from 512 to 18446744073709551615)\n"
               "  x86_non_temporal_threshold 301989888 (from 16448 to 1152921504606846975)\n");
+    EXPECT_EQ(describe({kNever, kMiB, kNever}), "always the vector loop");
 }

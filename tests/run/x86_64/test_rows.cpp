@@ -1,4 +1,4 @@
-// The rows of a whole search, on machines whose truth is known: few, and the same in every replay.
+// The rows of a whole search, on machines whose truth is known: few, and the same again.
 #include <gtest/gtest.h>
 #include <set>
 
@@ -101,16 +101,14 @@ class RowsOf : public TemporaryFolder {
         sizes.push_back(1 << 20);
     }
     Profile run(Factor factor, std::uint64_t noise = 1, bool examines = false) {
-        std::filesystem::remove(log());
-        found_ = run_made_up_search(log(), request_, sensing(made_up_truth(factor)), noise,
-                                    made_up_machine(), examines);
-        return replayed();
+        const std::string log = (folder / "log").string();
+        std::filesystem::remove(log);
+        run_made_up_search(log, request_, sensing(made_up_truth(factor)), noise, made_up_machine(),
+                           examines);
+        return profile_of_log(read_trial_log(log), log);
     }
-    Profile replayed() const { return profile_of_log(read_trial_log(log()), log()); }
-    std::string log() const { return (folder / "log").string(); }
 
     TuningRequest request_ = made_up_request();
-    Findings found_;
 };
 
 /// What copies each row, by name: neighbours that are copied alike are one row of the routine.
@@ -155,28 +153,6 @@ TEST_F(RowsOf, a_routine_are_few_and_so_are_its_pipelines_whatever_each_size_wou
             pipelines.merge(pipelines_of(choices));
         }
         EXPECT_LE(pipelines.size(), 9u) << "with three more for the entry points";
-    }
-}
-
-TEST_F(RowsOf, a_routine_are_the_same_in_every_replay_as_in_the_run) {
-    for (const Factor factor : {unrelated, by_place}) {
-        const Profile profile = run(factor);
-        EXPECT_EQ(text_of(replayed()), text_of(profile));
-        const PipelineFacts& found = found_.pipelines;
-        const auto choices = profile.of(ChoiceKind::pipelines);
-        ASSERT_EQ(choices.size(), found.intervals.front().size());
-        for (std::size_t i = 0; i < choices.size(); ++i) {
-            const Choice& row = *choices[i];
-            const SizeInterval& interval = found.intervals.front()[i];
-            EXPECT_EQ(row.up_to, interval.up_to);
-            const Finalist& winner = found.found[interval.result].results.front().finalists.front();
-            EXPECT_NEAR(row.plain_ratio(), winner.ratio, 1e-3);
-            const auto& sensing = found.sensing[interval.result];
-            ASSERT_EQ(row.sensing.has_value(), sensing.has_value());
-            if (sensing) {
-                EXPECT_EQ(row.sensing->hot.name(), sensing->copy.hot.name());
-            }
-        }
     }
 }
 
