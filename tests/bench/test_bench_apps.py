@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from bench_command import routine_with
-from command_errors import interrupted, only_error_of
+from command_errors import assert_gone, interrupted, only_error_of
 
 TWO_SIZES = ("messages", "--sizes", "1M,2M", "--ring", "4M")  # few messages fill the caches
 MESSAGES = (*TWO_SIZES, "--rounds", "3")
@@ -84,10 +84,7 @@ def test_an_interrupt_ends_all_three(build_dir: Path, plain_routine: Path) -> No
     many = (*TWO_SIZES, "--rounds", "100000", "--routine", plain_routine)
     done = interrupted([build_dir / "asterope-bench", *many], ready)
     assert (done.returncode, done.stderr) == (130, "asterope-bench: interrupted\n")
-    for child in children:
-        status = Path(f"/proc/{child}/status")
-        # dead and, where nobody has waited for it yet, as good as gone
-        assert not status.exists() or "\nState:\tZ" in status.read_text()
+    assert_gone(children)
 
 
 def test_reads_are_shown_alone_and_with_their_use(bench, plain_routine: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from asterope import __version__
-from command_errors import interrupted, only_error_of, run_command
+from command_errors import interrupted, run_command, tune_error
 from profile_samples import choice
 
 SECTIONS = ["working_set", "critical_stride", "misalignment", "aliasing", "store_forwarding",
@@ -42,9 +42,6 @@ def diagnose(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.Comple
     """Runs asterope-tune diagnose --quick in an empty folder."""
 
     return partial(run_command, build_dir / "asterope-tune", "diagnose", "--quick", cwd=tmp_path)
-
-
-only_error = partial(only_error_of, "asterope-tune")
 
 
 def assert_estimate(estimate: dict[str, float]) -> None:
@@ -226,7 +223,7 @@ def test_sections_run_in_their_own_order_and_once_with_libc_alone_without_a_prof
 )
 def test_an_unknown_winner_is_refused_with_its_place(diagnose, tmp_path: Path, bad) -> None:
     (tmp_path / "profile.json").write_text(profile_of(bad, tuple_of("R64")))
-    error = only_error_of("asterope-tune", diagnose("profile.json"), 2)
+    error = tune_error(diagnose("profile.json"), 2)
     assert "profile.json: choices[0].copies.taken: " in error
 
 

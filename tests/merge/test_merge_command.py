@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import only_error_of, run_command
+from command_errors import run_command, tune_error
 from profile_samples import of
 
 pytestmark = pytest.mark.one_cpu
@@ -31,9 +31,6 @@ def tune(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run
 
 
-only_error = partial(only_error_of, "asterope-tune")
-
-
 @pytest.fixture(scope="module")
 def searches(tune: Run) -> Path:
     """Two searches, each with its log."""
@@ -42,15 +39,6 @@ def searches(tune: Run) -> Path:
         done = tune(*SEARCH, "--seed", seed, *files)
         assert done.returncode == 0, done
     return tune.folder
-
-
-def error_of(tune: Run, *arguments: object) -> str:
-    """The refusal of a merge, after which what was at -o before is still there."""
-    out = tune.folder / "kept.json"
-    out.write_text("before")
-    error = only_error(tune("merge", *arguments, "-o", out), 2)
-    assert out.read_text() == "before"
-    return error
 
 
 def test_searches_merge_to_a_sound_profile_that_renders_and_fits_here(
@@ -87,34 +75,24 @@ def test_check_compares_with_the_machine_among_the_merged_ones_that_is_nearest(
     assert tune("check", "other.json").returncode == 3
 
 
-# --- What is refused; what reads logs, and what merges them, has tests of its own -----------------
-
+TWO = ("whole1.trials", "whole2.trials")
 REFUSED = {
-    "an unfinished log": (["whole1.trials", "cut.trials"], "--resume"),
-    "no file": (["whole1.trials", "missing.trials"], "missing.trials"),
+    "an unfinished log": (["whole1.trials", "cut.trials", "-o", "kept.json"], "--resume"),
+    "no file": (["whole1.trials", "missing.trials", "-o", "kept.json"], "missing.trials"),
+    "an input as the output": ([*TWO, "-o", "whole1.trials"], "is one of the inputs"),
+    "an output in no folder": ([*TWO, "-o", "no/such/folder/out.json"], "no/such/folder"),
+    "no output": (TWO, "-o"),
 }
 
 
-@pytest.fixture(scope="module")
-def faulty(searches: Path) -> None:
-    """More files beside the searches."""
-    header, *trials = (searches / "whole2.trials").read_text().splitlines(keepends=True)
-    (searches / "cut.trials").write_text("".join([header, *trials[: len(trials) // 2]]))
-
-
-@pytest.mark.parametrize(("inputs", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_merge_is_refused(tune: Run, faulty, inputs: list[object], said: str):
-    assert said in error_of(tune, *inputs)
-
-
-def test_an_input_is_not_overwritten(tune: Run, searches: Path):
-    before = (searches / "whole1.trials").read_bytes()
-    command = ("merge", "whole1.trials", "whole2.trials", "-o", "whole1.trials")
-    assert "is one of the inputs" in only_error(tune(*command), 2)
-    assert (searches / "whole1.trials").read_bytes() == before
-
-
-def test_output_must_be_writable_and_given(tune: Run, searches: Path):
-    done = tune("merge", "whole1.trials", "whole2.trials", "-o", "no/such/folder/out.json")
-    assert "no/such/folder" in only_error(done, 2)
-    only_error(tune("merge", "whole1.trials", "whole2.trials"), 2)
+@pytest.mark.parametrize(("given", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_does_not_merge_is_refused_and_all_files_stay(
+    tune: Run, searches: Path, given: list[str], said: str
+):
+    """What reads logs, and what merges them, has tests of its own."""
+    lines = (searches / "whole2.trials").read_text().splitlines(keepends=True)
+    (searches / "cut.trials").write_text("".join(lines[: len(lines) // 2]))
+    (searches / "kept.json").write_text("before")
+    before = {path: path.read_bytes() for path in searches.iterdir() if path.is_file()}
+    assert said in tune_error(tune("merge", *given), 2)
+    assert {path: path.read_bytes() for path in searches.iterdir() if path.is_file()} == before

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import interrupted, only_error_of, run_command
+from command_errors import interrupted, run_command, tune_error
 from copy_programs import FAULTY_COPIES, shared_library
 from trial_logs import log_lines_of
 
@@ -41,8 +40,6 @@ COPY(turns) {
 }
 """
 )
-
-only_error = partial(only_error_of, "asterope-tune")
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +101,7 @@ def test_resuming_needs_the_same_references(
     right, slow = f"new-1.0={copies}:right", f"Slow={copies}:slow"
     for other in ([], [right], [slow, right], [f"new-1.0={copies}:slow", slow]):
         options = [word for text in other for word in ("--reference", text)]
-        assert "its search had another references" in only_error(tune(*resume, *options), 2)
+        assert "its search had another references" in tune_error(tune(*resume, *options), 2)
     assert (tmp_path / "trials.jsonl").read_bytes() == cut
     done = tune(*resume, "--reference", right, "--reference", slow)
     assert (done.returncode, done.stderr) == (0, "")
@@ -116,26 +113,25 @@ def test_a_reference_that_cannot_be_used_is_named_before_anything_is_timed(
     tune, copies: Path, tmp_path: Path
 ) -> None:
     for symbol, reason in (("too_short", "wrong byte"), ("leaves", "ends the process")):
-        message = only_error(tune(*RUN, "--reference", f"new={copies}:{symbol}"), 2)
+        message = tune_error(tune(*RUN, "--reference", f"new={copies}:{symbol}"), 2)
         assert message.startswith("asterope-tune: --reference new ") and reason in message
         assert list(tmp_path.iterdir()) == []
 
 
 ENDED = "reference new (turns of {}) ended the run: "
 LATE = {  # the tests of what watches a run have the other ways to end it
-    "abort": ("a", ENDED + "the process died: Aborted: "),
-    "copies no more": ("i", "reference new copied right before the search, and copies wrong since"),
+    "a": ENDED + "the process died: Aborted: ",
+    "i": "reference new copied right before the search, and copies wrong since",
 }
 
 
-@pytest.mark.parametrize("late", LATE)
+@pytest.mark.parametrize(("letter", "said"), LATE.items())
 def test_a_reference_that_goes_wrong_in_the_middle_is_named(
-    tune, copies: Path, tmp_path: Path, late: str
+    tune, copies: Path, tmp_path: Path, letter: str, said: str
 ) -> None:
-    letter, said = LATE[late]
     (tmp_path / "LATE").write_text(letter)
     done = tune(*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
-    message = only_error(done, 1)
+    message = tune_error(done, 1)
     assert message.startswith(f"asterope-tune: {said.format(copies)}")
     assert "leave it out, or repair it" in message
     assert (tmp_path / "LATE").read_text() == letter + "!"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import make_device, only_error_of, run_command
+from command_errors import make_device, run_command, tune_error
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
@@ -32,9 +32,6 @@ SHORT = (*ONE_SIZE, "--no-generate")
 @pytest.fixture(scope="module")
 def program(build_dir: Path) -> Path:
     return build_dir / "asterope-tune"
-
-
-only_error = partial(only_error_of, "asterope-tune")
 
 
 def wait_for_bytes(log: Path, count: int, process: subprocess.Popen) -> None:
@@ -63,7 +60,7 @@ def begun(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Begun:
         wait_for_bytes(log, 5_000, first)
         ways = ([], ["--resume"], ["--resume", "--log", log.name])
         run = partial(run_command, program, *SHORT, "--quiet", cwd=folder)
-        refusals = [only_error(run(*way), 2) for way in ways]
+        refusals = [tune_error(run(*way), 2) for way in ways]
     finally:
         first.send_signal(signal.SIGTERM)
         assert first.wait(timeout=60) == 130
@@ -84,7 +81,7 @@ def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path
     assert not (tmp_path / "asterope-profile.json").exists()
 
     # Without --resume nothing of it is lost.
-    message = only_error(tune(*SHORT, "--quiet"), 2)
+    message = tune_error(tune(*SHORT, "--quiet"), 2)
     assert "asterope-profile.json.trials" in message
     assert "--resume" in message
     assert trials.read_bytes() == left
@@ -104,7 +101,7 @@ def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path
 def test_to_resume_where_there_is_no_log_is_refused(tune, tmp_path: Path) -> None:
     for log in ("none.jsonl", "asterope-profile.json.trials"):
         named = ("--log", log) if log == "none.jsonl" else ()
-        message = only_error(tune(*SHORT, "--resume", *named), 2)
+        message = tune_error(tune(*SHORT, "--resume", *named), 2)
         assert log in message and "leave out --resume" in message
     assert list(tmp_path.iterdir()) == []
 
@@ -191,7 +188,7 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_goes_on_with(tune, tmp_p
 
 def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, begun: Begun, tmp_path: Path) -> None:
     for _ in range(2):
-        message = only_error(tune(*SHORT, "--quiet", "--time-budget", "0.001s"), 1)
+        message = tune_error(tune(*SHORT, "--quiet", "--time-budget", "0.001s"), 1)
         assert "before anything was timed: give more" in message
     lines = begun.log.splitlines(keepends=True)
     trials = tmp_path / "asterope-profile.json.trials"

@@ -10,7 +10,6 @@ import pty
 import re
 import shutil
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from asterope import __version__, workloads
 from asterope.profile import load_profile
 from asterope.spaces.x86_64 import small_copies
 from bench_command import FIXED, MIXES, PAGE_ENDS
-from command_errors import only_error_of, run_command
+from command_errors import run_command, tune_error
 from profile_samples import of
 from trial_logs import log_lines_of
 
@@ -30,8 +29,6 @@ HOT = (*COPIES, "--workload", "hot", "--space", "paper")
 SMALL = {*MIXES, "spread", *FIXED, *PAGE_ENDS}
 AXES = {"tb", "pi", "pw", "dir", "movdir64b"}
 ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
-
-only_error = partial(only_error_of, "asterope-tune")
 
 
 def measured_at(size: int) -> set[str]:
@@ -395,6 +392,6 @@ def test_without_a_compiler_the_run_says_so_and_strict_fails(
     (tmp_path / "asterope-profile.json.trials").write_bytes(b"".join(lines[:begin]))
     done = tune(*BALANCED, "--resume", env={**os.environ, "CC": "/missing/cc"})
     assert "warning: the routine was not examined: " in done.all_stderr
-    assert "--strict: the compiled routine was not examined: " in only_error(done, 1)
+    assert "--strict: the compiled routine was not examined: " in tune_error(done, 1)
     assert "exam" not in load_profile(tmp_path / "asterope-profile.json").raw
     assert names_in(tmp_path) > ROUTINE

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import interrupted, only_error_of, run_command
+from command_errors import interrupted, run_command, tune_error
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
@@ -23,8 +23,6 @@ HOT = ("--rigor", "quick", "--operations", "memcpy", "--workload", "hot", "--spa
 QUICK = (*HOT, "--sizes", "128,1K")
 ONE_SIZE = (*HOT, "--sizes", "128")
 OLD = "an earlier profile"
-
-only_error = partial(only_error_of, "asterope-tune")
 
 
 # --- Faults while running: the profile that was there before stays --------------------------------
@@ -70,13 +68,13 @@ def test_a_fault_ends_it_in_one_line_and_leaves_the_earlier_profile(
 ) -> None:
     sizes = () if "--sizes" in arguments else SIZES
     options = ("--rigor", "quick", *sizes, "-o", earlier, *arguments)
-    assert said in only_error(tune(*options, preexec_fn=limited), 1)
+    assert said in tune_error(tune(*options, preexec_fn=limited), 1)
     assert_untouched(earlier)
 
 
 def test_a_disk_that_fills_up_keeps_what_was_timed(tune, earlier: Path) -> None:
     full = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))
-    message = only_error(tune(*QUICK, "-o", earlier, preexec_fn=full), 1)
+    message = tune_error(tune(*QUICK, "-o", earlier, preexec_fn=full), 1)
     log = earlier.with_name("profile.json.trials")
     assert str(log) in message
     assert "--resume" in message
@@ -107,7 +105,7 @@ def test_a_signal_ends_cleanly(build_dir: Path, earlier: Path, name: str, moment
 
     options = ("--rigor", "exhaustive", "-o", earlier, "--log", log)
     done = interrupted([build_dir / "asterope-tune", *options], ready, getattr(signal, name))
-    assert only_error(done, 130).startswith("asterope-tune: interrupted")
+    assert tune_error(done, 130).startswith("asterope-tune: interrupted")
     assert_untouched(earlier)
     if moment != "at the beginning":  # what was timed until then stays readable
         assert log_lines_of(log.read_bytes())
@@ -130,7 +128,7 @@ def timed(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     alone = Path(shutil.copy(build_dir / "asterope-tune", folder))
     put_generator(alone, "exit 130")
     run = run_command(alone, *ONE_SIZE, cwd=folder, env={**os.environ, "PATH": ""})
-    assert "--resume goes on" in only_error(run, 130)
+    assert "--resume goes on" in tune_error(run, 130)
     assert not (folder / "asterope-profile.json").exists()
     alone.with_name("asterope-generate").unlink()
     return folder
@@ -172,7 +170,7 @@ def test_a_generator_that_is_missing_or_fails_leaves_the_profile(
         put_generator(tmp_path / "alone" / "asterope-tune", script)
     done = resume()
     if said:
-        message = only_error(done, code)
+        message = tune_error(done, code)
         assert said in message and "profile" in message
     assert done.returncode == code
     load_profile(tmp_path / "alone" / "asterope-profile.json")

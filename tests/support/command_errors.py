@@ -9,6 +9,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,9 @@ def only_error_of(program: str, done: subprocess.CompletedProcess, code: int) ->
     return lines[0]
 
 
+tune_error = partial(only_error_of, "asterope-tune")
+
+
 def interrupted(
     command: Sequence[object],
     ready: Callable[[subprocess.Popen], object],
@@ -57,6 +61,23 @@ def interrupted(
             process.kill()
     code = process.returncode
     return subprocess.CompletedProcess(command, code, stdout, without_warnings(stderr or ""))
+
+
+def assert_gone(processes: Sequence[object]) -> None:
+    """Each of them ends, which may take a moment beside other work; those that are dead and that
+    nobody has waited for count."""
+
+    def alive(process: object) -> bool:
+        try:
+            return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+
+    for _ in range(6000):
+        if not any(map(alive, processes)):
+            return
+        time.sleep(0.01)
+    pytest.fail(f"a minute later, some of {processes} run still")
 
 
 def exit_code_of(main: Callable[[list[str]], int], *arguments: object) -> int:

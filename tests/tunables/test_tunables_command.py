@@ -14,7 +14,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from asterope.schemas import read_schema
-from command_errors import interrupted, only_error_of, run_command
+from command_errors import assert_gone, interrupted, run_command, tune_error
 
 pytestmark = pytest.mark.one_cpu
 
@@ -50,9 +50,6 @@ def whole(listed, build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
     tool = build_dir / "asterope-tune"
     done = run_command(tool, "tunables", *QUICK, "-o", "found.json", cwd=folder)
     return done, json.loads((folder / "found.json").read_text())
-
-
-only_error = partial(only_error_of, "asterope-tune")
 
 
 def test_the_file_is_as_its_schema_says_and_the_default_as_the_loader_lists(
@@ -112,7 +109,7 @@ def test_quiet_prints_the_line_alone_and_what_is_set_already_stays(
 )
 def test_bad_arguments_are_refused_in_one_line(tunables, arguments, says: str) -> None:
     done = tunables(*arguments)
-    assert says in only_error(done, 2)
+    assert says in tune_error(done, 2)
     assert done.stdout == ""
 
 
@@ -129,8 +126,8 @@ def test_an_interrupt_ends_it_and_its_processes(listed, build_dir: Path, tmp_pat
     done = interrupted(command, ready, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (130, "asterope-tune: interrupted\n")
     assert list(tmp_path.iterdir()) == []
-    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert_gone(children)
 
 
 def test_its_processes_are_not_for_users(tune) -> None:
-    assert "--serve-trials" in only_error(tune("--serve-trials", "0"), 2)
+    assert "--serve-trials" in tune_error(tune("--serve-trials", "0"), 2)
