@@ -125,7 +125,7 @@ LATE = {  # the tests of what watches a run have the other ways to end it
 }
 
 
-@pytest.mark.parametrize(("letter", "said"), LATE.items())
+@pytest.mark.parametrize(("letter", "said"), LATE.items(), ids=["abort", "copies no more"])
 def test_a_reference_that_goes_wrong_in_the_middle_is_named(
     tune, copies: Path, tmp_path: Path, letter: str, said: str
 ) -> None:
