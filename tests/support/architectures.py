@@ -24,7 +24,7 @@ NATIVE = "native"  # the CPU that runs this
 
 _HAS = """\
 #include <stdio.h>
-#include "candidate_needs.h"
+#include "cpu_features.h"
 int main(int count, char** names) {
     for (int i = 1; i < count; ++i) if (cpu_has(names[i])) puts(names[i]);
     return 0;

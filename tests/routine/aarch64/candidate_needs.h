@@ -1,25 +1,16 @@
-/* What candidates of AArch64 need: which CPU features there are, and what their names tell. */
+/* What candidates_check must know of AArch64: what the names of candidates tell. */
 #ifndef ASTEROPE_CANDIDATE_NEEDS_H
 #define ASTEROPE_CANDIDATE_NEEDS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/auxv.h>
+#include <stddef.h>
 
-/* Whether DC ZVA is permitted and clears 64 bytes (Arm ARM, DCZID_EL0). */
-static bool clears_lines(void) {
-    uint64_t how;
-    __asm__ volatile("mrs %0, dczid_el0" : "=r"(how));
-    return (how & 31) == 4;
-}
+#include "cpu_features.h"
 
-/* The bits of AT_HWCAP and AT_HWCAP2 are Linux's (arch/arm64/include/uapi/asm/hwcap.h). */
-static bool cpu_has(const char* feature) {
-    if (strcmp(feature, "sve") == 0) return getauxval(AT_HWCAP) >> 22 & 1;
-    if (strcmp(feature, "mops") == 0) return getauxval(AT_HWCAP2) >> 43 & 1;
-    if (strcmp(feature, "zva64") == 0) return clears_lines();
-    return strcmp(feature, "") == 0;
+/* Nothing is emulated here. */
+static void emulate_what_is_missing(void) {}
+static const char* emulation(const char* feature) {
+    (void)feature;
+    return NULL;
 }
 
 /* Whether a small copy leaves bytes of a register out by a mask, which may lie in a guard page. */

@@ -1,29 +1,21 @@
-/* What candidates of x86-64 need: which CPU features there are, and what their names tell. */
+/* What candidates_check must know of x86-64: what is emulated, and what the names of candidates
+ * tell. */
 #ifndef ASTEROPE_CANDIDATE_NEEDS_H
 #define ASTEROPE_CANDIDATE_NEEDS_H
 
-#include <cpuid.h>
-#include <stdbool.h>
-#include <string.h>
+#include <stddef.h>
 
-/* Whether a bit of ECX or EBX of a leaf is set (Intel SDM vol. 2, CPUID; AMD APM vol. 3, appendix
- * E). */
-static bool has_bit(unsigned leaf, char of, unsigned bit) {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid_count(leaf, 0, &a, &b, &c, &d) && ((of == 'b' ? b : c) >> bit & 1);
+#include "cpu_features.h"
+#include "movdir64b.h"
+
+/* From now on the program runs what `emulation` names, where the CPU does not. */
+static void emulate_what_is_missing(void) {
+    if (!cpu_has("movdir64b")) movdir64b_emulate();
 }
 
-static bool cpu_has(const char* feature) {
-    if (strcmp(feature, "movdir64b") == 0) return has_bit(7, 'c', 28);
-    if (strcmp(feature, "3dnowprefetch") == 0) return has_bit(0x80000001u, 'c', 8);
-    if (strcmp(feature, "clzero") == 0) return has_bit(0x80000008u, 'b', 0);
-    if (strcmp(feature, "avx512f") == 0) return __builtin_cpu_supports("avx512f");
-    if (strcmp(feature, "avx512bw") == 0) return __builtin_cpu_supports("avx512bw");
-    if (strcmp(feature, "avx512vl") == 0) return __builtin_cpu_supports("avx512vl");
-    if (strcmp(feature, "avx2") == 0) return __builtin_cpu_supports("avx2");
-    if (strcmp(feature, "bmi2") == 0) return __builtin_cpu_supports("bmi2");
-    if (strcmp(feature, "sse4_1") == 0) return __builtin_cpu_supports("sse4.1");
-    return strcmp(feature, "") == 0;
+/* The feature, where it is emulated, or NULL. */
+static const char* emulation(const char* feature) {
+    return strcmp(feature, "movdir64b") == 0 ? "movdir64b" : NULL;
 }
 
 /* Whether a small copy leaves bytes of a register out by a mask, which may lie in a guard page. */

@@ -1,0 +1,29 @@
+/* Which CPU features there are that copies of x86-64 may need. */
+#ifndef ASTEROPE_CPU_FEATURES_H
+#define ASTEROPE_CPU_FEATURES_H
+
+#include <cpuid.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Whether a bit of ECX or EBX of a leaf is set (Intel SDM vol. 2, CPUID; AMD APM vol. 3, appendix
+ * E). */
+static bool has_bit(unsigned leaf, char of, unsigned bit) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(leaf, 0, &a, &b, &c, &d) && ((of == 'b' ? b : c) >> bit & 1);
+}
+
+static bool cpu_has(const char* feature) {
+    if (strcmp(feature, "movdir64b") == 0) return has_bit(7, 'c', 28);
+    if (strcmp(feature, "3dnowprefetch") == 0) return has_bit(0x80000001u, 'c', 8);
+    if (strcmp(feature, "clzero") == 0) return has_bit(0x80000008u, 'b', 0);
+    if (strcmp(feature, "avx512f") == 0) return __builtin_cpu_supports("avx512f");
+    if (strcmp(feature, "avx512bw") == 0) return __builtin_cpu_supports("avx512bw");
+    if (strcmp(feature, "avx512vl") == 0) return __builtin_cpu_supports("avx512vl");
+    if (strcmp(feature, "avx2") == 0) return __builtin_cpu_supports("avx2");
+    if (strcmp(feature, "bmi2") == 0) return __builtin_cpu_supports("bmi2");
+    if (strcmp(feature, "sse4_1") == 0) return __builtin_cpu_supports("sse4.1");
+    return strcmp(feature, "") == 0;
+}
+
+#endif
