@@ -5,7 +5,10 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 
 #include "harness.h"
 
@@ -94,20 +97,20 @@ static int moves_wrong(struct room* room, struct way way, size_t bytes, ptrdiff_
     return 0;
 }
 
-/* How many copies and sets are wrong. */
-static int faults(struct room* room) {
+/* Copies of up to `largest` bytes. */
+static int faults(struct room* room, size_t largest) {
     static const size_t offsets[] = {0, 1, 7, 32, 63};
     static const int distances[] = {-200, -64, -33, -16, -8, -1, 1, 7, 8, 31, 64, 65, 130, 250};
     int wrong = 0;
     fill(room->from, sizeof room->from, 0);
-    for (size_t size = 0; size < SIZES; ++size) {
+    for (size_t size = 0; size < SIZES && sizes[size] <= largest; ++size) {
         for (size_t i = 0; i < WAYS * 25; ++i) {
             const size_t from = offsets[i % 5], to = offsets[i / 5 % 5];
             wrong += is_wrong(room, copies[i / 25], sizes[size], from, to);
             if (i < WAYS * 5) wrong += is_wrong(room, sets[i / 5], sizes[size], 0, from);
         }
     }
-    for (size_t size = 0; size < SIZES; size += 3) {
+    for (size_t size = 0; size < SIZES && sizes[size] <= largest; size += 3) {
         for (size_t i = 0; i < COUNT_OF(distances); ++i) {
             for (int way = 0; way < WAYS; ++way)
                 wrong += moves_wrong(room, copies[way], sizes[size], distances[i]);
@@ -122,28 +125,87 @@ static struct room plugin_room;
 static int faults_when_loaded;
 
 __attribute__((constructor)) static void when_loaded(void) {
-    faults_when_loaded = faults(&plugin_room);
+    faults_when_loaded = faults(&plugin_room, LARGEST);
 }
 
 int plugin_faults(void);
 int plugin_faults(void) {
-    return faults_when_loaded + faults(&plugin_room);
+    return faults_when_loaded + faults(&plugin_room, LARGEST);
 }
 
 #else
 
 static struct room room;
 
-/* --- Before anybody's constructors, in a library loaded late --- */
+/* --- Before anybody's constructors --- */
 
 static int early_faults = -1;
 
 static void before_all_constructors(int argc, char** argv, char** environment) {
     (void)argc, (void)argv, (void)environment;
-    early_faults = faults(&room);
+    early_faults = faults(&room, LARGEST);
 }
 __attribute__((section(".preinit_array"),
                used)) static void (*const preinit)(int, char**, char**) = before_all_constructors;
+
+static int early(void) {
+    return early_faults;
+}
+
+/* --- In signal handlers --- */
+
+static volatile sig_atomic_t signals, signal_faults;
+
+static void on_signal(int number) {
+    static struct room room_of_handler;
+    (void)number;
+    signal_faults += faults(&room_of_handler, 300) != 0;
+    ++signals;
+}
+
+/* Handlers interrupt copies at moments of the clock's choice, until they have done so often. */
+static int in_signals(void) {
+    int wrong = 0;
+    signal(SIGALRM, on_signal);
+    while (signals < 100) {
+        const struct itimerval once = {{0, 0}, {0, 50 + signals * 37 % 400}};
+        setitimer(ITIMER_REAL, &once, NULL);
+        wrong += faults(&room, 1024);
+    }
+    return wrong + signal_faults;
+}
+
+/* --- After fork, in threads, in a library loaded late --- */
+
+static int after_fork(void) {
+    int wrong = faults(&room, LARGEST);
+    for (int i = 0; i < 5; ++i) {
+        int status = 1;
+        const pid_t child = fork();
+        if (child == 0) _exit(faults(&room, LARGEST) != 0);
+        wrong += child < 0 || waitpid(child, &status, 0) != child || status != 0;
+    }
+    return wrong + faults(&room, LARGEST);
+}
+
+static void* in_thread(void* own_room) {
+    return faults(own_room, LARGEST) ? own_room : NULL;
+}
+
+static int in_threads(void) {
+    static struct room rooms[6];
+    pthread_t threads[6];
+    int wrong = 0;
+    for (int i = 0; i < 6; ++i) {
+        if (pthread_create(&threads[i], NULL, in_thread, &rooms[i])) return -1;
+    }
+    for (int i = 0; i < 6; ++i) {
+        void* failed = NULL;
+        pthread_join(threads[i], &failed);
+        wrong += failed != NULL;
+    }
+    return wrong;
+}
 
 #ifndef STATIC
 
@@ -152,7 +214,7 @@ static int in_plugin(const char* path) {
     int (*plugin_faults)(void) = (int (*)(void))function_of(path, "plugin_faults", &library);
     const int wrong = plugin_faults();
     dlclose(library);
-    return wrong + faults(&room);
+    return wrong + faults(&room, LARGEST);
 }
 
 /* --- Whose functions they are --- */
@@ -277,8 +339,11 @@ static int unrelocated(const char* path) {
 int main(int argc, char** argv) {
     const char *check = argc > 1 ? argv[1] : "", *argument = argc > 2 ? argv[2] : "";
     int wrong = -1;
-    if (strcmp(check, "copies") == 0) wrong = faults(&room);
-    if (strcmp(check, "early") == 0) wrong = early_faults;
+    if (strcmp(check, "copies") == 0) wrong = faults(&room, LARGEST);
+    if (strcmp(check, "early") == 0) wrong = early();
+    if (strcmp(check, "signals") == 0) wrong = in_signals();
+    if (strcmp(check, "fork") == 0) wrong = after_fork();
+    if (strcmp(check, "threads") == 0) wrong = in_threads();
 #ifndef STATIC
     if (strcmp(check, "dlopen") == 0) wrong = in_plugin(argument);
     if (strcmp(check, "origins") == 0) wrong = print_origins();

@@ -22,7 +22,7 @@ SETS = {"memset", "__memset_chk", "bzero"}
 # A routine without memset leaves libc's alone.
 NAMES = {"reference": COPIES, **dict.fromkeys(("tuned", "with a map", "several"), COPIES | SETS)}
 OLD_MEMCPY = {"x86_64": "memcpy@GLIBC_2.2.5", "aarch64": "memcpy@GLIBC_2.17"}
-SITUATIONS = ("copies", "early", "dlopen")
+SITUATIONS = ("copies", "early", "signals", "fork", "threads", "dlopen")
 C = ("-std=gnu99", "-O2", "-Wall", "-Wextra", "-fno-builtin")
 MIB = 1 << 20
 
@@ -88,7 +88,7 @@ def check(tmp_path_factory) -> Callable[[Architecture], Path]:
         source, program = CHECKERS / "preload_check.c", folder / "preload_check"
         plugin = ("-shared", "-fPIC", "-DPLUGIN", source, "-o", folder / "plugin.so")
         output_of(*arch.gcc, *C, *plugin)
-        output_of(*arch.gcc, *C, "-fPIE", "-pie", source, "-o", program, "-ldl")
+        output_of(*arch.gcc, *C, "-fPIE", "-pie", source, "-o", program, "-pthread", "-ldl")
         return program
 
     return of
@@ -217,7 +217,7 @@ def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
     program = tmp_path / "fortified"
     flags = ("-std=gnu99", "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-w")
     source = CHECKERS / "preload_check.c"
-    output_of(*arch.gcc, *flags, source, "-o", program, "-ldl")
+    output_of(*arch.gcc, *flags, source, "-o", program, "-pthread", "-ldl")
     if not {f"__{name}_chk" for name in PLAIN} <= arch.wanted(program, "-D"):
         pytest.skip("this compiler or libc does not call the checked functions")
     for name in PLAIN:
@@ -255,7 +255,7 @@ def test_a_program_may_have_it_in_libc_s_place(tmp_path, library, arch, case):
     source = REPOSITORY / "templates" / "replace_libc.c"
     output_of(*arch.gcc, *own, "-c", source, "-o", replacement)
     checker = CHECKERS / "preload_check.c"
-    linked = (checker, replacement, "-o", program)
+    linked = (checker, replacement, "-o", program, "-pthread")
     output_of(*arch.gcc, *C, *case, "-DSTATIC", *linked)
     symbols = output_of(arch.nm, program)
     at = {name: address for address, name in re.findall(r"^(\w+) \w (\w+)$", symbols, re.MULTILINE)}
