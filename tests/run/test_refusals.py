@@ -29,6 +29,7 @@ BAD = {
         ["--time-budget", "10", "duration '10' has no unit"],
         ["--operations", "memset", "memset"],
         ["--reference", "new=missing.so:memcpy", "missing.so"],
+        ["--reference", "libc=a.so:memcpy", "libc is the name of another copy"],
         ["--reference", "new=a.so:memcpy", "--reference", "new=b.so:memcpy", "new"],
         ["--strict=maybe", "strict takes no value"],
         ["--interleave=3", "interleave takes no value"],

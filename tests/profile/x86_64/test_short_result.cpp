@@ -76,7 +76,7 @@ struct Told {
 } // namespace
 
 TEST(RoutineRows, merge_neighbours_of_one_pipeline_and_leave_out_what_the_small_copies_do) {
-    const auto rows = lines(Told{pipelines({result(256, 1, 1, 1), result(4096, 1, 1, 1),
+    const auto rows = lines(Told{pipelines({result(256, 0, 1, 1), result(4096, 1, 1, 1),
                                             result(8192, 0, 1, 2), result(65536, 0, 4, 2)}),
                                  kSmallFound}
                                 .rows());
