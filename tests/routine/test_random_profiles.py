@@ -192,7 +192,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     symbol = (p.overlapping or arch.overlapping_copies.PLAIN).symbol
     for size, way in itertools.product((5000, 2**33), (1, -1)):
         move = f"{prefix}_move_{'downwards' if way > 0 else 'upwards'}_{symbol}"
-        for distance in (1, 64, size // 2, size - 1, size, size + 1):
+        # the last one is no alias modulo a page, which would be moved, too
+        for distance in (1, 64, size // 2, size - 1, size, size + 64):
             command = (program, f"{prefix}_memmove", way * distance, [size])
             (taken,) = copies_taken(*command, *emulator)
             assert (taken == move) == (distance < size), (taken, size, way * distance)
