@@ -37,10 +37,7 @@ Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
     fill_with_data(begin, areas);
     // Once more: where a host gives its guest memory at the first use, one in seven of the filled
     // huge pages took another 120 us at its next access, and trials of one cold call each met that.
-    for (std::size_t i = 0; i < areas; i += page_size()) {
-        volatile char& byte = begin[i];
-        byte = byte;
-    }
+    touch_pages(begin, areas);
     source_ = source_map_ ? source_map_->data() : begin;
     destination_ = source_map_ ? begin : begin + bytes_;
 }

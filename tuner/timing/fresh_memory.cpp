@@ -13,6 +13,13 @@ std::size_t page_size() {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+void touch_pages(char* begin, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += page_size()) {
+        volatile char& byte = begin[i];
+        byte = byte;
+    }
+}
+
 FreshMemory::FreshMemory(std::size_t bytes, Owner owner) : bytes_(bytes) {
     const int kind = owner == shared ? MAP_SHARED | MAP_POPULATE : MAP_PRIVATE;
     void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);

@@ -44,11 +44,7 @@ MessageRing::MessageRing(std::size_t ring_bytes, std::size_t slot_bytes)
 }
 
 void MessageRing::touch() const {
-    for (std::size_t i = 0; i < memory_.bytes(); i += kPageBytes) {
-        // read and written back, so that the page is mapped for writing and keeps what it holds
-        volatile char& byte = memory_.begin()[i];
-        byte = byte;
-    }
+    touch_pages(memory_.begin(), memory_.bytes());
 }
 
 MessageHeader& MessageRing::header(std::uint64_t number) const {
