@@ -193,9 +193,16 @@ TEST(ScoresOf, fall_by_what_the_probe_takes_the_more_where_that_is_lost) {
 }
 
 TEST(SharedScores, are_the_mean_of_what_executes_the_same_instructions_at_that_size) {
-    asterope_variant whole = made_up("ZMM", "T", "T", "none", 0);
+    const std::span<const asterope_variant> rendered = variants(asterope_copies);
+    const auto one = std::find_if(rendered.begin(), rendered.end(),
+                                  [](const asterope_variant& v) { return v.acts_above > 0; });
+    ASSERT_NE(one, rendered.end());
+    const asterope_variant plain = made_up(one->rt, "T", "NT", "none", 0),
+                           far = made_up(one->rt, "T", "NT", "T2", 6),
+                           near = made_up(one->rt, "T", "NT", "T0", 4);
+    asterope_variant whole = made_up(one->rt, "T", "T", "none", 0);
     whole.whole = 1;
-    const std::vector<Candidate> space = {{&kPlain, 0}, {&kVariant, 8}, {&kNear, 4}, {&whole, 0}};
+    const std::vector<Candidate> space = {{&plain, 0}, {&far, 8}, {&near, 4}, {&whole, 0}};
     const double never = -std::numeric_limits<double>::infinity();
     const std::vector<double> own = {0.1, 0.3, never, 0.7};
     const auto shared_at = [&](std::size_t size) {
@@ -204,7 +211,7 @@ TEST(SharedScores, are_the_mean_of_what_executes_the_same_instructions_at_that_s
         share_scores(size, {0, 1, 2, 3}, space, scores);
         return scores;
     };
-    const std::size_t shortest = short_way(kPlain);
+    const std::size_t shortest = short_way(plain);
     ASSERT_GE(shortest, kMinimumBytes);
     const SizeScores alike = shared_at(shortest);
     EXPECT_DOUBLE_EQ(alike.plain[0], 0.2);
