@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from asterope import __version__
 from asterope.commands import COMMANDS
+from asterope.profile_places import SYSTEM_PROFILE
 from command_errors import only_error_of, run_command
 from copy_programs import need, output_of
 from installed_tree import install
@@ -33,8 +35,8 @@ def run(prefix: Path, tmp_path: Path):
     """Runs a command of the tree in a folder where Python must not look for its modules."""
     (tmp_path / "json.py").write_text("raise SystemExit('the wrong json')\n")
 
-    def start(*command: object, path: Path = Path(sys.executable).parent):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    def start(*command: object, path: Path = Path(sys.executable).parent, **more: str):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")} | more
         environment["PATH"] = f"{prefix / 'bin'}:{path}:{os.defpath}"
         return run_command(*command, cwd=tmp_path, env=environment)
 
@@ -128,6 +130,30 @@ def test_asterope_bench_builds_the_routine_that_it_times(run, repository):
     done = run("asterope-bench", *few, "--profile", repository / REFERENCE)
     assert done.returncode == 0, done
     assert f"the routine is built from {repository / REFERENCE}" in done.stderr
+
+
+def test_asterope_prove_compiles_the_users_profile_where_that_is_new(run, repository, tmp_path):
+    profile = tmp_path / "config" / "asterope" / "profile.json"
+    folders = {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA")}
+
+    def prove():
+        return run("asterope-prove", "--time", "1s", "--", "/bin/true", **folders)
+
+    if not SYSTEM_PROFILE.exists():
+        said = "there is no routine to try: have asterope-tune --user make a profile for it"
+        assert said in only_error_of("asterope-prove", prove(), 2)
+    profile.parent.mkdir(parents=True)
+    shutil.copy(repository / REFERENCE, profile)
+    made = []
+    for _ in range(3):
+        done = prove()
+        assert (done.returncode, done.stderr) == (0, ""), done
+        libraries = sorted((tmp_path / "data" / "asterope").iterdir())
+        made.append([library.stat().st_ino for library in libraries])
+        if len(made) == 2:
+            os.utime(profile, (4e9, 4e9))
+    assert [one.name for one in libraries] == ["libasterope_memcpy.so", "libasterope_preload.so"]
+    assert made[0] == made[1] and made[1] != made[2]
 
 
 def test_what_was_not_built_is_left_out_and_named(build_dir, tmp_path):

@@ -1,4 +1,5 @@
-"""The programs whose maps, libraries and figures are kept, each under a name of its own."""
+"""The programs whose maps, libraries and figures are kept, each under a name of its own, and the
+libraries of the routine that serves all others."""
 
 from __future__ import annotations
 
@@ -8,10 +9,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..atomic_file import write_files
 from ..faults import BadInput, one_line
 from ..profile_places import profile_to_read
 
 MAP, PRELOAD, FIGURES = "places.json", "libasterope_preload.so", "figures"
+ROUTINE = "libasterope_memcpy.so"
 _ROOT = Path(__file__).resolve().parents[3]
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
 
@@ -27,6 +30,32 @@ def _all() -> Path:
     named = os.environ.get("XDG_DATA_HOME", "")
     data = Path(named) if named.startswith("/") else Path.home() / ".local" / "share"
     return data / "asterope" / "programs"
+
+
+def libraries() -> Path:
+    """The folder of the libraries that serve all programs. scripts/tune builds these in a checkout;
+    where asterope is installed, they are compiled here whenever the profile is newer. Raises
+    BadInput, Failure and OSError."""
+    folder = _all().parent
+    if not _is_checkout():
+        try:
+            profile = profile_to_read(None)
+        except BadInput:
+            raise BadInput(
+                "there is no routine to try: have asterope-tune --user make a profile for it, or "
+                "name a library with --routine (--copies with --runs)"
+            ) from None
+        made = folder / PRELOAD
+        if not made.is_file() or made.stat().st_mtime_ns < profile.stat().st_mtime_ns:
+            # Not above: whoever names a library needs neither templates nor a compiler.
+            from ..preload import compile_preload, compile_routine
+            from ..profile import load_profile
+            from ..render import render_routine
+
+            texts = render_routine(load_profile(profile))
+            compiled = {ROUTINE: compile_routine(texts), PRELOAD: compile_preload(texts, None)}
+            write_files(folder, compiled)
+    return folder
 
 
 def folder_of(name: str) -> Path:

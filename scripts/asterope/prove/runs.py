@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Collection
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,8 +21,7 @@ from ..figures import duration_text
 from ..modes import modes_told
 from ..program import find_program
 from ..record.facts import libc_name
-from ..record.recorder import find_library
-from . import words
+from . import programs, words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
@@ -39,13 +38,11 @@ SEED = 1  # of the order within each block
 
 
 def _built_library() -> str:
-    """That of the current folder's build, else of the one that this command belongs to."""
+    """That of the current folder's build, else the one that serves all programs. Raises BadInput,
+    Failure and OSError."""
     here = Path(DEFAULT_LIBRARY)
-    with suppress(Failure):
-        beside = find_library().parent / here.name
-        if not here.is_file() and beside.is_file():
-            return str(beside)
-    return str(here)
+    beside = here if here.is_file() else programs.libraries() / programs.PRELOAD
+    return str(beside if beside.is_file() else here)
 
 
 def _setting(arguments: argparse.Namespace) -> Setting:

@@ -65,10 +65,10 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
     return shown()
 
 
-def ways_for(arguments: argparse.Namespace, recorder: Path) -> list[Way]:
+def ways_for(arguments: argparse.Namespace) -> list[Way]:
     """The routine first. Raises BadInput."""
     own = None if arguments.name is None else programs.folder_of(arguments.name)
-    routine = find_routine(arguments.routine, own, recorder.parent)
+    routine = find_routine(arguments.routine, own)
     ways = [*ways_of_routine(routine), *map(parse_way, arguments.copy or ())]
     if arguments.finalists:
         ways += ways_of_finalists(programs.profile_of(arguments.name or ""))
@@ -92,7 +92,7 @@ def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
     if placeholders_in(arguments.command) - {"folder"}:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")
     recorder = find_library()
-    ways = ways_for(arguments, recorder)
+    ways = ways_for(arguments)
     seconds = arguments.time or _SECONDS
     return Trial(program, ways, recorder, seconds, arguments.cpu), ways[0].library
 

@@ -30,7 +30,7 @@ _WAYS = "ways.json"
 def explore(arguments: argparse.Namespace) -> NoReturn:
     """Becomes the command. Raises BadInput, Failure and OSError."""
     program, recorder = find_program(arguments.command), find_library()
-    ways = ways_for(arguments, recorder)
+    ways = ways_for(arguments)
     folder = programs.folder_of(arguments.name)
     if (folder / programs.MAP).is_file() and (folder / programs.PRELOAD).is_file():
         ways.append(way_of_map((folder / programs.PRELOAD).resolve()))

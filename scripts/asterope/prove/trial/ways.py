@@ -13,6 +13,7 @@ from elftools.elf.elffile import ELFFile
 
 from ...faults import BadInput, one_line
 from ...render import INTENTS
+from .. import programs
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
 
 MOST_WAYS = 16
@@ -42,13 +43,15 @@ def names_of(ways: Iterable[Way]) -> list[str]:
     return [LIBC, LIBC_AGAIN, *(way.name for way in ways)]
 
 
-def find_routine(named: str | None, own: Path | None, build: Path) -> Path:
+def find_routine(named: str | None, own: Path | None) -> Path:
     """The library that has the routine: the one that is named, else that in the program's own
-    folder, else the one that was built. Raises BadInput."""
+    folder, else the one that serves all programs. Raises BadInput, Failure and OSError."""
     if named is not None:
         return _existing(named)
-    general = (build / "libasterope_memcpy.so", build / "libasterope_preload.so")
-    for library in (*([own / "libasterope_memcpy.so"] if own else []), *general):
+    if own is not None and (own / programs.ROUTINE).is_file():
+        return (own / programs.ROUTINE).resolve()
+    general = programs.libraries()
+    for library in (general / programs.ROUTINE, general / programs.PRELOAD):
         if library.is_file():
             return library.resolve()
     raise BadInput(
