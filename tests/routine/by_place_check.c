@@ -5,14 +5,10 @@
  * called from, "overlap" that its buffers do. A wrong copy ends it with 1. With -DPLUGIN the places
  * alone, as a library. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+#include "harness.h"
 
 /* Its calls have return addresses in it, none is a jump. */
 #define PLACE(name, call)                                                                          \
@@ -57,7 +53,7 @@ static void check(place* copy, size_t bytes) {
 
 static place* wanted;
 static size_t wanted_bytes;
-static void handle(int number) {
+static void on_signal(int number) {
     (void)number;
     check(wanted, wanted_bytes);
 }
@@ -84,12 +80,9 @@ static place* find(char* name) {
                {"moving", moving},
                {"ending", ending},
                {"setting", setting}};
-    for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
+    for (size_t i = 0; i < COUNT_OF(own); ++i)
         if (!strcmp(name, own[i].name)) return own[i].place;
-    plugin = dlopen(name, RTLD_NOW);
-    place* found = plugin ? (place*)dlsym(plugin, "first") : NULL;
-    if (!found) _exit(2);
-    return found;
+    return (place*)function_of(name, "first", &plugin);
 }
 
 int main(int count, char** words) {
@@ -116,7 +109,7 @@ int main(int count, char** words) {
             if (!strcmp(situation, "thread")) {
                 in_threads();
             } else if (!strcmp(situation, "handler")) {
-                signal(SIGUSR1, handle);
+                signal(SIGUSR1, on_signal);
                 raise(SIGUSR1);
             } else if (!strcmp(situation, "overlap")) {
                 check_at(wanted, source + 1, source, wanted_bytes);

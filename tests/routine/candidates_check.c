@@ -2,7 +2,7 @@
  * why this CPU cannot run it.
  *
  * Usage: candidates_check [--step N] [--other-step N] [--share I,N] [--needs FEATURES]
- *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_check_offsets
+ *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_plan's offsets
  *            (default 1): checking what they wrote has to wait for the memory
  *   --other-step  the same for the other stores, for emulators
  *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
@@ -104,13 +104,18 @@ static bool check_fully(const struct copy_subject* subject, size_t index, size_t
  * there is no prefetch stage, which moves nothing. */
 static bool check_emulated(const struct copy_subject* subject, const struct asterope_variant* v) {
     const size_t last = SMALL + (size_t)value_of(v, "tb") * LINE;
+    const size_t group = (size_t)value_of(v, "pi") * PAGE + LINE;
     struct copy_subject large = *subject;
-    large.minimum = 690; /* of every size that copy_check_state would take up to 700 */
-    return copy_check_state(&large, (void (*)(void))v->copy) &&
-           copy_check_guards(subject, subject->minimum, subject->minimum + 16) &&
-           copy_check_guards(subject, last - 8, last) &&
-           copy_check_around(subject, (size_t)value_of(v, "pi") * PAGE + LINE) &&
-           (v->ps != 0 || copy_check_offsets(subject, last / 2, last / 2 + 1, 1));
+    large.minimum = 690; /* of every size at which the CPU's state is looked at up to 700 */
+    const struct copy_plan of_large = {.function = (void (*)(void))v->copy};
+    const struct copy_plan plans[] = {
+        {.last = subject->minimum + 16, .around = &group, .around_count = 1},
+        {.first = last - 8, .last = last},
+        {.first = last / 2, .last = v->ps ? 0 : last / 2 + 1, .offsets = 1},
+    };
+    bool right = copy_check(&large, &of_large);
+    for (size_t i = 0; i < COUNT_OF(plans); ++i) right = right && copy_check(subject, &plans[i]);
+    return right;
 }
 
 /* Whether the variant passed; prints the verdict. */
@@ -230,8 +235,7 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
  * Source and destination begin alike, so half of the offsets make them alias. */
 static bool check_large(const struct asterope_copy* v, const struct asterope_kind* kind) {
     if (!can_run(v->name, v->needs)) return true;
-    const struct copy_subject subject = {
-        .name = v->name, .copy = v->copy, .minimum = kind->least};
+    const struct copy_subject subject = {.name = v->name, .copy = v->copy, .minimum = kind->least};
     const struct copy_plan plan = {
         .function = (void (*)(void))v->copy,
         .last = kind->overlap ? SMALL : 2 * SMALL,
@@ -261,7 +265,8 @@ static bool check_set(const struct asterope_variant* v) {
         .doubling = 2 * SMALL,
         .largest = LARGE,
     };
-    return copy_check_all(&subject, &plan) && copy_check_around(&subject, LARGEST);
+    const struct copy_plan once = {.around = &(size_t){LARGEST}, .around_count = 1};
+    return copy_check_all(&subject, &plan) && copy_check(&subject, &once);
 }
 
 int main(int argc, char** argv) {
@@ -278,13 +283,13 @@ int main(int argc, char** argv) {
     bool right = true;
     size_t number = 0; /* of all that are checked, by which they are shared out */
     for (int sets = 0; sets < 2; ++sets) {
-        const struct asterope_space *const space = sets ? &asterope_sets : &asterope_copies;
+        const struct asterope_space* const space = sets ? &asterope_sets : &asterope_copies;
         for (size_t i = 0; i < space->variant_count; ++i, fflush(stdout)) {
             if (number++ % share[1] != share[0]) continue;
             right &= sets ? check_set(&space->variants[i]) : check(i, step, other_step);
         }
         for (size_t k = 0; k < space->kind_count; ++k) {
-            const struct asterope_kind *const kind = &space->kinds[k];
+            const struct asterope_kind* const kind = &space->kinds[k];
             for (size_t i = 0; !kind->copies->read && i < kind->count; ++i, fflush(stdout)) {
                 if (number++ % share[1] != share[0]) continue;
                 right &= kind->copies->small ? check_small(&kind->copies[i], sets)

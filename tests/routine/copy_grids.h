@@ -1,8 +1,8 @@
-/* Part of copy_check.c: the places and sizes of copies whose buffers lie apart. */
+/* Part of copy_check.c: the places and sizes of copies. */
 #ifndef ASTEROPE_COPY_GRIDS_H
 #define ASTEROPE_COPY_GRIDS_H
 
-/* --- Grids --- */
+/* --- Buffers that lie apart --- */
 
 static bool offsets(size_t first, size_t last, size_t step) {
     for (size_t s = 0; s < OFFSETS; ++s) {
@@ -13,12 +13,6 @@ static bool offsets(size_t first, size_t last, size_t step) {
         }
     }
     return true;
-}
-
-bool copy_check_offsets(const struct copy_subject* subject, size_t first, size_t last,
-                        size_t step) {
-    now.subject = subject;
-    SURVIVING(offsets(first, last, step));
 }
 
 /* Where a buffer of `bytes` bytes begins in `area`: 0 flush in front, 1 flush behind, from 2 on at
@@ -33,22 +27,6 @@ static size_t placed(struct area area, int place, size_t bytes) {
 static bool copy_placed(const int places[2], size_t bytes) {
     return copy_once(placed(destination, places[0], bytes), placed(sources[0], places[1], bytes),
                      bytes);
-}
-
-static bool guards(size_t first, size_t last) {
-    for (size_t bytes = first; bytes <= last; ++bytes) {
-        /* 5 and 27: each size has another offset, and each offset other sizes */
-        const int s = 2 + (int)(bytes * 5 % OFFSETS);
-        const int d = 2 + (int)(bytes * 27 % OFFSETS);
-        const int places[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, s}, {1, s}, {d, 0}, {d, 1}};
-        for (size_t i = 0; i < COUNT_OF(places); ++i) {
-            /* twice: from either source, so that no byte can be right by chance */
-            for (int twice = 0; twice < 2; ++twice) {
-                if (!copy_placed(places[i], bytes)) return false;
-            }
-        }
-    }
-    return true;
 }
 
 /* No bytes: the pointers are not looked at, whatever they point at. */
@@ -67,9 +45,20 @@ static bool copies_nothing(void) {
     return true;
 }
 
-bool copy_check_guards(const struct copy_subject* subject, size_t first, size_t last) {
-    now.subject = subject;
-    SURVIVING(guards(first, last) && (first > 0 || copies_nothing()));
+static bool guards(size_t first, size_t last) {
+    for (size_t bytes = first; bytes <= last; ++bytes) {
+        /* 5 and 27: each size has another offset, and each offset other sizes */
+        const int s = 2 + (int)(bytes * 5 % OFFSETS);
+        const int d = 2 + (int)(bytes * 27 % OFFSETS);
+        const int places[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, s}, {1, s}, {d, 0}, {d, 1}};
+        for (size_t i = 0; i < COUNT_OF(places); ++i) {
+            /* twice: from either source, so that no byte can be right by chance */
+            for (int twice = 0; twice < 2; ++twice) {
+                if (!copy_placed(places[i], bytes)) return false;
+            }
+        }
+    }
+    return first > 0 || copies_nothing();
 }
 
 static bool page_ends(size_t step) {
@@ -88,11 +77,6 @@ static bool page_ends(size_t step) {
         }
     }
     return true;
-}
-
-bool copy_check_page_ends(const struct copy_subject* subject, size_t step) {
-    now.subject = subject;
-    SURVIVING(page_ends(step));
 }
 
 static bool around(size_t size) {
@@ -114,14 +98,32 @@ static bool around(size_t size) {
     return true;
 }
 
-bool copy_check_around(const struct copy_subject* subject, size_t size) {
-    now.subject = subject;
-    SURVIVING(around(size));
-}
+/* --- Buffers that overlap --- */
 
-bool copy_check_doubling(const struct copy_subject* subject, size_t first, size_t last) {
-    for (size_t size = first; size <= last; size *= 2) {
-        if (!copy_check_around(subject, size)) return false;
+static bool overlaps(size_t step, size_t largest) {
+    static const int far[] = {191,  192,  193,  255,  256,  257,  511, 512,
+                              4032, 4033, 4095, 4096, 4097, 4159, 4160};
+    static const size_t sizes[] = {601,  640,  1000,  1023,  1024,  1025,   2047,   2049,
+                                   4096, 4161, 10000, 65536, 65599, 262145, 1048576};
+    const size_t far_count = COUNT_OF(far);
+    const size_t size_count = COUNT_OF(sizes);
+    const size_t room = (size_t)(overlap.end - overlap.start);
+    for (int i = -130 - (int)far_count; i <= 130 + (int)far_count; ++i) {
+        const int distance = i < -130 ? -far[-131 - i] : i > 130 ? far[i - 131] : i;
+        const size_t gap = (size_t)abs(distance);
+        const size_t last = 600 / step;
+        for (size_t n = 0; n <= last + size_count; ++n) {
+            const size_t bytes = n <= last ? n * step + gap % step : sizes[n - last - 1];
+            if (bytes > largest) break;
+            if (bytes < now.subject->minimum) continue;
+            const size_t places[] = {0, room - gap - bytes, /* flush in front and behind */
+                                     CANARY_BYTES + (bytes * 7 + gap * 11) % OFFSETS};
+            for (size_t p = 0; p < 3; ++p) {
+                const size_t source_at = places[p] + (distance < 0 ? gap : 0);
+                const size_t destination_at = places[p] + (distance > 0 ? gap : 0);
+                if (!move_once(destination_at, source_at, bytes)) return false;
+            }
+        }
     }
     return true;
 }

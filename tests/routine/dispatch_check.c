@@ -63,6 +63,12 @@ static const char* reached_name(void) {
     return "none";
 }
 
+static void show(plain_function function, void* destination, const void* source, size_t bytes) {
+    reached = 0;
+    if (sigsetjmp(after_breakpoint, 1) == 0) function(destination, source, bytes);
+    puts(reached_name());
+}
+
 int main(int argc, char** argv) {
     static unsigned char room[3 << 16] __attribute__((aligned(PAGE)));
     unsigned char* source = room + (1 << 16);
@@ -74,7 +80,7 @@ int main(int argc, char** argv) {
         argc -= 2;
         argv += 2;
     }
-    volatile plain_function function = NULL;
+    plain_function function = NULL;
     for (int i = 0; i < TARGETS; ++i) {
         if (targets[i].kind != IS_FUNCTION) {
             if (!(past_sensing && targets[i].kind == SENSES)) set_breakpoint(targets[i].start);
@@ -87,11 +93,7 @@ int main(int argc, char** argv) {
     /* as a number: a pointer so far outside of `room` could not be computed as one */
     const uintptr_t destination = (uintptr_t)source + (uintptr_t)strtoll(argv[2], NULL, 10);
     for (int i = 3; i < argc; ++i) {
-        reached = 0;
-        if (sigsetjmp(after_breakpoint, 1) == 0) {
-            function((void*)destination, source, strtoull(argv[i], NULL, 10));
-        }
-        puts(reached_name());
+        show(function, (void*)destination, source, strtoull(argv[i], NULL, 10));
     }
     return 0;
 }

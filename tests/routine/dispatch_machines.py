@@ -16,9 +16,7 @@ from copy_programs import (
     CHECKERS,
     CPUID_BITS,
     FUNCTIONS,
-    STRICT_C,
     Memset,
-    build_listed,
     output_of,
     profile_json,
 )
@@ -147,23 +145,23 @@ def with_profile(name: str | None) -> dict[str, str]:
 
 
 def build_which(
-    folder: Path,
     routine: Path,
     *flags: str,
-    compiler: Sequence[str] = ("gcc",),
+    arch: Architecture = X86_64,
+    compiler: Sequence[str] = (),
     intents: Sequence[str] = (),
+    folder: Path | None = None,
 ) -> Path:
     """dispatch_check that tells which profile's function one is."""
-    folder.mkdir(exist_ok=True)
     text = routine.read_text(encoding="ascii")
     inner = re.findall(
         r'(?:NAKED void \*|_BEGIN\(")(asterope_\w+_(?:memcpy\w*|mempcpy|memmove|memset))[("]', text
     )
     copies = [name for name in inner if not re.match(r"asterope_memcpy_(hot|cold|consume)$", name)]
-    functions = [f"asterope_{name}" for name in (*ALL, *intents)]
-    names = {"COPY": copies, "FUNCTION": functions}
-    command, *more = compiler
-    return build_listed(folder, names, routine, compiler=command, flags=(*more, *flags))
+    names = {"COPY": copies, "FUNCTION": [f"asterope_{name}" for name in (*ALL, *intents)]}
+    # link-time optimization sees that they are not of the type that dispatch_check has for copies
+    how = {"flags": ("-Wno-error", *flags), "compiler": compiler, "folder": folder}
+    return build_dispatch_check(arch, routine, names=names, **how)
 
 
 def which(
@@ -258,22 +256,20 @@ def build_on_told_cpu(routine: Path) -> Path:
     text = routine.read_text(encoding="ascii")
     text = re.sub(ASKS_WHAT_IS_SAVED, "saved = saved_by_system, (void)saved;", text)
     routine.write_text(text, encoding="ascii")
-    return build_dispatch_check(X86_64, routine, flags=[f"-I{CHECKERS / 'x86_64' / 'fake'}"])
+    told = ("-static", f"-I{CHECKERS / 'x86_64' / 'fake'}")
+    return build_dispatch_check(X86_64, routine, flags=told)
 
 
-def build_nearest_check(arch: Architecture, folder: Path, routine: Path) -> Path:
+def build_nearest_check(arch: Architecture, routine: Path) -> Path:
     """nearest_check with the routine, in which it stands in for what asks the CPU."""
-    folder.mkdir(exist_ok=True)
     text = routine.read_text(encoding="ascii")
     for instruction, instead in TOLD_INSTEAD[arch.name].items():
         text, count = re.subn(instruction, instead, text)
         assert count == 1
-    changed = folder / "changed.c"
+    changed = routine.with_name("changed.c")
     changed.write_text(text, encoding="ascii")
-    program = folder / "nearest_check"
-    flags = (*STRICT_C, f'-DROUTINE="{changed}"', f"-I{routine.parent}", "-Wno-unused-function")
-    output_of(*arch.gcc, *flags, "-static", CHECKERS / "nearest_check.c", "-o", program)
-    return program
+    flags = (f'-DROUTINE="{changed}"', "-Wno-unused-function", "-static")
+    return arch.program(routine.parent, "nearest_check", *flags)
 
 
 def nearest(arch: Architecture, program: Path, *cpus: str) -> list[tuple[str, int]]:

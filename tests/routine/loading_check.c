@@ -21,20 +21,20 @@
  * Prints `N steps, N in the object, N changes, N interrupted copies`, then `ok` or some lines
  * `FAIL ...`; exits 1 where something failed. */
 #define _GNU_SOURCE
-#ifdef STEPPED
-
 int finish_loading_check(void);
 
+#ifndef STEPPER
 int main(void) {
     return finish_loading_check();
 }
+#endif
 
-#else
+#ifndef STEPPED
 
 #include <link.h>
-#include <ucontext.h>
 
 #include "harness.h"
+#include "x86_64/single_step.h"
 
 #define FUNCTION(name, forgives, returns_end) LISTED(name, forgives, returns_end, false)
 #define THREADED(name) LISTED(name, false, false, true)
@@ -64,8 +64,7 @@ enum {
     FEW = 37,              /* the step of sizes where no variable can have changed */
     STEPPED = 32,          /* instructions of a copy: behind these none reads a variable */
     MOST_CHANGES = 64,
-    MOST_FAULTS = 5,
-    TRAP_FLAG = 0x100
+    MOST_FAULTS = 5
 };
 
 struct fault {
@@ -202,13 +201,12 @@ static bool interrupt_copy(uintptr_t at) {
 }
 
 static void on_step(int number, siginfo_t* info, void* context) {
-    greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
-    const uintptr_t at = (uintptr_t)registers[REG_RIP];
+    const uintptr_t at = (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
     (void)number, (void)info;
     if (all->interrupting) {
-        if (!interrupt_copy(at)) registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+        if (!interrupt_copy(at)) stop_stepping(context);
     } else if (all->stop) {
-        registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+        stop_stepping(context);
     } else {
         const bool in_object = within(all->code, all->code_count, at);
         all->now.step = ++all->steps;
@@ -223,12 +221,10 @@ static void on_step(int number, siginfo_t* info, void* context) {
 }
 
 static void* memory(size_t bytes) {
-    void* got = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (got == MAP_FAILED) _exit(2);
-    return got;
+    return or_exit(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
-__attribute__((constructor(101))) static void start_stepping(void) {
+__attribute__((constructor(101))) static void begin(void) {
     const stack_t stack = {.ss_sp = memory(1 << 20), .ss_size = 1 << 20};
     size_t words = 0;
     all = memory(sizeof *all);
@@ -244,14 +240,7 @@ __attribute__((constructor(101))) static void start_stepping(void) {
     handle(SIGSEGV, on_death);
     handle(SIGBUS, on_death);
     handle(SIGTRAP, on_step);
-    __asm__ volatile("lea -128(%%rsp), %%rsp\n" /* leaves the red zone alone */
-                     "pushf\n"
-                     "orq $0x100, (%%rsp)\n"
-                     "popf\n"
-                     "lea 128(%%rsp), %%rsp\n"
-                     :
-                     :
-                     : "memory", "cc");
+    start_stepping();
 }
 
 /* --- Copies that are interrupted --- */
@@ -299,7 +288,6 @@ static void step_through_copies(void) {
     all->interrupting = false;
 }
 
-int finish_loading_check(void);
 int finish_loading_check(void) {
     all->stop = true;
     __asm__ volatile("nop" : : : "memory"); /* traps, and then it is over */
@@ -312,11 +300,5 @@ int finish_loading_check(void) {
     if (all->fault_count == 0) puts("ok");
     return all->fault_count != 0;
 }
-
-#ifndef STEPPER
-int main(void) {
-    return finish_loading_check();
-}
-#endif
 
 #endif

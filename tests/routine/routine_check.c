@@ -1,50 +1,69 @@
-/* Checks that a generated routine copies right: asterope_memcpy, _mempcpy, _memmove, and where they
- * are there asterope_memcpy_hot, _cold and _consume; and that its asterope_memset sets right.
+/* Checks that generated routines copy right: memcpy, mempcpy, memmove, and where they are there
+ * memcpy_hot, _cold and _consume; and that their memset sets right. routines.inc, which the test
+ * writes, lists them as ROUTINE(prefix, BYTES...): the bytes are sizes at which the routine's code
+ * changes, such as the ends of its intervals.
  *
  * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
  *                      [--around BYTES,BYTES...] [--huge BYTES,BYTES...]
- *                      [--without-state 1]
- *   --step           thins the grid of memcpy, see copy_check_offsets (default 1)
+ *                      [--without-state 1] [--count N]
+ *   --step           thins the grid of memcpy, see copy_plan's offsets (default 1)
  *   --other-step     thins those of the others, which share memcpy's pipelines (default 1)
  *   --last           ends the grids of sizes and offsets (default 1024)
  *   --largest        doubles the size from 2 KiB up to here (default 1 MiB)
  *   --around         also checks these sizes and their neighbours, a profile's interval ends
  *   --huge           also copies and sets these sizes, beyond what there is memory for
  *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
- * Prints `ok NAME` or `FAIL NAME: reason` for each function; exits 1 if one failed. */
+ *   --count          instead of all that copies at random, so many times with each routine, which
+ *                    function, from where, to where, how much of up to --largest; and sets at
+ * places by the guard pages and around the sizes of the routine. Always the same cases. Memcpy is
+ * never given buffers that overlap. Prints `ok NAME` for each function or, at random, each routine,
+ * or `FAIL NAME: reason`; exits 1 if one failed. */
 #define _GNU_SOURCE
-#include "asterope_memcpy.h"
 #include "copy_check.h"
 #include "harness.h"
 
 enum { MOST_SIZES = 256 };
 
-/* Each with a distance, which it ignores. */
-#define ENTRY(name)                                                                                \
-    static void* call_##name(void* destination, const void* source, size_t bytes,                  \
-                             size_t distance) {                                                    \
-        (void)distance;                                                                            \
-        return asterope_##name(destination, source, bytes);                                        \
-    }
-/* Entry points by intent, which not every routine has. */
-#define INTENT(name)                                                                               \
-    __attribute__((weak)) void* asterope_##name(void*, const void*, size_t);                       \
-    ENTRY(name)
-ENTRY(memcpy)
-ENTRY(mempcpy)
-ENTRY(memmove)
-INTENT(memcpy_hot)
-INTENT(memcpy_cold)
-INTENT(memcpy_consume)
+/* The memset is last: behind it no copy can be checked any more. */
+static const struct function {
+    const char* name;
+    bool returns_end, may_overlap;
+} functions[] = {{.name = "memcpy"},     {"mempcpy", true, true}, {"memmove", false, true},
+                 {.name = "memcpy_hot"}, {.name = "memcpy_cold"}, {.name = "memcpy_consume"},
+                 {.name = "memset"}};
+enum { PLAIN = 3, MEMSET = 6, FUNCTIONS = 7 };
 
-__attribute__((weak)) void* asterope_memset(void*, int, size_t);
-static void* call_memset(void* destination, const void* byte, size_t bytes, size_t distance) {
-    (void)distance;
-    return asterope_memset(destination, (int)(uintptr_t)byte, bytes);
-}
+struct routine {
+    const char* prefix;
+    void (*functions[FUNCTIONS])(void); /* NULL: it has none */
+    const size_t* sizes;
+    size_t size_count;
+};
+
+typedef void* copies(void*, const void*, size_t);
+typedef void* sets(void*, int, size_t);
+
+#define ROUTINE(p, ...)                                                                            \
+    copies p##_memcpy, p##_mempcpy, p##_memmove;                                                   \
+    __attribute__((weak)) copies p##_memcpy_hot, p##_memcpy_cold, p##_memcpy_consume;              \
+    __attribute__((weak)) sets p##_memset;                                                         \
+    static const size_t p##_sizes[] = {__VA_ARGS__};
+#include "routines.inc"
+#undef ROUTINE
+
+static const struct routine routines[] = {
+#define OF(p, name) (void (*)(void)) p##_##name
+#define ROUTINE(p, ...)                                                                            \
+    {#p,                                                                                           \
+     {OF(p, memcpy), OF(p, mempcpy), OF(p, memmove), OF(p, memcpy_hot), OF(p, memcpy_cold),        \
+      OF(p, memcpy_consume), OF(p, memset)},                                                       \
+     p##_sizes,                                                                                    \
+     COUNT_OF(p##_sizes)},
+#include "routines.inc"
+};
 
 static size_t step = 1, other_step = 1, last = 1024, largest = 1 << 20;
-static size_t without_state;
+static size_t without_state, count;
 static size_t around[MOST_SIZES], around_count, huge[MOST_SIZES], huge_count;
 
 static const struct option options[] = {
@@ -53,46 +72,134 @@ static const struct option options[] = {
     {.name = "--last", .number = &last},
     {.name = "--largest", .number = &largest},
     {.name = "--without-state", .number = &without_state},
+    {.name = "--count", .number = &count},
     {.name = "--around", .numbers = around, .count = &around_count, .most = MOST_SIZES},
     {.name = "--huge", .numbers = huge, .count = &huge_count, .most = MOST_SIZES},
 };
 
-/* The memset is last: behind it no copy can be checked any more. */
-static const struct entry {
-    const char* name;
-    copy_function copy;
-    void (*function)(void); /* NULL: the routine has none */
-    const size_t* step;
-    bool returns_end, may_overlap;
-} entries[] = {
-#define OF(name) #name, call_##name, (void (*)(void))asterope_##name
-    {OF(memcpy), &step, false, false},
-    {OF(mempcpy), &other_step, true, true},
-    {OF(memmove), &other_step, false, true},
-    {OF(memcpy_hot), &other_step, false, false},
-    {OF(memcpy_cold), &other_step, false, false},
-    {OF(memcpy_consume), &other_step, false, false},
-    {OF(memset), &step, false, false},
-};
+static void (*called)(void);
+
+static void* call(void* destination, const void* source, size_t bytes, size_t distance) {
+    (void)distance;
+    return ((plain_function)called)(destination, source, bytes);
+}
+
+static void* call_set(void* destination, const void* byte, size_t bytes, size_t distance) {
+    (void)distance;
+    return ((plain_set_function)called)(destination, (int)(uintptr_t)byte, bytes);
+}
+
+/* The one function that is called from now on. */
+static struct copy_subject subject_of(const struct routine* routine, size_t function) {
+    static char name[128];
+    snprintf(name, sizeof name, "%s_%s", routine->prefix, functions[function].name);
+    called = routine->functions[function];
+    return (struct copy_subject){.name = name,
+                                 .copy = function == MEMSET ? call_set : call,
+                                 .returns_end = functions[function].returns_end,
+                                 .sets = function == MEMSET};
+}
 
 /* Whether it passed; prints the verdict. */
-static bool check(const struct entry* entry) {
-    const bool sets = entry->copy == call_memset;
-    const struct copy_subject subject = {
-        .name = entry->name, .copy = entry->copy, .returns_end = entry->returns_end, .sets = sets};
+static bool check(const struct routine* routine, size_t function) {
+    const struct copy_subject subject = subject_of(routine, function);
+    const size_t thinned = function == 0 || subject.sets ? step : other_step;
+    const bool may_overlap = functions[function].may_overlap;
     const struct copy_plan plan = {
-        .function = without_state ? NULL : entry->function,
+        .function = without_state ? NULL : called,
         .last = last,
-        .page_ends = *entry->step < 13 ? 13 : *entry->step,
-        .offsets = sets ? 64 : *entry->step, /* a set: every size at every offset */
-        .overlaps = entry->may_overlap ? *entry->step : 0,
+        .page_ends = thinned < 13 ? 13 : thinned,
+        .offsets = subject.sets ? 64 : thinned, /* a set: every size at every offset */
+        .overlaps = may_overlap ? thinned : 0,
         .doubling = 2048,
         .largest = largest,
         .around = around,
         .around_count = around_count,
-        .unwritten = entry->may_overlap,
+        .unwritten = may_overlap,
     };
     return copy_check_all(&subject, &plan);
+}
+
+/* --- At random --- */
+
+static uint64_t chance_state;
+
+static uint64_t chance(void) {
+    return next_random(&chance_state);
+}
+
+/* Both ends included. */
+static ptrdiff_t between(ptrdiff_t low, ptrdiff_t high) {
+    return low + (ptrdiff_t)(chance() % (uint64_t)(high - low + 1));
+}
+
+/* Mostly small, as real calls are, and often near a size at which the code changes. */
+static size_t random_size(const struct routine* routine) {
+    const uint64_t kind = chance() % 4;
+    if (kind == 0) return (size_t)between(0, 64);
+    if (kind == 1) return (size_t)between(0, 700);
+    if (kind == 2) {
+        const size_t size = routine->sizes[chance() % routine->size_count];
+        if (size + 130 <= largest) {
+            const ptrdiff_t near = chance() % 2 ? 3 : 130;
+            return (size_t)between((ptrdiff_t)size - (near < (ptrdiff_t)size ? near : 0),
+                                   (ptrdiff_t)size + near);
+        }
+    }
+    /* as many of 100 bytes as of 10000 */
+    size_t limit = 128;
+    while (limit < largest && chance() % 8 != 0) limit *= 2;
+    return (size_t)between(0, (ptrdiff_t)(limit < largest ? limit : largest));
+}
+
+/* Whether a case was copied right; what is wrong has been printed otherwise. */
+static bool copies_right(const struct routine* routine) {
+    const size_t function = chance() % PLAIN, size = random_size(routine);
+    const ptrdiff_t bytes = (ptrdiff_t)size;
+    ptrdiff_t distance;
+    switch (function == 0 ? 0 : chance() % 4) {
+    case 0: /* apart: near, within two pages, or a little more than whole pages */
+        distance = bytes + between(0, chance() % 2 ? 64 : 8192);
+        if (chance() % 2) distance = (distance + 4095) / 4096 * 4096 + between(0, 64);
+        break;
+    case 1:
+        distance = between(0, 130);
+        break;
+    default:
+        distance = between(0, bytes + 64);
+    }
+    if (chance() % 2) distance = -distance;
+
+    /* each of source and destination is the one that ends at a guard page now and then */
+    const ptrdiff_t span = bytes + (distance < 0 ? -distance : distance);
+    const ptrdiff_t slack = (ptrdiff_t)copy_check_room() - span;
+    const uint64_t place = chance() % 4;
+    const ptrdiff_t low = place == 0   ? between(0, 64)
+                          : place == 1 ? slack - between(0, 64)
+                                       : between(0, slack < 8192 ? slack : 8192);
+    const struct copy_subject subject = subject_of(routine, function);
+    return copy_check_move(&subject, (size_t)(distance < 0 ? low - distance : low), distance, size);
+}
+
+static bool sets_right(const struct routine* routine) {
+    const struct copy_subject subject = subject_of(routine, MEMSET);
+    const struct copy_plan plan = {
+        .last = 1100, .around = routine->sizes, .around_count = routine->size_count};
+    for (int byte = 0; byte < 0x81; byte += 0x80) {
+        copy_check_byte((unsigned char)byte);
+        if (!copy_check(&subject, &plan)) return false;
+    }
+    return true;
+}
+
+static bool right_at_random(const struct routine* routine) {
+    chance_state = mixed(1); /* so that a routine's cases do not depend on the others */
+    if (routine->functions[MEMSET] && !sets_right(routine)) return false;
+    for (size_t i = 0; i < count; ++i) {
+        if (!copies_right(routine)) return false;
+    }
+    printf("ok %s\n", routine->prefix);
+    return true;
 }
 
 /* --- Sizes beyond the memory there is --- */
@@ -117,14 +224,6 @@ static unsigned char* map_periodic(size_t bytes) {
     return start;
 }
 
-static void fill_period(unsigned char* start) {
-    uint32_t word = 1;
-    for (size_t i = 0; i < PERIOD; i += 4) {
-        word = word * 1664525u + 1013904223u;
-        memcpy(start + i, &word, 4);
-    }
-}
-
 enum { SOURCE_AT = 17, DESTINATION_AT = 5 };
 
 /* As source and destination repeat alike, all of the copy is right if its last period is. */
@@ -132,12 +231,14 @@ static bool check_huge(size_t bytes) {
     enum { BYTE = 0x95 };
     unsigned char* source = or_exit(map_periodic(bytes));
     unsigned char* to = (unsigned char*)or_exit(map_periodic(bytes)) + DESTINATION_AT;
-    fill_period(source);
+    fill_randomly(source, PERIOD, 1);
     const unsigned char* from = source + SOURCE_AT;
-    bool right = asterope_memcpy(to, from, bytes) == to &&
+    const plain_function copy = (plain_function)routines[0].functions[0];
+    const plain_set_function set = (plain_set_function)routines[0].functions[MEMSET];
+    bool right = copy(to, from, bytes) == to &&
                  memcmp(to + bytes - PERIOD, from + bytes - PERIOD, PERIOD) == 0;
-    if (asterope_memset != NULL) {
-        right = right && asterope_memset(to, BYTE, bytes) == to;
+    if (set != NULL) {
+        right = right && set(to, BYTE, bytes) == to;
         for (size_t i = 1; i <= PERIOD; ++i) right &= to[bytes - i] == BYTE;
     }
     printf("%s %zu bytes\n", right ? "ok" : "FAIL", bytes);
@@ -150,8 +251,11 @@ int main(int argc, char** argv) {
     for (size_t i = 0; i < around_count; ++i) most = around[i] > most ? around[i] : most;
     copy_check_start(most + 64);
     bool right = true;
-    for (size_t i = 0; i < COUNT_OF(entries); ++i) {
-        if (entries[i].function) right &= check(&entries[i]);
+    for (size_t i = 0; i < COUNT_OF(routines); ++i, fflush(stdout)) {
+        if (count) right &= right_at_random(&routines[i]);
+        for (size_t f = 0; f < FUNCTIONS && !count; ++f) {
+            if (routines[i].functions[f]) right &= check(&routines[i], f);
+        }
     }
     for (size_t i = 0; i < huge_count; ++i) right &= check_huge(huge[i]);
     return right ? 0 : 1;

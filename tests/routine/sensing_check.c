@@ -217,17 +217,18 @@ static bool check(const struct asterope_copy* probe) {
     reading = probe;
     print_pages(probe, name);
     set_clock(probe, 987654321, 50, 10);
-    bool right = copy_check_state(&subject, (void (*)(void))probe->copy) && goes_on(probe, name);
+    bool right = goes_on(probe, name);
     set_clock(probe, 987654321, 50, 10);
-    right = right && copy_check_guards(&subject, LEAST, LEAST + 200) &&
-            copy_check_guards(&reader, LEAST, LEAST + 200) &&
-            copy_check_doubling(&subject, 2 * LEAST, 1 << 20) &&
-            copy_check_offsets(&subject, LEAST, LEAST + 64, 31);
+    const struct copy_plan reads = {.last = LEAST + 200};
+    const struct copy_plan copies = {.function = (void (*)(void))probe->copy,
+                                     .last = LEAST + 200,
+                                     .offsets = 31,
+                                     .doubling = 2 * LEAST,
+                                     .largest = 1 << 20};
+    right = right && copy_check(&subject, &copies) && copy_check(&reader, &reads);
     if (looks_at_destination(probe)) {
         set_clock(probe, 987654321, 50, 10); /* the hot way has taken only two of three */
-        right = right && copy_check_state(&fetching, (void (*)(void))probe->copy) &&
-                copy_check_guards(&fetching, LEAST, LEAST + 200) &&
-                copy_check_offsets(&fetching, LEAST, LEAST + 64, 31);
+        right = right && copy_check(&fetching, &copies);
     }
     if (right) printf("ok %s\n", name);
     fflush(stdout);
@@ -238,7 +239,7 @@ int main(void) {
     copy_check_start((1 << 20) + 64);
     bool right = true;
     for (size_t k = 0; k < asterope_copies.kind_count; ++k) {
-        const struct asterope_kind *const kind = &asterope_copies.kinds[k];
+        const struct asterope_kind* const kind = &asterope_copies.kinds[k];
         for (size_t i = 0; kind->copies->read && i < kind->count; ++i) {
             right &= check(&kind->copies[i]);
         }

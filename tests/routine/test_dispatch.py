@@ -46,21 +46,16 @@ def routine(tmp_path_factory) -> Built:
 
 
 @pytest.fixture(scope="module")
-def program(routine, tmp_path_factory) -> Built:
-    flags = ("-O2", "-static")
-    folder = tmp_path_factory.mktemp
-    return functools.cache(
-        lambda arch: build_which(folder("which"), routine(arch), *flags, compiler=arch.gcc)
-    )
+def program(routine) -> Built:
+    return functools.cache(lambda arch: build_which(routine(arch), "-O2", "-static", arch=arch))
 
 
 # --- What is chosen, by the CPU -------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def nearest_check(routine, tmp_path_factory) -> Built:
-    folder = tmp_path_factory.mktemp
-    return functools.cache(lambda arch: build_nearest_check(arch, folder("nearest"), routine(arch)))
+def nearest_check(routine) -> Built:
+    return functools.cache(lambda arch: build_nearest_check(arch, routine(arch)))
 
 
 GRANITE_RAPIDS = [*AVX512, "fsrm", "movdir64b", "movdiri", "cldemote"]
@@ -189,7 +184,7 @@ def test_the_rule_holds_for_random_machines_and_cpus(tmp_path, arch, case):
             machine = (*who, chance.choice(["avx512", "avx2", "sse4", "sse2"]))
             profiles[f"p{len(profiles)}"] = (machine, some_features())
     paths = [write_profile(tmp_path, n, m, features) for n, (m, features) in profiles.items()]
-    program = build_nearest_check(X86_64, tmp_path / "check", render_profiles(tmp_path, paths))
+    program = build_nearest_check(X86_64, render_profiles(tmp_path, paths))
     cpus = [
         (*(chance.choice(sorted(identities)) if i % 3 == 0 else identity()), some_features())
         for i in range(600)
@@ -243,7 +238,7 @@ NEED_MUCH = {
 def test_a_cpu_that_can_run_none_takes_the_fallback(tmp_path, arch):
     names, cpu = NEED_MUCH[arch.name]
     routine = render_profiles(tmp_path, write_profiles(tmp_path, names, arch))
-    program = build_which(tmp_path / "which", routine, "-static", compiler=arch.gcc)
+    program = build_which(routine, "-static", arch=arch)
     assert which(program, *arch.need_emulated(cpu)) == "fallback"
 
 
@@ -293,7 +288,7 @@ def test_processes_with_more_rights_than_their_user_ignore_the_name(routine, arc
         os.chmod(folder, 0o755)  # where everybody may go, unlike pytest's own
         if os.statvfs(folder).f_flag & os.ST_NOSUID:
             pytest.skip(f"programs in {folder} cannot run with another user's rights")
-        program = build_which(Path(folder), routine(arch), compiler=arch.gcc)
+        program = build_which(routine(arch), arch=arch, folder=Path(folder))
         other = symbol(ASKED[arch.name][1])
         unasked = which(program)
         nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/"}

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
-from architectures import X86_64, build_dispatch_check
+from architectures import (
+    SHORT_VECTORS,
+    WITH_SVE,
+    WITHOUT_SVE,
+    X86_64,
+    build_dispatch_check,
+    each,
+)
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
-    CHECKERS,
-    FUNCTIONS,
+    SHORT,
+    assert_right,
     copies_taken,
-    failures,
     output_of,
     profile_json,
     render,
-    run,
 )
 from dispatch_machines import (
     ALL,
@@ -27,12 +31,14 @@ from dispatch_machines import (
     XMM,
     YMM,
     build_which,
+    render_machines,
     render_profiles,
     which,
     with_profile,
     write_profiles,
 )
 from profile_samples import good_profile, of
+from test_memcpy_mt import build_check
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +81,8 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
         assert several[name] == body, name
 
 
-@pytest.fixture(scope="module")
-def rich(avx2, tmp_path_factory) -> Path:
+def render_rich(folder: Path) -> Path:
     """A file of two profiles that have other things than each other."""
-    folder = tmp_path_factory.mktemp("rich")
     plain = json.loads(profile_json([(300, XMM), (1 << 20, STREAMED_XMM)]))
     intents = json.loads(
         profile_json(
@@ -95,27 +99,42 @@ def rich(avx2, tmp_path_factory) -> Path:
     return render_profiles(folder, [folder / "plain.json", folder / "intents.json"])
 
 
-@pytest.mark.parametrize("name", ["plain", "intents", "fallback"])
-def test_each_profile_copies_right_by_every_function(tmp_path, objects, rich, avx2, name):
-    folder = tmp_path / "rich"
-    shutil.copytree(rich.parent, folder)
-    program = X86_64.routine_check(folder / rich.name, objects, "gcc", "-O2")
-    options = ("--step", 29, "--other-step", 31, "--largest", 65536, "--around", "300,4096")
-    done = run(program, *options, env=with_profile(name))
-    assert failures(done.stdout) == []
-    assert done.returncode == 0, done.stderr
-    functions = [*FUNCTIONS, "memcpy_hot", "memcpy_consume", "memset"]
-    assert done.stdout.splitlines() == [f"ok {function}" for function in functions]
+@pytest.fixture(scope="module")
+def rich(avx2, tmp_path_factory) -> Path:
+    return render_rich(tmp_path_factory.mktemp("rich"))
 
 
-def test_a_profile_without_memset_takes_the_fallback_s(tmp_path, rich, avx2):
-    program = build_which(tmp_path, rich)
+# What a CPU takes that was asked for it, copies.
+COPYING = {
+    "x86_64": [("", "plain"), ("", "intents"), ("", "fallback")],
+    "aarch64": [
+        (WITHOUT_SVE, "cortex-a57"),
+        (SHORT_VECTORS, "neoverse-v1"),
+        (WITH_SVE, "fallback"),
+    ],
+}
+
+
+@each(COPYING)
+def test_each_profile_copies_right_by_every_function(tmp_path, objects, arch, case):
+    cpu, ask = case
+    rich = arch is X86_64
+    routine = render_rich(tmp_path) if rich else render_machines(arch, tmp_path)
+    arch.cpu_for(YMM if rich else arch.plain)
+    options = (*SHORT, "--around", "300,4096")
+    expected = {"sets": True, "intents": ["hot", "consume"] * rich}
+    command = (*arch.on(cpu), arch.routine_check(routine, objects), *options)
+    assert_right(*command, **expected, env=with_profile(ask))
+
+
+def test_a_profile_without_memset_takes_the_fallback_s(rich, avx2):
+    program = build_which(rich)
     for ask, taken in (("plain", "fallback"), ("intents", "intents"), ("fallback", "fallback")):
         assert which(program, ask=ask, function="memset") == taken
 
 
-def test_a_profile_without_an_intent_takes_its_memcpy_for_it(tmp_path, rich, avx2):
-    program = build_which(tmp_path, rich, intents=("memcpy_hot", "memcpy_consume"))
+def test_a_profile_without_an_intent_takes_its_memcpy_for_it(rich, avx2):
+    program = build_which(rich, intents=("memcpy_hot", "memcpy_consume"))
     for ask in ("plain", "intents", "fallback"):
         for function in ("memcpy_hot", "memcpy_consume"):
             taken = "memcpy" if ask == "plain" else function
@@ -124,13 +143,8 @@ def test_a_profile_without_an_intent_takes_its_memcpy_for_it(tmp_path, rich, avx
 
 
 @pytest.mark.parametrize("flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"])
-def test_copies_over_threads_are_the_chosen_profile_s(tmp_path, rich, avx2, flags):
-    program = tmp_path / "memcpy_mt_check"
-    output_of(
-        "gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-DASTEROPE_THREADS", "-pthread",
-        *flags, f'-DROUTINE="{rich}"', f"-I{rich.parent}", CHECKERS / "memcpy_mt_check.c",
-        "-o", program,
-    )  # fmt: skip
+def test_copies_over_threads_are_the_chosen_profile_s(rich, avx2, flags):
+    program = build_check(X86_64, rich, *flags)
     for name, threads in (("intents", 2), ("plain", 1), ("fallback", 1)):
         assert output_of(program, "copies", env=with_profile(name)).endswith("ok\n")
         tasks = output_of(program, "tasks", 4, env=with_profile(name)).splitlines()

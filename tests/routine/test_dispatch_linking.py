@@ -6,24 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from architectures import (
-    AARCH64,
-    SHORT_VECTORS,
-    WITH_SVE,
-    WITHOUT_SVE,
-    X86_64,
-    Architecture,
-    each,
-)
-from copy_programs import (
-    CHECKERS,
-    STRICT,
-    assert_right,
-    exported,
-    need,
-    output_of,
-    run,
-)
+from architectures import AARCH64, X86_64, Architecture, each
+from copy_programs import exported, need, output_of, run
 from dispatch_machines import (
     ALL,
     ASKED,
@@ -85,12 +69,8 @@ def ways_of(arch: Architecture) -> dict[str, tuple[str, ...]]:
 
 
 def build_chosen(folder: Path, routine: Path, *compiler: object) -> Path:
-    program = folder / "chosen_check"
-    sources = (CHECKERS / "chosen_check.c", routine)
-    command, *flags = compiler
-    includes = f"-I{routine.parent}"
-    output_of(command, *STRICT, "-std=gnu11", includes, *sources, *flags, "-o", program, cwd=folder)
-    return program
+    more = (f"-I{routine.parent}", routine, "-Wl,--no-as-needed", *compiler[1:])
+    return X86_64.program(folder, "chosen_check", *more, compiler=compiler[:1])
 
 
 @each(ways_of, one_in=4)
@@ -103,40 +83,18 @@ def test_it_chooses_before_the_first_constructor_however_linked(tmp_path, arch, 
         assert out == f"{ask} {ask}\n"
 
 
-def some_ways(arch: Architecture) -> dict[str, tuple[str, ...]]:
-    names = ("clang -O3", "no indirect functions", "static PIE", "musl", "gcc LTO")
-    return {name: way for name, way in ways_of(arch).items() if name in names}
+NAMED = ("clang -O3", "no indirect functions", "static PIE", "musl", "gcc LTO")
 
 
-@each(some_ways)
+@each(lambda arch: {name: way for name, way in ways_of(arch).items() if name in NAMED})
 def test_what_is_named_is_what_is_called(tmp_path, arch, case):
     need_asked(arch)
     arch.need_way(tmp_path, *case)
-    program = build_which(tmp_path, render_machines(arch, tmp_path / "several"), compiler=case)
+    program = build_which(render_machines(arch, tmp_path), compiler=case)
     for ask in (ASKED[arch.name][0], "fallback"):
         for function in ALL:
             found = which(program, *arch.on(), ask=ask, function=function)
             assert found == taken_from(arch, symbol(ask), function)
-
-
-# What a CPU takes that was asked for it, copies.
-COPYING = {
-    "x86_64": [("", "haswell"), ("", "any.sse2"), ("", "fallback")],
-    "aarch64": [
-        (WITHOUT_SVE, "cortex-a57"),
-        (SHORT_VECTORS, "neoverse-v1"),
-        (WITH_SVE, "fallback"),
-    ],
-}
-
-
-@each(COPYING)
-def test_it_copies_right_with_each_of_them(tmp_path, objects, arch, case):
-    cpu, ask = case
-    need_asked(arch)
-    program = arch.routine_check(render_machines(arch, tmp_path), objects)
-    options = ("--step", 31, "--other-step", 31, "--largest", 65536)
-    assert_right(*arch.on(cpu), program, *options, sets=True, env=with_profile(ask))
 
 
 # --- Libraries of x86-64 --------------------------------------------------------------------------
@@ -156,9 +114,9 @@ def avx2() -> None:
 
 
 @pytest.fixture(scope="module")
-def unasked(avx2, routine, tmp_path_factory) -> str:
+def unasked(avx2, routine) -> str:
     """What this machine takes by itself."""
-    return which(build_which(tmp_path_factory.mktemp("plain"), routine, "-O2"))
+    return which(build_which(routine, "-O2"))
 
 
 @pytest.fixture(scope="module", params=["ifunc", "variable"])
@@ -195,8 +153,7 @@ def test_what_decides_needs_no_relocation(tmp_path, avx2, routine, compiler, lev
 def test_a_library_that_is_opened_goes_by_the_environment_of_the_start(
     tmp_path, library, unasked, avx2
 ):
-    opener, source = tmp_path / "opener", CHECKERS / "chosen_check.c"
-    output_of("gcc", "-std=gnu11", *STRICT[:3], "-DOPENS", source, "-o", opener, "-ldl")
+    opener = X86_64.program(tmp_path, "chosen_check", "-DOPENS", "-ldl")
     for at_start, set_later, expected in (
         *(("rome", [], "rome"), ("any.sse2", ["haswell"], "any_sse2")),
         (None, ["any.sse2"], unasked),
@@ -219,6 +176,6 @@ def test_a_program_and_a_library_may_each_have_a_file_of_their_own(
     )
     includes = f"-I{routine.parent}"
     output_of("gcc", "-fPIC", "-shared", *flags, includes, uses, routine, "-o", library)
-    program = build_chosen(tmp_path, routine, "gcc", "-Wl,--no-as-needed", library)
+    program = build_chosen(tmp_path, routine, "gcc", library)
     done = run(program, env={**with_profile("rome"), **bound})
     assert (done.returncode, done.stdout, done.stderr) == (0, "rome rome\n", "")

@@ -6,12 +6,12 @@ import functools
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from architectures import X86_64, Architecture, each
-from copy_programs import CHECKERS, STRICT_C, Intervals, output_of, render, run
+from copy_programs import STRICT_C, Intervals, output_of, render, run
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
 # Above, up to, threads, chunk.
@@ -35,13 +35,13 @@ def tuned(arch: Architecture) -> Intervals:
     ]
 
 
-def build_check(arch: Architecture, routine: Path, *compiler: str) -> Path:
-    program = routine.parent / "memcpy_mt_check"
-    source = CHECKERS / "memcpy_mt_check.c"
-    paths = (f'-DROUTINE="{routine}"', f"-I{routine.parent}")
-    flags = ("-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", *THREADED, *paths)
-    output_of(*(compiler or arch.gcc), *flags, source, "-o", program)
-    return program
+def build_check(
+    arch: Architecture, routine: Path, *flags: str, compiler: Sequence[str] = ()
+) -> Path:
+    included = (f'-DROUTINE="{routine}"', "-O1", *THREADED)
+    return arch.program(
+        routine.parent, "memcpy_mt_check", *included, *flags, compiler=compiler
+    )
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_copies_over_threads_are_right(check, arch, case):
 @each(emulated=False)
 def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, arch, compiler, sanitizer):
     routine = render(tuned(arch), tmp_path, shares=SHARES)
-    program = build_check(arch, routine, compiler, f"-fsanitize={sanitizer}", "-g")
+    program = build_check(arch, routine, f"-fsanitize={sanitizer}", "-g", compiler=[compiler])
     options = {"UBSAN_OPTIONS": "halt_on_error=1", "TSAN_OPTIONS": "die_after_fork=0"}
     # The leak checker stops in children of a process that has threads.
     environment = {**os.environ, **options, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -148,10 +148,8 @@ def test_the_size_of_the_whole_decides_which_copy_its_chunks_take(tmp_path):
 @each(emulated=False)
 def test_a_library_is_closed_with_its_threads(tmp_path, arch):
     routine = render(tuned(arch), tmp_path, shares=SHARES)
-    library, program = tmp_path / "library.so", tmp_path / "closing_check"
+    library, program = tmp_path / "library.so", arch.program(tmp_path, "closing_check", "-ldl")
     output_of("gcc", *STRICT_C, *THREADED, "-O2", "-fPIC", "-shared", routine, "-o", library)
-    source = CHECKERS / "closing_check.c"
-    output_of("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", source, "-o", program, "-ldl")
     done = run(program, library)
     assert_ok(done)
     wanted = min(3, len(os.sched_getaffinity(0)))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from architectures import ARCHITECTURES, build_preload
 from copy_programs import render, run
-from routine_examples import EXTENDED, GATED, every_set
+from routine_examples import GATED, every_kind, every_set
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ def best(tmp_path_factory) -> Path:
     """A library that does as much as this CPU can."""
     folder = tmp_path_factory.mktemp("preload")
     has = HERE.features_of(HERE.cpus[0])
-    intervals = [(end, t) for end, t in EXTENDED[HERE.name] if {*t.needs} <= has]
+    intervals = [(end, t) for end, t in every_kind(HERE) if {*t.needs} <= has]
     small = GATED[HERE.name] if HERE.cpu_with(GATED[HERE.name]) else None
     memset = every_set(HERE) if HERE.cpu_with(*(t for _, t in every_set(HERE).intervals)) else None
     routine = render(intervals, folder, small, memset=memset)

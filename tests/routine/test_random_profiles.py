@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import Architecture, build_copy_fuzz, build_dispatch_check, each, needs_of
+from architectures import Architecture, build_dispatch_check, each, list_routines, needs_of
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
     Aliased,
@@ -138,7 +138,7 @@ class Chance(random.Random):
 
     def profile(self) -> RandomProfile:
         self.has = self.arch.features_of(self.choice(self.arch.cpus))
-        ends = self.ends(8)
+        ends = self.ends(60 if self.random() < 0.1 else 8)
         intervals = self.intervals(ends, self.tuple)
         winners = [t for _, t in intervals]
         sensing, known = {}, []
@@ -200,7 +200,7 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
 
 
 @each(lambda arch: BATCHES[arch.is_native], daily=lambda batch: batch == "0")
-def test_random_profiles_give_routines_that_copy_right(tmp_path, arch, case):
+def test_random_profiles_give_routines_that_copy_right(tmp_path, objects, arch, case):
     routines, profiles = {}, profiles_of(arch, case)
     for number, p in enumerate(profiles):
         intervals, more = p.intervals, p._asdict()
@@ -213,10 +213,11 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path, arch, case):
             assert_all_dispatched(arch, dispatch_check, f"p{number}", p)
         except AssertionError as error:
             pytest.fail(f"{error}\nin the profile {profile_json(*p)}")
-    copy_fuzz = build_copy_fuzz(arch, routines, tmp_path)
+    checker, together = arch.compiled(objects, "copy_check"), list_routines(routines)
+    program = arch.program(tmp_path, "routine_check", "-O1", checker, together)
     for cpu in arch.cpus:
         options = ("--count", CASES[arch.is_native], "--largest", LARGEST)
-        done = run(*arch.on(cpu), copy_fuzz, *options)
+        done = run(*arch.on(cpu), program, *options)
         wrong = failures(done.stdout)
         shown = [p for n, p in enumerate(profiles) if any(f" p{n}_" in line for line in wrong)]
         assert not wrong, "\n".join([cpu, *wrong, "in", *(profile_json(*p) for p in shown)])

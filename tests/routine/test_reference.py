@@ -6,9 +6,7 @@ import pytest
 from asterope.profile import load_profile
 from asterope.render import render_routine
 from copy_programs import REPOSITORY
-
-REFERENCE = REPOSITORY / "generated" / "reference"
-MACHINES = ("opteron-6378", "xeon-gold-5218")
+from routine_examples import MACHINES, REFERENCE
 
 
 def test_each_profile_has_its_routine_and_nothing_else_is_there():

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import Architecture, build_copy_fuzz, build_dispatch_check, each
+from architectures import X86_64, Architecture, build_dispatch_check, each
 from copy_programs import (
     FUNCTIONS,
-    Aliased,
+    SHORT,
     Intervals,
     Memset,
     assert_right,
@@ -22,80 +21,35 @@ from copy_programs import (
     run,
     with_instruction,
 )
-from routine_examples import (
-    EXTENDED,
-    GATED,
-    HUGE,
-    INTENTS,
-    MACHINES,
-    RARE,
-    every_kind,
-    every_set,
-    intervals_of,
-    profiles_of,
-)
-
-SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
-
-
-def copies_of(intervals: Intervals, memset: Memset | None = None, **more: Any) -> list[Any]:
-    """All that a routine is made of."""
-    sets = [memset.small, *(t for _, t in memset.intervals)] if memset else []
-    others = [copy.tuple if isinstance(copy, Aliased) else copy for copy in more.values()]
-    return [*(t for _, t in intervals), *others, *sets]
-
+from routine_examples import MACHINES, RARE, REFERENCE, every_kind, everything, intents_of
 
 # --- Profiles -------------------------------------------------------------------------------------
-
-
-def around(intervals: Intervals) -> tuple[str, str]:
-    return "--around", ",".join(str(end) for end, _ in intervals if end <= 64 << 20)
-
-
-def right(arch: Architecture) -> dict[str, tuple[Path | Intervals, dict[str, Any], tuple]]:
-    """What is rendered, and routine_check's options: fewer sizes where all is emulated."""
-    cases: dict[str, tuple[Path | Intervals, dict[str, Any], tuple]] = {}
-    for name, profile in profiles_of(arch).items():
-        full = name in MACHINES
-        steps = ("--step", 1 if full else 7, "--other-step", 7 if full else 31)
-        options = (*steps, "--largest", 64 << 20 if full else 4 << 20)
-        ends = around(intervals_of(profile))
-        cases[name] = (profile, {}, (*(options if arch.is_native else SHORT), *ends))
-    one = [(1 << 20, arch.one_of(arch.plain.rt, "T", "T", 3))]
-    for winner in arch.moves:
-        options = ("--step", 5 if arch.is_native else 15, "--other-step", 31)
-        aliased = {"aliased": Aliased(511, 4096, winner)}
-        cases[f"aliasing, {winner.symbol}"] = (one, aliased, (*options, "--around", "512,4096"))
-        # at every distance to 130
-        options = ("--step", 31, "--other-step", 1, "--last", 300, "--largest", 70000)
-        cases[f"overlapping, {winner.symbol}"] = (one, {"overlapping": winner}, options)
-    # whole rounds of 2 and 4 interleaved pages, and a little less and more
-    rounds = ("--around", "8192,12288,16384,24576,32768,49152")
-    options = (*SHORT, "--last", 600, *rounds)
-    cases["every extension, around rounds"] = (EXTENDED[arch.name], {}, options)
-    for name, profile in RARE[arch.name].items():
-        options = (*SHORT, *rounds, "--largest", 64 << 20)
-        cases[f"{name}, around rounds and to 64 MiB"] = (profile, {}, options)
-    return cases
-
-
-@each(right)
-def test_it_copies_right(tmp_path, objects, arch, case):
-    profile, more, options = case
-    copies = copies_of(intervals_of(profile), **more)
-    alone = len({*copies}) <= 2 or profile in RARE[arch.name].values()
-    # where no CPU has all that many copies need, this tests the portable path
-    cpu = arch.cpu_for(*copies) if alone else arch.cpu_with(*copies) or arch.cpus[0]
-    program = arch.routine_check(render(profile, tmp_path, **more), objects)
-    assert_right(*arch.on(cpu), program, *options)
 
 
 @each(lambda arch: arch.cpus)
 def test_it_copies_and_sets_right_on_every_cpu(tmp_path, objects, arch, case):
     """Whatever the CPU lacks of what the profile needs, and however long its vectors are."""
-    memset = every_set(arch)
-    routine = render(every_kind(arch), tmp_path, GATED[arch.name], memset=memset)
-    assert_right(*arch.on(case), arch.routine_check(routine, objects), *SHORT, sets=True)
+    routine = render(folder=tmp_path, **everything(arch))
+    ends = ",".join(str(end) for end, _ in every_kind(arch) if end <= 4 << 20)
+    options = ("--step", 7, "--other-step", 31, "--largest", 4 << 20, "--around", f"{ends},9000")
+    options = options if arch.is_native else (*SHORT, "--around", "512,3000,4096,9000")
+    program = arch.routine_check(routine, objects)
+    assert_right(*arch.on(case), program, *options, sets=True, intents=intents_of(arch))
+
+
+@each(lambda arch: MACHINES if arch is X86_64 else [])
+def test_the_references_copy_right_at_every_offset_size_and_overlap(tmp_path, objects, arch, case):
+    routine = render(REFERENCE / f"{case}.json", tmp_path)
+    assert_right(arch.routine_check(routine, objects), "--largest", 64 << 20)
+
+
+@each(lambda arch: RARE[arch.name])
+def test_what_few_cpus_have_copies_right(tmp_path, objects, arch, case):
+    cpu = arch.cpu_for(*(t for _, t in case))
+    # whole rounds of 2 and 4 interleaved pages, and a little less and more
+    options = (*SHORT, "--around", "8192,12288,16384,24576,32768,49152")
+    program = arch.routine_check(render(case, tmp_path), objects)
+    assert_right(*arch.on(cpu), program, *options)
 
 
 # Of one size the last byte is left out.
@@ -107,17 +61,16 @@ LACKS_A_BYTE = {
 
 @each()
 def test_a_fault_of_one_size_is_reported(tmp_path, objects, arch):
-    """By both programs that check routines; test_candidates has more that they would find."""
+    """In a grid and at random; test_candidates has more that they would find."""
     small = next(small for small in arch.small.values() if small.bound == 256 and not small.needs)
     routine = render([(512, arch.plain)], tmp_path, small)
     with_instruction(routine, LACKS_A_BYTE[arch.name])
-    check = (arch.routine_check(routine, objects), *SHORT)
-    fuzz = (build_copy_fuzz(arch, {routine: (256, 512)}, tmp_path),)
-    for command, functions in ((check, FUNCTIONS), (fuzz, ["asterope_"])):
-        done = run(*arch.on(), *command)
+    program = arch.routine_check(routine, objects)
+    for options, functions in ((SHORT, FUNCTIONS), (("--count", 9999), [""])):
+        done = run(*arch.on(), program, *options)
         assert done.returncode == 1
         for function, line in itertools.zip_longest(functions, failures(done.stdout)):
-            assert re.match(rf"FAIL {function}.*\(259 bytes, ", line), line
+            assert re.match(rf"FAIL asterope_{function}.*\(259 bytes, ", line), line
 
 
 # --- Memset ---------------------------------------------------------------------------------------
@@ -160,22 +113,9 @@ def test_a_mask_reaches_into_no_other_page(tmp_path, arch, case):
 # --- Entry points by intent -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("names", [["hot", "cold", "consume"], ["consume"]], ids=" ".join)
-@each()
-def test_it_copies_right_by_each_intent(tmp_path, objects, arch, names):
-    intents = {name: INTENTS[arch.name][name] for name in names}
-    routine = render(every_kind(arch), tmp_path, GATED[arch.name], intents=intents)
-    program = arch.routine_check(routine, objects)
-    done = run(*arch.on(), program, *SHORT, "--around", "512,3000,9000")
-    assert failures(done.stdout) == []
-    assert done.returncode == 0, done.stderr
-    expected = [*FUNCTIONS, *(f"memcpy_{name}" for name in names)]
-    assert done.stdout.splitlines() == [f"ok {function}" for function in expected]
-
-
 @each(slow=False)
 def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path, arch):
-    intents = INTENTS[arch.name]
+    intents = intents_of(arch)
     winners = [(4096, intents["hot"][0][1]), (1 << 20, intents["cold"][1][1])]
     routine = render(winners, tmp_path, intents=intents)
     output_of(*arch.gcc, "-fPIC", "-shared", "-O2", routine, "-o", tmp_path / "library.so")
@@ -196,8 +136,10 @@ def huge_copies(arch: Architecture) -> dict[str, tuple[Intervals, Memset | None]
     copies = [arch.pipelines.Tuple(arch.plain.rt, "T", st, near, 4, 8) for st in ("T", "NT")]
     sets = {t.rt: t for t in arch.set_kinds if "zva64" not in t.needs and "clzero" not in t.needs}
     plain = [(4096, arch.plain)]
+    ends = (128, 4096, 2**31 - 1, 2**31, 2**32 + 5, 2**40)
+    of_any_cpu = [t for _, t in every_kind(arch) if not t.needs]
     return {
-        "every interval": (HUGE[arch.name], None),
+        "every interval": (list(zip(ends, itertools.cycle(of_any_cpu))), None),
         **{f"memcpy {t.name}": ([(4096, t)], None) for t in copies},
         **{f"memset {t.name}": (plain, Memset([(4096, t)])) for t in sets.values()},
     }
@@ -207,7 +149,7 @@ def huge_copies(arch: Architecture) -> dict[str, tuple[Intervals, Memset | None]
 @each(huge_copies, emulated=False)
 def test_it_copies_and_sets_more_than_4_gib(tmp_path, objects, arch, case):
     intervals, memset = case
-    arch.cpu_for(*copies_of(intervals, memset))
+    arch.cpu_for(*(t for _, t in (*intervals, *(memset.intervals if memset else ()))))
     program = arch.routine_check(render(intervals, tmp_path, memset=memset), objects)
     sizes = (2**31 - 1, 2**31, 2**31 + 1, 2**32 + 12345)
     options = (*SHORT, "--huge", ",".join(map(str, sizes)))

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from asterope import spaces
 from asterope.spaces.axis import Space
-from copy_programs import CHECKERS, REPOSITORY, STRICT_C, build_listed, need_way, output_of
+from copy_programs import CHECKERS, REPOSITORY, STRICT_C, WARNINGS, need_way, output_of
 from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
@@ -113,12 +113,22 @@ class Architecture:
             output_of(*self.gcc, *STRICT_C, "-O2", *paths, *flags, "-c", source, "-o", target)
         return target
 
+    def program(
+        self, folder: Path, name: str, *more: object, compiler: Sequence[str] = ()
+    ) -> Path:
+        """A check program in `folder`; `more`: flags, and what else is linked."""
+        source, target = CHECKERS / f"{name}.c", folder / name
+        flags = ("-std=gnu11", *WARNINGS, f"-I{CHECKERS}", f"-I{folder}")
+        output_of(*(compiler or self.gcc), *flags, source, *more, "-o", target, cwd=folder)
+        return target
+
     def routine_check(
         self, routine: Path, objects: Path, *compiler: str, link_flags: Sequence[str] = ()
     ) -> Path:
         """routine_check with the routine compiled so: `compiler` and its flags."""
         command, *flags = compiler or (*self.gcc, "-O2", *STRICT_C)
         target, program = routine.with_suffix(".o"), routine.with_name("routine_check")
+        list_routines({routine: (0,)})
         output_of(command, *flags, "-c", routine, "-o", target, cwd=routine.parent)
         include = f"-I{routine.parent}"
         checkers = [
@@ -226,11 +236,19 @@ AARCH64 = Architecture("aarch64", WITH_SVE, WITHOUT_SVE, SHORT_VECTORS, LONG_VEC
 ARCHITECTURES = {arch.name: arch for arch in (X86_64, AARCH64)}
 
 
-def build_dispatch_check(arch: Architecture, *routines: Path, flags: Sequence[str] = ()) -> Path:
-    """dispatch_check with routines of one folder and a list of their copies; static, so that an
-    emulator needs no libraries for it."""
-    names: dict[str, list[str]] = {"COPY": [], "SENSE": [], "FUNCTION": []}
-    for routine in routines:
+def build_dispatch_check(
+    arch: Architecture,
+    *routines: Path,
+    names: Mapping[str, Sequence[str]] | None = None,
+    flags: Sequence[object] = ("-static",),
+    compiler: Sequence[str] = (),
+    folder: Path | None = None,
+) -> Path:
+    """dispatch_check with routines of one folder and a list of their copies, or of these names;
+    static, so that an emulator needs no libraries for it."""
+    folder = folder or routines[0].parent
+    listed: dict[str, list[str]] = {"COPY": [], "SENSE": [], "FUNCTION": []}
+    for routine in routines if names is None else ():
         prefix = routine.stem[: -len("_memcpy")]
         text = routine.read_text(encoding="ascii")
         for kind, pattern in (
@@ -240,11 +258,13 @@ def build_dispatch_check(arch: Architecture, *routines: Path, flags: Sequence[st
         ):
             # a naked function of C, or one that is assembly as a whole
             begin = r"void \*" if kind == "FUNCTION" else "^void "
-            names[kind] += re.findall(rf"{begin}({pattern})\((?:void\))?$", text, re.M)
-            names[kind] += re.findall(rf'_BEGIN\("({pattern})",', text)
-    assert names["COPY"]
-    flags = (*STRICT_C, "-static", *flags)
-    return build_listed(routines[0].parent, names, *routines, compiler=arch.gcc[0], flags=flags)
+            listed[kind] += re.findall(rf"{begin}({pattern})\((?:void\))?$", text, re.M)
+            listed[kind] += re.findall(rf'_BEGIN\("({pattern})",', text)
+    listed.update(names or {})
+    assert listed["COPY"]
+    lines = [f"{kind}({name})\n" for kind, of_kind in listed.items() for name in of_kind]
+    (folder / "dispatch.inc").write_text("".join(lines), encoding="ascii")
+    return arch.program(folder, "dispatch_check", *routines, *flags, compiler=compiler)
 
 
 def build_preload(arch: Architecture, routine: Path, target: Path, *compiler: str) -> Path:
@@ -263,21 +283,17 @@ def build_preload(arch: Architecture, routine: Path, target: Path, *compiler: st
 Routines = Mapping[Path, Sequence[int]]
 
 
-def build_copy_fuzz(arch: Architecture, routines: Routines, objects: Path) -> Path:
-    """copy_fuzz with rendered routines of one folder, each of its own prefix."""
+def list_routines(routines: Routines) -> Path:
+    """Lists them for routine_check, in their folder; returns a file that includes them all: a
+    compiler that is started for each takes most of its time to start."""
     folder = next(iter(routines)).parent
     entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
     lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]
     (folder / "routines.inc").write_text("".join(lines), encoding="ascii")
-    # In one file: a compiler that is started for each takes most of its time to start.
     together = folder / "routines.c"
     text = "".join(f'#include "{path.name}"\n' for path in routines)
     together.write_text(text, encoding="ascii")
-    harness = (CHECKERS / "copy_fuzz.c", arch.compiled(objects, "copy_check"))
-    program = folder / "copy_fuzz"
-    flags = (*STRICT_C, "-O1", f"-I{CHECKERS}", f"-I{folder}")
-    output_of(*arch.gcc, *flags, *harness, together, "-o", program)
-    return program
+    return together
 
 
 def each(

@@ -25,10 +25,12 @@ from profile_samples import choice, of_memset
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKERS = REPOSITORY / "tests" / "routine"  # the C programs, and what they share
 
-STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+STRICT = (*WARNINGS, "-pedantic")
 STRICT_C = ("-std=c99", *STRICT)
 
 FUNCTIONS = ("memcpy", "mempcpy", "memmove")
+SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)  # routine_check's grids, thinned
 
 # Where CPUID says so: Intel SDM vol. 2A, CPUID; AMD APM vol. 3, appendix E.
 CPUID_BITS = {
@@ -152,15 +154,17 @@ def failures(output: str) -> list[str]:
     return [line for line in output.splitlines() if not line.startswith(("ok ", "skip "))]
 
 
-def assert_right(*command: object, sets: bool = False, **options: object) -> None:
+def assert_right(
+    *command: object, sets: bool = False, intents: Iterable[str] = (), **options: object
+) -> None:
     """Runs routine_check, alone or in an emulator; `sets`: the routine has memset."""
     done = run(*command, **options)
     wrong = failures(done.stdout)
     assert not wrong, "\n".join(wrong)
     assert done.returncode == 0, done.stderr
-    assert [line[:3] for line in done.stdout.splitlines()] == ["ok "] * done.stdout.count("\n")
-    functions = (*FUNCTIONS, "memset") if sets else FUNCTIONS
-    assert all(f"ok {function}\n" in done.stdout for function in functions)
+    functions = [*FUNCTIONS, *(f"memcpy_{name}" for name in intents), *["memset"] * sets]
+    lines = [line for line in done.stdout.splitlines() if not line.endswith(" bytes")]
+    assert lines == [f"ok asterope_{function}" for function in functions]
 
 
 # --- Profiles and their routines ------------------------------------------------------------------
@@ -261,23 +265,6 @@ def render(
     for name, text in render_routine(load_profile(profile), prefix).items():
         (folder / name).write_text(text, encoding="ascii")
     return folder / f"{prefix}_memcpy.c"
-
-
-def build_listed(
-    folder: Path,
-    names: Mapping[str, Iterable[str]],
-    *routines: Path,
-    compiler: str = "gcc",
-    flags: Sequence[str] = (),
-) -> Path:
-    """dispatch_check with routines, and lists of their COPY, SENSE and FUNCTION names."""
-    lines = [f"{kind}({name})\n" for kind, of_kind in names.items() for name in of_kind]
-    (folder / "dispatch.inc").write_text("".join(lines), encoding="ascii")
-    program = folder / "dispatch_check"
-    sources = (CHECKERS / "dispatch_check.c", *routines)
-    paths = (f"-I{folder}", f"-I{routines[0].parent}")
-    output_of(compiler, *flags, *paths, *sources, "-o", program)
-    return program
 
 
 def copies_taken(

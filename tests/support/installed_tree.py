@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 from asterope.spaces.x86_64 import set_pipelines
 from asterope.spaces.x86_64.pipelines import Tuple
-from copy_programs import REPOSITORY, Memset, need, output_of, profile_json
+from copy_programs import REPOSITORY, WARNINGS, Memset, need, output_of, profile_json
 
 EXAMPLES = REPOSITORY / "tests" / "examples"
 OF_MEMSET = {"memset", "bzero"}
 NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy", *OF_MEMSET}
 CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"}
-WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 # For any CPU: wherever the tests run, the tuned copies are what is called.
 INTERVALS = [
@@ -63,8 +62,8 @@ def environment(prefix: Path) -> dict[str, str]:
         "CMAKE_PREFIX_PATH": str(prefix),
         "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"),
         "XDG_CONFIG_HOME": str(prefix / "nothing"),
-        "CFLAGS": "-O2 -Wall -Wextra -Werror",
-        "CXXFLAGS": "-O2 -Wall -Wextra -Werror",
+        "CFLAGS": " ".join(("-O2", *WARNINGS)),
+        "CXXFLAGS": " ".join(("-O2", *WARNINGS)),
     }
 
 

@@ -39,11 +39,13 @@ class EveryPeer : public ::testing::TestWithParam<Peer> {
 } // namespace
 
 TEST_P(EveryPeer, copies_right_and_touches_nothing_else) {
-    // odd: every size meets all offsets of either side, and all differences of the two
-    EXPECT_TRUE(copy_check_offsets(&subject, 0, 1024, 7));
-    EXPECT_TRUE(copy_check_guards(&subject, 0, 300));
-    EXPECT_TRUE(copy_check_page_ends(&subject, 3));
-    EXPECT_TRUE(copy_check_doubling(&subject, 1024, kLargest));
+    copy_plan plan{};
+    plan.last = 1024;
+    plan.page_ends = 3;
+    plan.offsets = 7; // odd: every size meets all offsets of either side, and all differences
+    plan.doubling = 1024;
+    plan.largest = kLargest;
+    EXPECT_TRUE(copy_check(&subject, &plan));
 }
 
 #ifdef __x86_64__

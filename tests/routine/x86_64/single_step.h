@@ -1,18 +1,19 @@
-/* How a process of x86-64 steps through its own instructions, for memcpy_mt_check: with the trap
- * flag set, SIGTRAP comes behind each of them. */
+/* How a process of x86-64 steps through its own instructions: with the trap flag set, SIGTRAP comes
+ * behind each of them. */
 #ifndef ASTEROPE_SINGLE_STEP_H
 #define ASTEROPE_SINGLE_STEP_H
 
 #include <linux/futex.h>
-#include <stdbool.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
+
+#include "../harness.h"
 
 #define CAN_STEP true
 
 enum { TRAP_FLAG = 0x100 };
 
-static void start_stepping(void) {
+HARNESS void start_stepping(void) {
     __asm__ volatile("lea -128(%%rsp), %%rsp\n" /* leaves the red zone alone */
                      "pushf\n"
                      "orq $0x100, (%%rsp)\n"
@@ -24,12 +25,12 @@ static void start_stepping(void) {
 }
 
 /* In the handler of SIGTRAP: no more from here on. */
-static void stop_stepping(ucontext_t* context) {
+HARNESS void stop_stepping(ucontext_t* context) {
     context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
 /* Whether the next instruction is the system call by which a thread waits for others. */
-static bool about_to_wait(const ucontext_t* context) {
+HARNESS bool about_to_wait(const ucontext_t* context) {
     const greg_t* registers = context->uc_mcontext.gregs;
     const unsigned char* at = (const unsigned char*)registers[REG_RIP];
     return at[0] == 0x0F && at[1] == 0x05 && registers[REG_RAX] == SYS_futex &&
