@@ -9,9 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from architectures import HOST, fortified_check, preload_check
 from asterope.record.launching import environment_with
 from asterope.record.raw import RawProcess
-from copy_programs import CHECKERS, need, need_way, output_of
+from copy_programs import need, need_way, output_of
 from recorded_programs import ALL, Recorder, copies
 
 HERE = Path(__file__).parent
@@ -26,18 +27,14 @@ def period(request) -> int | None:
 
 
 @pytest.fixture(scope="module")
-def preload_check(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the preload library is checked with, and beside it the library that it loads."""
-    folder = tmp_path_factory.mktemp("preload_check")
-    flags = ["-std=gnu99", "-O2", "-fno-builtin", CHECKERS / "preload_check.c"]
-    output_of("cc", *flags, "-shared", "-fPIC", "-DPLUGIN", "-o", folder / "plugin.so")
-    output_of("cc", *flags, "-o", folder / "preload_check", "-pthread", "-ldl")
-    return folder / "preload_check"
+def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the preload library is checked with."""
+    return preload_check(HOST, tmp_path_factory.mktemp("preload_check"))
 
 
 @pytest.mark.parametrize("situation", ["copies", "early", "signals", "fork", "threads", "dlopen"])
-def test_copies_are_right(recorder, preload_check, situation, period):
-    recorder.run(preload_check, situation, preload_check.with_name("plugin.so"), period=period)
+def test_copies_are_right(recorder, checker, situation, period):
+    recorder.run(checker, situation, checker.with_name("plugin.so"), period=period)
 
 
 @pytest.mark.parametrize("situation", ["overlapping", "errno", "files", "fork_in_handler"])
@@ -48,9 +45,7 @@ def test_a_program_sees_nothing_of_it(recorder, check, situation, period):
 
 
 def test_a_fortified_program_ends_as_ever(recorder, tmp_path):
-    program = tmp_path / "fortified"
-    flags = ["-std=gnu99", "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-w"]
-    output_of("cc", *flags, CHECKERS / "preload_check.c", "-o", program, "-pthread", "-ldl")
+    program = fortified_check(HOST, tmp_path)
     for function, size in (("memcpy", 16), ("memcpy", 17), ("memmove", 32), ("mempcpy", 17)):
         command = [program, function, str(size)]
         plain = subprocess.run(command, capture_output=True, text=True)

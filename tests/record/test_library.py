@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from architectures import HOST, preload_check
 from asterope.record.recorder import find_library
-from copy_programs import CHECKERS, exported, need, output_of
+from copy_programs import exported, need, output_of
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 SIGNS = ("prctl", "syscall", "_exit", "_Exit")
@@ -60,9 +61,7 @@ def test_a_call_that_is_not_sampled_costs_a_few_instructions(library: Path, name
 
 
 def test_it_copies_right_before_it_is_even_relocated(tmp_path: Path, library: Path) -> None:
-    program = tmp_path / "preload_check"
-    flags = ["-std=gnu99", "-O2", "-fno-builtin", "-w"]
-    output_of("cc", *flags, CHECKERS / "preload_check.c", "-o", program, "-pthread", "-ldl")
+    program = preload_check(HOST, tmp_path)
     assert output_of(program, "unrelocated", library) == f"{len(NAMES)} functions\n"
 
 

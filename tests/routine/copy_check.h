@@ -60,12 +60,14 @@ struct copy_plan {
     const size_t* around;
     size_t around_count;
 
-    bool onto_itself; /* compilers take it for granted that memcpy may be given one buffer as both */
-    bool unwritten;   /* a buffer that is moved onto itself, from more bytes on than small copies do */
+    bool
+        onto_itself; /* compilers take it for granted that memcpy may be given one buffer as both */
+    bool
+        unwritten; /* a buffer that is moved onto itself, from more bytes on than small copies do */
 };
 
-/* Returns true, or prints one line `FAIL NAME: reason` to stdout. A copy that dies of a signal fails
- * the check, too, and the program goes on. */
+/* Returns true, or prints one line `FAIL NAME: reason` to stdout. A copy that dies of a signal
+ * fails the check, too, and the program goes on. */
 bool copy_check(const struct copy_subject* subject, const struct copy_plan* plan);
 
 /* The same, and prints `ok NAME`. Of a subject that sets, with three bytes, each with its

@@ -17,7 +17,7 @@ from asterope.preload import compile_preload
 from asterope.profile import load_profile
 from asterope.record.symbols import build_id_of
 from asterope.render import render_routine
-from copy_programs import CHECKERS, Memset, output_of, profile_json, run
+from copy_programs import WARNINGS, Memset, output_of, profile_json, run
 from disassembly import disassemble
 from elftools.elf.elffile import ELFFile
 from generate_command import command, only_line
@@ -57,7 +57,7 @@ COUNT = {
     ),
 }
 ENTRIES = ("hot", "cold", "consume")
-C = ("-std=gnu99", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-builtin", "-fPIC")
+C = ("-O1", *WARNINGS, "-fno-builtin", "-fPIC")
 FUNCTIONS = {"moving": "memmove", "ending": "mempcpy", "setting": "memset"}
 
 
@@ -93,15 +93,13 @@ class Things:
 
     def __init__(self, arch: Architecture, folder: Path) -> None:
         self.arch, self.folder = arch, folder
-        source = CHECKERS / "by_place_check.c"
-        self.program, self.plugin = folder / "by_place_check", folder / "plugin.so"
-        self.other = folder / "other.so"
-        id_of = "-Wl,--build-id=0x"
-        threads = ("-pie", "-pthread", "-ldl")
-        output_of(*arch.gcc, *C, source, "-o", self.program, f"{id_of}0123456789", *threads)
+        self.plugin, self.other = folder / "plugin.so", folder / "other.so"
+        id_of, name = "-Wl,--build-id=0x", "by_place_check"
         for library, build in ((self.plugin, "abcdef01"), (self.other, "abcdef02")):
             shared = ("-shared", "-DPLUGIN", f"{id_of}{build}")
-            output_of(*arch.gcc, *C, *shared, source, "-o", library)
+            arch.program(folder, name, *C, *shared).rename(library)
+        linked = ("-pie", "-pthread", "-ldl")
+        self.program = arch.program(folder, name, *C, f"{id_of}0123456789", *linked)
         (folder / "next.c").write_text(NEXT)
         output_of(*arch.gcc, *C, "-shared", folder / "next.c", "-o", folder / "next.so")
         winners = [(1 << 20, arch.plain)]

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from architectures import AARCH64, X86_64, Architecture, each
+from architectures import AARCH64, X86_64, Architecture, each, list_routines
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
+    SHORT,
     STRICT,
     STRICT_C,
     assert_right,
@@ -25,7 +26,6 @@ from profile_samples import good_profile, plain_profile
 from routine_examples import GATED, every_kind, every_set
 from test_memcpy_mt import SHARES, tuned
 
-SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
 THREADS = "-DASTEROPE_THREADS -pthread"
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 # The compiler's own additions to functions, of which none may get into these.
@@ -91,7 +91,7 @@ def is_daily(name: str) -> bool:
 def test_it_copies_right_however_linked(tmp_path, objects, arch, case):
     """Of most by one compiler: all make the same instructions, see below."""
     if case[0] in (*arch.gcc, *arch.gxx):
-        arch.need_way(tmp_path, case[0], *case[1:], *("-xnone",) * ("-x" in case))
+        arch.need_way(tmp_path, *case)
     link_flags = [option for flag, option in LINK_FLAGS.items() if flag in case]
     link_flags = [flag for flag in case if flag in LINKS_ALONE] or link_flags
     compiler = [flag for flag in case if flag not in LINKS_ALONE]
@@ -119,11 +119,9 @@ def compiled_together(arch: Architecture) -> Compilations:
 @each(compiled_together, daily=lambda name: name in ("gcc -flto", f"gcc {TOGETHER[-1]}"))
 def test_it_copies_right_where_all_is_compiled_so(tmp_path, arch, case):
     arch.need_way(tmp_path, *case)
-    program = tmp_path / "routine_check"
-    sources = (CHECKERS / "routine_check.c", CHECKERS / "copy_check.c")
-    includes = (f"-I{CHECKERS}", f"-I{tmp_path}")
     routine = render_all(arch, tmp_path)
-    output_of(*case, *STRICT_C, "-O2", *includes, routine, *sources, "-o", program)
+    together = (list_routines({routine: (0,)}), CHECKERS / "copy_check.c")
+    program = arch.program(tmp_path, "routine_check", "-O2", *together, compiler=case)
     # The checker takes faults for itself, and no emulated process can be traced for leaks.
     options = {"ASAN_OPTIONS": "handle_segv=0:handle_sigill=0:detect_leaks=0"}
     assert_right(*arch.on(), program, *SHORT, env=options, sets=True)
@@ -134,11 +132,9 @@ def test_it_copies_right_as_a_shared_library(tmp_path, objects, arch, case):
     routine, library = render_all(arch, tmp_path), tmp_path / "libasterope_memcpy.so"
     flags = (*STRICT_C, "-O2", "-fPIC", "-shared", "-Wl,-z,defs", "-Wl,-z,text")
     output_of(*case, *flags, routine, "-o", library)
-    program = tmp_path / "with_library"
-    checkers = [
-        arch.compiled(objects, name, f"-I{tmp_path}") for name in ("routine_check", "copy_check")
-    ]
-    output_of(*case, *checkers, library, f"-Wl,-rpath,{tmp_path}", "-o", program)
+    list_routines({routine: (0,)})
+    linked = (arch.compiled(objects, "copy_check"), library, f"-Wl,-rpath,{tmp_path}")
+    program = arch.program(tmp_path, "routine_check", *linked, compiler=case)
     assert_right(program, *SHORT, sets=True)
 
 

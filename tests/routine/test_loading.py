@@ -13,13 +13,11 @@ from asterope.spaces.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64 import small_copies
 from asterope.spaces.x86_64.pipelines import Tuple
 from copy_programs import (
-    CHECKERS,
     FUNCTIONS,
     REPOSITORY,
     Aliased,
     Intervals,
     cpu_features,
-    output_of,
     render,
     run,
     shares_json,
@@ -60,12 +58,8 @@ def build(folder: Path, *sources: object, names: str = "asterope_{}", flags: tup
     if "-DASTEROPE_THREADS" in flags:
         lines.append(f"THREADED({names.format('memcpy_mt')})\n")
     (folder / "loading.inc").write_text("".join(lines), encoding="ascii")
-    program = folder / "loading_check"
-    output_of(
-        "gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-fno-builtin", "-pthread",
-        f"-I{folder}", *flags, CHECKERS / "loading_check.c", *sources, "-Wl,-z,now", "-o", program,
-    )  # fmt: skip
-    return program
+    more = ("-O2", "-fno-builtin", "-pthread", *flags, *sources, "-Wl,-z,now")
+    return X86_64.program(folder, "loading_check", *more)
 
 
 def assert_right_at_each_step(program: Path, **environment: str) -> None:

@@ -39,9 +39,7 @@ def build_check(
     arch: Architecture, routine: Path, *flags: str, compiler: Sequence[str] = ()
 ) -> Path:
     included = (f'-DROUTINE="{routine}"', "-O1", *THREADED)
-    return arch.program(
-        routine.parent, "memcpy_mt_check", *included, *flags, compiler=compiler
-    )
+    return arch.program(routine.parent, "memcpy_mt_check", *included, *flags, compiler=compiler)
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,6 @@ MOVE = X86_64.overlapping_copies.Tuple
 GATED, GATED_SET = SMALL("masked", "ZMM", "up", 256), SMALL_SET("masked", "ZMM", "up", 256)
 PLAIN, PLAIN_MOVE = X86_64.small_copies.PLAIN, X86_64.overlapping_copies.PLAIN
 R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
-SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
 
 
 class Parts(NamedTuple):

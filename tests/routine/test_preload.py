@@ -10,9 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from architectures import AARCH64, X86_64, Architecture, build_preload, each
+from architectures import (
+    AARCH64,
+    NO_BUILTIN,
+    X86_64,
+    Architecture,
+    build_preload,
+    each,
+    fortified_check,
+    preload_check,
+)
 from asterope.place_map import MappedPlace, as_c
-from copy_programs import CHECKERS, REPOSITORY, Memset, output_of, profile_json, render, run
+from copy_programs import REPOSITORY, Memset, output_of, profile_json, render, run
 from dispatch_machines import render_machines
 from generate_command import command as generate
 
@@ -23,7 +32,6 @@ SETS = {"memset", "__memset_chk", "bzero"}
 NAMES = {"reference": COPIES, **dict.fromkeys(("tuned", "with a map", "several"), COPIES | SETS)}
 OLD_MEMCPY = {"x86_64": "memcpy@GLIBC_2.2.5", "aarch64": "memcpy@GLIBC_2.17"}
 SITUATIONS = ("copies", "early", "signals", "fork", "threads", "dlopen")
-C = ("-std=gnu99", "-O2", "-Wall", "-Wextra", "-fno-builtin")
 MIB = 1 << 20
 
 
@@ -82,16 +90,8 @@ def under(arch: Architecture, library: Path | None, cpu: str = "", **more: str) 
 def check(tmp_path_factory) -> Callable[[Architecture], Path]:
     """preload_check, and beside it the library that it loads."""
 
-    @functools.cache
-    def of(arch: Architecture) -> Path:
-        folder = tmp_path_factory.mktemp("preload_check")
-        source, program = CHECKERS / "preload_check.c", folder / "preload_check"
-        plugin = ("-shared", "-fPIC", "-DPLUGIN", source, "-o", folder / "plugin.so")
-        output_of(*arch.gcc, *C, *plugin)
-        output_of(*arch.gcc, *C, "-fPIE", "-pie", source, "-o", program, "-pthread", "-ldl")
-        return program
-
-    return of
+    folder = tmp_path_factory.mktemp
+    return functools.cache(lambda arch: preload_check(arch, folder("preload_check")))
 
 
 # --- The library ----------------------------------------------------------------------------------
@@ -214,10 +214,7 @@ def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
     tmp_path, library, arch, case
 ):
     """Of a program that is compiled so that they are found."""
-    program = tmp_path / "fortified"
-    flags = ("-std=gnu99", "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-w")
-    source = CHECKERS / "preload_check.c"
-    output_of(*arch.gcc, *flags, source, "-o", program, "-pthread", "-ldl")
+    program = fortified_check(arch, tmp_path)
     if not {f"__{name}_chk" for name in PLAIN} <= arch.wanted(program, "-D"):
         pytest.skip("this compiler or libc does not call the checked functions")
     for name in PLAIN:
@@ -250,13 +247,12 @@ LINKED = {
 @each(lambda arch: LINKED)
 def test_a_program_may_have_it_in_libc_s_place(tmp_path, library, arch, case):
     routine = library(arch, "tuned").parents[1] / "asterope_memcpy.c"
-    replacement, program = tmp_path / "replace_libc.o", tmp_path / "program"
-    own = ("-O2", "-fno-builtin", *case, f'-DASTEROPE_ROUTINE="{routine}"')
+    replacement = tmp_path / "replace_libc.o"
+    own = (*NO_BUILTIN, *case, f'-DASTEROPE_ROUTINE="{routine}"')
     source = REPOSITORY / "templates" / "replace_libc.c"
     output_of(*arch.gcc, *own, "-c", source, "-o", replacement)
-    checker = CHECKERS / "preload_check.c"
-    linked = (checker, replacement, "-o", program, "-pthread")
-    output_of(*arch.gcc, *C, *case, "-DSTATIC", *linked)
+    linked = (*NO_BUILTIN, *case, "-DSTATIC", replacement, "-pthread")
+    program = arch.program(tmp_path, "preload_check", *linked)
     symbols = output_of(arch.nm, program)
     at = {name: address for address, name in re.findall(r"^(\w+) \w (\w+)$", symbols, re.MULTILINE)}
     assert at["memcpy"] == at["memmove"] == at["asterope_memmove"]

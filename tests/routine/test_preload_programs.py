@@ -8,25 +8,23 @@ import sys
 from pathlib import Path
 
 import pytest
-from architectures import ARCHITECTURES, build_preload
+from architectures import HOST, build_preload
 from copy_programs import render, run
 from routine_examples import GATED, every_kind, every_set
 
 pytestmark = pytest.mark.slow
-
-HERE = next(arch for arch in ARCHITECTURES.values() if arch.is_native)
 
 
 @pytest.fixture(scope="module")
 def best(tmp_path_factory) -> Path:
     """A library that does as much as this CPU can."""
     folder = tmp_path_factory.mktemp("preload")
-    has = HERE.features_of(HERE.cpus[0])
-    intervals = [(end, t) for end, t in every_kind(HERE) if {*t.needs} <= has]
-    small = GATED[HERE.name] if HERE.cpu_with(GATED[HERE.name]) else None
-    memset = every_set(HERE) if HERE.cpu_with(*(t for _, t in every_set(HERE).intervals)) else None
+    has = HOST.features_of(HOST.cpus[0])
+    intervals = [(end, t) for end, t in every_kind(HOST) if {*t.needs} <= has]
+    small = GATED[HOST.name] if HOST.cpu_with(GATED[HOST.name]) else None
+    memset = every_set(HOST) if HOST.cpu_with(*(t for _, t in every_set(HOST).intervals)) else None
     routine = render(intervals, folder, small, memset=memset)
-    return build_preload(HERE, routine, folder / "libasterope_preload.so")
+    return build_preload(HOST, routine, folder / "libasterope_preload.so")
 
 
 def under(library: Path | None) -> dict[str, str]:

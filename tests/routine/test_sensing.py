@@ -14,9 +14,7 @@ from asterope.profile import load_profile
 from asterope.render import render_routine
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
-    CHECKERS,
     FUNCTIONS,
-    STRICT_C,
     assert_dispatched,
     assert_right,
     copies_taken,
@@ -197,8 +195,7 @@ def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch,
     a fault once more."""
     need_counter(arch)
     routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))
-    program, source = tmp_path / "fresh_check", CHECKERS / "fresh_check.c"
-    output_of("gcc", *STRICT_C, "-O2", f"-I{tmp_path}", source, routine, "-o", program)
+    program = arch.program(tmp_path, "fresh_check", "-O2", routine)
     sizes = [4097, 16384, 16385, 65536, 65537, 262144]
     lines = [line.split() for line in output_of(program, *sizes).splitlines()]
     assert [int(size) for size, _, _ in lines] == sizes
@@ -216,10 +213,9 @@ LOOK = "if (result == 0 && mode != 1) return 0;"
 @of_x86_64
 def test_a_process_that_must_not_read_the_counter_copies_right_without(tmp_path, arch, case):
     need_counter(arch)
-    library, program = tmp_path / "library.so", tmp_path / "counter_check"
+    library, program = tmp_path / "library.so", arch.program(tmp_path, "counter_check", "-ldl")
     routine = render(INTERVALS, tmp_path, sensing=SENSING)
     output_of("gcc", "-fPIC", "-shared", routine, "-o", library)
-    output_of("gcc", *STRICT_C, CHECKERS / "counter_check.c", "-ldl", "-o", program)
     if output_of(program, library, 10000) == "skip\n":
         pytest.skip("this system cannot forbid to read the time stamp counter")
     assert output_of(program, library, 10000) == "ok\n"

@@ -113,9 +113,7 @@ class Architecture:
             output_of(*self.gcc, *STRICT_C, "-O2", *paths, *flags, "-c", source, "-o", target)
         return target
 
-    def program(
-        self, folder: Path, name: str, *more: object, compiler: Sequence[str] = ()
-    ) -> Path:
+    def program(self, folder: Path, name: str, *more: object, compiler: Sequence[str] = ()) -> Path:
         """A check program in `folder`; `more`: flags, and what else is linked."""
         source, target = CHECKERS / f"{name}.c", folder / name
         flags = ("-std=gnu11", *WARNINGS, f"-I{CHECKERS}", f"-I{folder}")
@@ -234,6 +232,7 @@ WITH_SVE, WITHOUT_SVE = "max", "cortex-a57"
 SHORT_VECTORS, LONG_VECTORS = (f"max,sve-default-vector-length={n}" for n in (16, 256))
 AARCH64 = Architecture("aarch64", WITH_SVE, WITHOUT_SVE, SHORT_VECTORS, LONG_VECTORS)
 ARCHITECTURES = {arch.name: arch for arch in (X86_64, AARCH64)}
+HOST = next((arch for arch in ARCHITECTURES.values() if arch.is_native), X86_64)
 
 
 def build_dispatch_check(
@@ -276,6 +275,23 @@ def build_preload(arch: Architecture, routine: Path, target: Path, *compiler: st
     lto = [flag for flag in command if "-flto" in flag]
     output_of(*arch.gcc, *lto, "-O2", "-shared", compiled, "-o", target)
     return target
+
+
+NO_BUILTIN = ("-O2", "-fno-builtin")
+
+
+def preload_check(arch: Architecture, folder: Path) -> Path:
+    """preload_check, and beside it the library that it loads, plugin.so."""
+    plugin = (*NO_BUILTIN, "-shared", "-fPIC", "-DPLUGIN")
+    arch.program(folder, "preload_check", *plugin).rename(folder / "plugin.so")
+    linked = (*NO_BUILTIN, "-fPIE", "-pie", "-pthread", "-ldl")
+    return arch.program(folder, "preload_check", *linked)
+
+
+def fortified_check(arch: Architecture, folder: Path) -> Path:
+    """The same, compiled so that copies beyond a buffer are found."""
+    flags = ("-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-w", "-pthread", "-ldl")
+    return arch.program(folder, "preload_check", *flags)
 
 
 # What a test that renders many routines makes of each: its prefix, and the sizes at which its code
