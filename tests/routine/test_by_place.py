@@ -123,6 +123,20 @@ class Things:
         command = (*self.arch.on(**variables), self.program, *words)
         return [line.strip() for line in output_of(*command).splitlines()]
 
+    def map_of(self, text: str) -> list[MappedPlace]:
+        """Of its own places, `NAME:WAY` or `NAME:WAY:LEAST`."""
+        words = (word.split(":") for word in text.split())
+        return [
+            place_of(self.program, self.arch, name, way, *map(int, least))
+            for name, way, *least in words
+        ]
+
+    def assert_says(self, library: Path, text: str) -> None:
+        """`WORDS -> WAY, ...`: what the program gets, and what it says of each call."""
+        calls = [part.partition(" ->") for part in text.split(", ")]
+        words = [word for call, _, _ in calls for word in call.split()]
+        assert self.ways(library, *words) == [said.strip() for _, _, said in calls]
+
 
 @pytest.fixture(scope="module")
 def things(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Architecture], Things]:
@@ -147,62 +161,64 @@ def compiled(monkeypatch, things, tmp_path: Path) -> Callable[..., Path]:
     return of
 
 
-def map_of_all(its: Things) -> list[MappedPlace]:
-    ways = {"first": "libc", "second": "cold", "moving": "hot", "ending": "consume"}
-    places = [place_of(its.program, its.arch, name, way) for name, way in ways.items()]
-    return [*places, place_of(its.program, its.arch, "setting", "libc", 4096)]
+ALL = "first:libc second:cold moving:hot ending:consume setting:libc:4096"
+EACH = (
+    "first:1024 -> 1 libc, second:2047 -> 1 cold, moving:1500 -> 1 hot, ending:1024 -> 1 consume, "
+    "setting:5000 -> 1 libc"
+)
+OTHERS = ", ".join(
+    f"{name}:{size} ->"
+    for size in (0, 1, 511, 512, 1023, 2048, 60000)
+    for name in ("first", "moving", "ending")
+)
+RANGES = [
+    *("first:512 ->", "first:1023 ->", "first:1024 -> 1 libc", "first:2047 -> 1 libc"),
+    *("first:2048 -> 1 libc", "first:4095 -> 1 libc", "first:4096 -> 1 cold"),
+    *("first:8191 -> 1 cold", "first:8192 ->", "first:16383 ->", "first:16384 -> 1 libc"),
+    *("first:32767 -> 1 libc", "first:32768 ->", "first:60000 ->"),
+]
+# The map, and runs. What is kept of a place holds for its own sizes, whichever comes first; an
+# entry point need not be right for buffers that overlap.
+RUNS = {
+    "each place takes its way": (ALL, f"{EACH}, {EACH}"),
+    "other sizes are the routine's": (ALL, OTHERS),
+    "other places are the routine's": ("second:libc", "first:1024 ->, setting:1024 ->"),
+    "a map of no places changes nothing": ("", "first:1024 ->, setting:4096 ->"),
+    "sizes with one way on both sides of others": (
+        "first:libc first:libc:2048 first:cold:4096 first:libc:16384",
+        *(", ".join(order) for order in (RANGES, RANGES[::-1], RANGES[3:] + RANGES)),
+    ),
+    "overlapping buffers": (
+        ALL,
+        *(
+            ", ".join([f"overlap {name}:1024 ->", f"{name}:1024 -> 1 {way}"] * 2)
+            for name, way in {"first": "libc", "moving": "hot", "ending": "consume"}.items()
+        ),
+    ),
+    "threads": (ALL, "thread first:1024 -> 4000 libc"),
+    "handlers": (ALL, "handler second:1024 -> 1 cold, second:1024 -> 1 cold"),
+    "children": (ALL, "first:1024 -> 1 libc, fork first:1024 -> 1 libc, second:1024 -> 1 cold"),
+    "room for two": (
+        "first:libc first:cold:2048",
+        "first:1024 -> 1 libc, first:2048 -> 1 cold, first:1024 -> 1 libc",
+    ),
+}
+
+
+@each(lambda arch: RUNS)
+def test_each_place_takes_its_way_and_copies_right(things, compiled, arch, case) -> None:
+    its, (places, *all_of_map) = things(arch), case
+    library = compiled(arch, *its.map_of(places))
+    for calls in all_of_map:
+        its.assert_says(library, calls)
 
 
 @each()
-def test_each_place_takes_its_way(things, compiled, arch) -> None:
+def test_a_full_table_loses_places_never_copies(things, compiled, arch) -> None:
     its = things(arch)
-    words = ("first:1024", "second:2047", "moving:1500", "ending:1024", "setting:5000")
-    expected = ["1 libc", "1 cold", "1 hot", "1 consume", "1 libc"]
-    library = compiled(arch, *map_of_all(its))
-    assert its.ways(library, *words, *words) == 2 * expected
-
-
-@each()
-def test_other_sizes_and_other_places_are_the_routine_s(things, compiled, arch) -> None:
-    its = things(arch)
-    sizes = (0, 1, 511, 512, 1023, 2048, 60000)
-    words = [f"{name}:{size}" for size in sizes for name in ("first", "moving", "ending")]
-    library = compiled(arch, *map_of_all(its))
-    assert its.ways(library, *words) == [""] * len(words)
-    library = compiled(arch, place_of(its.program, arch, "second", "libc"))
-    assert its.ways(library, "first:1024", "setting:1024") == [""] * 2
-
-
-@each()
-def test_sizes_with_one_way_on_both_sides_of_others(things, compiled, arch) -> None:
-    """Whichever comes first, what is kept of it holds for its own sizes alone."""
-    its = things(arch)
-    ways = {1024: "libc", 2048: "libc", 4096: "cold", 16384: "libc"}
-    places = [place_of(its.program, arch, "first", way, least) for least, way in ways.items()]
-    expected = {
-        **{512: "", 1023: "", 1024: "1 libc", 2047: "1 libc", 2048: "1 libc", 4095: "1 libc"},
-        **{4096: "1 cold", 8191: "1 cold", 8192: "", 16383: ""},
-        **{16384: "1 libc", 32767: "1 libc", 32768: "", 60000: ""},
-    }
-    library = compiled(arch, *places)
-    for sizes in (list(expected), list(expected)[::-1], list(expected)[3:] + list(expected)):
-        words = [f"first:{size}" for size in sizes]
-        assert its.ways(library, *words) == [expected[size] for size in sizes]
-
-
-@each()
-def test_overlapping_buffers_are_copied_right(things, compiled, arch) -> None:
-    """An entry point need not be right for them, whichever comes first at a place."""
-    its = things(arch)
-    library = compiled(arch, *map_of_all(its))
-    for name, way in {"first": "libc", "moving": "hot", "ending": "consume"}.items():
-        words = ("overlap", f"{name}:1024", f"{name}:1024") * 2
-        assert its.ways(library, *words) == ["", f"1 {way}"] * 2
-
-
-@each()
-def test_a_map_of_no_places_changes_nothing(things, compiled, arch) -> None:
-    assert things(arch).ways(compiled(arch), "first:1024", "setting:4096") == [""] * 2
+    places = its.map_of("first:libc first:cold:2048")
+    library = compiled(arch, *places, flags="-DASTEROPE_ROOM=1")
+    its.assert_says(library, "first:1024 -> 1 libc, first:2048 ->, first:1024 -> 1 libc")
 
 
 @each()
@@ -217,27 +233,6 @@ def test_a_place_in_a_library_that_is_loaded_later(things, compiled, arch) -> No
     assert first == "1 cold" and second in ("", "1 cold")
 
 
-@each()
-def test_threads_handlers_and_children(things, compiled, arch) -> None:
-    its = things(arch)
-    library = compiled(arch, *map_of_all(its))
-    assert its.ways(library, "thread", "first:1024") == ["4000 libc"]
-    assert its.ways(library, "handler", "second:1024", "second:1024") == ["1 cold"] * 2
-    assert its.ways(library, "first:1024", "fork", "first:1024", "second:1024") == [
-        *("1 libc", "1 libc", "1 cold"),
-    ]
-
-
-@each()
-def test_a_full_table_loses_places_never_copies(things, compiled, arch) -> None:
-    its = things(arch)
-    places = [place_of(its.program, arch, "first", *way) for way in (("libc",), ("cold", 2048))]
-    words = ("first:1024", "first:2048", "first:1024")
-    assert its.ways(compiled(arch, *places), *words) == ["1 libc", "1 cold", "1 libc"]
-    library = compiled(arch, *places, flags="-DASTEROPE_ROOM=1")
-    assert its.ways(library, *words) == ["1 libc", "", "1 libc"]
-
-
 COMPILERS = {
     "gcc -O0": ("gcc", "-O0"),
     "gcc -O3 -flto": ("gcc", "-O3 -flto -std=gnu99"),
@@ -250,17 +245,15 @@ COMPILERS = {
 def test_other_compilers_and_flags(things, compiled, arch, case) -> None:
     its = things(arch)
     cc, flags = case
-    library = compiled(arch, *map_of_all(its), cc=getattr(arch, cc)[0], flags=flags)
-    assert its.ways(library, "first:1024", "second:1024", "second:100", "setting:4096") == [
-        *("1 libc", "1 cold", "", "1 libc"),
-    ]
+    library = compiled(arch, *its.map_of(ALL), cc=getattr(arch, cc)[0], flags=flags)
+    its.assert_says(library, f"second:100 ->, {EACH}")
 
 
 @each()
 def test_the_routine_of_several_profiles_asks(things, compiled, arch) -> None:
     its = things(arch)
     names = ("first", "second", "moving", "ending", "setting")
-    places = [place_of(its.program, arch, name, "libc", 4096) for name in names[1:]]
+    places = its.map_of(" ".join(f"{name}:libc:4096" for name in names[1:]))
     words = [f"{name}:{size}" for name in names for size in (100, 1024, 4096, 5000, 8192)]
     expected = ["1 libc" if "first" not in w and w[-4:] in ("4096", "5000") else "" for w in words]
     texts = render_dispatch({"own": its.profile}, by_place=LEAST)
@@ -282,7 +275,7 @@ def test_the_command_compiles_it(things, profile, tmp_path: Path, capsys, arch) 
     its, library = things(arch), tmp_path / "lib.so"
     profile.write_text(json.dumps(plain_profile(arch.name)))  # which any CPU fits
     its_map = tmp_path / "places.json"
-    its_map.write_text(text_of([place_of(its.program, arch, "first", "libc")], ["program"]))
+    its_map.write_text(text_of(its.map_of("first:libc"), ["program"]))
     before = set(tmp_path.iterdir())
     assert command(profile, "--preload", library, "--places", its_map) == 0
     assert set(tmp_path.iterdir()) == {*before, library}

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, each
@@ -167,24 +168,23 @@ def assert_aligned(arch: Architecture, function: Function, has_loop: bool, name:
     assert bool(begins) == has_loop, name
 
 
+def assert_is_what_was_timed(arch: Architecture, t: Any, timed: Function, ships: Function) -> None:
+    assert differences_of(arch, t, timed.instructions, ships.instructions) == [], t.name
+    more, _ = taken_apart(arch, timed.instructions, ships.instructions)
+    assert_prologue(arch, t, more)
+    for function in (timed, ships):
+        assert_aligned(arch, function, not t.is_whole, t.name)
+
+
 @each(slow=False)
 def test_every_pipeline_is_what_was_timed(candidates, tmp_path, arch):
     pipelines, functions = shipped(arch, tmp_path), candidates(arch)
     assert {t.variant for t in pipelines} == set(arch.pipelines.variants())
     for axis in ("pd", "pw"):
         assert {getattr(t, axis) for t in pipelines} == set(arch.pipelines.VALUES[axis])
-    faults = []
     for t, pipeline in pipelines.items():
         candidate = functions[f"asterope_candidate_{t.variant.symbol}"]
-        faults += [
-            f"{t.name}: {fault}"
-            for fault in differences_of(arch, t, candidate.instructions, pipeline.instructions)
-        ]
-        more, _ = taken_apart(arch, candidate.instructions, pipeline.instructions)
-        assert_prologue(arch, t, more)
-        for function in (candidate, pipeline):
-            assert_aligned(arch, function, not t.is_whole, t.name)
-    assert not faults, "\n".join(faults[:20])
+        assert_is_what_was_timed(arch, t, candidate, pipeline)
 
 
 def test_what_is_stored_past_the_caches_is_there_before_the_copy_returns(candidates):
@@ -269,12 +269,7 @@ def test_every_set_is_what_was_timed(candidates, tmp_path, arch):
     assert {t.pw for t in sets} == set(arch.set_pipelines.AXES[-1].values)
     for t in sets:
         timed = candidates(arch)[f"asterope_set_candidate_{t.variant.symbol}"]
-        pipeline = functions[f"asterope_set_{t.symbol}"]
-        assert differences_of(arch, t, timed.instructions, pipeline.instructions) == [], t.name
-        more, _ = taken_apart(arch, timed.instructions, pipeline.instructions)
-        assert_prologue(arch, t, more)
-        for function in (timed, pipeline):
-            assert_aligned(arch, function, not t.is_whole, t.name)
+        assert_is_what_was_timed(arch, t, timed, functions[f"asterope_set_{t.symbol}"])
 
 
 def assert_begins_alike(arch: Architecture, timed: Function, ships: Function, name: str) -> None:

@@ -163,8 +163,7 @@ def assert_right(
     assert not wrong, "\n".join(wrong)
     assert done.returncode == 0, done.stderr
     functions = [*FUNCTIONS, *(f"memcpy_{name}" for name in intents), *["memset"] * sets]
-    lines = [line for line in done.stdout.splitlines() if not line.endswith(" bytes")]
-    assert lines == [f"ok asterope_{function}" for function in functions]
+    assert {f"ok asterope_{function}" for function in functions} <= {*done.stdout.splitlines()}
 
 
 # --- Profiles and their routines ------------------------------------------------------------------

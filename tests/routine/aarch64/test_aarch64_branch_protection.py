@@ -10,12 +10,12 @@ from architectures import AARCH64
 from asterope.spaces.aarch64.pipelines import Tuple
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import STRICT_C, Aliased, Memset, need, output_of, render, run
+from disassembly import disassemble
 
 pytestmark = AARCH64.marks(slow=True)
 
 PROTECTED = "-mbranch-protection=standard"
 SVE = Tuple("SVE", "T", "T", "L1KEEP", 2, 4)
-READELF, OBJDUMP = "aarch64-linux-gnu-readelf", "aarch64-linux-gnu-objdump"
 
 
 @pytest.fixture(scope="module")
@@ -34,34 +34,25 @@ def routine(tmp_path_factory) -> Path:
     )
 
 
-def object_of(routine: Path, folder: Path, compiler: tuple[str, ...], *flags: str) -> Path:
-    need(compiler[0])
-    target = folder / "routine.o"
-    output_of(*compiler, *STRICT_C, "-O2", *flags, "-c", routine, "-o", target)
-    return target
+@pytest.fixture(scope="module", params=[AARCH64.gcc, AARCH64.clang], ids=lambda c: c[0])
+def objects(request, routine) -> tuple[Path, Path]:
+    """Protected, and not."""
+    need(request.param[0])
+    targets = routine.with_name("protected.o"), routine.with_name("plain.o")
+    for target, flags in zip(targets, ((PROTECTED,), ())):
+        output_of(*request.param, *STRICT_C, "-O2", *flags, "-c", routine, "-o", target)
+    return targets
 
 
-COMPILERS = pytest.mark.parametrize("compiler", [AARCH64.gcc, AARCH64.clang], ids=lambda c: c[0])
-
-
-@COMPILERS
-def test_the_object_says_that_it_is_protected_and_only_where_it_was_asked_for(
-    tmp_path, routine, compiler
-):
-    notes = output_of(READELF, "-n", object_of(routine, tmp_path, compiler, PROTECTED))
-    assert re.search(r"AArch64 feature: BTI, PAC", notes)
-    plain = output_of(READELF, "-n", object_of(routine, tmp_path, compiler))
+def test_the_object_says_that_it_is_protected_and_only_where_it_was_asked_for(objects):
+    protected, plain = (output_of(AARCH64.readelf, "-n", target) for target in objects)
+    assert re.search(r"AArch64 feature: BTI, PAC", protected)
     assert "BTI" not in plain
 
 
-@COMPILERS
-def test_every_function_that_may_be_jumped_to_begins_with_a_landing_pad(
-    tmp_path, routine, compiler
-):
-    target = object_of(routine, tmp_path, compiler, PROTECTED)
-    listing = output_of(OBJDUMP, "-d", "--no-show-raw-insn", target)
-    firsts = dict(re.findall(r"^[0-9a-f]+ <(\w+)>:\n +[0-9a-f]+:\t(.*)$", listing, re.M))
-    symbols = output_of("aarch64-linux-gnu-nm", target)
+def test_every_function_that_may_be_jumped_to_begins_with_a_landing_pad(objects):
+    code = disassemble(objects[0], AARCH64)
+    symbols = output_of(AARCH64.nm, objects[0])
     functions = set(re.findall(r"^\w+ T (asterope_\w+)$", symbols, re.M))
     # These, and what is local, are jumped to by name alone.
     functions -= {name for name in functions if name.endswith("_inner")}
@@ -71,31 +62,25 @@ def test_every_function_that_may_be_jumped_to_begins_with_a_landing_pad(
     assert functions >= {"asterope_sense_1", "asterope_memcpy_hot"}
     for name in functions:
         # what compilers make is signed, which is a landing pad as well
-        assert re.match(r"bti\tc|paciasp", firsts[name]), f"{name}: {firsts[name]}"
+        assert code[name].instructions[0] in ("bti c", "paciasp"), name
 
 
-def test_no_branch_leaves_through_a_register_that_would_need_another_pad(tmp_path, routine):
+def test_no_branch_leaves_through_a_register_that_would_need_another_pad(objects):
     """`br` to a function needs x16 or x17, unless that has a pad for jumps."""
-    target = object_of(routine, tmp_path, AARCH64.gcc)
-    listing = output_of(OBJDUMP, "-d", "--no-show-raw-insn", target)
-    assert set(re.findall(r"\tbl?r\t(\w+)", listing)) <= {"x16", "x17"}
+    for name, function in disassemble(objects[1], AARCH64).items():
+        for instruction in function.instructions:
+            assert not re.match(r"bl?r (?!x1[67]$)", instruction), f"{name}: {instruction}"
 
 
-@COMPILERS
-def test_the_linker_finds_nothing_unprotected(tmp_path, routine, compiler):
-    target = object_of(routine, tmp_path, compiler, PROTECTED)
-    done = run(
-        *(*AARCH64.gcc, "-shared", "-nostdlib", "-Wl,-z,force-bti", "-Wl,--fatal-warnings", target),
-        *("-o", tmp_path / "library.so"),
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert "BTI" in output_of(READELF, "-n", tmp_path / "library.so")
+LINKED = (*AARCH64.gcc, "-shared", "-nostdlib", "-Wl,-z,force-bti")
 
 
-def test_the_linker_would_say_what_is_unprotected(tmp_path, routine):
-    target = object_of(routine, tmp_path, AARCH64.gcc)
-    done = run(
-        *(*AARCH64.gcc, "-shared", "-nostdlib", "-Wl,-z,force-bti", target, "-o", tmp_path / "l.so")
-    )
-    assert "BTI" in done.stderr
+def test_the_linker_finds_nothing_unprotected(objects, tmp_path):
+    library = tmp_path / "library.so"
+    done = run(*LINKED, "-Wl,--fatal-warnings", objects[0], "-o", library)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "BTI" in output_of(AARCH64.readelf, "-n", library)
+
+
+def test_the_linker_would_say_what_is_unprotected(objects, tmp_path):
+    assert "BTI" in run(*LINKED, objects[1], "-o", tmp_path / "library.so").stderr
