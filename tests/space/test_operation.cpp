@@ -8,13 +8,12 @@
 namespace asterope {
 namespace {
 
-TEST(Operations, are_found_by_their_names_alone_and_have_the_space_of_that_function) {
+TEST(Operations, are_found_by_their_names_alone_and_by_their_copies) {
     EXPECT_EQ(find_operation("memcpy"), Operation::copy);
     EXPECT_EQ(find_operation("memset"), Operation::set);
     for (const char* name : {"", "memmove", "Memset", "memset ", "mem"}) {
         EXPECT_FALSE(find_operation(name)) << name;
     }
-    for (const OperationFacts& facts : kOperations) EXPECT_EQ(facts.name, facts.space->function);
     asterope_variant variant = made_up("XMM", "T", "T", "none", 0);
     EXPECT_EQ(operation_of(variant), Operation::copy);
     variant.space = &asterope_sets;

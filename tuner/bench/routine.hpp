@@ -17,7 +17,7 @@ struct RoutineOptions {
     Operation operation = Operation::copy;
     int rounds; ///< the default is the command's
     int cpu = -1;
-    std::string symbol() const { return "asterope_" + name_of(operation); }
+    std::string symbol() const { return symbol_of(operation); }
 };
 
 /// --routine, --rounds and --cpu.

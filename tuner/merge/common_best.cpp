@@ -34,7 +34,7 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
     }
     return std::unique_ptr<OperationSearch>(
         new OperationSearch{plan,
-                            Spaces(Features(machine.cpu, {}), facts_of(operation).reads, false,
+                            Spaces(Features(machine.cpu, {}), operation == Operation::copy, false,
                                    operation, Spaces::Invalids()),
                             {}});
 }

@@ -18,7 +18,7 @@ class CommonSearch {
     CommonSearch(Run& run, const MergedTimings& timings, const std::vector<MergeSource>& sources)
         : run_(run), timings_(timings), sources_(sources),
           objectives_(with_intents(run.plan.objective, {})) {
-        if (!facts_of(run.plan.operation).reads) objectives_.resize(1); // no caller knows more
+        objectives_.resize(run.objectives.size());
         for (const Candidate& one : run.spaces.space) {
             places_.emplace(one.name(), static_cast<Entrant>(named_.size()));
             named_.push_back({.name = one.name()});

@@ -64,7 +64,7 @@ std::string title_of(const Choice& choice) {
     if (choice.kind == ChoiceKind::small)
         return std::string(facts_of(choice.operation).small_title);
     if (!choice.intent) return facts_of(choice.kind).title;
-    return "asterope_" + name_of(choice.operation) + '_' + name_of(*choice.intent);
+    return symbol_of(choice.operation) + '_' + name_of(*choice.intent);
 }
 
 /// A row that only tells a copy, and maybe its ratio and bandwidth.

@@ -236,8 +236,8 @@ std::string entry_points_sentence(const Profile& profile, Operation operation, s
     }
     std::string known;
     for (const auto& [workload, ratios] : intents) {
-        known += (known.empty() ? "" : ", ") + ("asterope_memcpy_" + name_of(workload)) + ' ' +
-                 times(geometric_mean(ratios));
+        known += (known.empty() ? "" : ", ") + symbol_of(operation) + '_' + name_of(workload) +
+                 ' ' + times(geometric_mean(ratios));
     }
     return known.empty() ? "" : wrapped("Entry points, each in its own situation: " + known + '.');
 }

@@ -77,7 +77,7 @@ CopyFunction load_routine(const std::string& profile, Operation operation,
     std::string reason;
     void* library = load_library(built.library(), reason);
     if (!library) throw Failure(reason);
-    const std::string symbol = "asterope_" + name_of(operation);
+    const std::string symbol = symbol_of(operation);
     return reinterpret_cast<CopyFunction>(dlsym(library, symbol.c_str()));
 }
 

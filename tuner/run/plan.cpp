@@ -33,7 +33,7 @@ std::vector<Operation> parse_operations(const std::string& text) {
     std::string names;
     for (const OperationFacts& one : kOperations) {
         operations.push_back(one.operation);
-        names += (names.empty() ? "" : ",") + std::string(one.name);
+        names += (names.empty() ? "" : ",") + name_of(one.operation);
         if (text == names) return operations;
     }
     throw BadInput("--operations '" + text.substr(0, 40) +
@@ -210,7 +210,7 @@ std::vector<Workload> Plan::measured() const {
 
 std::vector<Objective> Plan::objectives() const {
     std::vector<Objective> objectives = with_intents(objective, measured());
-    if (!facts_of(operation).reads) objectives.resize(1); // no caller knows more
+    if (operation != Operation::copy) objectives.resize(1); // it has one entry point
     return objectives;
 }
 

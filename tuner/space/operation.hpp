@@ -17,12 +17,9 @@ enum class Operation { copy, set };
 
 struct OperationFacts {
     Operation operation;
-    std::string_view name;       ///< libc's, as options, logs and profiles have it
     const char* prefix;          ///< of what logs have of each operation
     const asterope_space* space; ///< of its pipelines
-    /// Whether it has a source: where that is, callers may know, and copies sense; several threads
-    /// share the work, extension axes are tried, and more sizes are searched by default.
-    bool reads;
+    bool reads;            ///< whether it has a source: more sizes are searched by default, then
     std::size_t most_rows; ///< of the routine: each is code that a program keeps in its first cache
     const char* many;      ///< what sentences call its calls
     std::string_view small;       ///< what sentences call its small members
@@ -30,23 +27,27 @@ struct OperationFacts {
 };
 
 inline constexpr std::array<OperationFacts, 2> kOperations = {
-    {{Operation::copy, "memcpy", "", &asterope_copies, true, 8, "copies", "small copies",
-      "Small copies"},
-     {Operation::set, "memset", "set_", &asterope_sets, false, 4, "sets", "small sets",
-      "Small sets"}}};
+    {{Operation::copy, "", &asterope_copies, true, 8, "copies", "small copies", "Small copies"},
+     {Operation::set, "set_", &asterope_sets, false, 4, "sets", "small sets", "Small sets"}}};
 
 constexpr const OperationFacts& facts_of(Operation operation) {
     return kOperations[static_cast<std::size_t>(operation)];
 }
 
+/// libc's, as options, logs and profiles have it.
 inline std::string name_of(Operation operation) {
-    return std::string(facts_of(operation).name);
+    return facts_of(operation).space->function;
+}
+
+/// What the routine calls its function.
+inline std::string symbol_of(Operation operation) {
+    return "asterope_" + name_of(operation);
 }
 
 /// The operation of that name.
-constexpr std::optional<Operation> find_operation(std::string_view name) {
+inline std::optional<Operation> find_operation(std::string_view name) {
     for (const OperationFacts& one : kOperations) {
-        if (one.name == name) return one.operation;
+        if (one.space->function == name) return one.operation;
     }
     return std::nullopt;
 }
