@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import spaces
 from ..spaces import ARCHITECTURES, probes, threads
-from ..spaces.kinds import KINDS, MEMCPY, MEMSET, SENSING, kinds_of
+from ..spaces.kinds import KINDS, MEMCPY, SENSING, kinds_of
 from .faults import REMEDY, Fault, Place, shown
 from .schema import profile_validator, refuse_what_breaks
 
@@ -94,7 +94,7 @@ def _refuse_false_choice(
     for where, fields in _tuples_of(choice):
         reason = kind.why_not(**fields)
         if reason is not None:
-            what = "set" if choice["operation"] == MEMSET else "copy"
+            what = "copy" if kind.Tuple.loads else "set"
             raise Fault(f"no such {what}: {reason}: {REMEDY}", (*place, *where))
     winner = kind.Tuple(**copies["plain" if "probe" in copies else "taken"])
     if choice["kind"] == "small" and choice["up_to"] != winner.bound:
