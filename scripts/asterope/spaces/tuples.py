@@ -116,7 +116,7 @@ class _Pipeline(axis.Copy):
 def classes(
     module: str,
     axes: tuple[Axis, ...],
-    lacks: dict[str, Any] | None = None,
+    of_copies: tuple[Axis, ...] = (),
     *,
     vectors: tuple[str, ...],
     whole: tuple[str, ...],
@@ -124,12 +124,17 @@ def classes(
 ) -> Any:
     """The class Tuple of a space, in `module`, and its VARIANT: frozen, with a field for each axis.
 
-    `lacks`: what stands for the axes that the templates ask for and the space has not. `vectors`:
-    the register types that are plain loads and stores; `whole`: those of which one instruction, or
-    a sequence that belongs together, does the whole copy; `edges`: those that move a few bytes by
-    themselves, where others leave that to another type; all of `vectors` where it is missing.
+    `of_copies`: of sets, the axes that the templates ask for: a set has no lt, and of the others
+    that its space lacks the defaults. `vectors`: the register types that are plain loads and
+    stores; `whole`: those of which one instruction, or a sequence that belongs together, does the
+    whole copy; `edges`: those that move a few bytes by themselves, where others leave that to
+    another type; all of `vectors` where it is missing.
     """
     variant_axes = tuple(one for one in axes if one.stage in ("", one.field))
+    own = [one.field for one in axes]
+    lacks = {one.field: one.default for one in of_copies if one.field not in own}
+    if of_copies:
+        lacks |= {"loads": False, "lt": ""}
     marked = tuple(one for one in axes if one.mark is not None)
     shared = {
         "MARKED": marked,
@@ -137,7 +142,7 @@ def classes(
         "EDGES": vectors if edges is None else edges,
         "WHOLE": whole,
         "__module__": module,
-        **(lacks or {}),
+        **lacks,
     }
 
     def made(name: str, of: tuple[Axis, ...], doc: str) -> Any:

@@ -41,13 +41,7 @@ AXES = (
 # In which order variants are counted, the last one fastest: ties are broken in this order.
 _NESTING = ("pw", "tb", "st", "rt")
 
-# What the templates ask of a pipeline, and a set has not.
-_LACKS = {
-    **{"loads": False, "lt": "", "pt": "none", "ps": 0, "pd": 0},
-    **{"pi": 1, "clear": "none", "dir": "up"},
-}
-
-Tuple = tuples.classes(__name__, AXES, _LACKS, vectors=VECTORS, whole=(MOPS,), edges=("Q",))
+Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, vectors=VECTORS, whole=(MOPS,), edges=("Q",))
 
 # Stores and nothing else, on any AArch64 CPU: what sets where the CPU lacks what the winners need,
 # and where noise hid which set is the fastest.

@@ -47,10 +47,7 @@ AXES = (
 # In which order variants are counted, the last one fastest: ties are broken in this order.
 _NESTING = ("pw", "tb", "st", "rt")
 
-# What the templates ask of a pipeline, and a set has not.
-_LACKS = {"loads": False, "lt": "", "pt": "none", "ps": 0, "pd": 0, "pi": 1, "dir": "up"}
-
-Tuple = tuples.classes(__name__, AXES, _LACKS, vectors=VECTORS, whole=WHOLE)
+Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, vectors=VECTORS, whole=WHOLE)
 
 # Stores and nothing else, on any x86-64 CPU: what sets where the CPU lacks what the winners need,
 # and where noise hid which set is the fastest.
