@@ -133,21 +133,8 @@ json whole() {
     return to_json(profile);
 }
 
-/// The first three of the space as files have them, with all axes where one uses any beyond the
-/// paper's.
-const json kTuples[] = {
-    {{"rt", "ZMM"}, {"lt", "T"}, {"st", "NT"}, {"pt", "T0"}, {"ps", 4}, {"pd", 8}},
-    {{"rt", "REP_MOVSB"}, {"lt", "T"}, {"st", "T"}, {"pt", "none"}, {"ps", 0}, {"pd", 0}},
-    {{"rt", "YMM"},
-     {"lt", "T"},
-     {"st", "T"},
-     {"pt", "T1"},
-     {"ps", 8},
-     {"pd", 6},
-     {"tb", 4},
-     {"pi", 1},
-     {"pw", 16},
-     {"dir", "up"}}};
+/// The first three of the space as files have them.
+const json kTuples[] = {to_json(kSpace[0]), to_json(kSpace[1]), to_json(kSpace[2])};
 
 json ratio(double median, double low, double high) {
     return {{"median", median}, {"low", low}, {"high", high}};
