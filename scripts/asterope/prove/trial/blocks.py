@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 LIBC, LIBC_AGAIN, ROUTINE = "libc", "libc again", "routine"
 
@@ -19,6 +20,13 @@ class Block:
     sizes: Sequence[float]
     calls: int
     gap: int = 1  # calls that were timed as one
+
+
+class Pair(NamedTuple):
+    """Of periods."""
+
+    process: str
+    number: int
 
 
 @dataclass(frozen=True, order=True)
@@ -46,7 +54,7 @@ class Seen:
     # Each has a block of every way, in time's order: the place changed its way by itself.
     cycles: list[Sequence[Block]] = field(default_factory=list)
     # By pair of periods: the blocks of the places went one way all together.
-    together: dict[Hashable, list[Block]] = field(default_factory=dict)
+    together: dict[Pair, list[Block]] = field(default_factory=dict)
 
     def add(self, other: Seen) -> None:
         self.calls += other.calls
@@ -72,7 +80,7 @@ class Observed:
     places: dict[Place, Seen] = field(default_factory=dict)
     # By pair of periods, of each thread: a block of two "calls", which are its CPU time, and what
     # it took but for the longest intervals (0: these are not known).
-    together: dict[Hashable, list[Block]] = field(default_factory=dict)
+    together: dict[Pair, list[Block]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
 
     def add(self, other: Observed) -> None:

@@ -11,7 +11,7 @@ from ...faults import one_line
 from ...record.calls import Sites
 from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
 from . import blocks
-from .blocks import LIBC, ROUTINE, Block, Observed, Place, Seen
+from .blocks import LIBC, ROUTINE, Block, Observed, Pair, Place, Seen
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
@@ -153,7 +153,7 @@ class _Reader:
     def _read_together(self, page: int, seen: Sequence[Seen], observed: Observed) -> None:
         for found in filter(None, self._blocks(page)):
             period, place, block = found
-            pair = (str(self._path), period // 2)
+            pair = Pair(str(self._path), period // 2)
             if place == _ALL:
                 observed.together.setdefault(pair, []).append(block)
             elif place < len(seen):

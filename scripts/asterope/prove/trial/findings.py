@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
-from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
+from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Pair, Place, Seen
 from .statistics import (
     NO_TRIMMING,
     Cells,
@@ -172,7 +172,7 @@ def _together(observed: Observed, way: str, seconds: float, part: float) -> Save
         for place, seen in observed.places.items()
         if seen.together
     }
-    usual: dict[tuple[Hashable, str], float] = {}
+    usual: dict[tuple[Pair, str], float] = {}
     for place, level in levels.items():
         for pair, blocks in observed.places[place].together.items():
             for block in blocks:

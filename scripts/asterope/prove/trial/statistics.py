@@ -4,11 +4,12 @@ periods. All of it is of means, as a program's time is the sum of what its copie
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist, median
 
-from .blocks import Block
+from .blocks import Block, Pair
 
 # The longest intervals of a place, which hold interrupts and whatever else is no copy's doing.
 LEFT_OUT, _MOST_LEFT_OUT = 0.02, 0.15
@@ -25,6 +26,8 @@ _FAR, _SURELY = 6.0, 3.0
 _NEARLY = 0.95
 # At so many times the level of the shorter period a pair counts at most.
 _HELD_UP = 4.0
+# Processes, of which there is an interval.
+_FEWEST_PROCESSES = 4
 
 
 @dataclass(frozen=True)
@@ -259,7 +262,7 @@ class Period:
         return replace(self, seconds=self.within)
 
 
-Pairs = Mapping[object, tuple[Period, Period]]
+Pairs = Mapping[Pair, tuple[Period, Period]]
 
 
 @dataclass(frozen=True)
@@ -268,7 +271,7 @@ class Saved:
     periods, what that contributes to the error."""
 
     seconds: float
-    errors: Mapping[object, float]
+    errors: Mapping[Pair, float]
 
 
 def saved(pairs: Pairs, usual: float, seconds: float, part: float) -> Saved | None:
@@ -314,7 +317,7 @@ def _in_both(first: Period, second: Period) -> float:
     return 2 / (1 / first.usual + 1 / second.usual)
 
 
-def _beyond(pairs: Pairs) -> Mapping[object, float] | None:
+def _beyond(pairs: Pairs) -> Mapping[Pair, float] | None:
     """By pair, what the longest intervals have beyond usual ones; None where that is much of the
     time, or where either way plainly has more of it: else it is chance, which blurs what both take.
     A period has some times what is usual there at most: no way of a copy makes a phase longer in
@@ -338,8 +341,8 @@ def _beyond(pairs: Pairs) -> Mapping[object, float] | None:
 
 
 def _clipped(
-    differences: Mapping[object, float], weights: Mapping[object, float]
-) -> tuple[Mapping[object, float], float]:
+    differences: Mapping[Pair, float], weights: Mapping[Pair, float]
+) -> tuple[Mapping[Pair, float], float]:
     """Those far from most are of pairs whose periods did something else each, in one direction as
     often as in the other, as the order is drawn. Where that is not so, they are the ways' doing.
     And the weight of those that were cut to what is far."""
@@ -369,11 +372,28 @@ def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
     0.1 for 10 %; of its time so much was under the second, and the rest under the first."""
     if found is None or seconds <= 0:
         return None
-    count = len(found.errors)
-    reach = t_quantile(0.975, count - 1) * math.hypot(*found.errors.values())
+    reach = max(_reach(found.errors.values(), len(found.errors)), _reach_of_processes(found.errors))
 
     def faster(by: float) -> float:
         by = max(-0.95 * seconds / part, min(0.95 * seconds / (1 - part), by))
         return (seconds + part * by) / (seconds - (1 - part) * by) - 1
 
     return Estimate(*map(faster, (found.seconds, found.seconds - reach, found.seconds + reach)))
+
+
+def _reach(errors: Collection[float], count: float) -> float:
+    """Of the 95 % interval, of so many independent errors."""
+    return t_quantile(0.975, count - 1) * math.hypot(*errors)
+
+
+def _reach_of_processes(errors: Mapping[Pair, float]) -> float:
+    """As if all pairs of a process had the same error: where its memory lies is its luck. 0 where
+    these are too few processes, or fewer count, as pairs are of one of them for the most part."""
+    sums, pairs = Counter[str](), Counter[str]()
+    for pair, error in errors.items():
+        sums[pair.process] += error
+        pairs[pair.process] += 1
+    count = len(errors) ** 2 / sum(number**2 for number in pairs.values())
+    if count < _FEWEST_PROCESSES:
+        return 0.0
+    return math.sqrt(count / (count - 1)) * _reach(sums.values(), count)
