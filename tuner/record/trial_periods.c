@@ -23,9 +23,8 @@ enum {
 };
 
 static const uint64_t shortest_period_ns = 1000000;
-static const uint64_t turnover = 128 << 20; /* bytes: what large caches hold, some times over */
 static const uint64_t shortest_turnover_ns = 3000000; /* less: all of it is in smaller caches */
-static const uint64_t longest_turnover_ns = 8000000;
+static const uint64_t fast = 16;                      /* bytes a nanosecond, of uncached copies */
 static const uint64_t shortest_interval_ns = 10000;
 static const uint64_t periods_room = 4096; /* so many of one length, before they become longer */
 
@@ -89,9 +88,10 @@ static uint64_t scaled(uint64_t number, uint64_t by, uint64_t of)
 static uint64_t turnover_ns(uint64_t ns_so_far)
 {
     if (!tried.moved) return 0;
-    const uint64_t ns = scaled(ns_so_far, turnover, tried.moved);
-    if (ns < shortest_turnover_ns || ns > 2 * longest_turnover_ns) return 0;
-    return ns < longest_turnover_ns ? ns : longest_turnover_ns;
+    const uint64_t ns = scaled(ns_so_far, trial.turnover, tried.moved);
+    const uint64_t longest = trial.turnover / fast;
+    if (ns < shortest_turnover_ns || ns > 2 * longest) return 0;
+    return ns < longest ? ns : longest;
 }
 
 static void count_period(uint64_t period)

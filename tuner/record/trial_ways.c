@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct trial trial;
 
@@ -83,6 +84,19 @@ static int load_ways(const char *text)
     return number > TRIAL_ROUTINE;
 }
 
+/* Twice the last cache, but not less than 128 MiB, as some systems do not tell it, and not more than
+ * 1 GiB: of a larger one a program has a part. */
+static uint64_t turnover_bytes(void)
+{
+    const int64_t least = 128 << 20, most = 1 << 30;
+    int64_t last = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    last = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    if (2 * last < least) return (uint64_t)least;
+    return (uint64_t)(2 * last < most ? 2 * last : most);
+}
+
 int start_trial(void)
 {
     const char *ways = secure_getenv("ASTEROPE_TRIAL");
@@ -102,6 +116,7 @@ int start_trial(void)
     trial.failed = !load_ways(ways);
     trial.has_counter = !process.has_no_counter;
     trial.seed = process.seed;
+    trial.turnover = turnover_bytes();
     if (trial.has_counter) {
         trial.started = ticks_now();
         trial.started_ns = clock_ns(CLOCK_MONOTONIC);
