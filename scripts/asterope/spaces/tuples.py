@@ -124,16 +124,16 @@ def classes(
 ) -> Any:
     """The class Tuple of a space, in `module`, and its VARIANT: frozen, with a field for each axis.
 
-    `of_copies`: of sets, the axes that the templates ask for: a set has no lt, and of the others
-    that its space lacks the defaults. `vectors`: the register types that are plain loads and
-    stores; `whole`: those of which one instruction, or a sequence that belongs together, does the
-    whole copy; `edges`: those that move a few bytes by themselves, where others leave that to
-    another type; all of `vectors` where it is missing.
+    `of_copies`: the axes that the templates ask for, where the space lacks some of them: it has
+    their defaults, and without lt it is one of sets. `vectors`: the register types that are plain
+    loads and stores; `whole`: those of which one instruction, or a sequence that belongs together,
+    does the whole copy; `edges`: those that move a few bytes by themselves, where others leave that
+    to another type; all of `vectors` where it is missing.
     """
     variant_axes = tuple(one for one in axes if one.stage in ("", one.field))
     own = [one.field for one in axes]
     lacks = {one.field: one.default for one in of_copies if one.field not in own}
-    if of_copies:
+    if "lt" not in own:
         lacks |= {"loads": False, "lt": ""}
     marked = tuple(one for one in axes if one.mark is not None)
     shared = {
