@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from .. import spaces
 from ..profile import Choice, Profile
 from ..render import human_size
-from ..spaces.kinds import MEMCPY, MEMSET
+from ..spaces.kinds import MEMCPY
 from ..spaces.probes import SensingCopy
 from .style import (
     INK,
@@ -109,7 +109,7 @@ def _draw_strips(
         if strip.small:
             s = strip.small.copy
             below = s.bound
-            words = f"small {'sets' if strip.small.operation == MEMSET else 'copies'}"
+            words = f"small {'copies' if s.loads else 'sets'}"
             _bar(axes, y, first, below, SMALL, False, f"{words}:\n{s.shape} {s.rt}")
         for above, up_to, t in strip.bars:
             _bar(axes, y, max(above, below), up_to, colours[t.rt], t.st == "NT", t.rt)
@@ -129,11 +129,9 @@ def _draw_strips(
 def _strips(profile: Profile) -> list[_Strip]:
     """One for each function, or where it senses one for each thing that it may find."""
     strips = []
-    for operation, intent in (
-        (MEMCPY, None),
-        *((MEMCPY, i) for i in profile.intents),
-        (MEMSET, None),
-    ):
+    pipelines = [one for one in profile.choices if one.kind == "pipelines"]
+    functions = dict.fromkeys((one.operation, one.intent) for one in pipelines)
+    for operation, intent in sorted(functions, key=lambda function: function[0]):
         choices = profile.of("pipelines", operation, intent)
         name = f"asterope_{operation}" + (f"_{intent}" if intent else "")
         senses = [one.sensing for one in choices if one.sensing]
@@ -144,9 +142,7 @@ def _strips(profile: Profile) -> list[_Strip]:
                 ways["fetch"] = f"{name},\nif only the destination\nis “cached”"
             ways["cold"] = f"{name},\nif it senses “uncached”"
         small = profile.the("small", operation)
-        strips += [
-            _Strip(label, _joined(choices, way), small) for way, label in ways.items() if choices
-        ]
+        strips += [_Strip(label, _joined(choices, way), small) for way, label in ways.items()]
     return strips
 
 
@@ -201,7 +197,9 @@ def _sensing_words(copy: SensingCopy) -> str:
 
 def _table(profile: Profile) -> Table:
     rows = []
-    for choice in (*profile.of("pipelines"), *profile.of("pipelines", MEMSET)):
+    for choice in profile.choices:
+        if choice.kind != "pipelines" or choice.intent:
+            continue
         ratio, rate, proof = map(choice.evidence.get, ("ratio", "gb_per_s", "proof"))
         function = "" if choice.operation == MEMCPY else f"{choice.operation} "
         rows.append(
