@@ -14,7 +14,6 @@
  * pipeline of each register, load and store type is copied up to 64 MiB, the others of the paper up
  * to 1 MiB, those beyond it up to what three groups of interleaved pages take. */
 #define _GNU_SOURCE
-#include "architecture.h"
 #include "copy_check.h"
 #include "harness.h"
 #include "space/candidates.h"

@@ -4,7 +4,6 @@
 
 #include <setjmp.h>
 
-#include "architecture.h"
 #include "harness.h"
 #include OF_ARCHITECTURE(cpu_state.h)
 
@@ -178,18 +177,27 @@ static bool canary_stands(const unsigned char* start, size_t bytes) {
     return changed == 0;
 }
 
+/* Whether these are the same; says which byte is not, the first one `where` bytes into the copy. */
+static bool same(const char* what, const unsigned char* is, const unsigned char* must_be,
+                 size_t bytes, ptrdiff_t where) {
+    if (memcmp(is, must_be, bytes) == 0) return true;
+    size_t i = 0;
+    while (is[i] == must_be[i]) ++i;
+    return fail_at(what, where + (ptrdiff_t)i, is[i], must_be[i]);
+}
+
+static const char stray[] = "stray write: byte";
+
 /* Says which byte is wrong, once it is known that one is. */
 static bool fail_somewhere(size_t front, size_t back) {
     const unsigned char* d = now.destination;
-    for (size_t i = 0; i < now.bytes; ++i) {
-        if (d[i] != now.source[i]) return fail_at("byte", (ptrdiff_t)i, d[i], now.source[i]);
-    }
+    if (!same("byte", d, now.source, now.bytes, 0)) return false;
     for (size_t i = 1; i <= front; ++i) {
         const unsigned char is = *(d - i);
-        if (is != CANARY) return fail_at("stray write: byte", -(ptrdiff_t)i, is, CANARY);
+        if (is != CANARY) return fail_at(stray, -(ptrdiff_t)i, is, CANARY);
     }
     for (size_t i = now.bytes; i < now.bytes + back; ++i) {
-        if (d[i] != CANARY) return fail_at("stray write: byte", (ptrdiff_t)i, d[i], CANARY);
+        if (d[i] != CANARY) return fail_at(stray, (ptrdiff_t)i, d[i], CANARY);
     }
     return fail("the checker contradicts itself");
 }
@@ -246,19 +254,11 @@ static bool move_once(size_t destination_at, size_t source_at, size_t bytes) {
     const size_t to = high + at_most(CANARY_BYTES, overlap.end - overlap.start - (ptrdiff_t)high);
     const size_t behind = destination_at + bytes;
     const unsigned char *is = overlap.start, *was = image.start;
-    if (memcmp(is + destination_at, was + source_at, bytes) != 0) {
-        for (size_t i = 0; i < bytes; ++i) {
-            const unsigned char got = is[destination_at + i], must = was[source_at + i];
-            if (got != must) return fail_at("byte", (ptrdiff_t)i, got, must);
-        }
-    }
-    if (memcmp(is + from, was + from, destination_at - from) != 0 ||
-        memcmp(is + behind, was + behind, to - behind) != 0) {
-        for (size_t i = from; i < to; ++i) {
-            if (i >= destination_at && i < behind) continue;
-            const ptrdiff_t where = (ptrdiff_t)i - (ptrdiff_t)destination_at;
-            if (is[i] != was[i]) return fail_at("stray write: byte", where, is[i], was[i]);
-        }
+    if (!same("byte", is + destination_at, was + source_at, bytes, 0) ||
+        !same(stray, is + from, was + from, destination_at - from,
+              (ptrdiff_t)from - (ptrdiff_t)destination_at) ||
+        !same(stray, is + behind, was + behind, to - behind, (ptrdiff_t)bytes)) {
+        return false;
     }
     memcpy(overlap.start + destination_at, image.start + destination_at, bytes);
     return returned_right(returned);

@@ -12,7 +12,6 @@
 #define _GNU_SOURCE
 #include <setjmp.h>
 
-#include "architecture.h"
 #include "harness.h"
 #include OF_ARCHITECTURE(breakpoint.h)
 

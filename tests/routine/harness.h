@@ -20,6 +20,19 @@
 
 enum { PAGE = 4096, CANARY = 0xA5 };
 
+/* What programs must know of the architecture that they are compiled for:
+ * #include OF_ARCHITECTURE(header.h). */
+#define IN_QUOTES(path) #path
+
+/* It would take the slash for a division. */
+/* clang-format off */
+#if defined(__aarch64__)
+#define OF_ARCHITECTURE(header) IN_QUOTES(aarch64/header)
+#elif defined(__x86_64__)
+#define OF_ARCHITECTURE(header) IN_QUOTES(x86_64/header)
+#endif
+/* clang-format on */
+
 /* What libc's functions and those under test are called as. */
 typedef void* (*plain_function)(void* destination, const void* source, size_t bytes);
 typedef void* (*plain_set_function)(void* destination, int value, size_t bytes);

@@ -17,7 +17,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "architecture.h"
 #include "harness.h"
 #include OF_ARCHITECTURE(single_step.h)
 

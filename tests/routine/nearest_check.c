@@ -3,10 +3,8 @@
  * Compiled with -DROUTINE="path": the generated file, in which the test has put what fake_cpu.h
  * says in the place of the instructions that ask the CPU. Each line on stdin is a CPU: the numbers
  * there, hexadecimal. Prints for each the name of the profile and the features, as a number. */
-#include <stdbool.h>
-#include <stdio.h>
-
-#include "architecture.h"
+#define _GNU_SOURCE
+#include "harness.h"
 #include OF_ARCHITECTURE(fake_cpu.h)
 
 #include ROUTINE

@@ -49,52 +49,39 @@ static const size_t sizes[] = {0,   1,    2,    3,    4,    5,    7,    8,    9,
 #define MARGIN 256
 
 struct room {
-    unsigned char from[LARGEST + 2 * MARGIN], to[LARGEST + 2 * MARGIN];
+    unsigned char at[2 * LARGEST + 6 * MARGIN];
 };
 
 static unsigned char pattern(size_t i) {
     return (unsigned char)((i * 2654435761u) >> 11);
 }
 
-/* Fills by hand: nothing here may rest on what is tested. */
-static void fill(volatile unsigned char* at, size_t bytes, int shift) {
-    for (size_t i = 0; i < bytes; ++i) at[i] = pattern(i + (size_t)shift);
-}
-
-/* Whether a copy or set of this size and of these offsets was wrong. */
-static int is_wrong(struct room* room, struct way way, size_t bytes, size_t from, size_t to) {
-    const unsigned char *source = room->from + MARGIN + from, byte = (unsigned char)way.value;
-    volatile unsigned char *destination = room->to + MARGIN + to, *end = destination + bytes;
-    void* const at = room->to + MARGIN + to;
-    for (size_t i = 1; i <= 64; ++i) destination[-(ptrdiff_t)i] = end[i - 1] = CANARY;
-    for (size_t i = 0; i < bytes; ++i)
-        destination[i] = (unsigned char)~(way.set ? byte : source[i]);
-    const void* returned = way.set ? way.set(at, way.value, bytes) : way.copy(at, source, bytes);
-    if (returned != (way.returns_end ? end : destination)) return 1;
-    for (size_t i = 1; i <= 64; ++i) {
-        if (destination[-(ptrdiff_t)i] != CANARY || end[i - 1] != CANARY) return 1;
-    }
-    for (size_t i = 0; i < bytes; ++i) {
-        if (destination[i] != (way.set ? byte : source[i])) return 1;
-    }
-    return 0;
-}
-
-/* Copies within one buffer, `distance` apart, with a memcpy that glibc would forgive too. */
-static int moves_wrong(struct room* room, struct way way, size_t bytes, ptrdiff_t distance) {
-    unsigned char *source = room->from + MARGIN, *destination = source + distance;
-    const size_t all = bytes + 2 * MARGIN;
-    fill(room->from, all, 0);
-    const void* end = destination + bytes;
-    if (way.copy(destination, source, bytes) != (way.returns_end ? end : destination)) return 1;
-    for (size_t i = 0; i < bytes; ++i) {
-        if (destination[i] != pattern(MARGIN + i)) return 1;
-    }
-    for (size_t i = 0; i < all; ++i) {
-        const unsigned char* at = room->from + i;
-        if ((at < destination || at >= destination + bytes) && *at != pattern(i)) return 1;
+/* Whether a copy to `distance` bytes behind its source, or a set there, was wrong, or wrote beside:
+ * memcpy forgives overlap, as glibc's does. By hand: nothing here may rest on what is tested. */
+static int is_wrong(struct room* room, struct way way, size_t bytes, size_t from,
+                    ptrdiff_t distance) {
+    const size_t source = 2 * MARGIN + from, to = source + (size_t)distance;
+    const size_t begin = (distance < 0 ? to : source) - 64;
+    const size_t end = (distance < 0 ? source : to) + bytes + 64;
+    volatile unsigned char* const at = room->at;
+    for (size_t i = begin; i < end; ++i) at[i] = pattern(i);
+    void *const there = room->at + to, *const behind = room->at + to + bytes;
+    const void* returned =
+        way.set ? way.set(there, way.value, bytes) : way.copy(there, room->at + source, bytes);
+    if (returned != (way.returns_end ? behind : there)) return 1;
+    for (size_t i = begin; i < end; ++i) {
+        unsigned char must_be = pattern(i);
+        if (i >= to && i < to + bytes) {
+            must_be = way.set ? (unsigned char)way.value : pattern(i - (size_t)distance);
+        }
+        if (at[i] != must_be) return 1;
     }
     return 0;
+}
+
+/* How far the destination lies behind a source that it does not overlap, for these offsets. */
+static ptrdiff_t apart(size_t bytes, size_t from, size_t to) {
+    return (ptrdiff_t)((bytes + 63) / 64 * 64 + MARGIN + to) - (ptrdiff_t)from;
 }
 
 /* Copies of up to `largest` bytes. */
@@ -102,18 +89,18 @@ static int faults(struct room* room, size_t largest) {
     static const size_t offsets[] = {0, 1, 7, 32, 63};
     static const int distances[] = {-200, -64, -33, -16, -8, -1, 1, 7, 8, 31, 64, 65, 130, 250};
     int wrong = 0;
-    fill(room->from, sizeof room->from, 0);
     for (size_t size = 0; size < SIZES && sizes[size] <= largest; ++size) {
         for (size_t i = 0; i < WAYS * 25; ++i) {
             const size_t from = offsets[i % 5], to = offsets[i / 5 % 5];
-            wrong += is_wrong(room, copies[i / 25], sizes[size], from, to);
-            if (i < WAYS * 5) wrong += is_wrong(room, sets[i / 5], sizes[size], 0, from);
+            const ptrdiff_t far = apart(sizes[size], from, to);
+            wrong += is_wrong(room, copies[i / 25], sizes[size], from, far);
+            if (i < WAYS * 5) wrong += is_wrong(room, sets[i / 5], sizes[size], from, 0);
         }
     }
     for (size_t size = 0; size < SIZES && sizes[size] <= largest; size += 3) {
         for (size_t i = 0; i < COUNT_OF(distances); ++i) {
             for (int way = 0; way < WAYS; ++way)
-                wrong += moves_wrong(room, copies[way], sizes[size], distances[i]);
+                wrong += is_wrong(room, copies[way], sizes[size], 0, distances[i]);
         }
     }
     return wrong;
@@ -307,7 +294,6 @@ static int unrelocated(const char* path) {
     char* base = map_raw(path, &symbols, &count, &names);
     int wrong = 0, seen = 0;
     if (!base || !symbols) return -1;
-    fill(room.from, sizeof room.from, 0);
     for (size_t i = 0; i < count; ++i) {
         const char* name = names + symbols[i].st_name;
         const int zeros = strcmp(name, "bzero") == 0, has_room = strstr(name, "_chk") != NULL;
@@ -326,10 +312,9 @@ static int unrelocated(const char* path) {
         checked = at;
         ++seen;
         for (size_t size = 0; size < SIZES; ++size) {
-            wrong += is_wrong(&room, way, sizes[size], 3, 11);
-            if (way.set) wrong += is_wrong(&room, (struct way){.set = way.set}, sizes[size], 3, 11);
-            if (way.copy) wrong += moves_wrong(&room, way, sizes[size], 40);
-            fill(room.from, sizeof room.from, 0);
+            wrong += is_wrong(&room, way, sizes[size], 3, apart(sizes[size], 3, 11));
+            if (way.set) wrong += is_wrong(&room, (struct way){.set = way.set}, sizes[size], 3, 8);
+            if (way.copy) wrong += is_wrong(&room, way, sizes[size], 0, 40);
         }
     }
     printf("%d functions\n", seen);

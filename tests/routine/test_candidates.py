@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 from architectures import ARCHITECTURES, X86_64, Architecture, each
 from asterope.render import render_candidates
-from copy_programs import CHECKERS, REPOSITORY, STRICT_C, failures, output_of, run
+from copy_programs import CHECKERS, failures, output_of, run
 
 # All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each variant with
 # non-temporal stores, whose result has to come back from memory, and 0.2 s for the others of the
@@ -33,18 +33,6 @@ CANDIDATES = {
 }
 
 
-def build(arch: Architecture, folder: Path, text: str, objects: Path) -> Path:
-    """candidates_check with `text` as the rendered candidates."""
-    source, program = folder / "candidates.c", folder / "candidates_check"
-    source.write_text(text, encoding="ascii")
-    names = ["candidates_check", "copy_check"]
-    names += [f"{arch}/{path.stem}" for path in (CHECKERS / arch.name).glob("*.c")]
-    checkers = [arch.compiled(objects, name) for name in names]
-    flags = (*STRICT_C, f"-I{REPOSITORY / 'tuner'}", "-static", "-pthread")
-    output_of(*arch.gcc, *flags, source, *checkers, "-o", program)
-    return program
-
-
 def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str) -> list[str]:
     """What candidates_check says of its share of the candidates on that CPU."""
     command = [*map(str, arch.on(cpu)), str(program), *THIN[arch.is_native], "--share", share]
@@ -58,7 +46,7 @@ def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str
 def program(tmp_path_factory, objects) -> Callable[[Architecture], Path]:
     folder = tmp_path_factory.mktemp
     return functools.cache(
-        lambda arch: build(arch, folder("candidates"), render_candidates(arch.name), objects)
+        lambda arch: arch.candidates_check(folder("all"), render_candidates(arch.name), objects)
     )
 
 
@@ -199,7 +187,7 @@ def test_a_faulty_candidate_is_reported(tmp_path, objects, arch, case):
     able = [cpu for cpu in arch.cpus if needs <= arch.features_of(cpu)]
     if not able:
         pytest.skip(f"no CPU here has {', '.join(sorted(needs))}")
-    program = build(arch, tmp_path, faulty(arch, case), objects)
+    program = arch.candidates_check(tmp_path, faulty(arch, case), objects)
     later = [name for name, _ in candidates[len(arch.pipelines.variants()) :]]
     # one pipeline comes first; small sets have names of small copies, moves those of aliased copies
     places = [i for i, name in enumerate(later) if name == case.name]

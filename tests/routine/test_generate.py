@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 from asterope import atomic_file, generate
+from asterope.profile import load_profile
+from asterope.render import render_routine
 from generate_command import NAMES, assert_old, old_files, only_line
 from generate_command import command as run
 from hostile_profiles import HOSTILE
 from profile_samples import good_profile, provisional_profile, without
+from routine_examples import MACHINES, REFERENCE
 
 SCRIPTS = Path(generate.__file__).parents[1]
 
@@ -197,20 +200,38 @@ def start(*arguments: object, **settings: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, **settings)
 
 
-def test_a_closed_pipe_on_stdout_is_no_fault(profile, tmp_path):
+@pytest.mark.parametrize("full", [False, True], ids=["a closed pipe", "a full device"])
+def test_a_fault_of_stdout_is_none(profile, tmp_path, full):
+    if full and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
     read_end, write_end = os.pipe()
     os.close(read_end)
-    try:
-        done = start(profile, "-o", tmp_path, stdout=write_end)
-    finally:
-        os.close(write_end)
+    with open("/dev/full" if full else write_end, "w", encoding="ascii") as stdout:
+        done = start(profile, "-o", tmp_path, stdout=stdout)
     assert (done.wait(), done.stderr.read()) == (0, "")
     assert all((tmp_path / name).is_file() for name in NAMES)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-def test_a_full_stdout_is_no_fault(profile, tmp_path):
-    with open("/dev/full", "w", encoding="ascii") as full:
-        done = start(profile, "-o", tmp_path, stdout=full)
-    assert (done.wait(), done.stderr.read()) == (0, "")
-    assert all((tmp_path / name).is_file() for name in NAMES)
+# --- generated/reference/: the routines of the paper's two profiles -------------------------------
+
+
+def test_each_reference_has_its_routine_and_nothing_else_is_there():
+    expected = {f"{machine}.json" for machine in MACHINES}
+    for machine in MACHINES:
+        expected |= {f"{machine}/asterope_memcpy.{kind}" for kind in "ch"}
+    found = {path for path in REFERENCE.rglob("*") if path.is_file()}
+    assert {str(path.relative_to(REFERENCE)) for path in found} == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_reference_is_what_the_templates_render_now(machine):
+    profile = REFERENCE / f"{machine}.json"
+    for name, text in render_routine(load_profile(profile)).items():
+        path = REFERENCE / machine / name
+        if not path.is_file() or path.read_bytes() != text.encode("ascii"):
+            pytest.fail(
+                f"{path.relative_to(SCRIPTS.parent)} is out of date. Refresh it with: "
+                f"PYTHONPATH=scripts .venv/bin/python -m asterope.generate "
+                f"generated/reference/{machine}.json -o generated/reference/{machine}",
+                pytrace=False,
+            )

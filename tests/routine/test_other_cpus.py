@@ -29,6 +29,7 @@ from copy_programs import (
 from dispatch_machines import build_on_told_cpu, told_x86_64
 from routine_examples import RARE
 from sampling import sampled
+from sensing_copies import BY_NAME, INTERVALS, sensing_with
 
 X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
 SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
@@ -84,12 +85,10 @@ NEED: dict[str, dict[str, Parts]] = {
 CPUS = {
     "x86_64": {
         "qemu64": {"MM"},  # neither SSE4.1 nor AVX
-        "Opteron_G1": {"MM"},
         "Nehalem": {"MM", "XMM"},
         "SandyBridge": {"MM", "XMM"},  # AVX without AVX2
         "Haswell": {"MM", "XMM", "YMM"},
         "max": {"MM", "XMM", "YMM"},  # QEMU has no AVX-512 yet
-        "max,-avx2": {"MM", "XMM"},
         "max,-xsave": {"MM", "XMM"},  # AVX2 is there, but not saved by the system
     },
     # MOPS only newer emulators have
@@ -247,10 +246,15 @@ def test_each_feature_is_looked_for(tmp_path, case):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not X86_64.is_native, reason="of these there are as many as x86-64 has")
-@pytest.mark.parametrize("name", NEED["x86_64"])
+@pytest.mark.parametrize("name", [*NEED["x86_64"], "source 4", "each 4"])
 def test_valgrind_finds_nothing(tmp_path, objects, name):
     need("valgrind")
-    program = X86_64.routine_check(needed(X86_64, name, tmp_path), objects)
+    if name in BY_NAME:
+        memset = NEED["x86_64"]["XMM"].memset
+        routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]), memset=memset)
+    else:
+        routine = needed(X86_64, name, tmp_path)
+    program = X86_64.routine_check(routine, objects)
     # The state of the CPU is looked at from below the stack pointer, where valgrind allows nothing.
-    options = ("--step", 31, "--other-step", 31, "--largest", 4096, "--without-state", 1)
+    options = ("--step", 31, "--other-step", 31, "--largest", 32768, "--without-state", 1)
     assert_right("valgrind", "--quiet", "--error-exitcode=9", program, *options, sets=True)

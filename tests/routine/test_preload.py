@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from architectures import (
     AARCH64,
+    HOST,
     NO_BUILTIN,
     X86_64,
     Architecture,
@@ -24,6 +27,7 @@ from asterope.place_map import MappedPlace, as_c
 from copy_programs import REPOSITORY, Memset, output_of, profile_json, render, run
 from dispatch_machines import render_machines
 from generate_command import command as generate
+from routine_examples import GATED, every_kind, every_set
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
@@ -261,3 +265,44 @@ def test_a_program_may_have_it_in_libc_s_place(tmp_path, library, arch, case):
     for cpu in arch.cpus[:2]:
         for situation in SITUATIONS[:-1]:
             output_of(*arch.on(cpu), program, situation)
+
+
+# --- A real program -------------------------------------------------------------------------------
+
+
+def python_with_tests() -> str:
+    """A Python with the test package; Debian's own leaves it out."""
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    pythons = [sys.executable, os.path.join(sys.base_prefix, "bin", "python3")]
+    pythons += [os.path.join(f, name) for f in folders for name in ("python3", "python")]
+    test = "import sys, test.test_bytes; sys.exit(sys.version_info < (3, 9))"
+    for python in pythons:
+        if os.access(python, os.X_OK) and run(python, "-c", test).returncode == 0:
+            return python
+    pytest.skip("no python3 here has the test package (Debian: libpython3-testsuite)")
+
+
+@pytest.mark.slow
+def test_python_passes_its_own_tests(tmp_path):
+    """With a library that does as much as this CPU can; as it does without."""
+    has = HOST.features_of(HOST.cpus[0])
+    intervals = [(end, t) for end, t in every_kind(HOST) if {*t.needs} <= has]
+    small = GATED[HOST.name] if HOST.cpu_with(GATED[HOST.name]) else None
+    memset = every_set(HOST) if HOST.cpu_with(*(t for _, t in every_set(HOST).intervals)) else None
+    best = build_preload(
+        HOST, render(intervals, tmp_path, small, memset=memset), tmp_path / "best.so"
+    )
+    command = (python_with_tests(), "-m", "test", "-v", "test_bytes", "test_memoryview")
+
+    def results(library: Path | None) -> dict[str, str]:
+        done = run(*under(HOST, library), *command, "test_array", cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        lines = re.findall(
+            r"^(test_\w+ \(\S+\)).*? \.\.\. (\w+)", done.stdout + done.stderr, re.MULTILINE
+        )
+        return dict(lines)
+
+    plain, ours = results(None), results(best)
+    assert len(plain) > 500
+    assert ours == plain
+    assert set(ours.values()) <= {"ok", "skipped"}

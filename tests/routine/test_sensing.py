@@ -118,7 +118,6 @@ def unsensed(arch: Architecture) -> list[str]:
 
 SHORT = ("--step", 31, "--other-step", 31, "--last", 300)
 ENDS = ("--around", "4096,16384,65536", "--largest", 200000)
-OTHERS = ("--step", 31, "--other-step", 31, "--last", 200, "--largest", 32768, "--around", 4096)
 
 
 @each({name: BY_NAME for name in WAYS})
@@ -288,16 +287,6 @@ def test_a_cpu_that_lacks_what_a_sensing_copy_goes_on_with_takes_the_portable_pa
     emulator = ("qemu-x86_64", "-cpu", "Haswell")
     taken = copies_taken(program, "asterope_memcpy", 2**40, [4000, 5000], *emulator)
     assert taken == ["asterope_untuned"] * 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["source 4", "each 4"])
-def test_valgrind_finds_nothing(tmp_path, objects, name):
-    need("valgrind")
-    routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))
-    program = X86_64.routine_check(routine, objects)
-    valgrind = ("valgrind", "--quiet", "--error-exitcode=9")
-    assert_right(*valgrind, program, *OTHERS, "--without-state", 1)
 
 
 def test_sets_look_at_nothing_before_they_choose():

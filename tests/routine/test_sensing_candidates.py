@@ -9,7 +9,7 @@ import pytest
 from architectures import X86_64, Architecture, each
 from asterope.render import render_candidates
 from asterope.spaces.probes import PROBES, Probe
-from copy_programs import REPOSITORY, STRICT_C, need, output_of, render, run
+from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
 from sampling import sampled
 from sensing_copies import INTERVALS, sensing_with, with_clock
@@ -34,13 +34,9 @@ def candidates_with(arch: Architecture, before: str = "", after: str = "") -> st
 
 
 def sensing_check(arch: Architecture, folder: Path, objects: Path, *change: str) -> Path:
-    source, program = folder / "candidates.c", folder / "sensing_check"
     text = with_clock(arch, candidates_with(arch, *change), "sensing_clock")
-    source.write_text(f"extern void *sensing_clock;\n{text}", encoding="ascii")
-    harness = [arch.compiled(objects, name) for name in ("sensing_check", "copy_check")]
-    flags = (*STRICT_C, "-O2", f"-I{REPOSITORY / 'tuner'}", "-static", "-pthread")
-    output_of(*arch.gcc, *flags, source, *harness, "-o", program)
-    return program
+    text = f"extern void *sensing_clock;\n{text}"
+    return arch.candidates_check(folder, text, objects, "sensing_check")
 
 
 def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[int]]]:

@@ -138,6 +138,19 @@ class Architecture:
         output_of(*linker, *link_flags, target, *checkers, "-o", program)
         return program
 
+    def candidates_check(
+        self, folder: Path, text: str, objects: Path, name: str = "candidates_check"
+    ) -> Path:
+        """The program with `text` as the rendered candidates."""
+        source, program = folder / "candidates.c", folder / name
+        source.write_text(text, encoding="ascii")
+        names = [name, "copy_check"]
+        names += [f"{self}/{path.stem}" for path in (CHECKERS / self.name).glob("*.c")]
+        flags = (*STRICT_C, f"-I{CHECKERS.parents[1] / 'tuner'}", "-static", "-pthread")
+        harness = [self.compiled(objects, name) for name in names]
+        output_of(*self.gcc, *flags, source, *harness, "-o", program)
+        return program
+
     def exported(self, library: Path) -> set[str]:
         """What a library defines for others."""
         lines = output_of(self.nm, "-D", "--defined-only", library).splitlines()

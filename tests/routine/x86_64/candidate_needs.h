@@ -6,7 +6,9 @@
 #include <stddef.h>
 
 #include "cpu_features.h"
-#include "movdir64b.h"
+
+/* From now on every movdir64b is done by the handler of SIGILL: see movdir64b.c. */
+void movdir64b_emulate(void);
 
 /* From now on the program runs what `emulation` names, where the CPU does not. */
 static void emulate_what_is_missing(void) {

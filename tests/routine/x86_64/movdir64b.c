@@ -1,7 +1,8 @@
-/* Runs movdir64b where the CPU lacks it, so that the copies made of it can be checked there too. */
+/* Runs movdir64b where the CPU lacks it, so that the copies made of it can be checked there too:
+ * each, with the addressing modes that the templates use, is decoded and done by the handler of
+ * SIGILL, to be installed after copy_check_start, whose handler gets everything else. A destination
+ * that is no multiple of 64 bytes fails the check under way: the CPU would refuse it. */
 #define _GNU_SOURCE
-#include "movdir64b.h"
-
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,6 +67,7 @@ static void on_illegal_instruction(int number, siginfo_t* info, void* context) {
     values[REG_RIP] += store.length;
 }
 
+void movdir64b_emulate(void);
 void movdir64b_emulate(void) {
     struct sigaction action = {.sa_sigaction = on_illegal_instruction,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
