@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import Callable
@@ -31,8 +32,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     """What a shell starts in the background ignores interrupts, and so would programs that tests
-    interrupt."""
+    interrupt. And buffers beyond the last cache, which no test is about, are seconds to fill."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    most = resource.getrlimit(resource.RLIMIT_RSS)[1]
+    resource.setrlimit(resource.RLIMIT_RSS, (512 << 20, most))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

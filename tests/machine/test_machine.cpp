@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
@@ -56,7 +57,7 @@ class FakeRoot : public TemporaryFolder {
 
 } // namespace
 
-TEST_F(FakeRoot, CgroupsBoundTheMemoryThatIsUsable) {
+TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
     const std::string gib = std::to_string(kGiB), two = std::to_string(2 * kGiB),
                       three = std::to_string(3 * kGiB), cgroup = "proc/self/cgroup",
                       v2 = "sys/fs/cgroup/", v1 = "sys/fs/cgroup/memory/";
@@ -110,11 +111,18 @@ TEST_F(FakeRoot, CgroupsBoundTheMemoryThatIsUsable) {
           {"sys/other/memory.max", "4096\n"},
           {"sys/fs/other/memory.max", "4096\n"}}},
     };
+    rlimit limit;
+    getrlimit(RLIMIT_RSS, &limit);
+    const rlimit none{limit.rlim_max, limit.rlim_max}, least{4096, limit.rlim_max};
     for (const auto& one : cases) {
         begin_anew(one.files);
         put_memory(8 * kGiB, 5 * kGiB);
+        setrlimit(RLIMIT_RSS, &none);
         EXPECT_EQ(read_machine(folder).usable_bytes, one.usable) << one.what;
+        setrlimit(RLIMIT_RSS, &least);
+        EXPECT_EQ(read_machine(folder).usable_bytes, std::min<std::size_t>(one.usable, 4096));
     }
+    setrlimit(RLIMIT_RSS, &limit);
 }
 
 TEST_F(FakeRoot, CachesComeFromSysfsWithoutInstructionCachesAndGarbage) {

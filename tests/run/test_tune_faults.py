@@ -18,7 +18,6 @@ from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
-SIZES = ("--sizes", "128,1K", "--workload", "hot")
 HOT = ("--rigor", "quick", "--operations", "memcpy", "--workload", "hot", "--space", "paper")
 QUICK = (*HOT, "--sizes", "128,1K")
 ONE_SIZE = (*HOT, "--sizes", "128")
@@ -66,8 +65,7 @@ FAULTS = {
 def test_a_fault_ends_it_in_one_line_and_leaves_the_earlier_profile(
     tune, earlier: Path, arguments: list[str], limited: Callable[[], None] | None, said: str
 ) -> None:
-    sizes = () if "--sizes" in arguments else SIZES
-    options = ("--rigor", "quick", *sizes, "-o", earlier, *arguments)
+    options = (*(HOT if "--sizes" in arguments else QUICK), "-o", earlier, *arguments)
     assert said in tune_error(tune(*options, preexec_fn=limited), 1)
     assert_untouched(earlier)
 

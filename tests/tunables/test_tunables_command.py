@@ -114,7 +114,8 @@ def test_bad_arguments_are_refused_in_one_line(tunables, arguments, says: str) -
 
 
 def test_an_interrupt_ends_it_and_its_processes(listed, build_dir: Path, tmp_path: Path) -> None:
-    command = [build_dir / "asterope-tune", "tunables", "--rigor", "exhaustive", "-o", "found.json"]
+    options = ("--rigor", "exhaustive", "--sizes", "4K,64K", "-o", "found.json")
+    command = [build_dir / "asterope-tune", "tunables", *options]
     children: list[str] = []
 
     def ready(process: subprocess.Popen) -> bool:

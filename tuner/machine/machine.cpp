@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 #include <sstream>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -146,6 +147,9 @@ std::size_t read_usable(const fs::path& root, const std::string& meminfo) {
         at_most(memory_left(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
                             "total_inactive_file"));
     }
+    rlimit resident; // ulimit -m, which Linux leaves to the programs to keep
+    if (getrlimit(RLIMIT_RSS, &resident) == 0 && resident.rlim_cur != RLIM_INFINITY)
+        at_most(resident.rlim_cur);
     return static_cast<std::size_t>(usable.value_or(0));
 }
 

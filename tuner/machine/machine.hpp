@@ -21,8 +21,8 @@ struct Machine {
         caches;   ///< those that hold data, nearest first; of CPU 0 where all are alike
     int cpus = 0; ///< logical CPUs online, whatever this process may use of them
     std::size_t memory_bytes = 0;
-    /// What the buffers may take: the least of the memory available and of what the cgroups of
-    /// this process still allow.
+    /// What the buffers may take: the least of the memory available, of what the cgroups of this
+    /// process still allow, and of its limit of resident memory (ulimit -m).
     std::size_t usable_bytes = 0;
     MemoryModules memory;
     std::size_t page_bytes = 0;
