@@ -19,4 +19,12 @@ auto* find_in(Range& range, const Value& value, Projection projection = {}) {
     return found == std::ranges::end(range) ? nullptr : &*found;
 }
 
+/// What a map has for the key, or `otherwise`.
+template <class Map>
+auto value_in(const Map& map, const typename Map::key_type& key,
+              typename Map::mapped_type otherwise = {}) {
+    const auto found = map.find(key);
+    return found == map.end() ? otherwise : found->second;
+}
+
 } // namespace asterope

@@ -54,8 +54,7 @@ int rank_of(const std::string& rigor) {
 
 /// Profiles have six digits of each weight.
 bool same_weights(const std::map<Operation, Weights>& all, const Weights& wanted) {
-    const auto own = all.find(Operation::copy);
-    const Weights recorded = own == all.end() ? Weights() : own->second;
+    const Weights recorded = value_in(all, Operation::copy);
     return recorded.size() == wanted.size() && std::ranges::all_of(recorded, [&](const auto& one) {
                return std::abs(weight_of(wanted, one.first) - one.second) < 1e-5;
            });

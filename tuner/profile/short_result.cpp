@@ -7,6 +7,7 @@
 #include <cctype>
 #include <utility>
 
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
 #include "base/text.hpp"
@@ -69,12 +70,6 @@ std::size_t lines_of(const std::vector<Line>& rows) {
     std::size_t lines = 0;
     for (const Line& row : rows) lines += row.copies.size();
     return lines;
-}
-
-/// What the copies of an operation were tuned for.
-Weights weights_of(const Profile& profile, Operation operation) {
-    const auto own = profile.search.weights.find(operation);
-    return own == profile.search.weights.end() ? Weights() : own->second;
 }
 
 /// What the sentences tell of: the usual ones and those that count.
@@ -190,7 +185,7 @@ struct Summary {
 /// the fastest of libc and the references where there are any.
 std::string situations(const Profile& profile, Operation operation, std::size_t above) {
     std::map<Workload, std::pair<Summary, Summary>> summaries; // against libc, against the fastest
-    const Weights weights = weights_of(profile, operation);
+    const Weights weights = value_in(profile.search.weights, operation);
     bool references = false;
     for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
         if (one->size <= above) continue;
@@ -309,7 +304,7 @@ std::string exam_words(const ExamFacts* exam, Operation operation) {
 std::string headline(const Profile& profile, Operation operation) {
     if (!profile.first(ChoiceKind::pipelines, operation)) return "";
     const OperationFacts& facts = facts_of(operation);
-    const Weights weights = weights_of(profile, operation);
+    const Weights weights = value_in(profile.search.weights, operation);
     std::map<std::string, Group> groups;
     if (const Choice* small = profile.first(ChoiceKind::small, operation)) {
         const double noise = usual_noise(profile, operation), ratio = small->ratio;
@@ -319,10 +314,10 @@ std::string headline(const Profile& profile, Operation operation) {
         if (one->size <= small_bound(profile, operation)) continue;
         for (const auto& [workload, measured] : one->workloads) {
             if (weight_of(weights, workload) == 0) continue;
-            const auto floor = one->noise_floor.find(workload);
+            const Estimate floor = value_in(one->noise_floor, workload, {1, 1, 1});
             groups[std::string(is_uncached(workload) ? "uncached " : "cached ") + facts.many +
                    (one->size > kLarge ? " above " : " up to ") + format_size(kLarge)]
-                .add(measured.ratio, floor == one->noise_floor.end() ? 1 : floor->second.median);
+                .add(measured.ratio, floor.median);
         }
     }
     std::vector<std::pair<double, std::string>> apart;
@@ -391,9 +386,8 @@ std::string result_sentences(const Profile& profile, Operation operation) {
                   100 * (usual_noise(profile, operation) - 1));
     if (const ExamFacts* exam = exam_of(profile, operation))
         out += rounds_sentence(*exam) + losses_sentence(*exam, operation);
-    const auto left_out = profile.left_out.find(operation);
-    if (left_out != profile.left_out.end() && !left_out->second.empty())
-        out += wrapped(left_out_sentence(left_out->second));
+    const LeftOut left_out = value_in(profile.left_out, operation);
+    if (!left_out.empty()) out += wrapped(left_out_sentence(left_out));
     return out;
 }
 

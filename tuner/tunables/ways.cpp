@@ -1,6 +1,7 @@
 // The ways in which glibc's memcpy copies, and which of them its thresholds choose for a size.
 #include "tunables/ways.hpp"
 
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "machine/libc.hpp"
 
@@ -26,13 +27,9 @@ const char* words_of(Way way) {
 }
 
 CopyThresholds copy_thresholds(const LibcThresholds& thresholds) {
-    const auto value = [&](const char* name, std::size_t otherwise) {
-        const auto found = thresholds.find(name);
-        return found == thresholds.end() ? otherwise : found->second;
-    };
-    const std::size_t non_temporal = value(kNonTemporalThreshold, kNever);
-    return {value(kRepMovsbThreshold, kNever), value(kRepMovsbStopThreshold, non_temporal),
-            non_temporal};
+    const std::size_t non_temporal = value_in(thresholds, kNonTemporalThreshold, kNever);
+    return {value_in(thresholds, kRepMovsbThreshold, kNever),
+            value_in(thresholds, kRepMovsbStopThreshold, non_temporal), non_temporal};
 }
 
 Way way_of(const CopyThresholds& thresholds, std::size_t size) {

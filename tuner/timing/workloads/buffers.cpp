@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/contains.hpp"
+
 namespace asterope {
 
 namespace {
@@ -79,8 +81,7 @@ WalkPair Buffers::walk(const Arena& in, std::size_t stride) const {
     walk.source = walk.destination;
     // with room for each source to be moved to its destination's place in the page
     if (in.maps_source()) walk.source = {0, in.source_bytes() - 4096, 0, stride};
-    const auto walked = walked_.find(&in);
-    const Sides<std::size_t> last = walked == walked_.end() ? Sides<std::size_t>{} : walked->second;
+    const Sides<std::size_t> last = value_in(walked_, &in);
     const auto go_on = [](Walk& side, std::size_t from) {
         side.next = std::max(side.begin, (from + 4095) / 4096 * 4096);
     };
