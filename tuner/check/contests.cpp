@@ -17,15 +17,6 @@ namespace asterope {
 
 namespace {
 
-/// Those above 0, scaled to add up to 1.
-Weights scaled(Weights weights) {
-    std::erase_if(weights, [](const auto& weighted) { return weighted.second == 0; });
-    double sum = 0;
-    for (const auto& [workload, weight] : weights) sum += weight;
-    for (auto& [workload, weight] : weights) weight /= sum;
-    return weights;
-}
-
 /// What the winners were chosen by. Profiles that do not say so name a workload, or nothing: then
 /// it is the default.
 Weights weights_of(const SearchFacts& search, Operation operation) {
@@ -36,7 +27,7 @@ Weights weights_of(const SearchFacts& search, Operation operation) {
         return operation == Operation::copy ? objective.weights
                                             : objective_of_sets(objective).weights;
     }
-    const Weights weights = scaled(own->second);
+    const Weights weights = scaled(counting(own->second));
     if (weights.empty()) {
         throw BadInput("its weights of " + name_of(operation) + " are all 0");
     }
@@ -107,7 +98,7 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
     };
     HoldContest contest{0,
                         label_of(small.operation, "to " + format_size(small.up_to)),
-                        scaled(small_weights(small.operation)),
+                        scaled(counting(small_weights(small.operation))),
                         contestant(small.copy),
                         std::nullopt,
                         {small.ratio, small.proof ? small.proof->lead.median : 1}};

@@ -36,14 +36,6 @@ double sum_of(const Weights& weights) {
     return sum;
 }
 
-/// The same, to add up to 1, as far as any is above 0.
-Weights scaled(Weights weights) {
-    const double sum = sum_of(weights);
-    if (sum == 0) return weights;
-    for (auto& [workload, weight] : weights) weight /= sum;
-    return weights;
-}
-
 /// Where walks are not timed, or what only some sizes are timed under.
 Workload timed_instead(Workload workload) {
     return find_workload(facts_of(workload).instead).value();
@@ -155,6 +147,13 @@ Weights weights_at(std::size_t size, const Weights& weights) {
         }
     }
     return scaled(std::move(here));
+}
+
+Weights scaled(Weights weights) {
+    const double sum = sum_of(weights);
+    if (sum == 0) return weights;
+    for (auto& [workload, weight] : weights) weight /= sum;
+    return weights;
 }
 
 Weights counting(Weights weights) {

@@ -22,6 +22,9 @@ Weights weights_at(std::size_t size, const Weights& weights);
 /// Those above 0.
 Weights counting(Weights weights);
 
+/// They add up to 1, as far as any is above 0.
+Weights scaled(Weights weights);
+
 /// All alike; they add up to 1.
 Weights equal_weights(const std::vector<Workload>& workloads);
 
