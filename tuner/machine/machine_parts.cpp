@@ -115,17 +115,21 @@ std::string joined(const std::set<std::string>& names) {
 
 using Parts = std::map<std::string, std::string>;
 
+/// What `object` has of these members.
+void add_members(Parts& parts, const std::string& prefix, const json& object,
+                 std::initializer_list<const char*> names) {
+    for (const char* name : names)
+        if (const json& value = member(object, name); !value.is_null())
+            parts[prefix + name] = text_of(value);
+}
+
 /// What decides copy speed, by name, of a "machine" object. The fingerprint and the list of
 /// differences both come from here, so that they cannot disagree. Missing members are left out.
 Parts deciding_parts(const json& machine) {
     Parts parts;
     const json& cpu = member(machine, "cpu");
-    for (const char* name : {"vendor", "family", "model", "stepping"})
-        if (const json& value = member(cpu, name); !value.is_null())
-            parts[std::string("cpu.") + name] = text_of(value);
-    for (const char* name : {"cpus", "hypervisor", "libc"})
-        if (const json& value = member(machine, name); !value.is_null())
-            parts[name] = text_of(value);
+    add_members(parts, "cpu.", cpu, {"vendor", "family", "model", "stepping"});
+    add_members(parts, "", machine, {"cpus", "hypervisor", "libc"});
     if (const json& features = member(cpu, "features"); !features.is_null())
         parts["cpu.features"] = joined(feature_set(features));
     if (const json& memory = member(machine, "memory_bytes"); !memory.is_null())
@@ -147,9 +151,7 @@ Parts deciding_parts(const json& machine) {
 Parts module_parts(const json& machine) {
     Parts parts;
     const json& memory = member(machine, "memory");
-    for (const char* name : {"type", "modules", "channels", "edac_channels"})
-        if (const json& value = member(memory, name); !value.is_null())
-            parts[std::string("memory.") + name] = text_of(value);
+    add_members(parts, "memory.", memory, {"type", "modules", "channels", "edac_channels"});
     if (const json& speed = member(memory, "speed_mts"); !speed.is_null())
         parts["memory.speed"] = text_of(speed) + " MT/s";
     return parts;
@@ -170,13 +172,9 @@ std::string kinds_of(const json& cpu) {
 /// that the profile is of. Empty is what cannot be read.
 Parts harmless_parts(const json& machine) {
     Parts parts;
-    const auto add = [&](const json& object, const char* key, const std::string& name) {
-        const std::string text = text_of(member(object, key));
-        if (!member(object, key).is_null() && !text.empty()) parts[name] = text;
-    };
-    for (const char* name : {"brand", "microcode"})
-        add(member(machine, "cpu"), name, std::string("cpu.") + name);
-    for (const char* name : {"kernel", "huge_pages", "governor"}) add(machine, name, name);
+    add_members(parts, "cpu.", member(machine, "cpu"), {"brand", "microcode"});
+    add_members(parts, "", machine, {"kernel", "huge_pages", "governor"});
+    std::erase_if(parts, [](const auto& part) { return part.second.empty(); });
     if (const std::string kinds = kinds_of(member(machine, "cpu")); !kinds.empty())
         parts["cpu.kinds"] = kinds;
     return parts;
@@ -223,9 +221,8 @@ std::vector<Part> compare_machines(const json& recorded_machine, const json& cur
 
     std::vector<Part> parts;
     const auto shown = [](const Parts& all, const std::string& name) {
-        const auto found = all.find(name);
-        if (found == all.end()) return std::string("missing");
-        return found->second.empty() ? std::string("none") : found->second;
+        const std::string text = value_in(all, name, "missing");
+        return text.empty() ? "none" : text;
     };
     const auto compare = [&](const Parts& recorded, const Parts& here, PartState different,
                              bool lacking_decides) {
@@ -233,22 +230,20 @@ std::vector<Part> compare_machines(const json& recorded_machine, const json& cur
         for (const Parts* some : {&recorded, &here})
             for (const auto& [name, value] : *some) names.insert(name);
         for (const std::string& name : names) {
-            const auto was = recorded.find(name), is = here.find(name);
-            Part part{name, different, was == recorded.end() ? "" : was->second,
-                      is == here.end() ? "" : is->second, ""};
-            if (was == recorded.end()) {
+            const bool was = recorded.count(name), is = here.count(name);
+            Part part{name, different, value_in(recorded, name), value_in(here, name), ""};
+            if (!was) {
                 if (!lacking_decides || same_print) part.state = PartState::not_recorded;
-            } else if (is == here.end()) {
+            } else if (!is) {
                 if (!lacking_decides) part.state = PartState::not_readable;
             } else if (part.recorded == part.here) {
                 part.state = PartState::same;
             }
             if (part.state == PartState::decides || part.state == PartState::harmless) {
-                part.difference =
-                    name == "cpu.features" && was != recorded.end() && is != here.end()
-                        ? feature_difference(recorded_machine, current_machine)
-                        : name + ": " + shown(recorded, name) + " in the profile, " +
-                              shown(here, name) + " here";
+                part.difference = name == "cpu.features" && was && is
+                                      ? feature_difference(recorded_machine, current_machine)
+                                      : name + ": " + shown(recorded, name) + " in the profile, " +
+                                            shown(here, name) + " here";
             }
             parts.push_back(std::move(part));
         }
