@@ -18,7 +18,8 @@ std::string what_is_searched(const Searches& searches) {
                      (one->plan.extended ? " and the extension axes" : "") + ", " +
                      std::to_string(small) + " small copies, ";
         } else {
-            words += std::to_string(large + small) + " sets, ";
+            words +=
+                std::to_string(large + small) + ' ' + facts_of(one->plan.operation).many + ", ";
         }
     }
     const Plan& plan = searches.front()->plan;
