@@ -118,20 +118,14 @@ def run(program: str, command: Callable[[], int]) -> int:
 def help_json(parser: argparse.ArgumentParser) -> dict[str, Any]:
     """What --help says, for programs; the same form as tuner/base/command_line.cpp describes."""
     shown = [action for action in parser._actions if action.help is not argparse.SUPPRESS]
+    expert = parser.expert._group_actions if isinstance(parser, Parser) else []
     return {
         "name": parser.prog,
         "description": parser.description or "",
         "epilog": parser.epilog or "",
-        "options": [
-            {**_option(parser, action), "expert": action in _expert_actions(parser)}
-            for action in shown
-        ],
+        "options": [{**_option(parser, action), "expert": action in expert} for action in shown],
         "commands": [],
     }
-
-
-def _expert_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    return parser.expert._group_actions if isinstance(parser, Parser) else []
 
 
 def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> dict[str, Any]:

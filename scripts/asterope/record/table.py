@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +30,8 @@ def answer(recording: Mapping[str, Any]) -> str:
         blocks.append(_band_lines(recording))
     if recording["places"]:
         blocks.append(_place_lines(recording))
-    blocks.append([*_wrapped(UNSEEN), *_warnings(recording), *_wrapped(advice(recording))])
+    notes = [UNSEEN, *(f"Note: {one_line(text)}." for text in recording["warnings"])]
+    blocks.append([line for text in (*notes, advice(recording)) for line in _wrapped(text)])
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
@@ -94,10 +96,6 @@ def _place_lines(recording: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _warnings(recording: Mapping[str, Any]) -> list[str]:
-    return [line for text in recording["warnings"] for line in _wrapped(f"Note: {one_line(text)}.")]
-
-
 def advice(recording: Mapping[str, Any]) -> str:
     """What to do next, one line."""
     shares = [recording[which]["share"] for which in ("copies", "sets")]
@@ -124,12 +122,7 @@ def advice(recording: Mapping[str, Any]) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    lines = [""]
-    for word in text.split(" "):
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > WIDTH:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
-    return lines
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _many(count: int, one: str, more: str) -> str:
