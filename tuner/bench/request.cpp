@@ -121,17 +121,14 @@ void add_options(CLI::App& app, Options& options) {
                "FILE", {.value_may_be_missing = true});
     add_option(
         app, "--suite", &options.suites,
-        "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
-        "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
-        "misalignment: a grid of misaligned sources and destinations; mix: copies of "
-        "unpredictable sizes, as calls count, at page ends, and as bytes count; fixed: small "
-        "copies of one size at a time; states: one buffer from untouched pages on, across a "
-        "page's end, sizes that are all as likely; overlap: memmove within cached buffers, shifted "
-        "by 1, "
-        "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
-        "there are workloads, sizes, misalignment, mix, fixed and states. Or workloads, under "
-        "which "
-        "sizes runs then: " +
+        "comma-separated; workloads: one table of sizes and workloads; sizes: one size at a time, "
+        "by workload; aliased: the same where buffers alias modulo 4096; misalignment: a grid of "
+        "misaligned sources and destinations; mix: copies of unpredictable sizes, as calls count, "
+        "at page ends, and as bytes count; fixed: small copies of one size at a time; states: one "
+        "buffer from untouched pages on, across a page's end, sizes that are all as likely; "
+        "overlap: memmove within cached buffers, shifted by 1, 8, 64 and 4096 bytes up and down; "
+        "threads: 1 to all CPUs at once; all. Of memset there are workloads, sizes, misalignment, "
+        "mix, fixed and states. Or workloads, under which sizes runs then: " +
             names_of(WorkloadFamily::one_size) +
             ", or balanced, all that count for it; else it runs under what the profile was tuned "
             "for, or hot, hot_read, cold, consume and their walks",
@@ -193,8 +190,7 @@ Request read_request(const Options& options) {
         of_profile = profile.sizes(operation);
         if (of_profile.empty()) {
             throw BadInput("profile " + options.profile +
-                           " says nothing of memset: tune again, or name --sizes and no "
-                           "--profile");
+                           " says nothing of memset: tune again, or name --sizes and no --profile");
         }
     }
     if (request.workloads.empty() && !facts_of(operation).reads) {

@@ -20,9 +20,8 @@ static constexpr const char* kInstead = "name a shared library with --routine in
 
 void add_options(CLI::App& app, RoutineOptions& options) {
     add_option(app, "--routine", &options.routine,
-               "shared library with the routine (default: build/libasterope_memcpy.so, else "
-               "the one beside this program, else one that is built from the profile for this "
-               "run)",
+               "shared library with the routine (default: build/libasterope_memcpy.so, else the "
+               "one beside this program, else one that is built from the profile for this run)",
                "FILE");
     add_option(app, "--rounds", &options.rounds, "rounds a row", "N",
                {.shows_default = true, .within = {{3, 100000}}});

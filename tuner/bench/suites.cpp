@@ -46,10 +46,10 @@ std::shared_ptr<Stopwatch> stopwatch_of(const Setting& setting, const Arena& are
 } // namespace
 
 TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
-    TimedCopy copy{.function = contender.copy, .cache_effect = cache_effect};
-    copy.operation = operation;
-    copy.chooses = true;
-    return copy;
+    return {.function = contender.copy,
+            .cache_effect = cache_effect,
+            .operation = operation,
+            .chooses = true};
 }
 
 Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,

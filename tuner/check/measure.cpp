@@ -135,11 +135,9 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
     }
     std::printf(
         "\n%zu of %zu were timed, in %.0f s. A size is stale where its winner was slower than "
-        "libc, "
-        "or than its runner-up,\nin both of two runs, by more than %.0f %% beyond what libc "
-        "differs "
-        "from itself. A winner that was slower already when it\nwas chosen is stale only where it "
-        "has lost that much more since.\n",
+        "libc, or than its runner-up,\nin both of two runs, by more than %.0f %% beyond what libc "
+        "differs from itself. A winner that was slower already when it\nwas chosen is stale only "
+        "where it has lost that much more since.\n",
         timed, contests.all().size(), elapsed(), 100 * kHoldBand);
     retimed.disturbed = session.disturbed_rounds().facts().reason;
     return retimed;

@@ -38,8 +38,7 @@ void add_places(CLI::App& app, Options& options) {
     add_option(
         app, "--fresh", &options.request.fresh,
         "let the profile that is there take no part, and replace it even if it came of a more "
-        "rigorous search: without this, what it takes is taken again unless it is clearly "
-        "beaten");
+        "rigorous search: without this, what it takes is taken again unless it is clearly beaten");
 }
 
 void add_aims(CLI::App& app, TuningRequest& request) {
@@ -67,9 +66,8 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                "counts is the better of libc and the references; may be repeated",
                kReferenceForm, {.may_be_repeated = true});
     add_option(app, "--threads", &request.options.threads,
-               "the most threads for copies that are shared among several; 1: none are "
-               "(default: as many "
-               "as there are CPUs allowed)",
+               "the most threads for copies that are shared among several; 1: none are (default: "
+               "as many as there are CPUs allowed)",
                "N", {.within = {{1, ASTEROPE_MOST_THREADS}}});
     add_option(app, "--source-map", &request.options.source_map,
                "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only",

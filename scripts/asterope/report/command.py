@@ -21,8 +21,7 @@ def _parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         description="Makes one self-contained page of what asterope-tune, asterope-bench and "
         "asterope-prove found: throughput and ratios to libc by size, heat maps of the search, the "
-        "chosen intervals, what a program gains, samples with two modes, the machine, its "
-        "noise.",
+        "chosen intervals, what a program gains, samples with two modes, the machine, its noise.",
         epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
         "arguments or bad input; 130 interrupted.",
     )
@@ -33,8 +32,7 @@ def _parser() -> argparse.ArgumentParser:
         help="a profile, a trial log (asterope-tune --log; also of a run that still "
         "goes on), what asterope-bench, asterope-prove, asterope-tune check --measure or "
         "asterope-tune diagnose wrote with --json: one of each at most, in any order, all of one "
-        "machine "
-        "(default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
+        "machine (default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
         "/etc/asterope/profile.json)",
     )
     parser.add_argument(

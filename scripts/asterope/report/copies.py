@@ -204,8 +204,7 @@ def ratio_picture(
         f"transfer size, with 95 % intervals. Geometric means: {means}. Least: {worst:.2f} at "
         f"{where}.",
         caption=f"{lost}Points with bars: medians of paired rounds and their 95 % intervals "
-        "(sign test). "
-        "Grey: libc against itself in the same rounds; what lies inside is noise."
+        "(sign test). Grey: libc against itself in the same rounds; what lies inside is noise."
         + (
             " Thin line: the best of the other copies on one thread at each size."
             if any(chart.rivals for chart in charts)

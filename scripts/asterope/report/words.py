@@ -136,9 +136,8 @@ def progress(log: TrialLog) -> str:
     last = log.steps[-1] if log.steps else "none"
     torn = " Its last line is not whole and was left out." if log.torn else ""
     return (
-        f"The search has not come to its end: {sizes} sizes begun, {log.trials:,} trials, "
-        f"last step: {last}.{torn} All that follows from the log is what is "
-        "there so far."
+        f"The search has not come to its end: {sizes} sizes begun, {log.trials:,} trials, last "
+        f"step: {last}.{torn} All that follows from the log is what is there so far."
     )
 
 

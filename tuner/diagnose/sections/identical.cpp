@@ -118,9 +118,8 @@ Section identical(const Context& context) {
         }
     }
     section.notes.push_back(
-        "lead: how much faster than libc the winner seems; noise floor: how far "
-        "libc seems from itself at most; beyond both: races whose lead exceeds "
-        "their noise floor and the " +
+        "lead: how much faster than libc the winner seems; noise floor: how far libc seems from "
+        "itself at most; beyond both: races whose lead exceeds their noise floor and the " +
         percents(TieBand().never) + " that a tie may cost");
     section.verdict = self_races_verdict(all);
     return section;
