@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from statistics import NormalDist, median
 
 from .profile import Ratio
@@ -50,6 +52,7 @@ def signed_rank_interval(values: Sequence[float], confidence: float = 0.95) -> R
     return Ratio(middle, _mean_of_pair(ranked, cut), _mean_of_pair(ranked, pairs - 1 - cut))
 
 
+@lru_cache
 def _least_rank_sum(n: int, allowed: float) -> int:
     """The largest sum of positive ranks that it stays at or below with that chance at most."""
     if n > 40:
@@ -70,21 +73,18 @@ def _least_rank_sum(n: int, allowed: float) -> int:
 
 
 def _mean_of_pair(ranked: Sequence[float], number: int) -> float:
-    """The mean of two values, or of one with itself, that has so many below it, to 15 digits."""
+    """The mean of two values, or of one with itself, that has so many below it."""
+    n = len(ranked)
     low, high = ranked[0], ranked[-1]
-    for _ in range(60):
+    begins, ends = list(range(n)), [n] * n  # of each value's partners, itself among them
+    while sum(ends) - sum(begins) > 2 * n:
         middle = low + (high - low) / 2
         if middle in (low, high):
-            break
-        count, at = 0, len(ranked) - 1
-        for first, value in enumerate(ranked):
-            while at >= first and value + ranked[at] > 2 * middle:
-                at -= 1
-            if at < first:
-                break
-            count += at - first + 1
-        if count > number:
-            high = middle
+            return high
+        found = [bisect_right(ranked, 2 * middle - one, at) for at, one in enumerate(ranked)]
+        if sum(found) - n * (n - 1) // 2 > number:
+            high, ends = middle, found
         else:
-            low = middle
-    return high
+            low, begins = middle, found
+    left = [one + ranked[at] for one, i, j in zip(ranked, begins, ends) for at in range(i, j)]
+    return sorted(left)[number - sum(begins) + n * (n - 1) // 2] / 2
