@@ -130,13 +130,17 @@ def _write_into(target: _Target, content: bytes) -> None:
             raise _os_error(errno.ENXIO, target.file, why) from None
     try:
         with _named(target.file):
-            while content:
-                try:
-                    content = content[os.write(descriptor, content) :]
-                except BlockingIOError:
-                    select.select([], [descriptor], [])
+            _write_all(descriptor, content)
     finally:
         os.close(descriptor)
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    while content:
+        try:
+            content = content[os.write(descriptor, content) :]
+        except BlockingIOError:
+            select.select([], [descriptor], [])
 
 
 @contextmanager
@@ -155,15 +159,14 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
     while True:
         beside = target.parent / f".{target.name}.{secrets.token_hex(3)}.tmp"
         # Not tempfile: its files are private, these take the mode that the umask gives.
-        file = stack.enter_context(beside.open("xb"))
+        file = stack.enter_context(beside.open("xb", buffering=0))  # nothing is left to close()
         stack.callback(beside.unlink, missing_ok=True)
         with suppress(OSError):  # a file system without locks
             fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:  # no other process took it for a leftover just now
             break
     with _named(target):
-        file.write(content)
-        file.flush()
+        _write_all(file.fileno(), content)
         os.fsync(file.fileno())
     return beside
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import shutil
 import signal
 import subprocess
@@ -153,6 +154,15 @@ def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:
     done = prove("--", "true")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "Leave it: nothing to gain here."
+
+
+def test_where_files_find_no_room_nothing_is_said_of_the_program(settings, things: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    settings = settings("--", things / "program", 1000)
+    done = subprocess.run(**settings, preexec_fn=limit)
+    assert only_error(done, 1).endswith(": have TMPDIR name a folder with more")
 
 
 def test_a_run_that_fails_says_how_and_whether_it_does_so_alone(prove, things: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -289,6 +291,17 @@ def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, larg
     observed = tried("copies", 4096, 1000, preexec_fn=limit)
     assert observed.places == {}
     assert largest < 8 << 20 or FULL in observed.limits
+
+
+def test_reading_takes_no_room(tried, tmp_path: Path) -> None:
+    """In memory that is full, holes that come to be by reading end who reads."""
+    tried("copies", 4096, 5000)
+    (path,) = (tmp_path / "raw").glob("*.raw")
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as copy:
+        subprocess.run(["cp", "--sparse=always", path, copy.name], check=True)
+        before = os.stat(copy.name).st_blocks
+        read_trial(Path(copy.name), read_process(path), [LIBC, LIBC_AGAIN, ROUTINE])
+        assert os.stat(copy.name).st_blocks == before
 
 
 def test_damage_is_told(tried, tmp_path: Path) -> None:

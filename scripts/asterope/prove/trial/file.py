@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import mmap
+import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -44,26 +44,33 @@ class TrialError(Exception):
 
 
 class _Reader:
-    def __init__(self, path: Path, process: RawProcess, ways: Sequence[str]) -> None:
-        self._path, self._process, self._ways = path, process, ways
-        with path.open("rb") as file:
-            self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    def __init__(self, path: Path, file: int, process: RawProcess, ways: Sequence[str]) -> None:
+        self._path, self._file, self._process, self._ways = path, file, process, ways
         self._sites = Sites(process.modules)
         self._tick = 1 / process.tick_hz if process.tick_hz else 0.0
 
     def _bad(self, what: str) -> TrialError:
         return TrialError(f"{one_line(self._path)}: damaged: {what}")
 
+    def _records(self, kind: struct.Struct, at: int, count: int) -> Iterator[tuple]:
+        """Not of a mapping, which would have the holes made: in memory that is full, SIGBUS."""
+        data = os.pread(self._file, count * kind.size, at)
+        if len(data) < count * kind.size:
+            raise self._bad("it is cut short")
+        return kind.iter_unpack(data)
+
     def read(self) -> Observed:
         process = self._process
         observed = Observed(process.cpu_seconds, process.seconds, processes=1)
         if process.flags.quiet:
             observed.limits.add(blocks.QUIET)
-        if len(self._data) < _BLOCKS_AT:  # a limit on the size of files
+        has_all = os.fstat(self._file).st_size >= _BLOCKS_AT  # no limit on the size of files
+        if process.flags.full or not has_all:
             observed.limits.add(blocks.FULL)
+        if not has_all:
             return observed
-        magic, version, copies, sets, flags, _, _, *periods = _HEADER.unpack_from(
-            self._data, RAW_BYTES
+        ((magic, version, copies, sets, flags, _, _, *periods),) = self._records(
+            _HEADER, RAW_BYTES, 1
         )
         if magic == bytes(8):  # nothing large was copied
             return observed
@@ -80,8 +87,7 @@ class _Reader:
 
     def _pages_of_threads(self) -> dict[int, list[tuple[int, int]]]:
         pages: dict[int, list[tuple[int, int]]] = {}
-        for number in range(_PAGES):
-            thread, kind = _PAGE.unpack_from(self._data, _PAGES_AT + number * _PAGE.size)
+        for number, (thread, kind) in enumerate(self._records(_PAGE, _PAGES_AT, _PAGES)):
             if kind:
                 pages.setdefault(thread, []).append((number, kind))
         return pages
@@ -90,7 +96,7 @@ class _Reader:
         self, thread: int, pages: Sequence[tuple[int, int]], observed: Observed
     ) -> None:
         at = _THREADS_AT + thread * _THREAD_BYTES
-        places, is_used = _THREAD.unpack_from(self._data, at)
+        ((places, is_used),) = self._records(_THREAD, at, 1)
         if not is_used:
             return
         if places > _PLACES:
@@ -98,8 +104,7 @@ class _Reader:
         seen: list[Seen] = []
         functions: list[int] = []
         running: list[int] = []  # the cycle of each place that nobody ended
-        for number in range(places):
-            fields = _PLACE.unpack_from(self._data, at + _THREAD.size + number * _PLACE.size)
+        for number, fields in enumerate(self._records(_PLACE, at + _THREAD.size, places)):
             caller, calls, own_calls, cycles, function, power, ways, racing = fields[:8]
             if function >= len(FUNCTIONS) or power > 63:
                 raise self._bad("a place of no function or size")
@@ -127,8 +132,7 @@ class _Reader:
     def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
         """Group, place and block; None where there is none (yet)."""
         at = _BLOCKS_AT + page * _PAGE_BLOCKS * _BLOCK.size
-        data = self._data[at : at + _PAGE_BLOCKS * _BLOCK.size]
-        for fields in _BLOCK.iter_unpack(data):
+        for fields in self._records(_BLOCK, at, _PAGE_BLOCKS):
             group, gap, calls, place, way, kept = fields[:6]
             if not kept or kept > 8 or not gap or way >= len(self._ways):
                 yield None
@@ -184,4 +188,5 @@ class _Reader:
 
 def read_trial(path: Path, process: RawProcess, ways: Sequence[str]) -> Observed:
     """`ways`: their names by their numbers. Raises TrialError, and OSError."""
-    return _Reader(path, process, ways).read()
+    with path.open("rb", buffering=0) as file:
+        return _Reader(path, file.fileno(), process, ways).read()

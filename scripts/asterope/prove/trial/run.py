@@ -20,7 +20,7 @@ from ...scratch_folder import scratch_folder
 from ..places import Place as Folder
 from ..places import placeholders_in
 from ..processes import Process
-from .blocks import LIMITS, NO_COUNTER, NO_WAY, UNSEEN, Observed
+from .blocks import FULL, LIMITS, NO_COUNTER, NO_WAY, UNSEEN, Observed
 from .file import TrialError, read_trial
 from .findings import Found, findings
 from .ways import Way, environment, names_of
@@ -59,6 +59,8 @@ class Tried:
         seconds, self._found = 0.0, None
         for path in sorted(folder.glob("*.raw")):
             with suppress(RawError, TrialError, OSError):  # one that ended before it began
+                if not path.stat().st_size:
+                    self.observed.limits.add(FULL)
                 one = read_trial(path, read_process(path), self.names)
                 self.observed.add(one)
                 seconds += one.cpu_seconds
@@ -157,6 +159,8 @@ def _end(process: Process) -> None:
 def why_not(trial: Tried) -> str | None:
     """Why nothing was seen; None where that is what the program is like."""
     observed = trial.observed
+    if FULL in observed.limits and not observed.places:
+        return "no room for what it sees: have TMPDIR name a folder with more"
     if not observed.processes:
         return (
             "the program did not load the library: its environment was cleared, or it is linked "
