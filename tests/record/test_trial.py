@@ -27,6 +27,7 @@ from asterope.prove.trial.blocks import (
 )
 from asterope.prove.trial.file import TrialError, read_trial
 from asterope.prove.trial.findings import findings
+from asterope.prove.trial.run import Tried
 from asterope.prove.trial.ways import Way, environment, names_of
 from asterope.record.raw import read_process
 from copy_programs import shared_library
@@ -265,6 +266,19 @@ def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, expl
         assert any(seen.cycles for seen in observed.places.values())
         assert situation != "places" or PLACES_FULL in observed.limits
         assert situation != "calls" or QUIET in observed.limits
+
+
+@pytest.mark.parametrize("situation, loaded", [("children", 1), ("exec", 4)])
+def test_cpu_time_counts_once(tried, way, tmp_path: Path, situation: str, loaded: int) -> None:
+    """An exec goes on with the process's clock, and a child has its own from the fork on."""
+    tried("x64", *SITUATIONS[situation])
+    left = [read_process(path) for path in (tmp_path / "raw").glob("*.raw")]
+    by_pid = {one.pid: max(o.cpu_seconds for o in left if o.pid == one.pid) for one in left}
+    seen = Tried([way("like")])
+    assert seen.read(tmp_path / "raw") == pytest.approx(sum(by_pid.values()))
+    assert len([one for one in left if one.cpu_before]) == loaded
+    since = sum(one.cpu_seconds - one.cpu_before for one in left)
+    assert seen.read(tmp_path / "raw", in_operation=True) == pytest.approx(since)
 
 
 def test_a_library_that_comes_and_goes_is_a_place(tried, programs: Path) -> None:

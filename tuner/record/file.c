@@ -162,7 +162,8 @@ int open_file(void)
     if (!mapped) syscall(SYS_ftruncate, file, (size_t)0);
     close_raw(file);
     if (!mapped) return 0;
-    if (process.is_parents) mapped = put_in_place_of(process.file, mapped, bytes);
+    const int is_childs = process.is_parents;
+    if (is_childs) mapped = put_in_place_of(process.file, mapped, bytes);
     madvise(mapped, bytes, MADV_DONTDUMP);
 
     struct raw_header *header = &mapped->header;
@@ -179,6 +180,7 @@ int open_file(void)
     process.is_parents = 0;
     note_clocks(clock_ns(CLOCK_MONOTONIC));
     header->started = header->noted[header->note];
+    if (is_childs) header->started.cpu_ns = 0; /* its clock began with the fork */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     put_text(header->magic, RAW_MAGIC);
     return 1;

@@ -59,7 +59,7 @@ class RawProcess:
     pid: int
     started: float  # seconds since 1970
     seconds: float  # from the start to what was noted last
-    cpu_seconds: float  # user and system, as noted last
+    cpu_seconds: float  # user and system, as noted last; an exec goes on with this clock
     tick_hz: float  # 0: too short a time to tell
     period: int  # mean distance of samples, in bytes of work: size + 256 a call
     flags: Flags
@@ -69,6 +69,7 @@ class RawProcess:
     drawn: int  # of which `samples` are a uniform choice
     samples: list[Sample]
     children_cpu_seconds: float = 0.0  # of children that ended without a file of their own
+    cpu_before: float = 0.0  # of cpu_seconds, before the library was loaded; 0 of a fork
 
 
 # --- The layout, as tuner/record/raw_file.h has it ---
@@ -164,6 +165,7 @@ class _Reader:
             started=header["realtime_ns"] / 1e9,
             seconds=seconds,
             cpu_seconds=noted["cpu_ns"] / 1e9,
+            cpu_before=header["started_cpu_ns"] / 1e9,
             tick_hz=ticks / seconds if seconds >= _SHORTEST_FOR_RATE else 0.0,
             children_cpu_seconds=header["children_cpu_ns"] / 1e9,
             period=header["period"],

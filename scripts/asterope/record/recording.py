@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from .. import __version__
@@ -113,13 +114,20 @@ def recording_text(recording: Mapping[str, Any]) -> str:
 def recorded_cpu_seconds(
     processes: Sequence[RawProcess], known: Mapping[int, float] | None = None
 ) -> float:
-    """Of recorded processes. An exec goes on with the process's clock. `known`: what else is known
-    of them, by process id."""
+    """Of recorded processes. `known`: what else is known of them, by process id."""
+    children = sum(process.children_cpu_seconds for process in processes)
+    return sum(own_cpu_seconds(processes, known or {})) + children
+
+
+def own_cpu_seconds(
+    processes: Iterable[RawProcess], known: Mapping[int, float] = MappingProxyType({})
+) -> Iterator[float]:
+    """Of each, first started first, what it added to its clock, see recorded_cpu_seconds()."""
     last: dict[int, float] = {}
     for process in processes:
-        before = last.get(process.pid, (known or {}).get(process.pid, 0.0))
-        last[process.pid] = max(before, process.cpu_seconds)
-    return sum(last.values()) + sum(process.children_cpu_seconds for process in processes)
+        before = last.get(process.pid, 0.0)
+        last[process.pid] = max(before, process.cpu_seconds, known.get(process.pid, 0.0))
+        yield last[process.pid] - before
 
 
 def _unseen(facts: Facts, processes: int) -> float:

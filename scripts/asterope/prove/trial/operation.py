@@ -96,5 +96,5 @@ def _read(files: Path) -> tuple[Tried, list[str]]:
         tried, command = Tried(ways), list(map(str, kept["command"]))
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise BadInput(f"{one_line(path)}: cannot be read: {one_line(error)}") from None
-    tried.read(files)
+    tried.read(files, in_operation=True)
     return tried, command

@@ -16,6 +16,7 @@ from ...preload_link import preloadable
 from ...program import Program
 from ...record.raw import RawError, read_process
 from ...record.recorder import place_for_files
+from ...record.recording import own_cpu_seconds
 from ...scratch_folder import scratch_folder
 from ..places import Place as Folder
 from ..places import placeholders_in
@@ -53,18 +54,27 @@ class Tried:
             self._found = findings(self.observed, names, whole)
         return self._found
 
-    def read(self, folder: Path) -> float:
-        """Adds what the processes left there; returns their CPU time. Each pair of periods has a
-        name of its own."""
-        seconds, self._found = 0.0, None
-        for path in sorted(folder.glob("*.raw")):
-            with suppress(RawError, TrialError, OSError):  # one that ended before it began
+    def read(self, folder: Path, in_operation: bool = False) -> float:
+        """Adds what the processes left there; returns their CPU time: in operation, where process
+        ids come again and asterope-prove becomes the program, that since each had the library.
+        Each pair of periods has a name of its own."""
+        self._found, left = None, []
+        for path in folder.glob("*.raw"):
+            with suppress(RawError, OSError):  # one that ended before it began
                 if not path.stat().st_size:
                     self.observed.limits.add(FULL)
-                one = read_trial(path, read_process(path), self.names)
-                self.observed.add(one)
-                seconds += one.cpu_seconds
-        return seconds
+                left.append((path, read_process(path)))
+        left.sort(key=lambda one: one[1].started)
+        processes = [process for _, process in left]
+        own = own_cpu_seconds(processes)
+        if in_operation:
+            own = (max(0.0, one.cpu_seconds - one.cpu_before) for one in processes)
+        before = self.observed.cpu_seconds
+        for (path, process), seconds in zip(left, own):
+            with suppress(TrialError, OSError):
+                process = replace(process, cpu_seconds=seconds)
+                self.observed.add(read_trial(path, process, self.names))
+        return self.observed.cpu_seconds - before
 
 
 class Trial(Tried):
