@@ -113,16 +113,16 @@ TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
     };
     rlimit limit;
     getrlimit(RLIMIT_RSS, &limit);
-    const rlimit none{limit.rlim_max, limit.rlim_max}, least{4096, limit.rlim_max};
-    for (const auto& one : cases) {
-        begin_anew(one.files);
-        put_memory(8 * kGiB, 5 * kGiB);
-        setrlimit(RLIMIT_RSS, &none);
-        EXPECT_EQ(read_machine(folder).usable_bytes, one.usable) << one.what;
-        setrlimit(RLIMIT_RSS, &least);
-        EXPECT_EQ(read_machine(folder).usable_bytes, std::min<std::size_t>(one.usable, 4096));
+    for (const rlim_t most : {limit.rlim_max, rlim_t{4096}}) {
+        limit.rlim_cur = most;
+        setrlimit(RLIMIT_RSS, &limit);
+        for (const auto& one : cases) {
+            begin_anew(one.files);
+            put_memory(8 * kGiB, 5 * kGiB);
+            EXPECT_EQ(read_machine(folder).usable_bytes, std::min(rlim_t{one.usable}, most))
+                << one.what;
+        }
     }
-    setrlimit(RLIMIT_RSS, &limit);
 }
 
 TEST_F(FakeRoot, CachesComeFromSysfsWithoutInstructionCachesAndGarbage) {

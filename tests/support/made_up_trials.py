@@ -21,7 +21,8 @@ def like(factor: float) -> Callable[[str], float]:
 
 
 def steady(factor: float) -> Program:
-    return lambda way, _, dice: like(factor)(way) * (1 + 0.1 * dice.gauss(0, 1))
+    own = like(factor)
+    return lambda way, _, dice: own(way) * (1 + 0.1 * dice.gauss(0, 1))
 
 
 def heavy_tails(factor: float) -> Program:
@@ -35,14 +36,14 @@ def heavy_tails(factor: float) -> Program:
 
 
 def drifting(factor: float) -> Program:
-    return lambda way, when, dice: steady(factor)(way, when, dice) * (1 + 3 * when)
+    still = steady(factor)
+    return lambda way, when, dice: still(way, when, dice) * (1 + 3 * when)
 
 
 def in_phases(factor: float) -> Program:
     """Ten times as much between two calls, every other while."""
-    return lambda way, when, dice: (
-        steady(factor)(way, when, dice) * (10 if when * 7 % 1 < 0.5 else 1)
-    )
+    still = steady(factor)
+    return lambda way, when, dice: still(way, when, dice) * (10 if when * 7 % 1 < 0.5 else 1)
 
 
 def scaled(program: Program, way: str, factor: float) -> Program:

@@ -204,7 +204,7 @@ def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estim
         return seconds - (slope * (size - mean_size) if how == 2 else 0.0)
 
     found = []
-    for how in range(3):
+    for how in range(3 if slope else 1):
         means = [
             sum(adjusted(how, c.seconds, c.size) for c in side) / len(both) for side in zip(*both)
         ]
