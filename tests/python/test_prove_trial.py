@@ -17,13 +17,16 @@ import jsonschema
 import pytest
 from asterope.faults import BadInput
 from asterope.prove.options import parse
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
+from asterope.prove.trial.findings import findings
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
+from asterope.prove.trial.words import what_to_do
 from copy_programs import output_of, shared_library
 from profile_samples import good_profile, plain_profile
 from prove_command import interrupted_output, only_error, runs, settings_of
 
-ROUTINE = """
+LIBRARY = """
 #include <stddef.h>
 static void spin(void) { for (volatile int i = 0; i < SPIN; ++i) { } }
 void *asterope_memcpy(void *to, const void *from, size_t bytes);
@@ -57,7 +60,7 @@ int main(int count, char **words)
 def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("things")
     for name, spin in (("slow", 1500), ("like", 0)):
-        shared_library(folder / f"{name}.so", ROUTINE.replace("SPIN", str(spin)))
+        shared_library(folder / f"{name}.so", LIBRARY.replace("SPIN", str(spin)))
     shared_library(folder / "nothing.so", "int unused;\n")
     source = folder / "program.c"
     source.write_text(PROGRAM)
@@ -148,6 +151,20 @@ def test_other_libraries_are_ways_too(prove, things: Path, tmp_path: Path) -> No
     assert [way["name"] for way in found["ways"]] == ["routine", "hot", "other"]
     place = found["places"][0]
     assert place["left_early"] == ["other"] and place["ratios"]["other"]["high"] < 1
+
+
+UNKNOWN = {
+    "too little is seen": (set(), "Not known: too few copies were seen"),
+    "most is not seen": ({UNSEEN}, "Not known: prove what takes the CPU time by itself."),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_of_what_is_not_seen_nothing_is_said(case: str) -> None:
+    limits, said = UNKNOWN[case]
+    observed = Observed(limits=limits)
+    found = findings(observed, [LIBC, LIBC_AGAIN, ROUTINE])
+    assert what_to_do(found, observed, ["true"], Path("x.so"), None).startswith(said)
 
 
 def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:

@@ -21,7 +21,7 @@ from ...record.recorder import find_library
 from .. import programs
 from .command import preload_beside, ways_for
 from .report import report
-from .run import Tried
+from .run import Tried, why_not
 from .ways import Way, environment, way_of_map
 
 _WAYS = "ways.json"
@@ -69,8 +69,10 @@ def merge(arguments: argparse.Namespace) -> int:
             tried.observed.add(one.observed)
     assert tried is not None
     tried.observed.runs = tried.observed.processes
-    if not tried.observed.processes:
-        raise Failure(f"{one_line(*arguments.names)}: no process has left figures yet")
+    if not tried.observed.places:
+        why = why_not(tried) if tried.observed.processes else None
+        names = one_line(", ".join(arguments.names))
+        raise Failure(why or f"{names}: no process has left figures yet")
     preload = programs.folder_of(arguments.names[0]) / programs.PRELOAD
     if not preload.is_file():
         preload = preload_beside(tried.ways[0].library)

@@ -45,6 +45,7 @@ def report(
     where it has a map of places. Raises Failure where nothing was seen."""
     found = tried.found()
     whole = judged.found() if judged else found if found.has_whole else None
+    last = whole or found
     names = names_in(tried)
     notes, mapped, unwritten = [] if whole else words.other_ways(found), None, None
     try:  # what was found is shown though a disk is full
@@ -71,14 +72,14 @@ def report(
             *notes,
         ]
         if tried.stopped_by != "failure":
-            shown.append(words.what_to_do(whole or found, command, preload, mapped))
+            shown.append(words.what_to_do(last, tried.observed, command, preload, mapped))
         show("\n".join(shown))
     else:
         show("This program makes no copies that a library sees: there is nothing to try.")
         show("Leave it: nothing to gain here.")
     if unwritten:
         raise unwritten
-    return code_of(whole or found) if tried.observed.places else DONE
+    return code_of(last) if tried.observed.places else DONE
 
 
 def code_of(found: Found) -> int:

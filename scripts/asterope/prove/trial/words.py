@@ -12,7 +12,7 @@ from ...modes import modes_told
 from ...place_map import WAYS
 from ...preload_link import preload_line
 from ...render import human_size
-from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, Observed, Place
+from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
 from .findings import FEW, MATTERS, Found, PlaceFound
 from .statistics import Estimate
 
@@ -26,7 +26,7 @@ def sentence(found: Found) -> str:
     gain, count = found.gain, len(found.slower)
     where = f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
     if gain is None:
-        return "How fast this program is with the routine cannot be told: it copies too little."
+        return "How fast this program is with the routine cannot be told: too few of its copies were seen."
     if gain.low > 0 or gain.high < 0:
         start = f"{_WITH} runs {_by(gain)}"
     elif _reach(gain) <= _SAME:
@@ -158,7 +158,13 @@ def other_ways(found: Found) -> list[str]:
     return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
 
 
-def what_to_do(found: Found, command: Sequence[str], preload: Path, mapped: Path | None) -> str:
+def what_to_do(
+    found: Found,
+    observed: Observed,
+    command: Sequence[str],
+    preload: Path,
+    mapped: Path | None,
+) -> str:
     """The last line. `mapped`: the map that was written, where it has places."""
     gain = found.whole_gain if found.has_whole else found.gain
     line = preload_line(preload, command)
@@ -169,7 +175,11 @@ def what_to_do(found: Found, command: Sequence[str], preload: Path, mapped: Path
         return f"To have it: {line}"
     if gain is not None and gain.high < 0:
         return "Leave it: the routine makes this program slower."
-    if gain is None or _reach(gain) <= 2 * _SAME:
+    if UNSEEN in observed.limits:
+        return "Not known: prove what takes the CPU time by itself."
+    if gain is None:
+        return "Not known: too few copies were seen; a longer run may have more."
+    if _reach(gain) <= 2 * _SAME:
         return "Leave it: nothing to gain here."
     return "Not known yet: give it more --time, or a longer run."
 
