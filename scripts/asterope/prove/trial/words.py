@@ -26,7 +26,7 @@ def sentence(found: Found) -> str:
     gain, count = found.gain, len(found.slower)
     where = f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
     if gain is None:
-        return "How fast this program is with the routine cannot be told: too few of its copies were seen."
+        return "How fast this program is with the routine cannot be told: too few copies were seen."
     if gain.low > 0 or gain.high < 0:
         start = f"{_WITH} runs {_by(gain)}"
     elif _reach(gain) <= _SAME:
