@@ -148,7 +148,7 @@ std::size_t read_usable(const fs::path& root, const std::string& meminfo) {
                             "total_inactive_file"));
     }
     rlimit resident; // ulimit -m, which Linux leaves to the programs to keep
-    if (getrlimit(RLIMIT_RSS, &resident) == 0 && resident.rlim_cur != RLIM_INFINITY)
+    if (usable && getrlimit(RLIMIT_RSS, &resident) == 0 && resident.rlim_cur != RLIM_INFINITY)
         at_most(resident.rlim_cur);
     return static_cast<std::size_t>(usable.value_or(0));
 }
