@@ -16,6 +16,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 from asterope.faults import BadInput
+from asterope.prove import programs
+from asterope.prove.copies import parse_copies
 from asterope.prove.options import parse
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
@@ -165,6 +167,17 @@ def test_of_what_is_not_seen_nothing_is_said(case: str) -> None:
     observed = Observed(limits=limits)
     found = findings(observed, [LIBC, LIBC_AGAIN, ROUTINE])
     assert what_to_do(found, observed, ["true"], Path("x.so"), None).startswith(said)
+
+
+def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(monkeypatch) -> None:
+    monkeypatch.setattr(programs, "_is_checkout", lambda: False)
+    nothing = findings(Observed(), [LIBC, LIBC_AGAIN, ROUTINE])
+    said = what_to_do(nothing, Observed(), ["true"], Path("general.so"), Path("/my own/map.json"))
+    own = "'/my own/libasterope_preload.so'"
+    compiled = f"asterope-generate --preload {own} --places '/my own/map.json'"
+    assert f": {compiled}, then ln -s {own} " in said and "general.so" not in said
+    with pytest.raises(BadInput, match="it with asterope-generate --preload"):
+        parse_copies(["no.so"])
 
 
 def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:

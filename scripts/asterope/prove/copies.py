@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..faults import BadInput, one_line
 from ..preload_link import preloadable
+from .programs import to_build
 
 LIBCS = LIBC, LIBC_AGAIN = "libc", "libc again"
 MOST_COPIES = 16
@@ -80,8 +81,8 @@ def _library(path: str) -> Path:
     library = Path(path)
     if not library.is_file():
         raise BadInput(
-            f"{one_line(path)}: no such library: build it with scripts/tune, or name one with "
-            "--copies"
+            f"{one_line(path)}: no such library: build it with {to_build(library)}, or name one "
+            "with --copies"
         )
     resolved = preloadable(library.resolve())
     # ld.so only warns of what it cannot load, and goes on without it

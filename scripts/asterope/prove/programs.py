@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,22 @@ def libraries() -> Path:
             compiled = {ROUTINE: compile_routine(texts), PRELOAD: compile_preload(texts, None)}
             write_files(folder, compiled)
     return folder
+
+
+def to_build(library: Path) -> str:
+    """What a user types to have one."""
+    return "scripts/tune" if _is_checkout() else f"asterope-generate --preload {_word(library)}"
+
+
+def to_map(places: Path, preload: Path) -> tuple[str, Path]:
+    """What a user types for a library with that map, and the library: where asterope is installed,
+    one beside the map, as `preload` serves other programs, too."""
+    library = preload if _is_checkout() else places.resolve().with_name(PRELOAD)
+    return f"{to_build(library)} --places {_word(places)}", library
+
+
+def _word(path: Path) -> str:
+    return shlex.quote(one_line(path))
 
 
 def folder_of(name: str) -> Path:

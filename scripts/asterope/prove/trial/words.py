@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ...faults import one_line
 from ...figures import count_text, place_text
 from ...modes import modes_told
 from ...place_map import WAYS
 from ...preload_link import preload_line
 from ...render import human_size
+from ..programs import to_map
 from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
 from .findings import FEW, MATTERS, Found, PlaceFound
 from .statistics import Estimate
@@ -167,10 +166,10 @@ def what_to_do(
 ) -> str:
     """The last line. `mapped`: the map that was written, where it has places."""
     gain = found.whole_gain if found.has_whole else found.gain
-    line = preload_line(preload, command)
     if mapped is not None:
-        places = shlex.quote(one_line(mapped))
-        return f"To give each place its way: scripts/tune --places {places}, then {line}"
+        build, library = to_map(mapped, preload)
+        return f"To give each place its way: {build}, then {preload_line(library, command)}"
+    line = preload_line(preload, command)
     if gain is not None and gain.low > 0 and gain.value >= _SAME / 2:
         return f"To have it: {line}"
     if gain is not None and gain.high < 0:
