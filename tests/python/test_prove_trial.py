@@ -16,14 +16,18 @@ from pathlib import Path
 import jsonschema
 import pytest
 from asterope.faults import BadInput
+from asterope.place_map import counted
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import parse
-from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
-from asterope.prove.trial.findings import findings
+from asterope.prove.trial.findings import Found, PlaceFound, findings
+from asterope.prove.trial.mapping import map_of, wanted
+from asterope.prove.trial.run import Tried
+from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
-from asterope.prove.trial.words import what_to_do
+from asterope.prove.trial.words import other_ways, table, what_to_do
 from copy_programs import output_of, shared_library
 from profile_samples import good_profile, plain_profile
 from prove_command import interrupted_output, only_error, runs, settings_of
@@ -167,6 +171,27 @@ def test_of_what_is_not_seen_nothing_is_said(case: str) -> None:
     observed = Observed(limits=limits)
     found = findings(observed, [LIBC, LIBC_AGAIN, ROUTINE])
     assert what_to_do(found, observed, ["true"], Path("x.so"), None).startswith(said)
+
+
+WANTED = {
+    "it saves more than asking costs": ("program", 5e-9, 1),
+    "asking costs more": ("program", 3e-9, 0),
+    "no file tells the place": ("none", 5e-9, 0),
+}
+
+
+@pytest.mark.parametrize("case", WANTED)
+def test_a_note_tells_of_what_a_map_would_have_alone(things: Path, case: str) -> None:
+    file, saves, count = WANTED[case]
+    place = Place(str(things / file), 100, "memcpy", 4096)
+    ratios = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
+    one = PlaceFound(place, 1000, 100, 0.5, ratios, best=LIBC, saves=saves, surely=-1)
+    tried, found = Tried(ways_of_routine(things / "like.so")[:1]), Found(None, None, [one], 1.0)
+    notes = other_ways(wanted(tried, found))
+    assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
+    _, lines, _ = map_of(tried, found, {}, ["true"], Path("map"))
+    assert lines[0].startswith(f"Wrote map: {counted(count)} ")
+    assert "\n" + " " * 79 + "libc       1.000  best" in table(found, {})
 
 
 def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(monkeypatch) -> None:

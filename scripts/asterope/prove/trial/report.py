@@ -14,7 +14,7 @@ from . import words
 from .blocks import Place
 from .document import document
 from .findings import Found
-from .mapping import map_of
+from .mapping import map_of, wanted
 from .run import Tried, why_not
 
 
@@ -47,7 +47,7 @@ def report(
     whole = judged.found() if judged else found if found.has_whole else None
     last = whole or found
     names = names_in(tried)
-    notes, mapped, unwritten = [] if whole else words.other_ways(found), None, None
+    mapped, unwritten, notes = None, None, []
     try:  # what was found is shown though a disk is full
         if arguments.json is not None:
             text = document(tried, found, names, command, seconds, whole)
@@ -55,6 +55,8 @@ def report(
         if arguments.write is not None:
             notes, has_places = write_map(tried, found, command, Path(arguments.write))
             mapped = Path(arguments.write) if has_places and judged is None else None
+        elif not whole:
+            notes = words.other_ways(wanted(tried, found))
     except Failure as error:
         unwritten = error
     why = why_not(tried)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ...figures import count_text, place_text
 from ...modes import modes_told
-from ...place_map import WAYS
+from ...place_map import counted
 from ...preload_link import preload_line
 from ...render import human_size
 from ..programs import to_map
-from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
+from .blocks import LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
 from .findings import FEW, MATTERS, Found, PlaceFound
 from .statistics import Estimate
 
@@ -116,13 +116,15 @@ def _brings(one: PlaceFound) -> str:
 
 def _ways(one: PlaceFound) -> list[str]:
     known = {**{ROUTINE: one.ratios.get(ROUTINE)}, **one.ratios}
-    return [
+    libc = [f"{LIBC:10} 1.000  best"] if one.best == LIBC else []
+    ways = [
         f"{name:10} {estimate.value:.3f} ({estimate.low:.3f}..{estimate.high:.3f})"
         + ("  best" if name == one.best and name != ROUTINE else "")
         + ("  left early" if name in one.left_early else "")
         for name, estimate in known.items()
         if estimate is not None and (name != LIBC_AGAIN or estimate.low > 1 or estimate.high < 1)
-    ] or ["-"]
+    ]
+    return ways + libc or ["-"]
 
 
 def _notes(one: PlaceFound) -> list[str]:
@@ -148,12 +150,12 @@ def place_name(place: Place, names: Mapping[Place, str]) -> str:
     return place_text(place.module, caller, place.offset, _WIDTH - len(of)) + of
 
 
-def other_ways(found: Found) -> list[str]:
+def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
     """That a map of places would bring something."""
-    wanting = [one for one in found.places if one.best in WAYS and one.share >= MATTERS]
-    if not wanting:
+    count = sum(bool(build_id) and one.share >= MATTERS for one, build_id in wanted)
+    if not count:
         return []
-    places = "1 place wants" if len(wanting) == 1 else f"{len(wanting)} places want"
+    places = f"{counted(count)} want{'s' if count == 1 else ''}"
     return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
 
 
