@@ -270,6 +270,21 @@ def test_the_luck_of_each_process_is_in_the_interval() -> None:
     assert_near(found, 0.25, 0.012, 0.85)  # by the pairs alone 0.36 of them do
 
 
+def test_calls_longer_than_periods_gain_nothing_by_what_others_do() -> None:
+    """A program sets all of its memory at first, which takes as long as its copies do then."""
+    observed = observed_of({PLACE: steady(0.5)}, 1, pairs=200)
+    long = observed.places[Place("/bin/program", 300, "memset", 1 << 27)] = Seen(calls=8)
+    seconds = observed.cpu_seconds / 8
+    for pair in pairs_of(4):
+        block = Block(LIBC, [seconds], [1.0], 1)
+        long.together[pair] = [block]
+        observed.together[pair][0] = period(block.way, seconds)
+    observed.cpu_seconds *= 2
+    found = findings(observed, WAYS)
+    assert found.gain.value == pytest.approx(1.75 / 1.25 - 1, abs=0.04)
+    assert found.unjudged == pytest.approx(0.5, abs=0.05)
+
+
 def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
     """As while it starts: what lies between its calls then has nothing to do with them."""
     observed, dice = observed_of({PLACE: steady(0.8)}, 1, pairs=200), random.Random(1)

@@ -43,6 +43,7 @@ def document(
         "ways": [{**asdict(way), "library": str(way.library)} for way in trial.ways],
         "gain": _estimate(found.gain),
         "wall_gain": _estimate(found.wall_gain),
+        "unjudged": round(found.unjudged, 6),
         "map_gain": _estimate((judged or found).whole_gain),
         "places": [_place(one, names.get(one.place, "")) for one in found.places],
     }

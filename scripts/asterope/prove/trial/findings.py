@@ -72,6 +72,7 @@ class Found:
     seconds: float
     whole_gain: Estimate | None = None  # as gain, with the library that has a map
     has_whole: bool = False
+    unjudged: float = 0.0  # of the CPU time, what calls take that are longer than periods
 
     @property
     def unknown(self) -> list[PlaceFound]:
@@ -115,7 +116,10 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
-    together = {way: _together(observed, way, seconds, part) for way, part in parts.items()}
+    levels, long = _levels(observed)
+    together = {
+        way: _together(observed, way, seconds, part, levels) for way, part in parts.items()
+    }
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """As if the time under neither libc nor this way had been under libc."""
@@ -134,7 +138,10 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     )
     of_whole = None if whole is None else gain_of(whole, seconds)
     wall = gain_of(ROUTINE, observed.wall_seconds - explored)
-    return Found(gain_of(ROUTINE, seconds), wall, places, seconds, of_whole, whole is not None)
+    return Found(
+        *(gain_of(ROUTINE, seconds), wall, places, seconds, of_whole, whole is not None),
+        min(1.0, long / seconds) if seconds > 0 else 0.0,
+    )
 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
@@ -165,21 +172,44 @@ def _explored(seen: Seen, cells: Cells) -> float:
     return seen.own_calls * (sum(every) / len(every) - alone)
 
 
-def _together(observed: Observed, way: str, seconds: float, part: float) -> Saved | None:
+def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
+    """Seconds that a call of each place usually takes; and those of all calls at the places that
+    are left out, as a call takes longer there than a period mostly does: a pair has one of them at
+    most, and all else that it has is little beside it."""
+    periods = [block.seconds[0] for blocks in observed.together.values() for block in blocks]
+    longest = median(periods) if periods else math.inf
+    levels, long = {}, 0.0
+    for place, seen in observed.places.items():
+        if not seen.together:
+            continue
+        level = median([fmean(block.seconds) for pair in seen.together.values() for block in pair])
+        if level <= longest:
+            levels[place] = level
+        else:
+            long += level * seen.calls
+    return levels, long
+
+
+def _together(
+    observed: Observed, way: str, seconds: float, part: float, levels: Mapping[Place, float]
+) -> Saved | None:
     """Of the pairs that had libc and this way, which had that part of the program's seconds."""
-    levels = {
-        place: median([fmean(block.seconds) for pair in seen.together.values() for block in pair])
-        for place, seen in observed.places.items()
-        if seen.together
-    }
     usual: dict[tuple[Pair, str], float] = {}
     for place, level in levels.items():
         for pair, blocks in observed.places[place].together.items():
             for block in blocks:
                 key = pair, block.way
                 usual[key] = usual.get(key, 0.0) + level * block.calls
+    left_out = {
+        pair
+        for place, seen in observed.places.items()
+        if place not in levels
+        for pair in seen.together
+    }
     pairs = {}
     for pair, blocks in observed.together.items():
+        if pair in left_out:
+            continue
         both = [
             Period(
                 *(sum(block.seconds[i] for block in blocks if block.way == one) for i in range(2)),

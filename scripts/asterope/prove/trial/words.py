@@ -76,6 +76,8 @@ def clock_line(found: Found, observed: Observed) -> str:
         text += f"; where it waited for the rest, that is {_by(found.wall_gain, ' by the clock')}"
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
+    if found.unjudged > MATTERS:
+        many += f". Not judged: calls longer than periods, {100 * found.unjudged:.0f} % of it"
     return f"{text}. {runs}, {many}."
 
 
