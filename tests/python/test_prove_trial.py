@@ -299,6 +299,17 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
     assert named("list").stdout == ""
 
 
+def test_a_map_that_was_not_judged_is_not_kept(named, things: Path, tmp_path: Path) -> None:
+    """The program fails under the library that has it."""
+    script = f'case "$ASTEROPE_TRIAL" in *=memcpy*) exit 7;; esac; exec {things / "program"} 400000'
+    done = named("--name", "own", "--time", "3s", "--", "sh", "-c", script)
+    assert done.returncode == 1 and "exit code 7" in done.stderr, done
+    kept = tmp_path / "build" / "programs" / "own"
+    assert not (kept / "places.json").exists()
+    assert named("list").stdout.startswith("own: no map: LD_PRELOAD=")
+    assert b"1 place apart" not in (kept / "libasterope_preload.so").read_bytes()
+
+
 def test_finalists_are_ways_of_the_profile_s_contests(tmp_path: Path) -> None:
     raw = good_profile()
     profile = tmp_path / "profile.json"

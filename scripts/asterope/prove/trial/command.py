@@ -43,11 +43,17 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
         trial.measure(line.say)
         if arguments.name is not None and trial.observed.places:
             line.clear()
-            preload, ways = _keep(trial, arguments, routine)
-            if ways:
-                judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
-                judged.measure(lambda text: line.say(f"the map as a whole: {text}"))
-                _drop_what_loses(judged, arguments.name)
+            try:
+                preload, ways = _keep(trial, arguments, routine)
+                if ways:
+                    judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
+                    judged.measure(lambda text: line.say(f"the map as a whole: {text}"))
+            except BaseException:
+                _drop_map(arguments.name)
+                raise
+            gain = judged and judged.found().map_gain
+            if gain and gain.high < 0:
+                _drop_map(arguments.name)
     except KeyboardInterrupt:
         trial.stopped_by = "interrupt"
         judged = None
@@ -124,11 +130,9 @@ def _compile(name: str, with_map: bool = True) -> None:
     write_files(folder, {programs.PRELOAD: library})
 
 
-def _drop_what_loses(judged: Trial, name: str) -> None:
-    found = judged.found()
-    if found.map_gain is not None and found.map_gain.high < 0:
-        (programs.folder_of(name) / programs.MAP).unlink()
-        _compile(name, with_map=False)
+def _drop_map(name: str) -> None:
+    (programs.folder_of(name) / programs.MAP).unlink(missing_ok=True)
+    _compile(name, with_map=False)
 
 
 def list_programs() -> int:
