@@ -34,13 +34,9 @@ def profile_of(first: dict[str, object], second: dict[str, object]) -> str:
     return json.dumps({**head, "complete": True, "choices": choices})
 
 
-ANYWHERE = profile_of(tuple_of("XMM"), tuple_of("R64"))
-
-
 @pytest.fixture
 def diagnose(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
     """Runs asterope-tune diagnose --quick in an empty folder."""
-
     return partial(run_command, build_dir / "asterope-tune", "diagnose", "--quick", cwd=tmp_path)
 
 
@@ -66,7 +62,7 @@ class Whole(NamedTuple):
 @pytest.fixture(scope="module")
 def whole(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("diagnosis")
-    (folder / "profile.json").write_text(ANYWHERE)
+    (folder / "profile.json").write_text(profile_of(tuple_of("XMM"), tuple_of("R64")))
     command = ("diagnose", "profile.json", "--quick", "--json", "report.json")
     done = run_command(build_dir / "asterope-tune", *command, cwd=folder, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

@@ -16,10 +16,12 @@ from typing import NamedTuple
 import pytest
 from asterope.profile import load_profile
 from command_errors import make_device, run_command, tune_error
+from conftest import BUILD
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
+PROGRAM = BUILD / "asterope-tune"
 RUN = ("--rigor", "quick", "--sizes", "128,1K,64K", "--no-generate")
 # From the first trial on in an instant: one size, and no memset, which takes as long again.
 ONE_SIZE = (
@@ -27,11 +29,6 @@ ONE_SIZE = (
     *("--workload", "hot", "--space", "paper"),
 )
 SHORT = (*ONE_SIZE, "--no-generate")
-
-
-@pytest.fixture(scope="module")
-def program(build_dir: Path) -> Path:
-    return build_dir / "asterope-tune"
 
 
 def wait_for_bytes(log: Path, count: int, process: subprocess.Popen) -> None:
@@ -52,14 +49,14 @@ class Begun(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def begun(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Begun:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
     folder = tmp_path_factory.mktemp("begun")
     log = folder / "asterope-profile.json.trials"
-    first = subprocess.Popen([program, *SHORT, "--quiet"], cwd=folder)
+    first = subprocess.Popen([PROGRAM, *SHORT, "--quiet"], cwd=folder)
     try:
         wait_for_bytes(log, 5_000, first)
         ways = ([], ["--resume"], ["--resume", "--log", log.name])
-        run = partial(run_command, program, *SHORT, "--quiet", cwd=folder)
+        run = partial(run_command, PROGRAM, *SHORT, "--quiet", cwd=folder)
         refusals = [tune_error(run(*way), 2) for way in ways]
     finally:
         first.send_signal(signal.SIGTERM)
@@ -70,9 +67,9 @@ def begun(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Begun:
 # --- Killed and resumed ---------------------------------------------------------------------------
 
 
-def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path) -> None:
+def test_a_killed_run_on_the_machine_goes_on(tune, tmp_path: Path) -> None:
     trials = tmp_path / "asterope-profile.json.trials"
-    process = subprocess.Popen([program, *SHORT, "--quiet"], cwd=tmp_path)
+    process = subprocess.Popen([PROGRAM, *SHORT, "--quiet"], cwd=tmp_path)
     wait_for_bytes(trials, 200_000, process)
     process.kill()
     assert process.wait() == -signal.SIGKILL
@@ -110,10 +107,8 @@ def test_to_resume_where_there_is_no_log_is_refused(tune, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(
-    program: Path, tmp_path: Path
-) -> None:
-    process = subprocess.Popen([program, *RUN, "--quiet", "--log", "t.jsonl"], cwd=tmp_path)
+def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(tmp_path: Path) -> None:
+    process = subprocess.Popen([PROGRAM, *RUN, "--quiet", "--log", "t.jsonl"], cwd=tmp_path)
     wait_for_bytes(tmp_path / "t.jsonl", 50_000, process)
     for _ in range(5):  # one may fall between two rounds
         process.send_signal(signal.SIGSTOP)
@@ -127,13 +122,13 @@ def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(
 
 
 def test_a_vanished_output_folder_costs_no_trial_and_an_ignored_hang_up_nothing(
-    program: Path, tune, tmp_path: Path
+    tune, tmp_path: Path
 ) -> None:
     """Hang-ups stay ignored where they are, as under nohup."""
     (tmp_path / "out").mkdir()
     options = [*SHORT, "--quiet", "-o", "out/p.json", "--log", "trials.jsonl"]
     process = subprocess.Popen(
-        [program, *options],
+        [PROGRAM, *options],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -71,7 +70,7 @@ def test_a_fault_ends_it_in_one_line_and_leaves_the_earlier_profile(
 
 
 def test_a_disk_that_fills_up_keeps_what_was_timed(tune, earlier: Path) -> None:
-    full = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))
+    full = limit(resource.RLIMIT_FSIZE, 100_000)
     message = tune_error(tune(*QUICK, "-o", earlier, preexec_fn=full), 1)
     log = earlier.with_name("profile.json.trials")
     assert str(log) in message
