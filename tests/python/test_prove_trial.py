@@ -20,11 +20,12 @@ from asterope.place_map import counted
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import parse
-from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
+from asterope.prove.trial import run
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place, Seen
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
 from asterope.prove.trial.findings import Found, PlaceFound, findings
 from asterope.prove.trial.mapping import map_of, wanted
-from asterope.prove.trial.run import Tried
+from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
 from asterope.prove.trial.words import other_ways, table, what_to_do
@@ -146,6 +147,29 @@ def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, thing
     *_, note, advice = done.stdout.splitlines()
     assert note.startswith("Note: 1 place wants another way than the routine: --write PLACES")
     assert advice == "Leave it: the routine makes this program slower."
+
+
+def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, things: Path) -> None:
+    """Of runs that take a second each, twelve pass between two looks of four seconds."""
+    clock, looks = [0.0], []
+
+    def runs(trial: Trial, left: float) -> bool:
+        clock[0] += 1
+        trial.observed.places[Place("", 0, "small copies", 0)] = Seen(1)
+        trial.observed.runs, trial._found = trial.observed.runs + 1, None
+        return True
+
+    def looked(*_: object) -> Found:
+        clock[0] += 4
+        looks.append(clock[0])
+        return Found(None, None, [], 1.0)
+
+    monkeypatch.setattr(run.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(run, "findings", looked)
+    monkeypatch.setattr(Trial, "_run", runs)
+    trial = Trial(None, ways_of_routine(things / "like.so")[:1], Path("recorder.so"), 60.0)
+    trial.measure(lambda _: None)
+    assert trial.stopped_by == run.TIME and looks == [5, 21, 37, 53]
 
 
 def test_other_libraries_are_ways_too(prove, things: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ _TURN = 0.02  # seconds between two looks whether the command has ended
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
 _NOTICED = 0.05  # seconds of CPU time: less is the start of a process
 _HOPELESS = 50  # runs, after which nothing is known yet
-_LOOKS = 1.3  # so many times the runs until the next look at what is known
+_BETWEEN = 3  # so many times what the last look took is measured until the next one
 KNOWN, TIME, ENDED = "known", "time", "ended"
 
 
@@ -90,12 +90,12 @@ class Trial(Tried):
     ) -> None:
         super().__init__(ways)
         self.program, self.recorder, self.seconds, self.cpus = program, recorder, seconds, cpus
-        self._next_look = 1
         self._cpu_seconds = 0.0  # of the last run
 
     def measure(self, tell: Callable[[str], None]) -> None:
         """Raises Failure; what was seen until then is kept."""
-        began, longest, looked = time.monotonic(), 0.0, 0.0
+        began = since = time.monotonic()
+        longest = looked = 0.0
         while True:
             left = self.seconds - (time.monotonic() - began)
             start = time.monotonic()
@@ -104,13 +104,13 @@ class Trial(Tried):
                 self.stopped_by = TIME
                 return
             longest = max(longest, time.monotonic() - start)
-            if self.observed.runs >= self._next_look:
-                self._next_look = max(self.observed.runs + 1, int(self.observed.runs * _LOOKS))
+            now = time.monotonic()
+            if now - since >= _BETWEEN * looked:
                 if not self.observed.places or self._copies_too_little():
                     self.stopped_by = ENDED
                     return
-                start = time.monotonic()
-                is_known, looked = self.found().is_known, time.monotonic() - start
+                is_known, since = self.found().is_known, time.monotonic()
+                looked = since - now
                 if is_known:
                     self.stopped_by = KNOWN
                     return
