@@ -18,7 +18,7 @@ from asterope.place_map import SCHEMA_FILE, MappedPlace, as_c, least_of, read_pl
 from asterope.prove.trial import mapping
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
 from asterope.prove.trial.findings import findings
-from generate_command import assert_old, command, old_files, only_line
+from generate_command import assert_old, command, only_line
 from profile_samples import good_profile
 
 ENTRIES = ("memcpy", "memcpy_cold")
@@ -111,12 +111,10 @@ def test_a_bad_map_is_refused_in_one_line_with_its_place(written, case: str) -> 
     assert str(error.value).startswith(f"{path}: {said}") and str(error.value).isprintable()
 
 
-def test_generate_refuses_it_and_leaves_what_is_there(written, tmp_path: Path, capsys) -> None:
-    (tmp_path / "profile.json").write_text(json.dumps(good_profile()))
-    out = old_files(tmp_path / "out")
+def test_generate_refuses_it_and_leaves_what_is_there(written, profile, out, capsys) -> None:
     library = ("--preload", out / "lib.so")
     for path, said in ((written(changed(way="x")), "places[0].way"), ("none.json", "cannot read")):
-        assert command(tmp_path / "profile.json", "-o", out, *library, "--places", path) == 2
+        assert command(profile, "-o", out, *library, "--places", path) == 2
         assert said in only_line(capsys)
     assert_old(out)
 

@@ -21,7 +21,7 @@ from copy_programs import WARNINGS, Memset, output_of, profile_json, run
 from disassembly import disassemble
 from elftools.elf.elffile import ELFFile
 from generate_command import command, only_line
-from profile_samples import good_profile, plain_profile
+from profile_samples import plain_profile
 
 # What stands for libc, preloaded behind the library, counts its calls; so do the routine's entry
 # points. What none of them has made, the routine's other functions have.
@@ -98,7 +98,7 @@ class Things:
         for library, build in ((self.plugin, "abcdef01"), (self.other, "abcdef02")):
             shared = ("-shared", "-DPLUGIN", f"{id_of}{build}")
             arch.program(folder, name, *C, *shared).rename(library)
-        linked = ("-pie", "-pthread", "-ldl")
+        linked = ("-pie", "-rdynamic", "-pthread", "-ldl")
         self.program = arch.program(folder, name, *C, f"{id_of}0123456789", *linked)
         (folder / "next.c").write_text(NEXT)
         output_of(*arch.gcc, *C, "-shared", folder / "next.c", "-o", folder / "next.so")
@@ -261,12 +261,6 @@ def test_the_routine_of_several_profiles_asks(things, compiled, arch) -> None:
 
 
 # --- The command ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def profile(tmp_path: Path) -> Path:
-    (tmp_path / "profile.json").write_text(json.dumps(good_profile()))
-    return tmp_path / "profile.json"
 
 
 @each(emulated=False)

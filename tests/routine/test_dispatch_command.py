@@ -19,13 +19,8 @@ from dispatch_machines import (
     write_profile,
     write_profiles,
 )
-from generate_command import NAMES, assert_old, command, old_files, only_line
+from generate_command import NAMES, assert_old, command, only_line
 from profile_samples import good_profile, incomplete_profile, plain_profile
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return old_files(tmp_path / "out")
 
 
 def refused(capsys: pytest.CaptureFixture[str], out: Path, *arguments: object) -> str:

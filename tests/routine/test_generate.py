@@ -15,25 +15,13 @@ import pytest
 from asterope import atomic_file, generate
 from asterope.profile import load_profile
 from asterope.render import render_routine
-from generate_command import NAMES, assert_old, old_files, only_line
+from generate_command import NAMES, assert_old, only_line
 from generate_command import command as run
 from hostile_profiles import HOSTILE
 from profile_samples import good_profile, provisional_profile, without
 from routine_examples import MACHINES, REFERENCE
 
 SCRIPTS = Path(generate.__file__).parents[1]
-
-
-@pytest.fixture
-def profile(tmp_path: Path) -> Path:
-    path = tmp_path / "profile.json"
-    path.write_text(json.dumps(good_profile()), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return old_files(tmp_path / "out")
 
 
 def texts(folder: Path) -> list[str]:

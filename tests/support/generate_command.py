@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from asterope import generate
 from command_errors import exit_code_of, only_line_of
+from profile_samples import good_profile
 
 NAMES = ("asterope_memcpy.c", "asterope_memcpy.h")
 
@@ -16,8 +18,18 @@ def command(*arguments: object) -> int:
     return exit_code_of(generate.main, *arguments)
 
 
-def old_files(folder: Path) -> Path:
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    """A file of the good profile."""
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(good_profile()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
     """A folder that holds the files of an earlier run."""
+    folder = tmp_path / "out"
     folder.mkdir()
     for name in NAMES:
         (folder / name).write_text(f"the old {name}", encoding="utf-8")
