@@ -21,7 +21,18 @@ from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import parse
 from asterope.prove.trial import run
-from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place, Seen
+from asterope.prove.trial.blocks import (
+    FULL,
+    LIBC,
+    LIBC_AGAIN,
+    NO_COUNTER,
+    QUIET,
+    ROUTINE,
+    UNSEEN,
+    Observed,
+    Place,
+    Seen,
+)
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
 from asterope.prove.trial.findings import Found, PlaceFound, findings
 from asterope.prove.trial.mapping import map_of, wanted
@@ -172,6 +183,19 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, things: Pat
     assert trial.stopped_by == run.TIME and looks == [5, 21, 37, 53]
 
 
+@pytest.mark.parametrize("limit, told", [(FULL, True), (NO_COUNTER, False), (QUIET, False)])
+def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told: bool) -> None:
+    def recorded(trial: Trial, _: object) -> float:
+        trial.observed.limits.add(limit)
+        trial._cpu_seconds = 1.0
+        return 0.01
+
+    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
+    monkeypatch.setattr(Trial, "read", recorded)
+    trial = Trial(None, [], Path("recorder.so"), 1.0)
+    assert trial._run(1.0) and (UNSEEN in trial.observed.limits) == told
+
+
 def test_other_libraries_are_ways_too(prove, things: Path, tmp_path: Path) -> None:
     file = tmp_path / "trial.json"
     other = f"other={things / 'slow.so'}:asterope_memcpy_hot"
@@ -227,6 +251,26 @@ def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(mon
     assert f": {compiled}, then ln -s {own} " in said and "general.so" not in said
     with pytest.raises(BadInput, match="it with asterope-generate --preload"):
         parse_copies(["no.so"])
+
+
+def test_an_installation_compiles_what_is_older_than_its_templates(
+    monkeypatch, tmp_path: Path
+) -> None:
+    profile = tmp_path / "profile.json"
+    profile.write_text(json.dumps(plain_profile(platform.machine())))
+    os.utime(profile, (1, 1))
+    monkeypatch.setattr(programs, "_is_checkout", lambda: False)
+    monkeypatch.setattr(programs, "profile_to_read", lambda _: profile)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    made = programs.libraries() / programs.PRELOAD
+    for when in (1, time.time() + 1e6):
+        os.utime(made, (when, when))
+        before = made.stat().st_mtime_ns
+        programs.libraries()
+        assert (made.stat().st_mtime_ns != before) == (when == 1)
+    monkeypatch.setenv("XDG_DATA_HOME", "/proc")
+    with pytest.raises(BadInput, match="name a library with --routine"):
+        programs.libraries()
 
 
 def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:

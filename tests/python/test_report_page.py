@@ -368,7 +368,9 @@ def test_a_place_of_which_nothing_is_sure_has_no_colour_of_a_verdict(made: Made)
 
 def test_a_trial_is_the_first_of_the_page(made: Made) -> None:
     page = page_of(made.put(program_trial()))
-    assert "with the routine +10.0 % (+5.0 to +15.0) faster" in page.text
+    assert "with the routine 10.0 % faster (5.0 to 15.0)" in page.text
+    slower = {**program_trial(), "gain": {"value": -0.018, "low": -0.03, "high": -0.01}}
+    assert "with the routine 1.8 % slower (1.0 to 3.0)" in page_of(made.put(slower)).text
     assert "<program>" in page.text and "program" not in page.found
     assert page.found["section"][0]["id"] == "trial"
 

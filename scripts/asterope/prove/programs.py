@@ -17,6 +17,7 @@ from ..profile_places import profile_to_read
 MAP, PRELOAD, FIGURES = "places.json", "libasterope_preload.so", "figures"
 ROUTINE = "libasterope_memcpy.so"
 _ROOT = Path(__file__).resolve().parents[3]
+_OR = "or name a library with --routine (--copies with --runs)"
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
 
 
@@ -35,27 +36,33 @@ def _all() -> Path:
 
 def libraries() -> Path:
     """The folder of the libraries that serve all programs. scripts/tune builds these in a checkout;
-    where asterope is installed, they are compiled here whenever the profile is newer. Raises
-    BadInput, Failure and OSError."""
+    where asterope is installed, they are compiled here whenever the profile or a template is newer.
+    Raises BadInput, Failure and OSError."""
     folder = _all().parent
     if not _is_checkout():
+        # Not above: whoever names a library needs neither templates nor a compiler.
+        from ..preload import compile_preload, compile_routine
+        from ..profile import load_profile
+        from ..render import render_routine, template_folder
+
         try:
             profile = profile_to_read(None)
         except BadInput:
             raise BadInput(
-                "there is no routine to try: have asterope-tune --user make a profile for it, or "
-                "name a library with --routine (--copies with --runs)"
+                "there is no routine to try: have asterope-tune --user make a profile for it, "
+                f"{_OR}"
             ) from None
         made = folder / PRELOAD
-        if not made.is_file() or made.stat().st_mtime_ns < profile.stat().st_mtime_ns:
-            # Not above: whoever names a library needs neither templates nor a compiler.
-            from ..preload import compile_preload, compile_routine
-            from ..profile import load_profile
-            from ..render import render_routine
-
+        templates = (one.stat().st_ctime_ns for one in template_folder().rglob("*"))
+        newest = max(profile.stat().st_mtime_ns, *templates)
+        if not made.is_file() or made.stat().st_mtime_ns < newest:
             texts = render_routine(load_profile(profile))
             compiled = {ROUTINE: compile_routine(texts), PRELOAD: compile_preload(texts, None)}
-            write_files(folder, compiled)
+            try:
+                write_files(folder, compiled)
+            except OSError as error:
+                where = f"{one_line(error.filename)}: {error.strerror}"
+                raise BadInput(f"{where}: have XDG_DATA_HOME name another folder, {_OR}") from None
     return folder
 
 

@@ -12,6 +12,8 @@ from matplotlib.axes import Axes
 from ..faults import one_line
 from ..figures import place_text
 from ..modes import histogram, two_modes
+from ..prove.trial.statistics import Estimate
+from ..prove.trial.words import by
 from ..render import human_size
 from .bench import ratio_of
 from .modes import Sample, modes_pictures
@@ -38,7 +40,7 @@ def proof_finding(proof: Json) -> str:
 def trial_finding(trial: Json) -> str:
     """What a trial found, in one sentence without its end."""
     told = [
-        f"{words} {_percents(trial[field])} faster"
+        f"{words} {by(Estimate(**trial[field]))}"
         for field, words in (("gain", "with the routine"), ("map_gain", "with its map of places"))
         if trial[field]
     ]

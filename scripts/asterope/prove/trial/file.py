@@ -62,8 +62,6 @@ class _Reader:
     def read(self) -> Observed:
         process = self._process
         observed = Observed(process.cpu_seconds, process.seconds, processes=1)
-        if process.flags.quiet:
-            observed.limits.add(blocks.QUIET)
         has_all = os.fstat(self._file).st_size >= _BLOCKS_AT  # no limit on the size of files
         if process.flags.full or not has_all:
             observed.limits.add(blocks.FULL)
@@ -79,6 +77,8 @@ class _Reader:
         part = process.cpu_seconds / max(1, sum(periods))
         observed.easy_libcs, observed.easy_others = (part * count for count in periods[1:])
         observed.limits |= {name for bit, name in enumerate(_FLAGS) if flags >> bit & 1}
+        if process.flags.quiet and blocks.NO_COUNTER not in observed.limits:
+            observed.limits.add(blocks.QUIET)
         self._masks = [sets if number == _SET else copies for number in range(len(FUNCTIONS))]
         pages = self._pages_of_threads()
         for thread in range(_THREADS):

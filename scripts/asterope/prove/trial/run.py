@@ -21,7 +21,7 @@ from ...scratch_folder import scratch_folder
 from ..places import Place as Folder
 from ..places import placeholders_in
 from ..processes import Process
-from .blocks import FULL, LIMITS, NO_COUNTER, NO_WAY, UNSEEN, Observed
+from .blocks import FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
 from .findings import Found, findings
 from .ways import Way, environment, names_of
@@ -138,7 +138,8 @@ class Trial(Tried):
                 recorded = self.read(files)
                 # Processes beside each other, as a shell and what it waits for, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
-                if self._cpu_seconds > max(_NOTICED, 2 * recorded):
+                is_noted = not self.observed.limits & {NO_COUNTER, QUIET}  # to its end
+                if is_noted and self._cpu_seconds > max(_NOTICED, 2 * recorded):
                     self.observed.limits.add(UNSEEN)
 
     def _run_into(self, folder: Path, limit: float) -> bool:

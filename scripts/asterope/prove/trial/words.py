@@ -27,14 +27,11 @@ def sentence(found: Found) -> str:
     if gain is None:
         return "How fast this program is with the routine cannot be told: too few copies were seen."
     if gain.low > 0 or gain.high < 0:
-        start = f"{_WITH} runs {_by(gain)}"
+        start = f"{_WITH} runs {by(gain)}"
     elif _reach(gain) <= _SAME:
         start = f"{_WITH} is as fast as with libc, within {_percents(_reach(gain))} %"
     else:
-        start = (
-            "Whether the routine makes this program faster cannot be told yet: "
-            f"{_percents(gain.value)} % ({_interval(gain)})"
-        )
+        start = f"Whether the routine makes this program faster cannot be told yet: {by(gain)}"
     return f"{start}; {where if count else 'no place is slower'}."
 
 
@@ -42,19 +39,19 @@ def sentence_of_map(found: Found) -> str:
     """Of the library as a whole."""
     gain, beside = found.whole_gain, found.map_gain
     if gain is None or beside is None:
-        return "How fast this program is with its map cannot be told: it copies too little."
-    text = f"With the routine and its map of places it runs {_by(gain)} than with libc"
+        return "How fast this program is with its map cannot be told: too few copies were seen."
+    text = f"With the routine and its map of places it runs {by(gain)} than with libc"
     if beside.high < 0:
-        return f"{text}: {_by(beside)} than with the routine alone, so the map is not taken."
-    known = _by(beside) if beside.low > 0 else f"within {_percents(_reach(beside))} % as fast"
+        return f"{text}: {by(beside)} than with the routine alone, so the map is not taken."
+    known = by(beside) if beside.low > 0 else f"within {_percents(_reach(beside))} % as fast"
     return f"{text}, and {known} {'than' if beside.low > 0 else 'as'} with the routine alone."
 
 
-def _by(gain: Estimate, how: str = "") -> str:
-    word, by = "faster", gain
+def by(gain: Estimate, how: str = "") -> str:
+    word = "faster"
     if gain.value < 0:
-        word, by = "slower", Estimate(-gain.value, -gain.high, -gain.low)
-    return f"{_percents(by.value)} % {word}{how} ({_interval(by)})"
+        word, gain = "slower", Estimate(-gain.value, -gain.high, -gain.low)
+    return f"{_percents(gain.value)} % {word}{how} ({_interval(gain)})"
 
 
 def _reach(gain: Estimate) -> float:
@@ -73,7 +70,7 @@ def clock_line(found: Found, observed: Observed) -> str:
     """Of the CPU time; and by the clock, where the program did not run all the time."""
     text = f"By CPU time: {observed.cpu_seconds:.2f} s in {observed.wall_seconds:.2f} s"
     if found.wall_gain is not None and observed.cpu_seconds < 0.9 * observed.wall_seconds:
-        text += f"; where it waited for the rest, that is {_by(found.wall_gain, ' by the clock')}"
+        text += f"; where it waited for the rest, that is {by(found.wall_gain, ' by the clock')}"
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
     if found.unjudged > MATTERS:
