@@ -28,7 +28,6 @@ class Workload:
     level: int = 0
     from_bytes: int = 0
     to_bytes: int = 0
-    mixed_to_bytes: int = 0
     instead: str = ""
     fresh: bool = False
     walks: bool = False

@@ -29,7 +29,7 @@ TEST(WeightsAt, give_what_a_walk_weighs_to_random_places_where_walks_are_not_tim
     const Objective balanced = parse_objective("balanced");
     EXPECT_EQ(balanced.name, "balanced");
     for (const auto& [size, situations] :
-         std::map<std::size_t, double>{{512, 6}, {4096, 7.5}, {1 << 20, 6.5}, {8 << 20, 6}}) {
+         std::map<std::size_t, double>{{512, 6}, {4096, 7.5}, {1 << 20, 6.5}, {8 << 20, 6.5}}) {
         const std::pair<std::vector<Workload>, double> parts[] = {
             {{Workload::hot}, 1},
             {{Workload::hot_read}, 1},
@@ -58,8 +58,8 @@ TEST(WeightsAt, leave_out_what_is_not_timed_but_never_all_that_counts) {
     EXPECT_EQ(at(1 << 20, "hot=1,lookup=3"), (Weights{{Workload::hot, 1}}));
     EXPECT_EQ(at(1 << 20, "lookup=3"), (Weights{{Workload::fetch, 1}}));
     EXPECT_EQ(at(4096, "lookup=3"), (Weights{{Workload::lookup, 1}}));
-    EXPECT_EQ(at(8 << 20, "hot=1,fresh=1"), (Weights{{Workload::hot, 1}}));
-    EXPECT_EQ(at(8 << 20, "fresh=1"), (Weights{{Workload::fresh, 1}}));
+    EXPECT_EQ(at(8 << 20, "hot=1,fresh=1"),
+              (Weights{{Workload::hot, 0.5}, {Workload::fresh, 0.5}}));
     EXPECT_EQ(at(8 << 20, "cold_walk=1,hot=1"),
               (Weights{{Workload::hot, 0.5}, {Workload::cold, 0.5}}));
     // what is only measured stays so

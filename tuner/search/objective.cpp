@@ -121,15 +121,8 @@ double weight_of(const Weights& weights, Workload workload) {
 }
 
 Weights weights_at(std::size_t size, const Weights& weights) {
-    const auto counts = [&](Workload workload) {
-        const std::size_t most = facts_of(workload).mixed_to_bytes;
-        const bool mixed = std::ranges::any_of(weights, [&](const auto& other) {
-            return other.second > 0 && other.first != workload && is_timed_at(size, other.first);
-        });
-        return is_timed_at(size, workload) && (most == 0 || size <= most || !mixed);
-    };
     const bool any = std::ranges::any_of(weights, [&](const auto& weighted) {
-        return weighted.second > 0 && counts(weighted.first);
+        return weighted.second > 0 && is_timed_at(size, weighted.first);
     });
     Weights here;
     const auto add = [&](Workload workload, double weight) {
@@ -140,7 +133,7 @@ Weights weights_at(std::size_t size, const Weights& weights) {
         }
     };
     for (const auto& [workload, weight] : weights) {
-        if (counts(workload)) {
+        if (is_timed_at(size, workload)) {
             add(workload, weight);
         } else if (weight > 0 && (facts_of(workload).walks || !any)) {
             add(timed_instead(workload), weight);

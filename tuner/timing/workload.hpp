@@ -33,7 +33,7 @@ struct WorkloadFacts {
     std::string_view text;  ///< what surrounds the copy, in a line, for legends
     std::string_view where; ///< the same as the end of a sentence; empty: no summary tells of it
     int level;
-    std::size_t from_bytes, to_bytes, mixed_to_bytes; ///< 0: no bound
+    std::size_t from_bytes, to_bytes; ///< 0: no bound
     std::string_view instead;
     bool fresh;
     bool walks;
