@@ -117,9 +117,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
     levels, long = _levels(observed)
-    together = {
-        way: _together(observed, way, seconds, part, levels) for way, part in parts.items()
-    }
+    together = {way: _together(observed, way, seconds, part, levels) for way, part in parts.items()}
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """As if the time under neither libc nor this way had been under libc."""
