@@ -180,8 +180,10 @@ def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
     for place, seen in observed.places.items():
         if not seen.together:
             continue
-        level = median([fmean(block.seconds) for pair in seen.together.values() for block in pair])
-        if level <= longest:
+        blocks = [block for pair in seen.together.values() for block in pair]
+        level = median([fmean(block.seconds) for block in blocks])
+        # the shortest of each block: others may have waited for the CPU
+        if median([min(block.seconds) for block in blocks]) <= longest:
             levels[place] = level
         else:
             long += level * seen.calls
