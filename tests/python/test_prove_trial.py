@@ -16,76 +16,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 from asterope.faults import BadInput
-from asterope.place_map import counted
-from asterope.prove import programs
-from asterope.prove.copies import parse_copies
-from asterope.prove.options import parse
-from asterope.prove.trial import run
-from asterope.prove.trial.blocks import (
-    FULL,
-    LIBC,
-    LIBC_AGAIN,
-    NO_COUNTER,
-    QUIET,
-    ROUTINE,
-    UNSEEN,
-    Observed,
-    Place,
-    Seen,
-)
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
-from asterope.prove.trial.findings import Found, PlaceFound, findings
-from asterope.prove.trial.mapping import map_of, wanted
-from asterope.prove.trial.run import Trial, Tried
-from asterope.prove.trial.statistics import Estimate
-from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
-from asterope.prove.trial.words import other_ways, table, what_to_do
-from copy_programs import output_of, shared_library
+from copy_programs import output_of
 from profile_samples import good_profile, plain_profile
 from prove_command import interrupted_output, only_error, runs, settings_of
-
-LIBRARY = """
-#include <stddef.h>
-static void spin(void) { for (volatile int i = 0; i < SPIN; ++i) { } }
-void *asterope_memcpy(void *to, const void *from, size_t bytes);
-void *asterope_memcpy_hot(void *to, const void *from, size_t bytes);
-void *asterope_memcpy(void *to, const void *from, size_t bytes)
-{
-    void *target = to;
-    spin();
-    __asm__ volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");
-    return to;
-}
-void *asterope_memcpy_hot(void *to, const void *from, size_t bytes)
-{
-    return asterope_memcpy(to, from, bytes);
-}
-"""
-PROGRAM = """
-#include <string.h>
-#include <stdlib.h>
-static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
-int main(int count, char **words)
-{
-    static char from[8192], to[8192];
-    for (long i = atol(words[1]); i > 0; --i) copy(to, from, sizeof to);
-    return count > 2 ? atoi(words[2]) : 0;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("things")
-    for name, spin in (("slow", 1500), ("like", 0)):
-        shared_library(folder / f"{name}.so", LIBRARY.replace("SPIN", str(spin)))
-    shared_library(folder / "nothing.so", "int unused;\n")
-    source = folder / "program.c"
-    source.write_text(PROGRAM)
-    flags = ("-O2", "-fno-builtin", "-Wl,--build-id")
-    output_of("cc", *flags, source, "-o", folder / "program")
-    output_of("cc", "-O2", "-static", source, "-o", folder / "static")
-    return folder
 
 
 @pytest.fixture
@@ -160,42 +94,6 @@ def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, thing
     assert advice == "Leave it: the routine makes this program slower."
 
 
-def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, things: Path) -> None:
-    """Of runs that take a second each, twelve pass between two looks of four seconds."""
-    clock, looks = [0.0], []
-
-    def runs(trial: Trial, left: float) -> bool:
-        clock[0] += 1
-        trial.observed.places[Place("", 0, "small copies", 0)] = Seen(1)
-        trial.observed.runs, trial._found = trial.observed.runs + 1, None
-        return True
-
-    def looked(*_: object) -> Found:
-        clock[0] += 4
-        looks.append(clock[0])
-        return Found(None, None, [], 1.0)
-
-    monkeypatch.setattr(run.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(run, "findings", looked)
-    monkeypatch.setattr(Trial, "_run", runs)
-    trial = Trial(None, ways_of_routine(things / "like.so")[:1], Path("recorder.so"), 60.0)
-    trial.measure(lambda _: None)
-    assert trial.stopped_by == run.TIME and looks == [5, 21, 37, 53]
-
-
-@pytest.mark.parametrize("limit, told", [(FULL, True), (NO_COUNTER, False), (QUIET, False)])
-def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told: bool) -> None:
-    def recorded(trial: Trial, _: object) -> float:
-        trial.observed.limits.add(limit)
-        trial._cpu_seconds = 1.0
-        return 0.01
-
-    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
-    monkeypatch.setattr(Trial, "read", recorded)
-    trial = Trial(None, [], Path("recorder.so"), 1.0)
-    assert trial._run(1.0) and (UNSEEN in trial.observed.limits) == told
-
-
 def test_other_libraries_are_ways_too(prove, things: Path, tmp_path: Path) -> None:
     file = tmp_path / "trial.json"
     other = f"other={things / 'slow.so'}:asterope_memcpy_hot"
@@ -205,72 +103,6 @@ def test_other_libraries_are_ways_too(prove, things: Path, tmp_path: Path) -> No
     assert [way["name"] for way in found["ways"]] == ["routine", "hot", "other"]
     place = found["places"][0]
     assert place["left_early"] == ["other"] and place["ratios"]["other"]["high"] < 1
-
-
-UNKNOWN = {
-    "too little is seen": (set(), "Not known: too few copies were seen"),
-    "most is not seen": ({UNSEEN}, "Not known: prove what takes the CPU time by itself."),
-}
-
-
-@pytest.mark.parametrize("case", UNKNOWN)
-def test_of_what_is_not_seen_nothing_is_said(case: str) -> None:
-    limits, said = UNKNOWN[case]
-    observed = Observed(limits=limits)
-    found = findings(observed, [LIBC, LIBC_AGAIN, ROUTINE])
-    assert what_to_do(found, observed, ["true"], Path("x.so"), None).startswith(said)
-
-
-WANTED = {
-    "it saves more than asking costs": ("program", 5e-9, 1),
-    "asking costs more": ("program", 3e-9, 0),
-    "no file tells the place": ("none", 5e-9, 0),
-}
-
-
-@pytest.mark.parametrize("case", WANTED)
-def test_a_note_tells_of_what_a_map_would_have_alone(things: Path, case: str) -> None:
-    file, saves, count = WANTED[case]
-    place = Place(str(things / file), 100, "memcpy", 4096)
-    ratios = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
-    one = PlaceFound(place, 1000, 100, 0.5, ratios, best=LIBC, saves=saves, surely=-1)
-    tried, found = Tried(ways_of_routine(things / "like.so")[:1]), Found(None, None, [one], 1.0)
-    notes = other_ways(wanted(tried, found))
-    assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
-    _, lines, _ = map_of(tried, found, {}, ["true"], Path("map"))
-    assert lines[0].startswith(f"Wrote map: {counted(count)} ")
-    assert "\n" + " " * 79 + "libc       1.000  best" in table(found, {})
-
-
-def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(monkeypatch) -> None:
-    monkeypatch.setattr(programs, "_is_checkout", lambda: False)
-    nothing = findings(Observed(), [LIBC, LIBC_AGAIN, ROUTINE])
-    said = what_to_do(nothing, Observed(), ["true"], Path("general.so"), Path("/my own/map.json"))
-    own = "'/my own/libasterope_preload.so'"
-    compiled = f"asterope-generate --preload {own} --places '/my own/map.json'"
-    assert f": {compiled}, then ln -s {own} " in said and "general.so" not in said
-    with pytest.raises(BadInput, match="it with asterope-generate --preload"):
-        parse_copies(["no.so"])
-
-
-def test_an_installation_compiles_what_is_older_than_its_templates(
-    monkeypatch, tmp_path: Path
-) -> None:
-    profile = tmp_path / "profile.json"
-    profile.write_text(json.dumps(plain_profile(platform.machine())))
-    os.utime(profile, (1, 1))
-    monkeypatch.setattr(programs, "_is_checkout", lambda: False)
-    monkeypatch.setattr(programs, "profile_to_read", lambda _: profile)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    made = programs.libraries() / programs.PRELOAD
-    for when in (1, time.time() + 1e6):
-        os.utime(made, (when, when))
-        before = made.stat().st_mtime_ns
-        programs.libraries()
-        assert (made.stat().st_mtime_ns != before) == (when == 1)
-    monkeypatch.setenv("XDG_DATA_HOME", "/proc")
-    with pytest.raises(BadInput, match="name a library with --routine"):
-        programs.libraries()
 
 
 def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:
@@ -443,19 +275,3 @@ def test_bad_input_is_one_line(prove, things: Path, case: str) -> None:
     arguments, said = BAD[case]
     filled = [word.format(things=things) for word in arguments]
     assert said in only_error(prove(*filled, routine="" if "--routine" in filled else "like"), 2)
-
-
-def test_options_of_whole_runs_ask_for_them() -> None:
-    assert not parse(["--", "true"]).runs
-    for option in (["--runs"], ["--metric", "cpu"], ["--rounds", "6"], ["--client", "true"]):
-        assert parse([*option, "--", "true"]).runs
-
-
-def test_the_routines_entry_points_are_ways(things: Path) -> None:
-    ways = ways_of_routine(things / "like.so")
-    assert [(way.name, way.copy, way.set) for way in ways] == [
-        ("routine", "asterope_memcpy", "-"),
-        ("hot", "asterope_memcpy_hot", "-"),
-    ]
-    with pytest.raises(BadInput, match="more than 16 ways"):
-        check_ways([*ways, *(parse_way(f"w{n}={things}/like.so") for n in range(13))])

@@ -8,16 +8,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 import pytest
-from asterope.prove.trial.blocks import (
-    LIBC,
-    LIBC_AGAIN,
-    ROUTINE,
-    Block,
-    Observed,
-    Pair,
-    Place,
-    Seen,
-)
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import (
     LEFT_OUT,
@@ -41,6 +32,8 @@ from made_up_trials import (
     heavy_tails,
     in_phases,
     like,
+    pairs_of,
+    period,
     scaled,
     slower_reader,
     steady,
@@ -163,15 +156,6 @@ def test_quantiles_of_student_are_those_of_tables(chance, freedom, value) -> Non
 
 
 # --- The whole program ----------------------------------------------------------------------------
-
-
-def period(way: str, seconds: float, within: float | None = None) -> Block:
-    """Of a thread, in a pair."""
-    return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
-
-
-def pairs_of(count: int, process: str = "one") -> list[Pair]:
-    return [Pair(process, number) for number in range(count)]
 
 
 def observed_of(
@@ -394,14 +378,15 @@ def test_pairs_of_two_threads_are_one_unit() -> None:
     def observed(threads: int, seed: int) -> Observed:
         dice = random.Random(seed)
         seen = Seen(calls=100_000)
-        whole: dict[Pair, list[Block]] = {}
+        observed = Observed(1.0, 1.0, 1, threads, 1, places={PLACE: seen})
         for pair in pairs_of(100):
             for way in (LIBC, ROUTINE):
                 level = 1e-5 * (1 + 0.2 * dice.gauss(0, 1))
                 one = Block(way, [level] * 8, [1.0] * 8, 30)
                 seen.together.setdefault(pair, []).extend([one] * threads)
-                whole.setdefault(pair, []).extend([period(way, 30 * level)] * threads)
-        return Observed(1.0, 1.0, 1, threads, 1, places={PLACE: seen}, together=whole)
+                both = observed.together.setdefault(pair, [])
+                both.extend([period(way, 30 * level)] * threads)
+        return observed
 
     def width(threads: int) -> float:
         found = [findings(observed(threads, seed), WAYS).gain for seed in range(20)]

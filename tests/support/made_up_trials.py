@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Place
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Pair, Place
 
 OTHER = "other"
 WAYS = [LIBC, LIBC_AGAIN, ROUTINE, OTHER]
@@ -141,3 +141,12 @@ WHOLE = {
     **{one.__name__: alone(one) for one in (steady, drifting, in_phases, slower_reader)},
     **{one.__name__: one for one in (two_places, starting, few_stalls)},
 }
+
+
+def period(way: str, seconds: float, within: float | None = None) -> Block:
+    """Of a thread, in a pair."""
+    return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
+
+
+def pairs_of(count: int, process: str = "one") -> list[Pair]:
+    return [Pair(process, number) for number in range(count)]

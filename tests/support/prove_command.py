@@ -102,3 +102,50 @@ def rows_of(done: subprocess.CompletedProcess) -> dict[str, str]:
     _, _, table = done.stdout.partition("\n\n")
     rows = (re.split(r" {2,}", line, maxsplit=1) for line in table.splitlines()[1:])
     return {row[0]: row[1] for row in rows if len(row) == 2}
+
+
+# --- Of the trial ---
+
+LIBRARY = """
+#include <stddef.h>
+static void spin(void) { for (volatile int i = 0; i < SPIN; ++i) { } }
+void *asterope_memcpy(void *to, const void *from, size_t bytes);
+void *asterope_memcpy_hot(void *to, const void *from, size_t bytes);
+void *asterope_memcpy(void *to, const void *from, size_t bytes)
+{
+    void *target = to;
+    spin();
+    __asm__ volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");
+    return to;
+}
+void *asterope_memcpy_hot(void *to, const void *from, size_t bytes)
+{
+    return asterope_memcpy(to, from, bytes);
+}
+"""
+PROGRAM = """
+#include <string.h>
+#include <stdlib.h>
+static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+int main(int count, char **words)
+{
+    static char from[8192], to[8192];
+    for (long i = atol(words[1]); i > 0; --i) copy(to, from, sizeof to);
+    return count > 2 ? atoi(words[2]) : 0;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of routines, one of them slow, of a program that copies, and of its static twin."""
+    folder = tmp_path_factory.mktemp("things")
+    for name, spin in (("slow", 1500), ("like", 0)):
+        shared_library(folder / f"{name}.so", LIBRARY.replace("SPIN", str(spin)))
+    shared_library(folder / "nothing.so", "int unused;\n")
+    source = folder / "program.c"
+    source.write_text(PROGRAM)
+    flags = ("-O2", "-fno-builtin", "-Wl,--build-id")
+    output_of("cc", *flags, source, "-o", folder / "program")
+    output_of("cc", "-O2", "-static", source, "-o", folder / "static")
+    return folder
