@@ -34,8 +34,8 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
     }
     return std::unique_ptr<OperationSearch>(
         new OperationSearch{plan,
-                            Spaces(Features(machine.cpu, {}), operation == Operation::copy, false,
-                                   operation, Spaces::Invalids()),
+                            Spaces(Features(machine.cpu, {}), facts_of(operation).has_entry_points,
+                                   false, operation, Spaces::Invalids()),
                             {}});
 }
 

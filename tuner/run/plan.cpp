@@ -210,7 +210,7 @@ std::vector<Workload> Plan::measured() const {
 
 std::vector<Objective> Plan::objectives() const {
     std::vector<Objective> objectives = with_intents(objective, measured());
-    if (operation != Operation::copy) objectives.resize(1); // it has one entry point
+    if (!facts_of(operation).has_entry_points) objectives.resize(1);
     return objectives;
 }
 

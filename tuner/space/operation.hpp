@@ -20,6 +20,7 @@ struct OperationFacts {
     const char* prefix;          ///< of what logs have of each operation
     const asterope_space* space; ///< of its pipelines
     bool reads;            ///< whether it has a source: more sizes are searched by default, then
+    bool has_entry_points; ///< for callers who know more; extension axes are tried as well
     std::size_t most_rows; ///< of the routine: each is code that a program keeps in its first cache
     const char* many;      ///< what sentences call its calls
     std::string_view small;       ///< what sentences call its small members
@@ -27,8 +28,10 @@ struct OperationFacts {
 };
 
 inline constexpr std::array<OperationFacts, 2> kOperations = {
-    {{Operation::copy, "", &asterope_copies, true, 8, "copies", "small copies", "Small copies"},
-     {Operation::set, "set_", &asterope_sets, false, 4, "sets", "small sets", "Small sets"}}};
+    {{Operation::copy, "", &asterope_copies, true, true, 8, "copies", "small copies",
+      "Small copies"},
+     {Operation::set, "set_", &asterope_sets, false, false, 4, "sets", "small sets",
+      "Small sets"}}};
 
 constexpr const OperationFacts& facts_of(Operation operation) {
     return kOperations[static_cast<std::size_t>(operation)];

@@ -136,10 +136,9 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     )
     of_whole = None if whole is None else gain_of(whole, seconds)
     wall = gain_of(ROUTINE, observed.wall_seconds - explored)
-    return Found(
-        *(gain_of(ROUTINE, seconds), wall, places, seconds, of_whole, whole is not None),
-        min(1.0, long / seconds) if seconds > 0 else 0.0,
-    )
+    unjudged = min(1.0, long / seconds) if seconds > 0 else 0.0
+    gains = gain_of(ROUTINE, seconds), wall
+    return Found(*gains, places, seconds, of_whole, whole is not None, unjudged)
 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
