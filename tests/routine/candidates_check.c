@@ -54,6 +54,15 @@ static bool first_of_a_kind(size_t index) {
     return true;
 }
 
+/* Which of their type's the variant's prefetches are, from 1; 0: there are none. */
+static size_t prefetch_type(const struct asterope_variant* v) {
+    const struct asterope_axis* axis = v->space->axes;
+    while (strcmp(axis->field, "pt") != 0) ++axis;
+    size_t type = 0;
+    while (strcmp(axis->words[type], v->pt) != 0) ++type;
+    return type;
+}
+
 /* The variant's value on an axis with a mark. */
 static int value_of(const struct asterope_variant* v, const char* field) {
     for (size_t i = 0; i < v->space->axis_count; ++i) {
@@ -75,19 +84,26 @@ static size_t packed(int prefetch_distance, int write_distance) {
     return (size_t)LINE * (size_t)write_distance << 32 | (size_t)LINE * (size_t)prefetch_distance;
 }
 
+enum { SHARING = 3 };
+
 /* Of the paper's every size and offset. Of the others sizes up to several whole blocks, of which
  * each pair of offsets meets 29 only, spread evenly, and the first sizes that have so many whole
- * groups of pages at any offset, with their neighbours: some 2,400 variants take 0.04 s each. */
+ * groups of pages at any offset, with their neighbours. Four variants differ in the type of their
+ * prefetches alone (test_candidates.py), which moves nothing: they share the sizes that a pair of
+ * offsets meets. */
 static bool check_fully(const struct copy_subject* subject, size_t index, size_t step) {
     const struct asterope_variant* v = &asterope_copies.variants[index];
     const bool paper = in_paper(v);
     const size_t group = (size_t)value_of(v, "pi") * PAGE;
     const size_t groups[] = {group + LINE, 2 * group + LINE, 3 * group + LINE};
     const size_t last = paper ? SMALL : SMALL + 2 * (size_t)value_of(v, "tb") * LINE;
+    const size_t thinned = paper ? step : (last - subject->minimum) / 29 | 1;
+    const size_t type = prefetch_type(v);
     const struct copy_plan plan = {
         .function = (void (*)(void))v->copy,
         .last = last,
-        .offsets = paper ? step : (last - subject->minimum) / 29 | 1,
+        .offsets = type ? SHARING * thinned : thinned,
+        .shifted = type % SHARING * thinned,
         .doubling = 2 * SMALL,
         .largest = !paper                   ? 4 * PAGE
                    : first_of_a_kind(index) ? LARGEST

@@ -351,7 +351,9 @@ static bool goes_by(const struct copy_plan* plan) {
     if (plan->function && !state(plan->function)) return false;
     if (!guards(first, plan->last)) return false;
     if (plan->page_ends && !page_ends(plan->page_ends)) return false;
-    if (plan->offsets && !offsets(first, plan->last, plan->offsets)) return false;
+    if (plan->offsets && !offsets(first, plan->last, plan->offsets, plan->shifted)) {
+        return false;
+    }
     if (plan->overlaps && !overlaps(plan->overlaps, plan->largest)) return false;
     for (size_t size = plan->doubling; size && size <= plan->largest; size *= 2) {
         if (!around(size)) return false;

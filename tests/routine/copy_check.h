@@ -47,8 +47,9 @@ struct copy_plan {
 
     /* A step of sizes from `first` to `last`, with every source x destination offset 0..63. The
      * steps begin elsewhere for each pair of offsets, so that with any odd step up to 31 every size
-     * meets every source offset, every destination offset and every difference of the two. */
-    size_t offsets;
+     * meets every source offset, every destination offset and every difference of the two.
+     * `shifted`: by so many sizes, for subjects that share the grid. */
+    size_t offsets, shifted;
 
     /* A step of overlapping buffers' sizes from the subject's minimum to 600, and some more up to
      * `largest`: at the distances -130..130 and near multiples of a line and of a page. */

@@ -4,10 +4,10 @@
 
 /* --- Buffers that lie apart --- */
 
-static bool offsets(size_t first, size_t last, size_t step) {
+static bool offsets(size_t first, size_t last, size_t step, size_t shifted) {
     for (size_t s = 0; s < OFFSETS; ++s) {
         for (size_t d = 0; d < OFFSETS; ++d) {
-            for (size_t bytes = first + (s + d) % step; bytes <= last; bytes += step) {
+            for (size_t bytes = first + (s + d + shifted) % step; bytes <= last; bytes += step) {
                 if (!copy_once(CANARY_BYTES + d, CANARY_BYTES + s, bytes)) return false;
             }
         }

@@ -15,12 +15,13 @@ from architectures import ARCHITECTURES, X86_64, Architecture, each
 from asterope.render import render_candidates
 from copy_programs import CHECKERS, failures, output_of, run
 
-# All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each variant with
-# non-temporal stores, whose result has to come back from memory, and 0.2 s for the others of the
-# paper and the small copies; those beyond the paper meet fewer sizes (candidates_check.c). An
-# emulated copy takes some ten times as long: there each pair of offsets meets one size in 31, which
-# lets each size meet every offset. So each run checks one candidate in so many on each CPU; --slow
-# checks each on one of the CPUs that have what it needs.
+# All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each variant of the paper
+# with non-temporal stores, whose result has to come back from memory, a third where those of other
+# types of prefetches take the rest, and 0.2 s for the others; those beyond the paper and small
+# copies meet fewer sizes (candidates_check.c). An emulated copy takes some ten times as long: there
+# each pair of offsets meets one size in 31, which lets each size meet every offset. So each run
+# checks one candidate in so many on each CPU; --slow checks each on one of the CPUs that have what
+# it needs.
 SAMPLE = {True: (37, ("--step", "5")), False: (401, ())}  # by whether it is native
 THIN = {True: (), False: ("--step", "31", "--other-step", "31")}
 PROCESSES = 2

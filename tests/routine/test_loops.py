@@ -219,6 +219,20 @@ def test_no_two_candidates_are_the_same(candidates, arch):
 
 
 @each(slow=False)
+def test_prefetches_of_all_types_stand_at_the_same_places(candidates, arch):
+    """So candidates_check may share out offsets and sizes among variants that differ in theirs."""
+    bodies: dict[object, set[tuple[str, ...]]] = {}
+    for v in arch.pipelines.variants():
+        typed = re.compile(rf"\b(prefetch|prfm pld){v.pt.lower()}\b")
+        instructions = candidates(arch)[f"asterope_candidate_{v.symbol}"].instructions
+        untyped = tuple(typed.sub(r"\1", text) for text in instructions)
+        assert (untyped != tuple(instructions)) == (v.pt != "none"), v.name
+        bodies.setdefault(replace(v, pt="none"), set()).add(untyped)
+    assert len(bodies) < len(list(arch.pipelines.variants())) / 3
+    assert not [v.name for v, alike in bodies.items() if len(alike) > 1]
+
+
+@each(slow=False)
 def test_above_a_small_copy_of_256_bytes_only_the_way_for_so_few_is_left_out(tmp_path, arch):
     """No call reaches that way: the test for it comes first, and its copy last, unless that for up
     to twice as many follows."""
