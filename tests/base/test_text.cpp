@@ -8,11 +8,6 @@
 
 using namespace asterope;
 
-TEST(Trim, takes_blanks_off_both_ends_only) {
-    EXPECT_EQ(trim("  a b\t\r\n"), "a b");
-    EXPECT_EQ(trim(" \t\r\n"), "");
-}
-
 TEST(Aligned, has_columns_as_wide_as_their_cells_without_empty_ones_or_blanks_at_the_end) {
     EXPECT_EQ(aligned({{"Up to", "", "x", "how"}, {"8 B", "", "1.00", "rep"}, {"16 KiB", "", "9"}},
                       {"Up to", "how"}),

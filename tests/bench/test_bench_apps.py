@@ -127,13 +127,3 @@ def test_a_preset_has_the_papers_rows(bench, plain_routine: Path) -> None:
              ("asterope_memcpy", "libc's copy"))  # fmt: skip
     for line, (loser, winner) in zip(lines[-3:], pairs):
         assert line.startswith(f"{loser} loses to {winner} in ") and " of 4 rows" in line
-
-
-def test_test_3_is_scaled_to_the_memory_and_says_how(bench, plain_routine: Path) -> None:
-    system = ("--preset", "3", "--memory", "1M", *"..", "4", *"...", "1", "--uneven", "--packed")
-    lines = lines_of(bench(*LOCALITY, "--routine", plain_routine, *system))
-    assert "elemSize 1 to 64 packed, churnCount 1, accessCount 8" in lines[1]
-    assert lines[3].strip() == "asterope-bench locality 65536 . 4 64 1 8 1 --uneven --packed"
-    assert [line.split()[:2] for line in lines if " KiB  " in line] == [
-        [size, "KiB"] for size in ("64", "128", "256", "512")
-    ]

@@ -10,12 +10,10 @@ from asterope.report.inputs import read_inputs
 from bench_command import (
     FEW,
     FIXED,
-    HOT,
     MIXES,
     PAGE_ENDS,
     SIZES,
     only_error,
-    peer,
     routine_of,
     rows_of,
 )
@@ -90,16 +88,6 @@ def test_sets_are_timed_beside_libcs_memset_in_the_suites_that_need_no_source(
     assert len(rows_of(done, "128 B misaligned")) == len(past) + 1  # and the mean
     header = next(line for line in done.stdout.splitlines() if line.startswith("x libc "))
     assert set(header.split()[2:]) == of_one_size
-
-
-def test_peers_and_references_are_proved_as_sets(bench, memset_library, sets, tmp_path):
-    done = bench("--routine", memset_library, *SETS, *HOT, "--json", "report.json",
-                 *peer(sets, "zeros"), "--reference", f"new={sets}:right")  # fmt: skip
-    wrong = "zeros is left out: wrong byte 0 of 1 (value 85, destination +0)"
-    assert only_error(done, 0) == f"asterope-bench: {wrong}"
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert [copy["name"] for copy in report["copies"]][1:] == ["asterope", "new"]
-    assert "asterope's memset is the best or within the noise floor" in done.stdout
 
 
 def test_a_routine_that_sets_wrongly_fails(bench, sets):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import interrupted, only_error_of
+from command_errors import only_error_of
 from copy_programs import run, shared_library
 
 DAEMONS = {"ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds"}
@@ -87,22 +86,6 @@ def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path):
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_takes_the_cluster_down(settings, needs_ceph, tmp_path, how):
-    library = shared_library(tmp_path / "like.so", "int unused;\n")
-    asked = settings("--mib", 16, "--", "--rounds", "10000", "--copies", library)
-
-    def all_run(_: subprocess.Popen) -> bool:
-        return set(daemons_of(tmp_path / "tmp").values()) >= DAEMONS
-
-    done = interrupted(asked.pop("args"), all_run, how, **asked)
-    assert done.returncode == 130
-    assert re.fullmatch(r"(cached_reads\.py|asterope-prove): interrupted\n", done.stderr)
-    assert daemons_of(tmp_path / "tmp") == {}
-    assert list((tmp_path / "tmp").iterdir()) == []
-
-
 def test_what_is_missing_is_named(settings, tmp_path):
     """Daemons are looked for in /usr/sbin, too, but no machine has cc there."""
     message = only_error(subprocess.run(**settings(PATH=str(tmp_path)), timeout=60), 1)
@@ -120,9 +103,3 @@ def test_what_is_missing_is_named(settings, tmp_path):
 )
 def test_bad_arguments_are_refused_in_one_line(settings, arguments, part):
     assert part in only_error(subprocess.run(**settings(*arguments), timeout=60), 2)
-
-
-@pytest.mark.slow
-def test_what_the_script_gives_itself_is_refused(settings, needs_ceph):
-    done = subprocess.run(**settings("--", "--metric", "cpu"), timeout=60)
-    assert "this script's to give" in only_error(done, 2)

@@ -94,14 +94,6 @@ def test_where_etc_is_not_writable_it_says_so_before_the_search(run, etc):
     assert "Read-only" in only_error(run("--system", first=read_only), 2)
 
 
-def test_a_file_in_place_of_the_folder_or_a_bad_option_is_refused(run, etc):
-    only_error(run("--system", "--rigor", "slow"), 2)
-    assert list(etc.iterdir()) == []
-    (etc / "asterope").write_text("keep me")
-    assert PLACE in only_error(run("--system"), 2)
-    assert (etc / "asterope").read_text() == "keep me"
-
-
 def test_where_the_machine_cannot_be_read_nothing_is_replaced(program, etc, tmp_path):
     """It would look like another machine, for which any profile is as good as none."""
     (etc / "asterope").mkdir()

@@ -6,7 +6,6 @@ import functools
 import os
 import re
 import subprocess
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -378,15 +377,3 @@ def test_the_readmes_table_has_the_means_that_the_measurements_quote() -> None:
     row = r"^\| (\w+): [^|]+\| (\d\.\d\d) \|"
     table = dict(re.findall(row, read(REPOSITORY / "README.md"), re.MULTILINE))
     assert {name: table.get(name) for name in quoted} == quoted
-
-
-@pytest.mark.parametrize("picture", sorted(GUIDES.glob("*.svg")), ids=lambda path: path.name)
-def test_pictures_have_a_title_and_each_colour_a_dark_counterpart(picture: Path) -> None:
-    root = ElementTree.parse(picture).getroot()
-    names = {"svg": "http://www.w3.org/2000/svg"}
-    assert root.findtext("svg:title", namespaces=names)
-    assert root.findtext("svg:desc", namespaces=names)
-    light, _, dark = (root.findtext("svg:style", "", names)).partition("@media (prefers-color")
-    coloured = re.compile(r"(\.?[a-z]+) \{ (fill|stroke): #")
-    assert coloured.findall(light)
-    assert sorted(coloured.findall(light)) == sorted(coloured.findall(dark))

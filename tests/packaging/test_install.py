@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -111,11 +110,6 @@ def test_the_routine_is_the_same_as_from_the_checkout(run, prefix, repository, b
         assert ours == (tmp_path / "build" / name).read_bytes()
 
 
-def test_a_command_may_be_called_by_a_link(run, prefix, tmp_path):
-    (tmp_path / "link").symlink_to(prefix / "bin" / "asterope-generate")
-    assert run("./link", "--version").stdout == f"asterope-generate {__version__}\n"
-
-
 def test_asterope_tune_finds_asterope_generate_beside_itself(run, prefix, tmp_path):
     options = ["--rigor", "quick", "--sizes", "128", "--workload", "hot", "--space", "paper"]
     outside = tmp_path / "asterope-tune"
@@ -123,13 +117,6 @@ def test_asterope_tune_finds_asterope_generate_beside_itself(run, prefix, tmp_pa
     done = run(outside, *options, "--operations", "memcpy", "--threads", "1", "--quiet")
     assert done.returncode == 0, done
     assert (tmp_path / "asterope_memcpy.c").is_file()
-
-
-def test_asterope_bench_builds_the_routine_that_it_times(run, repository):
-    few = ("--suite", "hot", "--sizes", "4K", "--rounds", "3")
-    done = run("asterope-bench", *few, "--profile", repository / REFERENCE)
-    assert done.returncode == 0, done
-    assert f"the routine is built from {repository / REFERENCE}" in done.stderr
 
 
 def test_asterope_prove_compiles_the_users_profile_where_that_is_new(run, repository, tmp_path):
@@ -166,16 +153,6 @@ def test_what_was_not_built_is_left_out_and_named(build_dir, tmp_path):
         assert f"Not built, so not installed: share/{part}; " in said
         assert not (tmp_path / "prefix" / "share" / part).exists()
     assert (tmp_path / "prefix" / "bin" / "asterope-tune").is_file()
-
-
-def test_a_python_that_lacks_a_module_gets_one_line(run, tmp_path):
-    (tmp_path / "bare").mkdir()
-    python = tmp_path / "bare" / "python3"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
-    python.chmod(0o755)
-    done = run("asterope-generate", "--version", path=python.parent)
-    said = only_error_of("asterope-generate", done, 1)
-    assert re.search("needs the Python module .*, which .* lacks", said)
 
 
 def test_man_finds_the_pages(prefix):

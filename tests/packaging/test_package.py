@@ -57,25 +57,18 @@ def test_it_depends_on_what_the_commands_need(unpacked):
     assert fields["Recommends"].startswith("python3-matplotlib")
 
 
-def test_the_commands_take_debians_python(unpacked):
+def test_files_are_where_and_as_debian_wants_them(package, unpacked):
     for program in PROGRAMS:
         content = (unpacked / "usr/bin" / program).read_bytes()
         assert content.startswith((b"\x7fELF", b"#!/usr/bin/python3\n")), program
-
-
-def test_pages_and_changelog_are_compressed_and_the_licence_is_debians(unpacked):
-    for program in PROGRAMS:
         assert (unpacked / f"usr/share/man/man1/{program}.1.gz").is_file()
     doc = unpacked / "usr/share/doc/asterope"
     assert {"copyright", "changelog.gz", "installing.md"} <= {path.name for path in doc.iterdir()}
     assert not (doc / "LICENSE").exists()
-
-
-def test_all_is_under_usr_and_of_root(package):
+    assert (DEBIAN / "changelog").read_text().startswith(f"asterope ({__version__}) ")
     for line in output_of("dpkg-deb", "-c", package).splitlines():
         mode, owner, *_, name = line.split(None, 5)
-        assert owner == "root/root"
-        assert name.startswith("./usr/")
+        assert owner == "root/root" and name.startswith("./usr/")
         assert mode in ("drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--"), line
 
 
@@ -87,10 +80,6 @@ def test_the_maintainer_scripts_can_be_run_again(unpacked):
         output_of("sh", "-n", script)
         if name != "prerm":  # which asks dpkg about an installed package
             output_of("sh", script, action)
-
-
-def test_the_changelog_begins_with_this_version():
-    assert (DEBIAN / "changelog").read_text().startswith(f"asterope ({__version__}) ")
 
 
 def test_what_holds_a_copy_under_the_gpl_is_refused(build_dir, tmp_path):

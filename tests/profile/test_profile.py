@@ -79,19 +79,14 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert profile.raw == good_profile()
     assert (profile.architecture, profile.complete, profile.left_out) == ("x86_64", True, {})
     assert (profile.machine, profile.search) == (profile.raw["machine"], profile.raw["search"])
-    pipelines_ = profile.of("pipelines")
+    rows = profile.of("pipelines")
     ends = [0, 128, 256, 512, 1024, 20000, 1048576]
-    assert [(one.above, one.up_to) for one in pipelines_] == list(zip(ends, ends[1:]))
-    last = pipelines_[3]
+    assert [(one.above, one.up_to) for one in rows] == list(zip(ends, ends[1:]))
+    last, extended, senses = rows[3:]
     assert last.copy == pipelines.Tuple("YMM", "T", "NT", "T0", 4, 30)
-    assert last.timing("cold")["ratio"]["low"] == 1.29
-    assert last.rate("cold", "libc_ns") == 1024 / 1063
-    assert last.evidence["noise_floor"]["hot"]["median"] == 1.31
-    assert (last.size, last.sensing, last.evidence["ratio"]) == (1024, None, 1.31)
-    assert last.plain == last.evidence
-    extended = pipelines_[4]
+    assert last.rate("cold", "libc_ns") == last.size / last.timing("cold")["libc_ns"]
+    assert (last.size, last.sensing, last.plain) == (1024, None, last.evidence)
     assert (extended.size, extended.copy.tb) == (16384, 16)
-    senses = pipelines_[5]
     assert senses.sensing == probes.SensingCopy(
         probes.Probe("source", 4),
         300,
@@ -100,26 +95,21 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     )
     assert (senses.copy, senses.evidence["ratio"]) == (extended.copy, 1.41)
     assert senses.plain["ratio"] == 1.1
-    assert senses.rate("hot_read") == senses.size / 72315
     lengths = {name: len(profile.of("pipelines", intent=name)) for name in profile.intents}
     assert lengths == {"hot": 4, "cold": 5, "consume": 1}
-    assert profile.of("pipelines", intent="cold")[4].copy == extended.copy
-    assert [(one.above, one.up_to, one.copy) for one in profile.of("threads")] == [
-        (524287, 1048576, Share(2, 0)),
-        (1048576, 2097151, Share(1, 0)),
-        (2097151, 8388608, Share(4, 65536)),
+    assert [one.copy for one in profile.of("threads")] == [
+        Share(2, 0),
+        Share(1, 0),
+        Share(4, 65536),
     ]
-    small = profile.the("small")
-    assert small.copy == small_copies.Tuple("masked", "ZMM", "up", 256)
-    assert small.timing("mix_l3_read")["ratio"]["high"] == 1.33
+    assert profile.the("small").copy == small_copies.Tuple("masked", "ZMM", "up", 256)
     assert profile.the("overlapping").copy == overlapping_copies.Tuple("YMM", 128)
     sets = profile.of("pipelines", "memset")
-    assert [(one.above, one.up_to, one.size) for one in sets] == [
-        *((0, 4096, 1024), (4096, 1048576, 1048576))
+    assert [(one.above, one.up_to) for one in sets] == [(0, 4096), (4096, 1048576)]
+    assert [one.copy for one in sets] == [
+        set_pipelines.Tuple("ZMM", "T", tb=4, pw=8),
+        set_pipelines.PLAIN,
     ]
-    assert sets[0].copy == set_pipelines.Tuple("ZMM", "T", tb=4, pw=8)
-    assert sets[0].timing("hot")["libc_ns"] == 9
-    assert sets[1].copy == set_pipelines.PLAIN
     assert profile.the("small", "memset").copy == small_sets.Tuple("masked32", "ZMM", "up", 128)
 
 

@@ -56,19 +56,6 @@ def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
     assert said.count("\n") == 1
 
 
-def test_the_program_of_the_same_installation_goes_before_the_path(tmp_path, monkeypatch):
-    package = tmp_path / "share" / "asterope" / "python" / "asterope"
-    for place in (tmp_path / "bin", tmp_path / "path"):
-        place.mkdir()
-        (place / "asterope-tune").write_text("#!/bin/sh\n")
-        (place / "asterope-tune").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path / "path"))
-    monkeypatch.setattr(commands.importlib.metadata, "files", lambda name: None)
-    assert commands._find("asterope-tune") == str(tmp_path / "path" / "asterope-tune")
-    monkeypatch.setattr(commands, "__file__", str(package / "commands.py"))
-    assert commands._find("asterope-tune") == str(tmp_path / "bin" / "asterope-tune")
-
-
 @pytest.mark.parametrize(
     ("module", "package", "arguments"),
     [

@@ -83,19 +83,6 @@ def test_man_shows_a_page_without_a_warning(share, program):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    "program, operands",
-    [
-        ("asterope-generate", r"[\fIPROFILE\fR...]"),
-        ("asterope-placement", r"[\fIROUTINE.c\fR]"),
-        ("asterope-prove", r"\fICOMMAND\fR..."),
-    ],
-)
-def test_a_synopsis_tells_what_may_be_left_out_and_what_repeated(share, program, operands):
-    lines = page(share, program).splitlines()
-    assert lines[lines.index(".SH SYNOPSIS") + 1] == rf"\fB{program}\fR [\fIOPTIONS\fR] {operands}"
-
-
 def test_text_is_no_roff():
     assert manual().roff(r".So -o 'a\b'") == r"\&.So \-o \(aqa\eb\(aq"
 

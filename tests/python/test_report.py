@@ -92,16 +92,6 @@ def test_a_torn_last_line_is_left_out(made: Made) -> None:
     assert found.sizes[1024].samples[WINNER]["hot"] == pytest.approx([1.5] * 9)
 
 
-@pytest.mark.parametrize("kind", ["profile", "log", "bench"])
-def test_inputs_come_through_pipes_and_with_byte_order_marks(made: Made, kind: str) -> None:
-    path = getattr(made, kind)
-    plain = getattr(read(path), kind)
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert getattr(read(path), kind) == plain
-    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as writer:
-        assert getattr(read(f"/dev/fd/{writer.stdout.fileno()}"), kind) == plain
-
-
 def test_a_log_is_of_its_architectures_copies(made: Made) -> None:
     lines = log_lines(candidates=OTHER_CANDIDATES, architecture=OTHER_ARCHITECTURE)
     log = read(made.put(lines)).log
@@ -177,12 +167,22 @@ def test_bad_files_get_one_line_and_overwrite_nothing(made: Made, content, expec
     assert not out.with_name("png").exists()
 
 
+# Files of another machine.
+ELSEWHERE = {
+    "log": lambda machine: _log(machine=machine),
+    "bench": lambda machine: _bench(machine=machine),
+}
+
 # Arguments, the good profile standing for {}; the exit code, and what is said.
 REFUSED = {
     "a missing file": (["absent"], 2, "absent: cannot read it: No such file"),
     "two of a kind": (["{}", "{}"], 2, "a second profile"),
     "an input as output": (["{}", "-o", "{}"], 2, "is an input"),
     "a page that cannot be written": (["{}", "-o", "{}/report.html"], 1, "cannot write"),
+    **{
+        f"the {kind} of another machine": (["{}", kind], 2, f"another machine (fingerprint {'f' * 16})")
+        for kind in ELSEWHERE
+    },
 }
 
 
@@ -191,21 +191,13 @@ def test_what_cannot_be_done_gets_one_line_and_overwrites_nothing(
     made: Made, arguments: list[str], code: int, said: str, capsys, monkeypatch
 ) -> None:
     monkeypatch.chdir(made.profile.parent)
+    for kind, write in ELSEWHERE.items():
+        made.put(write({**good_profile()["machine"], "fingerprint": "f" * 16}), kind)
+    files = {made.profile.name, *ELSEWHERE}
     assert run(*(argument.format(made.profile) for argument in arguments)) == code
     assert said in only_line(capsys)
-    assert os.listdir() == [made.profile.name]
+    assert set(os.listdir()) == files
     assert json.loads(made.profile.read_text()) == good_profile()
-
-
-@pytest.mark.parametrize("kind", ["log", "bench"])
-def test_files_of_another_machine_are_refused(made: Made, kind: str, capsys) -> None:
-    machine = {**good_profile()["machine"], "fingerprint": "f" * 16}
-    other = made.put(_log(machine=machine) if kind == "log" else _bench(machine=machine))
-    page = other.with_name("r.html")
-    assert run(made.profile, other, "-o", page) == 2
-    line = only_line(capsys)
-    assert "another machine" in line and "f" * 16 in line
-    assert not page.exists()
 
 
 def test_without_matplotlib_the_command_says_so(made: Made, repository, tmp_path: Path) -> None:
@@ -220,31 +212,26 @@ def test_without_matplotlib_the_command_says_so(made: Made, repository, tmp_path
 # --- Words ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("memory", "words"),
-    [
-        (good_profile()["machine"]["memory"], "8 x DDR5, 4800 MT/s, 8 channels"),
-        ({"edac_channels": 2}, "2 channels"),
-        ({"modules": 1}, "1 x of unknown type"),
-        ({}, None),
-        ("many", None),
-    ],
-)
-def test_the_memory_modules_are_told_as_far_as_they_are_known(memory: Any, words: Any) -> None:
-    assert dict(machine_facts({"memory": memory})).get("Memory modules") == words
-
-
 def facts(*paths: Path) -> str:
     return " ".join(search_facts(read(*paths)))
 
 
-def test_the_noise_is_told_in_words(made: Made) -> None:
-    text = facts(made.profile)
+def test_noise_memory_modules_and_another_run_are_told_in_words(made: Made) -> None:
+    text = facts(made.profile, made.log)
     assert "5,000 rounds were timed. 30 were disturbed and timed again, 3 were disturbed" in text
     assert "another virtual machine took the CPU: 31" in text
-    assert "provisional" not in text
+    assert "provisional" not in text and "another run" not in text
     assert "Warning of the search: the machine is loaded" in text
     assert "incomplete" in facts(made.put(incomplete_profile()))
+    other = made.put([{**log_lines()[0], "started": "2026-11-21T00:00:00Z"}, *log_lines()[1:]])
+    assert "another run" in facts(made.profile, other)
+    for memory, words in (
+        (good_profile()["machine"]["memory"], "8 x DDR5, 4800 MT/s, 8 channels"),
+        ({"edac_channels": 2}, "2 channels"),
+        ({"modules": 1}, "1 x of unknown type"),
+        ("many", None),
+    ):
+        assert dict(machine_facts({"memory": memory})).get("Memory modules") == words
 
 
 def noisy_bench(**more: str) -> dict[str, Any]:
@@ -263,13 +250,6 @@ def test_what_noise_may_have_decided_comes_first_and_is_warned_of(made: Made, ca
     lines = capsys.readouterr().err.splitlines()
     assert lines == [f"asterope-report: warning: {doubt}" for doubt in doubts]
     assert read(made.profile, made.put(noisy_bench())).doubts == []
-
-
-def test_a_log_of_another_run_is_named_as_such(made: Made) -> None:
-    assert "another run" not in facts(made.profile, made.log)
-    lines = log_lines()
-    lines[0]["started"] = "2026-11-21T00:00:00Z"
-    assert "another run" in facts(made.profile, made.put(lines))
 
 
 @pytest.mark.parametrize(

@@ -192,8 +192,6 @@ def test_registers_and_stores_are_compared_by_size(made: Made) -> None:
     assert picture.table.head == ["size", "REP_MOVSB T", "XMM T", "YMM NT"]
     best = ["REP_MOVSB T T none 0 0: 0.90", "XMM T T T1 4 0 TB4 PW8: 1.20", f"{WINNER}: 1.50"]
     assert picture.table.rows[0] == ["1 KiB", *best]
-    values = picture.figure.axes[0].collections[0].get_array().reshape(2, 3)
-    assert values.tolist() == [pytest.approx([0.9, 1.2, 1.5])] * 2
     assert is_dark_on_light(picture)
 
 
@@ -213,13 +211,6 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
     assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"
     assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 6 + [True] * 2
     assert is_dark_on_light(picture)
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_the_intervals_of_any_architecture_are_drawn(made: Made, architecture: str) -> None:
-    picture = intervals_picture(read(made.put(plain_profile(architecture))).profile)
-    assert is_dark_on_light(picture)
-    assert any(of(architecture).pipelines.PLAIN.name in row for row in picture.table.rows)
 
 
 # --- The page -------------------------------------------------------------------------------------
@@ -305,10 +296,13 @@ def test_what_inputs_say_cannot_become_markup(made: Made) -> None:
     assert evil in page.text
 
 
-def test_a_page_without_a_machine_says_so(repository: Path, tmp_path: Path) -> None:
-    out = tmp_path / "r.html"
-    assert run(repository / "generated/reference/xeon-gold-5218.json", "-o", out) == 0
-    assert "names no machine" in out.read_text()
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_page_of_any_architecture_without_a_machine_says_so(made: Made, architecture) -> None:
+    path = made.put({**plain_profile(architecture), "machine": {}})
+    assert "names no machine" in page_of(path).text
+    picture = intervals_picture(read(path).profile)
+    assert is_dark_on_light(picture)
+    assert any(of(architecture).pipelines.PLAIN.name in row for row in picture.table.rows)
 
 
 def test_samples_of_two_modes_are_drawn_as_histograms(made: Made) -> None:
@@ -348,21 +342,18 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> N
 # --- A trial of a program -------------------------------------------------------------------------
 
 
-def test_places_are_dots_with_intervals(made: Made) -> None:
+def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Made) -> None:
     picture, modes = trial_pictures(program_trial())
-    dots = [bars.lines[0].get_xdata()[0] for bars in picture.figure.axes[0].containers]
-    assert dots == pytest.approx([20, -10])
+    bars = picture.figure.axes[0].containers
+    assert [one.lines[0].get_xdata()[0] for one in bars] == pytest.approx([20, -10])
     assert "<program> main, memcpy, from 4 KiB: +20.0 % (+19.0 to +22.0)" in picture.alt
     assert picture.png()[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
     (row,) = modes.table.rows  # of the place that has two
     assert row[1:4] == ["1.0 µs", "3.0 µs", "50 %"]
-
-
-def test_a_place_of_which_nothing_is_sure_has_no_colour_of_a_verdict(made: Made) -> None:
-    found = program_trial()
-    found["places"][1]["gained"] = {"value": -0.1, "low": -0.3, "high": 0.1}
-    bars = trial_pictures(found)[0].figure.axes[0].containers
+    unsure = program_trial()
+    unsure["places"][1]["gained"] = {"value": -0.1, "low": -0.3, "high": 0.1}
+    bars = trial_pictures(unsure)[0].figure.axes[0].containers
     assert [one.lines[0].get_color() for one in bars] == ["#1b7837", "#555555"]
 
 

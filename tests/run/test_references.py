@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,8 +22,6 @@ RUN = (
 COPIES = (
     FAULTY_COPIES
     + """
-#include <signal.h>
-
 /* right as long as it is verified (23,000 calls), then what the file LATE asks for */
 COPY(turns) {
     static long calls;
@@ -34,8 +31,6 @@ COPY(turns) {
         if (read(file, &late, 1) == 1) write(file, "!", 1); /* so that a test sees it come */
         if (late == 'a') abort();
     }
-    if (late == 'p') for (;;) pause();
-    if (late == 's') raise(SIGSTOP);
     return late == 'i' ? to : memcpy(to, from, size);
 }
 """
@@ -141,35 +136,18 @@ def test_a_reference_that_goes_wrong_in_the_middle_is_named(
     assert not (tmp_path / "p.json").exists()
 
 
-def interrupted_late(
-    build_dir: Path, folder: Path, run: tuple, late: str, number: int
-) -> subprocess.CompletedProcess:
-    """A run that is told to end when its reference has gone wrong."""
-    marker = folder / "LATE"
-    marker.write_text(late)
-    command = [build_dir / "asterope-tune", *run]
-    return interrupted(command, lambda _: marker.read_text().endswith("!"), number, cwd=folder)
-
-
-@pytest.mark.parametrize("late", ["pauses", pytest.param("stops", marks=pytest.mark.slow)])
-def test_a_signal_ends_a_run_whose_reference_does_not_return(
-    build_dir: Path, tune, copies: Path, tmp_path: Path, late: str
-) -> None:
-    run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
-    done = interrupted_late(build_dir, tmp_path, run, late[0], signal.SIGINT)
-    assert done.returncode == 130, done
-    said = "asterope-tune: interrupted; the same command with --resume goes on\n"
-    assert done.stderr.endswith(said)
-    (tmp_path / "LATE").write_text("")
-    assert tune(*run, "--resume").returncode == 0
-    assert load_profile(tmp_path / "p.json").raw["search"]["resumed"] == 1
-
-
 def test_a_reference_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(
     build_dir: Path, copies: Path, tmp_path: Path
 ) -> None:
+    """How a run ends whose reference does not return, the tests of what watches it say."""
+    marker = tmp_path / "LATE"
+    marker.write_text("i")
     run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
-    done = interrupted_late(build_dir, tmp_path, run, "i", signal.SIGTERM)
-    assert "copies wrong since" in done.stderr
-    assert done.returncode == 1
+    done = interrupted(
+        [build_dir / "asterope-tune", *run],
+        lambda _: marker.read_text().endswith("!"),
+        signal.SIGTERM,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1 and "copies wrong since" in done.stderr
     assert not (tmp_path / "p.json.trials").exists()

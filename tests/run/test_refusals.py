@@ -57,6 +57,16 @@ BAD = {
         ["missing.json", "missing.json"],
         ["/dev/null", "/dev/null"],
     ],
+    "tune tunables": [
+        ["--sizes", "64", "size 64 B is below 128 B"],
+        ["--sizes", "4K,x", "'x'"],
+        ["--rigor", "lazy", "choose quick, standard or exhaustive"],
+        ["--workload", "warm", "choose balanced"],
+        ["--workload", "hot=-1", "hot=-1"],
+        ["--cpu", "99999", "99999"],
+        ["-o", "none/found.json", "none"],
+        ["--none", "--none"],
+    ],
     "bench": [
         ["--rounds", "2", "--rounds"],
         ["--sizes", "12Q", "12Q"],

@@ -9,9 +9,7 @@ import signal
 import stat
 import subprocess
 import time
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from asterope.profile import load_profile
@@ -41,27 +39,20 @@ def wait_for_bytes(log: Path, count: int, process: subprocess.Popen) -> None:
             pass
 
 
-class Begun(NamedTuple):
-    """What others were told that wanted the same log, and what that held when its run was ended."""
-
-    refusals: list[str]
-    log: bytes
-
-
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the log of a run held that was ended soon; nobody else got it meanwhile."""
     folder = tmp_path_factory.mktemp("begun")
     log = folder / "asterope-profile.json.trials"
     first = subprocess.Popen([PROGRAM, *SHORT, "--quiet"], cwd=folder)
     try:
         wait_for_bytes(log, 5_000, first)
-        ways = ([], ["--resume"], ["--resume", "--log", log.name])
-        run = partial(run_command, PROGRAM, *SHORT, "--quiet", cwd=folder)
-        refusals = [tune_error(run(*way), 2) for way in ways]
+        refused = tune_error(run_command(PROGRAM, *SHORT, "--resume", cwd=folder), 2)
     finally:
         first.send_signal(signal.SIGTERM)
         assert first.wait(timeout=60) == 130
-    return Begun(refusals, log.read_bytes())
+    assert f"{log.name} is being written by another run" in refused
+    return log.read_bytes()
 
 
 # --- Killed and resumed ---------------------------------------------------------------------------
@@ -181,11 +172,11 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_goes_on_with(tune, tmp_p
     assert set(resumed) < set(left)
 
 
-def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, begun: Begun, tmp_path: Path) -> None:
+def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, begun: bytes, tmp_path: Path) -> None:
     for _ in range(2):
         message = tune_error(tune(*SHORT, "--quiet", "--time-budget", "0.001s"), 1)
         assert "before anything was timed: give more" in message
-    lines = begun.log.splitlines(keepends=True)
+    lines = begun.splitlines(keepends=True)
     trials = tmp_path / "asterope-profile.json.trials"
     for last in (b'"calls"', b'"ns"'):  # killed while calibrating, and in its first trial
         (tmp_path / "asterope-profile.json").unlink(missing_ok=True)
@@ -195,15 +186,6 @@ def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, begun: Begun, tmp_pa
         refused = last == b'"ns"'
         # a log that nobody asked for goes when the profile is there
         assert (done.returncode, trials.exists()) == ((2, True) if refused else (0, False))
-
-
-# --- Two at once ----------------------------------------------------------------------------------
-
-
-def test_a_log_has_one_writer(begun: Begun) -> None:
-    for message in begun.refusals:
-        assert "asterope-profile.json.trials is being written by another run" in message
-    assert log_lines_of(begun.log)
 
 
 # --- No regular files -----------------------------------------------------------------------------

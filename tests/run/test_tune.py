@@ -317,31 +317,10 @@ def test_a_recordings_small_copies_are_drawn_and_all_else_is_balanced(balanced: 
     assert (search["workload"], search["distribution"]) == ("balanced", "copies")
     sizes = dict(json.loads((balanced.folder / "r.json").read_text())["sizes"])
     assert all(sizes[size] >= 40 * 512 * 10 for size in (1, 41, 81))
-
-
-def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> None:
     assert set(balanced.checked.intents) == {"hot", "cold", "consume"}
-    for intent in balanced.checked.intents:
-        choices = of(balanced.profile, intent=intent)
-        assert [choice["size"] for choice in choices] == [2048, 65536]
-        assert choices[-1]["up_to"] == 65536
-        for choice in choices:
-            assert choice["copies"].keys() == {"taken"}
-            assert choice["evidence"].keys() - {"undecided", "gb_per_s"} == {"ratio", "tied"}
-            assert choice["evidence"]["ratio"] > 0
-
-
-def test_balanced_tries_copies_that_sense_where_the_counter_serves_them(balanced: Tuned) -> None:
-    cpu = balanced.profile["machine"]["cpu"]
-    sensed = "sensing" in balanced.profile["search"]["axes"]
-    assert not sensed or cpu["invariant_tsc"]
-    small, large = balanced.pipelines[0], balanced.pipelines[-1]
-    assert small["copies"].keys() == {"taken"}  # of 2 KiB
-    if "probe" in large["copies"]:
-        assert sensed
-        evidence, threshold = large["evidence"], large["copies"]["threshold"]
-        assert evidence["cached_ticks"] <= threshold < evidence["uncached_ticks"]
-        assert set(evidence["plain"]["workloads"]) == measured_at(large["size"])
+    for choice in balanced.pipelines:
+        if "probe" in choice["copies"]:  # where the counter serves it, and 4 KiB are copied
+            assert "sensing" in search["axes"] and choice["size"] == 65536
 
 
 def test_without_what_not_every_cpu_has_there_is_none_of_it_and_the_profile_says_so(

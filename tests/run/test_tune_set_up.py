@@ -8,7 +8,6 @@ import pty
 import pwd
 import re
 import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -37,27 +36,6 @@ def test_the_progress_of_a_step_is_read_from_what_it_prints(
     script = f". {bare.scripts}/setup.sh; progress_of {seconds}"
     done = subprocess.run(["bash", "-euc", script], input=output, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, line), done
-
-
-@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_the_tests_want_a_cross_compiler_where_the_machine_is_another(
-    bare: Checkout, tmp_path: Path, machine: str
-) -> None:
-    """On a PATH where nothing else is."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "dirname").symlink_to(shutil.which("dirname"))
-    (tools / "uname").write_text(f"#!/bin/sh\necho {machine}\n")
-    (tools / "uname").chmod(0o755)
-    bash, names = shutil.which("bash"), ["gcc-aarch64-linux-gnu", "g++-aarch64-linux-gnu"]
-    for purpose, wanted in (("tune", []), ("test", names if machine == "x86_64" else [])):
-        script = f". {bare.scripts}/setup.sh; wanted_packages {purpose}"
-        done = subprocess.run(
-            [bash, "-uc", script], env={"PATH": str(tools)}, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done
-        assert [line for line in done.stdout.split() if "aarch64" in line] == wanted
-        assert ("qemu-user" in done.stdout.split()) == (purpose == "test")
 
 
 def on_a_terminal(checkout: Checkout, act: Callable[[int], object]) -> tuple[int, str]:

@@ -52,29 +52,21 @@ TEST(Remote, calibrates_and_serves_trials_and_leaves_no_process_behind) {
     EXPECT_EQ(errno, ESRCH);
 }
 
-TEST(Remote, names_a_process_that_was_killed) {
-    RemoteCopy remote({}, small_setup());
-    EXPECT_GT(remote.time(4096, Workload::hot, 0, {1, 0}), 0);
-    ASSERT_EQ(kill(remote.process(), SIGKILL), 0);
-    EXPECT_EQ(refusal_of<Error>([&] {
-                  remote.time(4096, Workload::hot, 1, {1, 0});
-              }),
-              "the process that timed glibc's tunables has died");
-    // and again, now that nobody is there from the start
-    EXPECT_THROW(remote.time(4096, Workload::hot, 2, {1, 0}), Failure);
-}
-
-TEST(Remote, names_a_process_that_hangs) {
+TEST(Remote, names_a_process_that_was_killed_or_hangs) {
     RemoteSetup setup = small_setup();
     setup.patience = 1;
-    RemoteCopy remote({}, setup);
-    ASSERT_EQ(kill(remote.process(), SIGSTOP), 0);
-    EXPECT_EQ(
-        refusal_of<Error>([&] {
-            remote.time(4096, Workload::hot, 0, {1, 0});
-        }),
-        "the process that times glibc's tunables has not answered for 1 seconds: it hangs, or "
-        "was stopped");
+    const std::pair<int, const char*> cases[] = {
+        {SIGKILL, "the process that timed glibc's tunables has died"},
+        {SIGSTOP, "the process that times glibc's tunables has not answered for 1 seconds: it "
+                  "hangs, or was stopped"}};
+    for (const auto& [signal, said] : cases) {
+        RemoteCopy remote({}, setup);
+        const auto time = [&] { remote.time(4096, Workload::hot, 0, {1, 0}); };
+        time();
+        ASSERT_EQ(kill(remote.process(), signal), 0);
+        EXPECT_EQ(refusal_of<Error>(time), said);
+        if (signal == SIGKILL) EXPECT_THROW(time(), Failure) << "nobody is there from the start";
+    }
 }
 
 TEST(Remote, leaves_interrupts_to_the_process_that_started_it) {

@@ -94,25 +94,6 @@ def test_quiet_prints_the_line_alone_and_what_is_set_already_stays(
     assert found["default"]["rep_movsb_above"] == 3000
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--sizes", "64"), "size 64 B is below 128 B"),
-        (("--sizes", "4K,x"), "'x'"),
-        (("--rigor", "lazy"), "choose quick, standard or exhaustive"),
-        (("--workload", "warm"), "choose balanced"),
-        (("--workload", "hot=-1"), "hot=-1"),
-        (("--cpu", "99999"), "99999"),
-        (("-o", "none/found.json"), "none"),
-        (("--none",), "--none"),
-    ],
-)
-def test_bad_arguments_are_refused_in_one_line(tunables, arguments, says: str) -> None:
-    done = tunables(*arguments)
-    assert says in tune_error(done, 2)
-    assert done.stdout == ""
-
-
 def test_an_interrupt_ends_it_and_its_processes(listed, build_dir: Path, tmp_path: Path) -> None:
     options = ("--rigor", "exhaustive", "--sizes", "4K,64K", "-o", "found.json")
     command = [build_dir / "asterope-tune", "tunables", *options]

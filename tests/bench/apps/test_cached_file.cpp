@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "bench/apps/user_buffer.hpp"
 #include "support/mentions.hpp"
 #include "support/refusal.hpp"
 #include "timing/buffer_access.hpp"
@@ -30,15 +29,6 @@ void* forgetful_copy(void* destination, const void* source, std::size_t bytes, s
 }
 
 } // namespace
-
-TEST(UserBuffer, begins_at_a_page) {
-    for (const std::size_t bytes : {1, 4096, 100000}) {
-        void* const memory = allocate_buffer(bytes);
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % kPageBytes, 0u);
-        std::memset(memory, 1, bytes); // a sanitizer or valgrind sees whether it has the room
-        free_buffer(memory);
-    }
-}
 
 // Against the plainest model there is: a vector in the order of use.
 TEST(BufferCache, agrees_with_a_list_that_is_searched) {

@@ -227,14 +227,6 @@ TEST(ToText, aligns_the_table_and_ends_with_the_verdict) {
     EXPECT_FALSE(diagnosis::to_json(section).contains("rows"));
 }
 
-TEST(Figures, have_three_digits_or_so) {
-    EXPECT_EQ(format_time(9999e-9), "9999.0 ns");
-    EXPECT_EQ(format_time(12.34e-6), "12.3 us");
-    EXPECT_EQ(format_time(45.6e-3), "45.6 ms");
-    EXPECT_EQ(format_factor(25.13), "25.1");
-    EXPECT_EQ(format_factor(99.96), "100");
-}
-
 // --- Measuring -----------------------------------------------------------------------------------
 
 namespace {

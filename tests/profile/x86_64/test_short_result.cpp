@@ -89,18 +89,6 @@ TEST(RoutineRows, merge_neighbours_of_one_pipeline_and_leave_out_what_the_small_
     EXPECT_EQ(rows[4].substr(0, 7), "x libc:");
 }
 
-TEST(RoutineRows, tell_a_copy_in_words) {
-    const std::vector<std::pair<Entrant, std::string>> cases = {
-        {2, "32-byte registers, prefetches 16 lines ahead"},
-        {4, "64-byte registers, non-temporal both ways"},
-        {5, "general registers, prefetches"},
-        {6, "clzero, non-temporal stores"}};
-    for (const auto& [entrant, words] : cases) {
-        EXPECT_EQ(lines(Told{pipelines({result(4096, entrant, 1, 1)})}.rows())[1],
-                  "4 KiB   1.00 4096 " + words);
-    }
-}
-
 TEST(RoutineRows, shows_the_pipelines_of_a_copy_that_senses) {
     PipelineFacts facts = pipelines({result(65536, 1, 1, 1)});
     const asterope_copy source = made_up("source 4", {}), each = made_up("each 4", {});
@@ -125,15 +113,18 @@ PipelineFacts in_turn(std::size_t first, std::size_t count, std::vector<Entrant>
     return pipelines(results);
 }
 
-TEST(RoutineRows, tell_less_where_there_would_be_too_many) {
-    const std::vector<std::pair<Entrant, std::string>> cases = {
-        {3, "64-byte registers, non-temporal stores, prefetches"}, {4, "64-byte registers"}};
-    for (const auto& [other, words] : cases) {
-        EXPECT_EQ(lines(Told{in_turn(128, 24, {0, other})}.rows())[1],
-                  "1 GiB   1.00 1073741824 " + words);
-    }
+TEST(RoutineRows, tell_a_copy_in_words_and_less_where_there_would_be_too_many) {
+    const auto of_one = [](Entrant entrant) { return pipelines({result(4096, entrant, 1, 1)}); };
+    const std::string one = "4 KiB   1.00 4096 ", many = "1 GiB   1.00 1073741824 ";
+    const std::pair<PipelineFacts, std::string> cases[] = {
+        {of_one(2), one + "32-byte registers, prefetches 16 lines ahead"},
+        {of_one(4), one + "64-byte registers, non-temporal both ways"},
+        {of_one(5), one + "general registers, prefetches"},
+        {of_one(6), one + "clzero, non-temporal stores"},
+        {in_turn(128, 24, {0, 3}), many + "64-byte registers, non-temporal stores, prefetches"},
+        {in_turn(128, 24, {0, 4}), many + "64-byte registers"}};
+    for (const auto& [facts, row] : cases) EXPECT_EQ(lines(Told{facts}.rows())[1], row);
 }
-
 TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
     const Told told{in_turn(4096, 8, {0, 1, 2}),
                     kSmallFound,

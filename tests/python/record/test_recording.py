@@ -28,12 +28,6 @@ def recording() -> dict[str, Any]:
     return make_recording([a_process()], facts(), ["a warning"])
 
 
-def test_what_is_written_is_read_again(recording: dict[str, Any], tmp_path: Path) -> None:
-    path = tmp_path / "recording.json"
-    path.write_text(recording_text(recording))
-    assert read_recording(path) == json.loads(json.dumps(recording))
-
-
 def test_its_figures_are_those_of_the_run(recording: dict[str, Any]) -> None:
     assert recording["program"]["command"] == ["made-up", "--fast"]
     assert (recording["seconds"], recording["cpu_seconds"]) == (12, 10)
@@ -49,12 +43,21 @@ def test_its_figures_are_those_of_the_run(recording: dict[str, Any]) -> None:
     assert recording["complete"] is True
 
 
-def test_nothing_recorded_is_a_recording_too(tmp_path: Path) -> None:
-    path = tmp_path / "recording.json"
-    path.write_text(recording_text(make_recording([], facts(cpu_seconds=0.0))))
-    raw = read_recording(path)
+def test_what_is_written_is_read_again_and_nothing_recorded_is_a_recording_too(
+    recording: dict[str, Any], tmp_path: Path
+) -> None:
+    def read_again(written: dict[str, Any]) -> dict[str, Any]:
+        path = tmp_path / "recording.json"
+        path.write_text(recording_text(written))
+        return read_recording(path)
+
+    assert read_again(recording) == json.loads(json.dumps(recording))
+    raw = read_again(make_recording([], facts(cpu_seconds=0.0)))
     assert raw["copies"] == raw["sets"] == {"calls": 0, "bytes": 0, "share": None}
     assert (raw["sizes"], raw["places"]) == ([], [])
+    extreme = facts(started=253402300799, seconds=1e12, cpu_seconds=1e12)
+    raw = read_again(make_recording([a_process()], extreme))
+    assert raw["started"] == "9999-12-31T23:59:59Z"
 
 
 def test_copies_never_take_more_than_the_run() -> None:
@@ -80,10 +83,3 @@ def test_what_limits_the_figures_is_said(flag: str, says: str) -> None:
     process = a_process(flags=dataclasses.replace(NO_FLAGS, **{flag: True}))
     (warning,) = make_recording([process], facts())["warnings"]
     assert says in warning
-
-
-def test_the_most_extreme_facts_make_a_recording_that_can_be_read(tmp_path: Path) -> None:
-    extreme = facts(started=253402300799, seconds=1e12, cpu_seconds=1e12)
-    recording = make_recording([a_process()], extreme)
-    (tmp_path / "r.json").write_text(recording_text(recording))
-    assert read_recording(tmp_path / "r.json")["started"] == "9999-12-31T23:59:59Z"

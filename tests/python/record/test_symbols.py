@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import shutil
 from pathlib import Path
@@ -63,19 +62,3 @@ def test_files_that_are_none_name_nothing(program: Path, tmp_path: Path) -> None
     places = ["", "[vdso]", "/no/such/file", "/dev/null", "/dev/zero", str(tmp_path)]
     places += [str(tmp_path / "text"), str(tmp_path / "header"), "/x (deleted)"]
     assert name_functions([(place, 4096) for place in places]) == [""] * len(places)
-
-
-def test_a_damaged_file_names_nothing_odd(program: Path, tmp_path: Path) -> None:
-    content = program.read_bytes()
-    begin, _ = functions(program)["main"]
-    chance = random.Random(3)
-    damaged = tmp_path / "damaged"
-    for _ in range(150):
-        broken = bytearray(content)
-        for _ in range(20):
-            broken[chance.choice((chance.randrange(64), chance.randrange(len(broken))))] = (
-                chance.randrange(256)
-            )
-        damaged.write_bytes(broken)
-        (name,) = name_functions([(str(damaged), begin + 1)])
-        assert name.isprintable()
