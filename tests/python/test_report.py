@@ -180,7 +180,11 @@ REFUSED = {
     "an input as output": (["{}", "-o", "{}"], 2, "is an input"),
     "a page that cannot be written": (["{}", "-o", "{}/report.html"], 1, "cannot write"),
     **{
-        f"the {kind} of another machine": (["{}", kind], 2, f"another machine (fingerprint {'f' * 16})")
+        f"the {kind} of another machine": (
+            ["{}", kind],
+            2,
+            f"another machine (fingerprint {'f' * 16})",
+        )
         for kind in ELSEWHERE
     },
 }

@@ -74,18 +74,6 @@ TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it_and_to_its_grid_of_di
     }
 }
 
-TEST(Spaces, keep_the_distance_of_prefetchw_in_a_plane) {
-    if (!has_feature(read_cpu(), "3dnowprefetch")) GTEST_SKIP() << "no prefetchw";
-    const Spaces spaces(only({"3dnowprefetch"}), true, false);
-    EXPECT_TRUE(spaces.invalid.empty());
-    const auto found =
-        names(spaces, spaces.extension.distance_grid(named(spaces, "XMM T T T0 4 8 PW8")));
-    EXPECT_EQ(found.size(), 7u * 16); // not five times as many
-    for (const std::string& name : found) {
-        EXPECT_TRUE(mentions(name, " PW8"));
-    }
-}
-
 TEST(Spaces, have_no_extension_and_no_probes_unless_asked_for) {
     const Spaces paper(only({}), false, false);
     EXPECT_EQ(names(paper.space), names(paper_space(only({}))));
