@@ -72,7 +72,7 @@ def test_sets_are_timed_beside_libcs_memset_in_the_suites_that_need_no_source(
     assert [line.split()[0] for line in rows_of(done, "hot")] == ["128", "4", "all"]
     for row in report["results"]:
         assert row["copies"]["asterope"]["ns"] > 0
-    assert read_inputs([str(tmp_path / "report.json")]).bench is not None
+    assert read_inputs([str(tmp_path / "report.json")]).bench is not None  # and fits its schema
     found = {(row["suite"], row["workload"]) for row in report["results"]}
     of_one_size = {"hot", "hot_read", "cold", "consume"}
     assert found == {

@@ -114,17 +114,6 @@ TEST(CellsUnder, are_those_whose_whole_interval_is_below) {
     EXPECT_TRUE(cells_under(0.5, cells).empty());
 }
 
-TEST(NameOfCell, says_what_tells_it_from_others) {
-    const auto named = [](const char* suite, const char* workload, const char* label,
-                          int threads = 1, const char* weighting = "") {
-        return name_of(Cell{suite, workload, label, 4096, threads, weighting, {}, {}});
-    };
-    EXPECT_EQ(named("sizes", "hot", "4 KiB"), "sizes hot 4 KiB");
-    EXPECT_EQ(named("aliased", "aliased", "4 KiB"), "aliased 4 KiB");
-    EXPECT_EQ(named("threads", "hot", "4 KiB", 8), "threads hot 4 KiB, 8 threads");
-    EXPECT_EQ(named("mix", "mix_l1", "mix_l1", 1, "bytes"), "mix mix_l1 by bytes");
-}
-
 // --- References ----------------------------------------------------------------------------------
 
 namespace {

@@ -140,15 +140,6 @@ def test_who_wants_a_settled_profile_is_told_that_it_is_not(check, provisional: 
     assert check(provisional, "--settled").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["machine", "caches"])
-def test_a_part_of_the_wrong_kind_is_damage_and_does_not_fit(
-    check, profile: dict, name: str
-) -> None:
-    (profile if name == "machine" else profile["machine"])[name] = "x"
-    error = only_error(check(profile), 2)
-    assert name in error and "damaged" in error
-
-
 def test_where_the_machine_cannot_be_read_it_does_not_guess(check_with, profile: dict) -> None:
     done = check_with(profile, "/proc/meminfo", "\x00\xff[[ MemTotal: -1 kB\n")
     assert "/proc/meminfo" in only_error(done, 2)
@@ -257,7 +248,3 @@ def test_measuring_absolves_of_another_libc_and_not_of_another_processor(
 def test_what_cannot_be_timed_again_is_refused(check, profile: dict) -> None:
     only_error(check(profile, "--measure", "--cpu", "9999"), 2)
     assert "--settled" in only_error(check(profile, "--settled", "--measure"), 2)  # two questions
-    of(profile)[0]["copies"]["taken"]["rt"] = "QMM"
-    line = only_error(check(profile, "--measure"), 2)
-    place = f"choices[{profile['choices'].index(of(profile)[0])}].copies.taken"
-    assert f"profile.json: {place}: is no copy that this version knows" in line

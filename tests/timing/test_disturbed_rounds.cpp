@@ -118,16 +118,3 @@ TEST(DisturbedRounds, makes_winners_provisional_above_5_percent_of_the_rounds_th
     // However many were repeated: their samples do not count.
     EXPECT_FALSE(run(10'000, 5).facts().provisional);
 }
-
-TEST(DisturbedRounds, says_in_one_line_how_much_was_seen_and_what_to_do) {
-    DisturbedRounds noise;
-    while (noise.facts().kept < 12) noise.round_ended({Disturbance::preempted, Disturbance::steal});
-    const std::string rounds = std::to_string(noise.facts().rounds);
-    while (counted_of(noise) < 100) noise.round_ended(kQuiet);
-    EXPECT_EQ(noise_warning(noise.facts().reason, kTheseWinners),
-              "warning: 12 % of the rounds stayed disturbed, however often they were repeated "
-              "(seen: steal " +
-                  rounds + ", preempted " + rounds +
-                  "): these winners are provisional; run again in a quieter hour, or on "
-                  "another CPU (--cpu N)");
-}

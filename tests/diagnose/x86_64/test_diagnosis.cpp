@@ -207,26 +207,6 @@ TEST(Fill, puts_conditions_downwards_and_groups_across) {
     EXPECT_FALSE(section.rows[2].contains("winner"));
 }
 
-TEST(ToText, aligns_the_table_and_ends_with_the_verdict) {
-    Section section;
-    section.name = "name";
-    section.question = "why?";
-    section.columns = {"", "first", "2nd"};
-    section.cells = {{"row", "1.00", "22.00"}, {"longer row", "", "3"}};
-    section.notes = {"a note"};
-    section.verdict = "so.";
-    EXPECT_EQ(to_text(section), "name: why?\n"
-                                "            first    2nd\n"
-                                "row          1.00  22.00\n"
-                                "longer row             3\n"
-                                "note: a note\n"
-                                "verdict: so.\n");
-    section.skipped = "no such thing here";
-    EXPECT_EQ(to_text(section), "name: why?\nskipped: no such thing here\n");
-    EXPECT_EQ(diagnosis::to_json(section)["skipped"], "no such thing here");
-    EXPECT_FALSE(diagnosis::to_json(section).contains("rows"));
-}
-
 // --- Measuring -----------------------------------------------------------------------------------
 
 namespace {
