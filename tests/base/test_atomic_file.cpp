@@ -2,7 +2,6 @@
 #include "base/atomic_file.hpp"
 
 #include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -12,9 +11,7 @@
 #include <unistd.h>
 
 #include "base/interrupt.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 namespace fs = std::filesystem;

@@ -1,8 +1,7 @@
 // Lengths of time as people write them, and what is none.
 #include "base/duration_text.hpp"
 
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,11 +1,8 @@
 // JSON from outside: refused with its place, and before it can nest too deeply for us.
 #include "base/json_text.hpp"
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
 #include "base/text_file.hpp"
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 
 namespace asterope {
 namespace {

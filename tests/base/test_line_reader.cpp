@@ -2,11 +2,9 @@
 #include "base/line_reader.hpp"
 
 #include <sys/stat.h>
-#include <vector>
 
 #include "base/text_file.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,12 +1,10 @@
 // Two modes are found where there are two, and only there; on made-up samples whose truth is known.
 #include "base/modes.hpp"
 
-#include <cmath>
-#include <numeric>
 #include <random>
 
 #include "base/text.hpp"
-#include "support/mentions.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,8 +1,7 @@
 // Random numbers: the same for the same names, others for others.
 #include "base/random.hpp"
 
-#include <gtest/gtest.h>
-#include <set>
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -2,10 +2,8 @@
 #include "base/size_text.hpp"
 
 #include <iterator>
-#include <sstream>
 
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,10 +1,7 @@
 // Medians and sign-test intervals: exact for few values, and as the normal approximation for many.
 #include "base/statistics.hpp"
 
-#include <cmath>
-#include <gtest/gtest.h>
-#include <limits>
-#include <numeric>
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

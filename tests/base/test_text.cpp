@@ -2,9 +2,7 @@
 // published values, as fingerprints of older profiles must stay as they were.
 #include "base/text.hpp"
 
-#include <gtest/gtest.h>
-#include <tuple>
-#include <vector>
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -5,8 +5,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 namespace asterope {
 namespace {

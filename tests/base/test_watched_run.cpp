@@ -3,13 +3,10 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <functional>
-#include <gtest/gtest.h>
-#include <string>
 #include <unistd.h>
 
-#include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

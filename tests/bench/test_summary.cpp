@@ -2,10 +2,7 @@
 // are named.
 #include "bench/summary.hpp"
 
-#include <gtest/gtest.h>
-#include <sstream>
-
-#include "support/mentions.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

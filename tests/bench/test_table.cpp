@@ -1,8 +1,7 @@
 // The bench's tables: what stands in which row and column.
 #include "bench/table.hpp"
 
-#include <gtest/gtest.h>
-#include <sstream>
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,14 +1,11 @@
 // The team: every thread makes each trial, on a CPU and on buffers of its own.
 #include "bench/threads.hpp"
 
-#include <gtest/gtest.h>
-#include <map>
 #include <mutex>
 #include <sched.h>
 
-#include "base/error.hpp"
 #include "machine/affinity.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 

@@ -1,13 +1,10 @@
 // A machine that never was, and a look at what is said of machines.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <regex>
-#include <string>
 
 #include "machine/machine.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 
 namespace asterope {
 

@@ -1,11 +1,9 @@
 // Pinning: to a CPU that this process may use, and to no other.
 #include "machine/affinity.hpp"
 
-#include <algorithm>
-#include <gtest/gtest.h>
 #include <sched.h>
 
-#include "base/error.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

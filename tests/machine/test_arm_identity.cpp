@@ -1,11 +1,8 @@
 // What Arm's identification registers mean: numbers and files, so that any machine tests them.
 #include "machine/arm_identity.hpp"
 
-#include <nlohmann/json.hpp>
-#include <tuple>
-
 #include "machine/machine.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -3,11 +3,8 @@
 
 #include <cerrno>
 #include <linux/mempolicy.h>
-#include <utility>
 
-#include "base/error.hpp"
-#include "support/mentions.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -3,9 +3,7 @@
 
 #include <cstdlib>
 
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 namespace fs = std::filesystem;

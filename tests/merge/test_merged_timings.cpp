@@ -1,9 +1,7 @@
 // What several logs tell of a race: each round against its reference, and the mean over machines.
 #include "merge/merged_timings.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,11 +1,8 @@
 // Which rows of one size alone are kept, by the rounds of contests whose truth is known.
 #include "run/contests.hpp"
 
-#include <limits>
-
-#include <gtest/gtest.h>
-
 #include "support/known_machine.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -4,15 +4,12 @@
 #include <bit>
 
 #include "base/contains.hpp"
-#include "base/error.hpp"
 #include "machine/affinity.hpp"
 #include "run/trial_log.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
 #include "support/made_up_recording.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

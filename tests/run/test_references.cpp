@@ -1,10 +1,7 @@
 // The references of a run: how they are given, and what makes two of them the same.
 #include "run/references.hpp"
 
-#include <gtest/gtest.h>
-
-#include "base/error.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

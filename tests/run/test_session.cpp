@@ -1,14 +1,9 @@
 // The figures of a run: a search that is asked again gets what it got before, and then goes on.
 #include "run/session.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "base/error.hpp"
 #include "support/made_up_log.hpp"
 #include "support/made_up_variants.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 #include "timing/watched_timings.hpp"
 
 using namespace asterope;

@@ -1,14 +1,9 @@
 // The trial log: what is written is read again; what is no log is refused, and why.
 #include "run/trial_log.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/contains.hpp"
-#include "base/error.hpp"
 #include "support/made_up_log.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using nlohmann::json;

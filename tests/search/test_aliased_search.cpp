@@ -2,10 +2,8 @@
 // one for overlapping buffers is the simplest of the best.
 #include "search/aliased_search.hpp"
 
-#include <gtest/gtest.h>
-#include <tuple>
-
 #include "support/known_machine.hpp"
+#include "support/unit_test.hpp"
 
 namespace asterope {
 namespace {

@@ -2,10 +2,7 @@
 // than between the sizes at which they won.
 #include "search/boundaries.hpp"
 
-#include <cmath>
-#include <gtest/gtest.h>
-#include <set>
-#include <string>
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

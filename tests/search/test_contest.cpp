@@ -1,13 +1,9 @@
 // Who takes part in the contest, and what each is worth at a size.
 #include "search/contest.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <gtest/gtest.h>
-#include <limits>
-
 #include "search/utility.hpp"
 #include "support/made_up_variants.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,10 +1,8 @@
 // What a profile that stands is worth to a second run: made-up figures, whose truth is known.
 #include "search/favour.hpp"
 
-#include <cmath>
-#include <gtest/gtest.h>
-
 #include "support/random_figures.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,10 +1,7 @@
 // Objectives: which workloads count, and how much.
 #include "search/objective.hpp"
 
-#include <gtest/gtest.h>
-#include <map>
-
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

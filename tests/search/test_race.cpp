@@ -1,13 +1,8 @@
 // The race on made-up machines: what is timed when, what counts, and in which order.
 #include "search/race.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <gtest/gtest.h>
-#include <set>
-
 #include "search/race_track.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using namespace asterope::races;

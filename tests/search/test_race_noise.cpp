@@ -1,12 +1,8 @@
 // Races on noisy machines: what drift, lucky shots and loud neighbours must not change.
 #include "search/race.hpp"
 
-#include <cmath>
-#include <functional>
-#include <gtest/gtest.h>
-#include <set>
-
 #include "search/race_track.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using namespace asterope::races;

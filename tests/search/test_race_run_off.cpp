@@ -1,11 +1,8 @@
 // A race's run-off on made-up machines: what wins, what ties, and what is said of the winner.
 #include "search/race.hpp"
 
-#include <cmath>
-#include <gtest/gtest.h>
-#include <set>
-
 #include "search/race_track.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using namespace asterope::races;

@@ -1,12 +1,10 @@
 // The rows of a routine: few where they lose little, and the cheapest that there are.
 #include "search/rows.hpp"
 
-#include <algorithm>
 #include <array>
-#include <gtest/gtest.h>
-#include <limits>
 #include <random>
-#include <set>
+
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,14 +1,10 @@
 // Copies that sense: thresholds from readings, names and arguments, and what a probe collects.
 #include "search/sensing_search.hpp"
 
-#include <cmath>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <numeric>
-
 #include "support/made_up_variants.hpp"
 #include "support/random_figures.hpp"
 #include "support/remembered_calls.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -2,11 +2,7 @@
 // which are evaluated by default: powers of two, and both sides of each cache's size.
 #include "search/size_order.hpp"
 
-#include <algorithm>
-#include <gtest/gtest.h>
-#include <numeric>
-
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -2,13 +2,8 @@
 // threads that do, and from sizes on at which they won.
 #include "search/threads_search.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <numeric>
-
 #include "support/known_machine.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 
 namespace asterope {
 namespace {

@@ -1,10 +1,8 @@
 // Parameter spaces of CPUs with some features, by the names of their candidates.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <set>
-
 #include "space/space.hpp"
+#include "support/unit_test.hpp"
 
 namespace asterope {
 

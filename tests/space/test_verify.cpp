@@ -2,15 +2,13 @@
 #include "space/verify.hpp"
 
 #include <csignal>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <map>
 #include <regex>
 
 #include "machine/cpu.hpp"
 #include "space/spoiled_copies.hpp"
 #include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -1,13 +1,10 @@
 // The calls that workloads of small copies make, remembered: what the tests of mixes look at.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <map>
-
 #include "machine/machine.hpp"
 #include "search/small_search.hpp"
 #include "support/remembered_calls.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
 

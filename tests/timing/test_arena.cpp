@@ -1,15 +1,10 @@
 // The memory that copies are timed in: large enough, small enough, and no page still to come.
 #include "timing/arena.hpp"
 
-#include <set>
-#include <string>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <vector>
 
-#include "base/error.hpp"
-#include "support/temporary_folder.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

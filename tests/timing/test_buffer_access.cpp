@@ -1,12 +1,8 @@
 // What programs do with the buffers: all bytes, and no other.
-#include "support/units.hpp"
-#include "timing/buffer_access.hpp"
-
-#include <cstring>
-#include <gtest/gtest.h>
-#include <string>
 #include <sys/mman.h>
-#include <vector>
+
+#include "support/unit_test.hpp"
+#include "timing/buffer_access.hpp"
 
 using namespace asterope;
 

@@ -1,13 +1,8 @@
 // Call statistics: drawn as the fleet's files say, read from a program's recording, or refused.
 #include "timing/distribution.hpp"
 
-#include <map>
-#include <nlohmann/json.hpp>
-
 #include "support/made_up_recording.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -2,12 +2,10 @@
 // the machine only what no clock decides.
 #include "timing/disturbance_monitor.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <gtest/gtest.h>
 #include <sched.h>
 
 #include "machine/affinity.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -2,9 +2,8 @@
 #include "timing/external_copy.hpp"
 
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

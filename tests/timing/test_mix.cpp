@@ -1,9 +1,7 @@
 // The workloads of small copies: which calls are made, and where.
 #include "timing/stopwatch.hpp"
 
-#include <algorithm>
-#include <set>
-
+#include "support/unit_test.hpp"
 #include "timing/mixed_calls.hpp"
 
 using namespace asterope;

@@ -1,11 +1,8 @@
 // Moves are timed where buffers overlap as they are said to, inside the arena, hot.
 #include "timing/workloads/overlapping.hpp"
 
-#include <gtest/gtest.h>
-#include <set>
-
 #include "support/remembered_calls.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
 

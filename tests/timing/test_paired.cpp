@@ -2,10 +2,7 @@
 // disturbed rounds are tested where races run off (tests/search/test_race.cpp).
 #include "timing/paired.hpp"
 
-#include <cmath>
-#include <gtest/gtest.h>
-#include <set>
-#include <utility>
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

@@ -3,15 +3,12 @@
 
 #include <cerrno>
 #include <csignal>
-#include <optional>
 #include <sys/wait.h>
 
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
 #include "machine/machine.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

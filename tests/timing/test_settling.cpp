@@ -2,10 +2,7 @@
 // mapped.
 #include "timing/stopwatch.hpp"
 
-#include <set>
-#include <string>
-
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 #include "timing/trial_buffers.hpp"
 
 using namespace asterope;

@@ -7,9 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 #include "timing/placement.hpp"
 
 using namespace asterope;

@@ -1,11 +1,9 @@
 // Workloads: what is read after a copy, written before it, set, and touched for the first time.
 #include "timing/stopwatch.hpp"
 
-#include <cstring>
-#include <set>
-#include <string>
 #include <sys/mman.h>
 
+#include "support/unit_test.hpp"
 #include "timing/trial_buffers.hpp"
 #include "timing/workloads/look_up.hpp"
 

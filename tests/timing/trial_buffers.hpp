@@ -1,12 +1,9 @@
 // The calls that workloads of one size make, remembered: what the tests of stopwatches look at.
 #pragma once
 
-#include <algorithm>
-#include <gtest/gtest.h>
-
 #include "search/objective.hpp"
 #include "support/remembered_calls.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
 

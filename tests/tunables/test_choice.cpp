@@ -1,9 +1,7 @@
 // The choice of glibc's thresholds: of made-up worths, whose best setting is known.
 #include "tunables/choice.hpp"
 
-#include <gtest/gtest.h>
-
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

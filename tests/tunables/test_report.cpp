@@ -1,11 +1,7 @@
 // What is said of made-up figures: the verdict, the line, and what it is based on.
 #include "tunables/report.hpp"
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include "support/mentions.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

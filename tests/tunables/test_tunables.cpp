@@ -1,11 +1,7 @@
 // What can be set: of a libc and its list, or one line that says why nothing can.
 #include "tunables/tunables.hpp"
 
-#include <gtest/gtest.h>
-#include <tuple>
-
-#include "base/error.hpp"
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

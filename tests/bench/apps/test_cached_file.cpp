@@ -2,17 +2,9 @@
 // others write, and as many misses as asked for.
 #include "bench/apps/cached_file.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <map>
 #include <random>
-#include <string>
-#include <vector>
 
-#include "base/error.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"

@@ -2,20 +2,11 @@
 // copy and move leave the same elements.
 #include "bench/apps/locality.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <gtest/gtest.h>
 #include <sched.h>
-#include <set>
-#include <string>
-#include <vector>
 
-#include "base/error.hpp"
 #include "bench/bench_run.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 

@@ -2,16 +2,10 @@
 #include "bench/apps/message_pair.hpp"
 
 #include <csignal>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <optional>
-#include <string>
 #include <unistd.h>
 
-#include "base/error.hpp"
 #include "machine/affinity.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 

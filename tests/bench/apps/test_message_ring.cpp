@@ -1,14 +1,11 @@
 // The ring of messages: its slots, its order, and that either side waits for the other.
 #include "bench/apps/message_ring.hpp"
 
-#include <cstring>
-#include <gtest/gtest.h>
-#include <set>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
-#include "base/error.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

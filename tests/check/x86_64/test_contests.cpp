@@ -1,12 +1,8 @@
 // What is timed again: a profile's winners beside their runners-up, or one line why not.
 #include "check/contests.hpp"
 
-#include <nlohmann/json.hpp>
-#include <tuple>
-
 #include "search/small_search.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using nlohmann::json;

@@ -1,13 +1,8 @@
 // The computations of a diagnosis, from made-up machines and figures.
-#include <cmath>
-#include <gtest/gtest.h>
-#include <set>
-
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"
 #include "space/tuple_json.hpp"
-#include "support/mentions.hpp"
-#include "support/units.hpp"
+#include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 
 using namespace asterope;

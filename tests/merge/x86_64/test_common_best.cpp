@@ -3,9 +3,7 @@
 
 #include "run/tuning.hpp"
 #include "support/made_up_search.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using nlohmann::json;

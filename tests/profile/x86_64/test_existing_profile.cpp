@@ -1,15 +1,10 @@
 // A profile that is worth more than the one to come stays; every other one gives way.
 #include "profile/existing_profile.hpp"
 
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "base/error.hpp"
 #include "machine/machine.hpp"
-#include "support/mentions.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using nlohmann::json;

@@ -1,17 +1,11 @@
 // Profiles: what is written holds what was found, what is read is refused in one line if it is bad.
 #include "profile/make_profile.hpp"
 
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-
-#include "base/error.hpp"
 #include "base/json_text.hpp"
 #include "space/tuple_json.hpp"
 #include "support/made_up_pipelines.hpp"
 #include "support/made_up_variants.hpp"
-#include "support/refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using nlohmann::json;

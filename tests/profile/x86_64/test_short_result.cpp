@@ -2,13 +2,10 @@
 // the tables that it prints when asked for more.
 #include "profile/short_result.hpp"
 
-#include <gtest/gtest.h>
-#include <sstream>
-
 #include "profile/result_table.hpp"
 #include "support/made_up_pipelines.hpp"
 #include "support/made_up_variants.hpp"
-#include "support/mentions.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

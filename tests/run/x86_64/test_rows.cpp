@@ -1,10 +1,7 @@
 // The rows of a whole search, on machines whose truth is known: few, and the same again.
-#include <gtest/gtest.h>
-#include <set>
-
 #include "run/steps.hpp"
 #include "support/made_up_search.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

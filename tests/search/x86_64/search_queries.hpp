@@ -1,16 +1,13 @@
 // What is asked of searches, and machines whose fastest copy is known that they run on.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <gtest/gtest.h>
 #include <memory>
-#include <set>
 
 #include "search/search.hpp"
 #include "search/utility.hpp"
 #include "support/known_machine.hpp"
 #include "support/made_up_variants.hpp"
+#include "support/unit_test.hpp"
 
 namespace asterope::searches {
 

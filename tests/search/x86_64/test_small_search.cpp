@@ -1,13 +1,10 @@
 // The search for the small copy, on made-up machines whose best one is known.
 #include "search/small_search.hpp"
 
-#include <gtest/gtest.h>
-#include <set>
-
 #include "base/contains.hpp"
-#include "base/error.hpp"
 #include "support/kinds.hpp"
 #include "support/known_machine.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

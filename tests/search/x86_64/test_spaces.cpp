@@ -1,11 +1,9 @@
 // The spaces of one run: all that copies right, and an extension that leads nowhere else.
 #include "search/spaces.hpp"
 
-#include <algorithm>
-
 #include "machine/cpu.hpp"
 #include "support/kinds.hpp"
-#include "support/mentions.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

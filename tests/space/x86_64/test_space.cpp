@@ -1,10 +1,8 @@
 // The parameter space: the paper's tuples and what lies around them, and only what the CPU has.
-#include <algorithm>
-#include <map>
-
 #include "space/spaces_by_features.hpp"
 #include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 

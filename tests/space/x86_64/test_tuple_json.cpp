@@ -1,12 +1,9 @@
 // Tuples of profiles find the candidate that copies so, or none.
 #include "space/tuple_json.hpp"
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <set>
-
 #include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
+#include "support/unit_test.hpp"
 
 using namespace asterope;
 using nlohmann::json;
