@@ -13,7 +13,6 @@
 #include "base/interrupt.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
 namespace fs = std::filesystem;
 
 namespace {

@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 TEST(ParseDuration, reads_seconds_minutes_and_hours_and_refuses_what_is_none) {
     EXPECT_EQ(parse_duration("90s"), 90);
     EXPECT_EQ(parse_duration("10m"), 600);

@@ -6,8 +6,6 @@
 #include "base/text_file.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 class Lines : public TemporaryFolder {

@@ -6,8 +6,6 @@
 #include "base/text.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// So many values, each of `draw`, whose share `share` is multiplied by `apart`.

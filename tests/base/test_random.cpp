@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 TEST(RandomStream, is_splitmix64) {
     RandomStream stream(1234567);
     EXPECT_EQ(stream(), 6457827717110365317u);

@@ -5,8 +5,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 TEST(ParseSize, reads_bytes_and_powers_of_1024_up_to_63_bits) {
     for (const char* text : {"8192", "8192B", "8K", "8k", "8KB", "8KiB"}) {
         EXPECT_EQ(parse_size(text), 8192u) << text;

@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

@@ -4,8 +4,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 TEST(Aligned, has_columns_as_wide_as_their_cells_without_empty_ones_or_blanks_at_the_end) {
     EXPECT_EQ(aligned({{"Up to", "", "x", "how"}, {"8 B", "", "1.00", "rep"}, {"16 KiB", "", "9"}},
                       {"Up to", "how"}),

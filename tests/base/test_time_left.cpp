@@ -1,9 +1,7 @@
 // The time left, of made-up work: what was said at any moment beside what then came.
 #include "base/time_left.hpp"
 
-#include <gtest/gtest.h>
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 TEST(TimeLeft, goes_by_each_steps_own_rate_and_by_that_of_all_until_there_is_one) {
     TimeLeft left;

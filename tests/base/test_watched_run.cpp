@@ -8,8 +8,6 @@
 #include "base/interrupt.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 const WatchedRun kRun{"asterope-some", "interrupted here", "leave it out", 0.2};

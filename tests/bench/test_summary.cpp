@@ -4,8 +4,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 const Contenders kContenders = {{"glibc", "", nullptr},

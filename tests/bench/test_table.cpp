@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 const Contenders kColumns = {

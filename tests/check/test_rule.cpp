@@ -2,9 +2,7 @@
 #include "check/rule.hpp"
 
 #include "support/known_machine.hpp"
-#include "support/mentions.hpp"
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 namespace {
 

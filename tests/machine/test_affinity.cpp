@@ -5,8 +5,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 TEST(AllowedCpus, ascend_and_include_the_one_that_runs_this) {
     const std::vector<int> cpus = allowed_cpus();
     ASSERT_FALSE(cpus.empty());

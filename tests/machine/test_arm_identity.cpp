@@ -4,8 +4,6 @@
 #include "machine/machine.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 constexpr std::uint64_t kNeoverseN1 = 0x413fd0c1, kCortexA53 = 0x410fd034, kCortexA72 = 0x410fd083;

@@ -2,11 +2,10 @@
 #include "machine/cpu.hpp"
 
 #include <cstdint>
-#include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 TEST(Counter, serves_nobody_and_is_no_clock_where_it_is_forbidden) {
     int mode = 0;

@@ -3,7 +3,6 @@
 
 #include "machine/example_machine.hpp"
 
-using namespace asterope;
 using nlohmann::json;
 
 TEST(MachineJson, StringsCannotBreakOutOfAComment) {

@@ -1,9 +1,7 @@
 // The loader's lists of tunables and diagnostics: what is understood, and what is passed over.
 #include "machine/libc.hpp"
 
-#include <gtest/gtest.h>
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 namespace {
 

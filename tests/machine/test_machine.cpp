@@ -22,7 +22,6 @@
 #include "support/temporary_folder.hpp"
 
 namespace fs = std::filesystem;
-using namespace asterope;
 using nlohmann::json;
 
 namespace {

@@ -3,9 +3,8 @@
 
 #include <random>
 
-#include "support/temporary_folder.hpp"
+#include "support/unit_test.hpp"
 
-using namespace asterope;
 namespace fs = std::filesystem;
 
 namespace {

@@ -6,8 +6,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 class Numa : public TemporaryFolder {
   protected:
     /// A machine with these nodes' lists of CPUs.

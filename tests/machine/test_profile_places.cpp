@@ -5,7 +5,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
 namespace fs = std::filesystem;
 
 namespace {

@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 Record trial(std::uint64_t round, const std::string& candidate, double ns,

@@ -1,11 +1,8 @@
 // Whether a profile is provisional, and why: its rounds, winners that noise hid, libc's floors.
 #include "profile/provisional.hpp"
 
-#include <gtest/gtest.h>
-
 #include "profile/profile.hpp"
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 namespace {
 

@@ -4,8 +4,6 @@
 #include "support/known_machine.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 const Weights kHot = {{Workload::hot, 1}};

@@ -11,8 +11,6 @@
 #include "support/made_up_recording.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 class PlanOf : public TemporaryFolder {

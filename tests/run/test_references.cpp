@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 TEST(ParseReferences, reads_the_symbols_of_each_operation) {
     struct {
         const char *text, *copy, *set; // "": there is none

@@ -6,7 +6,6 @@
 #include "support/unit_test.hpp"
 #include "timing/watched_timings.hpp"
 
-using namespace asterope;
 using nlohmann::json;
 
 namespace {

@@ -1,9 +1,6 @@
 // Copies over threads: which sizes take how many of them.
-#include <gtest/gtest.h>
-
 #include "run/steps.hpp"
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include "support/made_up_log.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
 using nlohmann::json;
 
 namespace {

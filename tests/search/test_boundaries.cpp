@@ -4,8 +4,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 constexpr std::size_t kLine = 64;

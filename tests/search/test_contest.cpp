@@ -5,8 +5,6 @@
 #include "support/made_up_variants.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 using Entrants = std::vector<Entrant>;

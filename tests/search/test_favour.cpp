@@ -4,8 +4,6 @@
 #include "support/random_figures.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 const std::vector<std::size_t> kSizes = {128, 1024, 8192, 65536, 524288, 4194304};

@@ -4,7 +4,6 @@
 #include "search/race_track.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
 using namespace asterope::races;
 
 namespace {

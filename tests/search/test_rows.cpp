@@ -6,8 +6,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 constexpr double kUnusable = -std::numeric_limits<double>::infinity();

@@ -6,8 +6,6 @@
 #include "support/remembered_calls.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// from, from + 1, ... up to `to`, in an order that is not sorted.

@@ -4,8 +4,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 using Indices = std::vector<std::size_t>;
 
 TEST(CoarseToFine, begins_with_both_ends_goes_on_with_the_middles_and_has_each_once) {

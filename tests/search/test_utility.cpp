@@ -1,9 +1,7 @@
 // Utility: gains count once, losses beyond the noise several times, without a step.
 #include "search/utility.hpp"
 
-#include <gtest/gtest.h>
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 TEST(Utility, counts_gains_and_losses_inside_the_noise_once) {
     for (const double log_ratio : {0.0, 0.3, 2.0, -kLossNoise / 2, -kLossNoise}) {

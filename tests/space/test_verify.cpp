@@ -10,8 +10,6 @@
 #include "support/made_up_variants.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 void* returns_the_source(void* destination, const void* source, std::size_t bytes, std::size_t) {

@@ -1,5 +1,5 @@
-// What nearly every unit test includes: googletest, containers, JSON, and what tests ask of errors,
-// texts and folders.
+// What nearly every unit test includes: googletest, containers, JSON, what tests ask of errors,
+// texts and folders, and the project's names without their namespace.
 #pragma once
 
 #include <algorithm>
@@ -24,3 +24,5 @@
 #include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/units.hpp"
+
+using namespace asterope;

@@ -6,8 +6,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 Machine machine(std::size_t usable_bytes, std::size_t last_cache) {

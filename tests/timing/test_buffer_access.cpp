@@ -4,8 +4,6 @@
 #include "support/unit_test.hpp"
 #include "timing/buffer_access.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// Three pages, the outer two of which cannot be touched.

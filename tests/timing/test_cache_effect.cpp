@@ -2,9 +2,7 @@
 // (tests/search/test_race.cpp).
 #include "timing/cache_effect.hpp"
 
-#include <gtest/gtest.h>
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 TEST(CompanyOfLibc, is_that_of_its_stores_at_that_size) {
     const std::map<std::string, std::size_t> thresholds = {{"x86_non_temporal_threshold", 4096},

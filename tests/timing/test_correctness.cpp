@@ -3,12 +3,10 @@
 #include "timing/correctness.hpp"
 
 #include <cstdlib>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "space/spoiled_copies.hpp"
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 namespace {
 

@@ -4,8 +4,6 @@
 #include "support/made_up_recording.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// The share of sizes up to `size`; with `by_bytes` of the bytes that they are.

@@ -7,8 +7,6 @@
 #include "machine/affinity.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 using Hits = std::vector<Disturbance>;

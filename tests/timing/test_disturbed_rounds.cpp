@@ -1,9 +1,7 @@
 // The account of disturbed rounds: what is timed again, what is kept, and when that is too much.
 #include "timing/disturbed_rounds.hpp"
 
-#include <gtest/gtest.h>
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 namespace {
 

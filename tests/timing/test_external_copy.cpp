@@ -5,8 +5,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 std::string error_of(const std::vector<std::string>& texts,

@@ -4,8 +4,6 @@
 #include "support/unit_test.hpp"
 #include "timing/mixed_calls.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// Half of what the cache of a workload holds is for sources and destinations, a half of that each.

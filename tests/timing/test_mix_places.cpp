@@ -9,8 +9,6 @@
 #include "support/kinds.hpp"
 #include "timing/mixed_calls.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// Which stretch of a side a call lies in, and how many bytes of it are left behind the call.

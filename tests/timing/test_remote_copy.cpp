@@ -10,8 +10,6 @@
 #include "machine/machine.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 RemoteSetup small_setup() {

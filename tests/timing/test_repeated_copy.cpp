@@ -1,9 +1,7 @@
 // How many calls take as long as wanted: what a single shot says is not believed.
 #include "timing/repeated_copy.hpp"
 
-#include <gtest/gtest.h>
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 TEST(CallsThatTake, are_found_although_two_shots_of_five_are_wrong) {
     for (const double wrong : {0.01, 100.0}) {

@@ -5,8 +5,6 @@
 #include "support/unit_test.hpp"
 #include "timing/trial_buffers.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// How many untimed calls come before a trial of another cache effect.

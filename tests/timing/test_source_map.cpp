@@ -10,8 +10,6 @@
 #include "support/unit_test.hpp"
 #include "timing/placement.hpp"
 
-using namespace asterope;
-
 namespace {
 
 constexpr std::size_t kSize = 1024;

@@ -5,8 +5,6 @@
 
 #include "timing/trial_buffers.hpp"
 
-using namespace asterope;
-
 // In every slot, where they are few, and every place of a round. A destination up to 63 bytes past
 // its source, modulo a page, stalls loads behind stores.
 TEST_P(TrialBuffers, are_as_many_and_as_long_as_asked_inside_the_arena_and_never_alias) {

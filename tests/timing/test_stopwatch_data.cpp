@@ -7,8 +7,6 @@
 #include "timing/trial_buffers.hpp"
 #include "timing/workloads/look_up.hpp"
 
-using namespace asterope;
-
 namespace {
 
 std::uint64_t filled, sum_expected;

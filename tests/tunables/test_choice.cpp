@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 constexpr std::size_t kAny = ~std::size_t{0};

@@ -1,9 +1,7 @@
 // What a way's figures are worth to the choice, and the settings that force each way.
 #include "tunables/measure.hpp"
 
-#include <gtest/gtest.h>
-
-using namespace asterope;
+#include "support/unit_test.hpp"
 
 namespace {
 

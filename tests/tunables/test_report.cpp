@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 SizeGain gain(std::size_t size, Way before, Way after, double ratio, double worth) {

@@ -10,8 +10,6 @@
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// A small system that was churned and accessed by `copy`, or by move.

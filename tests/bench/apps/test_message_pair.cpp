@@ -9,8 +9,6 @@
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 
-using namespace asterope;
-
 namespace {
 
 constexpr std::size_t kMessage = 64 << 10;

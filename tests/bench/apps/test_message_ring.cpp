@@ -7,8 +7,6 @@
 
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 TEST(MessageRing, has_as_many_slots_as_fit_and_at_least_one) {
     EXPECT_EQ(MessageRing(1 << 20, 1 << 16).slots(), 16u);
     EXPECT_EQ(MessageRing((1 << 20) - 1, 1 << 16).slots(), 15u);

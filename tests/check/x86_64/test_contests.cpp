@@ -4,7 +4,6 @@
 #include "search/small_search.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
 using nlohmann::json;
 
 namespace {

@@ -5,7 +5,6 @@
 #include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 
-using namespace asterope;
 using namespace asterope::diagnosis;
 using nlohmann::json;
 

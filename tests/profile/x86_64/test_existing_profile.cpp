@@ -6,7 +6,6 @@
 #include "machine/machine.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
 using nlohmann::json;
 
 namespace {

@@ -7,7 +7,6 @@
 #include "support/made_up_variants.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
 using nlohmann::json;
 
 namespace {

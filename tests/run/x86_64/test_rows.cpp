@@ -3,8 +3,6 @@
 #include "support/made_up_search.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 const std::string kSmaller = "XMM T T T0 8 4", kLarger = "XMM T NT NTA 8 4";

@@ -2,7 +2,6 @@
 // leaves the paper's space.
 #include "search/x86_64/search_queries.hpp"
 
-using namespace asterope;
 using namespace asterope::searches;
 
 namespace {

@@ -5,7 +5,6 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 
-using namespace asterope;
 using namespace asterope::searches;
 
 namespace {

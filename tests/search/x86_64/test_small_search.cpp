@@ -6,8 +6,6 @@
 #include "support/known_machine.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 using SmallSpace = std::vector<const asterope_copy*>;

@@ -5,8 +5,6 @@
 #include "support/kinds.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 /// What a CPU with these features has; whether this one has them is another matter.

@@ -2,8 +2,6 @@
 // CPU has.
 #include "space/spaces_by_features.hpp"
 
-using namespace asterope;
-
 namespace {
 
 constexpr std::size_t kOfAFamily = 1 + 4 * 7 * 16; // without prefetch; PT x PS x PD

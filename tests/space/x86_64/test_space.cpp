@@ -4,8 +4,6 @@
 #include "support/made_up_variants.hpp"
 #include "support/unit_test.hpp"
 
-using namespace asterope;
-
 namespace {
 
 const FeatureNames kAll = {"sse4_1", "avx2", "avx512f", "movdir64b", "3dnowprefetch"};
