@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
-from bench_command import routine_with
-from command_errors import assert_gone, interrupted, only_error_of
+from bench_command import only_error, routine_with
+from command_errors import assert_gone, interrupted
 
 TWO_SIZES = ("messages", "--sizes", "1M,2M", "--ring", "4M")  # few messages fill the caches
 MESSAGES = (*TWO_SIZES, "--rounds", "3")
@@ -21,9 +20,6 @@ CACHE = (
 SYSTEM = ("8K", ".", "4", "128", "1", "4", "2")
 LOCALITY = ("locality", "--rounds", "3")
 RATIO = r" +\d+\.\d\d  \(\d+\.\d\d\.\.\d+\.\d\d\)  \(\d+\.\d\d\.\.\d+\.\d\d\)"
-
-
-only_error = partial(only_error_of, "asterope-bench")
 
 
 def lines_of(done: subprocess.CompletedProcess) -> list[str]:

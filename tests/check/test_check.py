@@ -6,11 +6,10 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of
+from command_errors import tune_error
 from namespaces import run_with, skip_without_namespaces
 from profile_samples import of, of_memset, taking, without
 
@@ -32,9 +31,6 @@ def text(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def profile(text: str) -> dict:
     return json.loads(text)
-
-
-only_error = partial(only_error_of, "asterope-tune")
 
 
 @pytest.fixture
@@ -101,7 +97,7 @@ def test_a_profile_that_names_no_machine_is_called_that_and_not_stale(
 ) -> None:
     del profile["machine"]
     done = check({**profile, **machine}, *options)
-    assert "does not say what machine it was tuned on" in only_error(done, 2)
+    assert "does not say what machine it was tuned on" in tune_error(done, 2)
     assert done.stdout == ""
 
 
@@ -142,14 +138,14 @@ def test_who_wants_a_settled_profile_is_told_that_it_is_not(check, provisional: 
 
 def test_where_the_machine_cannot_be_read_it_does_not_guess(check_with, profile: dict) -> None:
     done = check_with(profile, "/proc/meminfo", "\x00\xff[[ MemTotal: -1 kB\n")
-    assert "/proc/meminfo" in only_error(done, 2)
+    assert "/proc/meminfo" in tune_error(done, 2)
 
 
 def test_a_guess_about_this_machine_is_no_difference_but_another_one_is(
     check_with, profile: dict
 ) -> None:
     profile["machine"]["cpus"] = 4096
-    line = only_error(check_with(profile, "/sys/devices"), 2)
+    line = tune_error(check_with(profile, "/sys/devices"), 2)
     assert "cannot tell whether" in line
     assert "cpus (/sys/devices/system/cpu/online: No such file" in line
     done = check_with(changed(profile, "machine.cpu.model", 4096), "/sys/devices")
@@ -246,5 +242,5 @@ def test_measuring_absolves_of_another_libc_and_not_of_another_processor(
 
 
 def test_what_cannot_be_timed_again_is_refused(check, profile: dict) -> None:
-    only_error(check(profile, "--measure", "--cpu", "9999"), 2)
-    assert "--settled" in only_error(check(profile, "--settled", "--measure"), 2)  # two questions
+    tune_error(check(profile, "--measure", "--cpu", "9999"), 2)
+    assert "--settled" in tune_error(check(profile, "--settled", "--measure"), 2)  # two questions

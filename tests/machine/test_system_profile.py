@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of, run_command
+from command_errors import run_command, tune_error
 from namespaces import run_with, skip_without_namespaces
 from profile_samples import of
 
@@ -21,9 +21,6 @@ QUICK = (
     *("--rigor", "quick", "--operations", "memcpy"),
     *("--workload", "hot", "--space", "paper", "--quiet"),
 )
-
-
-only_error = partial(only_error_of, "asterope-tune")
 
 
 @pytest.fixture
@@ -88,10 +85,10 @@ def test_the_systems_is_found_where_none_is_named(tuned, program, tmp_path):
 
 def test_where_etc_is_not_writable_it_says_so_before_the_search(run, etc):
     read_only = "mount -o remount,bind,ro /etc"
-    line = only_error(run("--system", first=read_only), 2)
+    line = tune_error(run("--system", first=read_only), 2)
     assert PLACE in line and "Read-only" in line
     (etc / "asterope").mkdir()
-    assert "Read-only" in only_error(run("--system", first=read_only), 2)
+    assert "Read-only" in tune_error(run("--system", first=read_only), 2)
 
 
 def test_where_the_machine_cannot_be_read_nothing_is_replaced(program, etc, tmp_path):
@@ -101,13 +98,13 @@ def test_where_the_machine_cannot_be_read_nothing_is_replaced(program, etc, tmp_
     (tmp_path / "garbage").write_text("MemTotal: lots\n")
     mounts = [(etc, "/etc"), (tmp_path / "garbage", "/proc/meminfo")]
     done = run_with(mounts, [program, "--system", *QUICK, "--sizes", "128"])
-    assert "/proc/meminfo" in only_error(done, 2)
+    assert "/proc/meminfo" in tune_error(done, 2)
     assert [path.name for path in (etc / "asterope").iterdir()] == ["profile.json"]
     assert (etc / "asterope" / "profile.json").read_text() == "as it was"
 
 
 def test_without_a_home_there_is_no_place_for_a_user(tune):
-    assert "HOME" in only_error(tune("--user", env={}), 2)
+    assert "HOME" in tune_error(tune("--user", env={}), 2)
 
 
 def test_a_better_profile_of_the_users_is_replaced_by_force_only(tuned, program, tmp_path):
@@ -121,10 +118,10 @@ def test_a_better_profile_of_the_users_is_replaced_by_force_only(tuned, program,
     place.write_text(json.dumps(profile))
     before = place.read_bytes()
     for lesser in (("--sizes", "128"), ("--sizes", "128,256")):
-        line = only_error(tune("--user", *lesser), 2)
+        line = tune_error(tune("--user", *lesser), 2)
         assert "rigor exhaustive" in line
         assert "--fresh" in line
-        only_error(tune("-o", str(place), *lesser), 2)
+        tune_error(tune("-o", str(place), *lesser), 2)
     assert place.read_bytes() == before
     assert [entry.name for entry in place.parent.iterdir()] == [place.name]  # nor a log begun
     assert tune("--user", "--sizes", "128", "--fresh").returncode == 0
