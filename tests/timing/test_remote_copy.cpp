@@ -60,7 +60,9 @@ TEST(Remote, names_a_process_that_was_killed_or_hangs) {
         time();
         ASSERT_EQ(kill(remote.process(), signal), 0);
         EXPECT_EQ(refusal_of<Error>(time), said);
-        if (signal == SIGKILL) EXPECT_THROW(time(), Failure) << "nobody is there from the start";
+        if (signal == SIGKILL) {
+            EXPECT_THROW(time(), Failure) << "nobody is there from the start";
+        }
     }
 }
 
