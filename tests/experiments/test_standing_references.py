@@ -26,15 +26,19 @@ def test_other_arguments_are_refused_in_one_line(repository, tmp_path, name, cou
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_checkout_is_refused_and_one_that_does_not_build_told(repository, tmp_path):
-    made, checkout = tmp_path / "made", tmp_path / "checkout"
-    checkout.mkdir()
-    assert "is no checkout" in error(repository, "aocl-libmem", made, checkout)
-    assert not made.exists()
+def test_what_is_no_checkout_is_refused(repository, tmp_path):
+    assert "is no checkout" in error(repository, "aocl-libmem", tmp_path / "made", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkout_that_does_not_build_is_told(repository, tmp_path):
+    checkout = tmp_path / "checkout"
     for part in ("src", "include", "tools"):
-        (checkout / part).mkdir()
+        (checkout / part).mkdir(parents=True)
     (checkout / "src/libmem.c").touch()
     (checkout / "CMakeLists.txt").write_text('message(FATAL_ERROR "broken")\n')
     before = sorted(checkout.rglob("*"))
-    assert "cannot be built: " in error(repository, "aocl-libmem", made, checkout, code=1)
-    assert sorted(checkout.rglob("*")) == before and list(made.iterdir()) == []
+    told = error(repository, "aocl-libmem", tmp_path / "made", checkout, code=1)
+    assert "cannot be built: " in told
+    assert sorted(checkout.rglob("*")) == before
+    assert list((tmp_path / "made").iterdir()) == []
