@@ -57,13 +57,13 @@ TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeedAndTheDifferenceIsTold) {
          [](Machine& m) { m.caches[0].bytes = 48 * kKiB; }},
         {"caches.L2 unified: 1024 KiB, 16 ways in the profile, 1024 KiB, 20 ways here",
          [](Machine& m) { m.caches[1].ways = 20; }},
-        {"caches.L3 unified: none in the profile, 32768 KiB, 16 ways here",
+        {"caches.L3 unified: missing in the profile, 32768 KiB, 16 ways here",
          [](Machine& m) {
              m.caches.push_back({3, "unified", 32 * kMiB, 64, 16, 2});
          }},
         {"libc_thresholds.x86_rep_movsb_threshold: 2112 in the profile, 2048 here",
          [](Machine& m) { m.libc_thresholds[kThreshold] = 2048; }},
-        {"libc_thresholds.x86_rep_movsb_threshold: 2112 in the profile, none here",
+        {"libc_thresholds.x86_rep_movsb_threshold: 2112 in the profile, missing here",
          [](Machine& m) { m.libc_thresholds.erase(kThreshold); }},
         {"memory.type: DDR5 in the profile, DDR4 here", [](Machine& m) { m.memory.type = "DDR4"; }},
         {"memory.modules: 8 in the profile, 4 here", [](Machine& m) { m.memory.modules = 4; }},
