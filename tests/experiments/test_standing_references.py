@@ -10,6 +10,20 @@ from command_errors import only_error_of, run_command
 SCRIPTS = {
     "newer-glibc": "newer-glibc FOLDER [SUITE]",
     "aocl-libmem": "aocl-libmem FOLDER CHECKOUT",
+    "llvm-libc": "llvm-libc FOLDER CHECKOUT",
+}
+# What is in a checkout at least, broken here.
+CHECKOUTS = {
+    "aocl-libmem": {
+        "CMakeLists.txt": 'message(FATAL_ERROR "broken")\n',
+        "src/libmem.c": "",
+        "include/none": "",
+        "tools/none": "",
+    },
+    "llvm-libc": {
+        "libc/src/string/memory_utils/inline_memcpy.h": "",
+        "libc/src/string/memcpy.cpp": "#error broken\n",
+    },
 }
 
 
@@ -26,19 +40,20 @@ def test_other_arguments_are_refused_in_one_line(repository, tmp_path, name, cou
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_checkout_is_refused(repository, tmp_path):
-    assert "is no checkout" in error(repository, "aocl-libmem", tmp_path / "made", tmp_path)
+@pytest.mark.parametrize("name", CHECKOUTS)
+def test_what_is_no_checkout_is_refused(repository, tmp_path, name):
+    assert "is no checkout" in error(repository, name, tmp_path / "made", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_checkout_that_does_not_build_is_told(repository, tmp_path):
+@pytest.mark.parametrize("name", CHECKOUTS)
+def test_a_checkout_that_does_not_build_is_told(repository, tmp_path, name):
     checkout = tmp_path / "checkout"
-    for part in ("src", "include", "tools"):
-        (checkout / part).mkdir(parents=True)
-    (checkout / "src/libmem.c").touch()
-    (checkout / "CMakeLists.txt").write_text('message(FATAL_ERROR "broken")\n')
+    for path, text in CHECKOUTS[name].items():
+        (checkout / path).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / path).write_text(text)
     before = sorted(checkout.rglob("*"))
-    told = error(repository, "aocl-libmem", tmp_path / "made", checkout, code=1)
+    told = error(repository, name, tmp_path / "made", checkout, code=1)
     assert "cannot be built: " in told
     assert sorted(checkout.rglob("*")) == before
     assert list((tmp_path / "made").iterdir()) == []
