@@ -42,9 +42,32 @@ TEST_P(TrialBuffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
         stopwatch.set_calibration(GetParam(), workload, {800, 1e-18});
         EXPECT_EQ(trial(workload, 0).size(), 100u + 100u);
         stopwatch.set_calibration(GetParam(), workload, {2, 1e-18});
-        EXPECT_EQ(trial(workload, 0).size(), 3u + 2u);
+        EXPECT_EQ(trial(workload, 1).size(), 3u + 2u);
         stopwatch.set_calibration(GetParam(), workload, {800, 1e3});
-        EXPECT_EQ(trial(workload, 0).size(), 100u + 800u);
+        EXPECT_EQ(trial(workload, 2).size(), 100u + 800u);
+    }
+}
+
+TEST_P(TrialBuffers, are_few_untimed_ones_where_the_trial_before_left_them_cached_alike) {
+    calibrate(Workload::cold);
+    const auto untimed = [&](Workload workload, std::uint64_t round, int cache_effect = 0) {
+        calls.clear();
+        stopwatch.time({remember, 0, cache_effect}, workload, GetParam(), round);
+        return calls.size() - 4;
+    };
+    TimedCopy chooses{remember, 0};
+    chooses.chooses = true;
+    for (const Workload workload : {Workload::hot, Workload::hot_read}) {
+        stopwatch.set_calibration(GetParam(), workload, {4, 1e3});
+        EXPECT_EQ(untimed(workload, 0), 3u);
+        EXPECT_EQ(untimed(workload, 0), 1u);
+        EXPECT_EQ(untimed(workload, 1), 3u) << "in another place";
+        EXPECT_EQ(untimed(workload, 1, 1), 3u) << "after a copy of another cache effect";
+        EXPECT_EQ(untimed(workload, 1, 1), 1u);
+        stopwatch.time(chooses, workload, GetParam(), 1);
+        EXPECT_EQ(untimed(workload, 1, 1), 3u) << "after a copy of any cache effect";
+        trial(Workload::cold, 1);
+        EXPECT_EQ(untimed(workload, 1), 3u) << "after another workload";
     }
 }
 
@@ -105,13 +128,16 @@ TEST_P(TrialBuffers, take_every_misalignment_on_either_side_alike_for_all_copies
             destinations.insert(pair.second);
             pairs.insert(pair);
         }
-        EXPECT_EQ(misalignments(workload, 7), misalignments(workload, 7));
+        const auto before = misalignments(workload, 7);
+        EXPECT_NE(before, misalignments(workload, 8));
+        EXPECT_EQ(before, misalignments(workload, 7));
         EXPECT_EQ(sources.size(), 64u);
         EXPECT_EQ(destinations.size(), 64u);
         EXPECT_GT(pairs.size(), rounds / 2);
     }
-    EXPECT_TRUE(trial(Workload::hot, 7) == trial(Workload::hot, 7));
-    EXPECT_FALSE(trial(Workload::hot, 7) == trial(Workload::hot, 8));
+    const std::vector<Call> before = trial(Workload::hot, 7);
+    EXPECT_FALSE(before == trial(Workload::hot, 8));
+    EXPECT_TRUE(before == trial(Workload::hot, 7));
 }
 
 // The hardware prefetchers would fetch the next copy's buffers were it the neighbour.

@@ -26,6 +26,7 @@ Rigor quick() {
             .bases = 2,
             .planes = 1,
             .inherits = true,
+            .huge = kLargeCopy,
             .last_cut_times_all = false,
             .probe_readings = 15,
             .contestants = 12,
@@ -47,6 +48,7 @@ Rigor standard() {
             .bases = 5,
             .planes = 3,
             .inherits = false,
+            .huge = kHugeCopy,
             .last_cut_times_all = true,
             .probe_readings = 30,
             .contestants = 24,
@@ -84,6 +86,7 @@ Rigor parse_rigor(std::string_view text) {
 Rigor rigor_at(const Rigor& rigor, std::size_t size) {
     if (rigor.name != standard().name || size < kLargeCopy) return rigor;
     Rigor large = quick();
+    large.huge = rigor.huge;
     if (size < kHugeCopy) large.contest_rounds = rigor.contest_rounds;
     return large;
 }

@@ -38,9 +38,10 @@ struct Rigor {
     /// there.
     int bases, planes;
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
-    /// screen nobody else, and so do those from kHugeCopy on that do not: there nothing changes
+    /// screen nobody else, and so do those from `huge` bytes on that do not: there nothing changes
     /// with the size but the time it takes.
     bool inherits;
+    std::size_t huge;
     /// Whether all workloads that count are timed from the start, so that the log holds every
     /// candidate in every situation.
     bool screens_all = false;

@@ -94,7 +94,10 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
 
 double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t size,
                        std::uint64_t round) {
-    const TrialTask task{copy, size, round, calibration(size, workload)};
+    const Left left{workload, size, round, copy.cache_effect};
+    const TrialTask task{copy, size, round, calibration(size, workload),
+                         !copy.chooses && left_ == left};
+    left_ = copy.chooses ? std::nullopt : std::optional(left);
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
     settle(copy, workload, size, round);

@@ -71,7 +71,17 @@ class Stopwatch {
 
     Buffers buffers_;
     Operation operation_;
+    /// What a trial leaves in the caches depends on. What chooses its copy leaves one or the other.
+    struct Left {
+        Workload workload;
+        std::size_t size;
+        std::uint64_t round;
+        int cache_effect;
+        bool operator==(const Left&) const = default;
+    };
+
     std::optional<int> cache_effect_; ///< of the last trial, if nothing was cached in it
+    std::optional<Left> left_;        ///< by the last trial
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
 };
 

@@ -20,9 +20,9 @@ std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     const auto handover = std::ranges::find_if(
         order, [&](std::size_t index) { return plan.sizes[index] == plan.handover_size(); });
     std::rotate(order.begin(), handover, handover + 1);
-    auto huge = std::ranges::lower_bound(plan.sizes, kHugeCopy) - plan.sizes.begin();
+    auto huge = std::ranges::lower_bound(plan.sizes, plan.rigor.huge) - plan.sizes.begin();
     for (std::size_t& index : order) {
-        if (plan.sizes[index] >= kHugeCopy) index = static_cast<std::size_t>(huge++);
+        if (plan.sizes[index] >= plan.rigor.huge) index = static_cast<std::size_t>(huge++);
     }
     return order;
 }
@@ -48,10 +48,11 @@ std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSize
 std::vector<Entrant> inherited(const Run& run, const FoundSizes& found, std::size_t size) {
     std::set<Entrant> finalists;
     const bool outgrows = run.outgrows_caches(size);
-    if (!outgrows && size < kHugeCopy) return {};
+    const std::size_t huge = run.plan.rigor.huge;
+    if (!outgrows && size < huge) return {};
     for (const auto& [index, one] : found) {
         const std::size_t other = run.plan.sizes[index];
-        if (run.outgrows_caches(other) != outgrows || (!outgrows && other < kHugeCopy)) continue;
+        if (run.outgrows_caches(other) != outgrows || (!outgrows && other < huge)) continue;
         for (const SizeResult& result : one.results) {
             for (const Finalist& finalist : result.finalists) finalists.insert(finalist.candidate);
         }

@@ -18,6 +18,9 @@ namespace {
 /// caches are not in them however often they are copied.
 constexpr std::size_t kWarmUp = 3;
 
+/// The same where the trial before has left them as this copy does.
+constexpr std::size_t kWarmUpFollowing = 1;
+
 /// The same where the trial begins in buffers that were not cached: of 8 and 16 MiB, the fourth and
 /// the fifth copy of a routine that senses still took 1.2 times as long as those from the sixth on
 /// (libc's: from the third on), and a trial of one call would have been that one.
@@ -76,6 +79,7 @@ HotBuffers hot_buffers(Buffers& buffers, const TrialTask& task, bool aliased) {
     const char* const sources = buffers.arena.source();
     HotBuffers hot{sources + buffers.hot_source + place,
                    buffers.arena.destination() + buffers.cold_bytes + place + phase};
+    if (task.follows) hot.warm_up = kWarmUpFollowing;
     if (!task.copy.chooses || task.size < kChoosesFrom || aliased ||
         outgrows(task.size, buffers.cache_bytes)) {
         return hot;

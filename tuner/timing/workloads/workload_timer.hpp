@@ -16,6 +16,8 @@ struct TrialTask {
     std::size_t size; ///< bytes; 0 where the workload has sizes of its own
     std::uint64_t round;
     Calibration calibration;
+    /// The trial before was of the same buffers, and its copy leaves the caches alike.
+    bool follows = false;
 };
 
 /// How the workloads of one name in the table's column `timed_by` are timed.
