@@ -177,14 +177,6 @@ def test_a_run_that_fails_later_leaves_what_is_known(prove, tmp_path: Path) -> N
     assert json.loads(file.read_text())["stopped_by"] == "failure"
 
 
-def test_a_copy_that_ld_so_does_not_load_is_noticed(tmp_path: Path) -> None:
-    """It would only warn, and go on without."""
-    commands = Commands(find_program(["true"]), "true", None, False)
-    commands.warm_up(Copy("libc"))
-    with pytest.raises(Failure, match=r"under ours: true runs without gone\.so: "):
-        commands.warm_up(Copy("ours", library=tmp_path / "gone.so"))
-
-
 def test_a_run_that_hangs_is_ended() -> None:
     commands = Commands(find_program(["sleep", "1000"]), "sleep", None, False)
     with pytest.raises(Failure, match="under ours: sleep was ended after 1 s without a result"):

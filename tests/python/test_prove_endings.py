@@ -214,16 +214,6 @@ def test_a_client_may_be_static(prove, libraries: Path) -> None:
     assert (done.returncode, rows_of(done)[LIBC]) == (0, "3"), done
 
 
-def test_an_interrupt_ends_the_servers(command, parties, tmp_path: Path) -> None:
-    def all_began(_: subprocess.Popen) -> bool:
-        return (tmp_path / "said").exists() and len(processes(tmp_path)) == 3
-
-    settings = command("--rounds", "10000", *parties("{port}"))
-    interrupted_output(settings, all_began, signal.SIGINT)
-    assert not any(map(lives, processes(tmp_path)))
-    assert list((tmp_path / "tmp").iterdir()) == []
-
-
 def test_a_deep_folder_for_temporary_files_leaves_no_room_for_a_socket(prove, parties, tmp_path):
     deep = tmp_path / ("d" * 100)
     deep.mkdir()
