@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -57,6 +58,21 @@ def test_searches_merge_to_a_sound_profile_that_renders_and_fits_here(
     again = ("merge", "whole2.trials", "whole1.trials", "-o", "common2.json", "--quiet")
     assert tune(*again).returncode == 0
     assert (searches / "common2.json").read_bytes() == (searches / "common.json").read_bytes()
+
+
+def test_check_compares_with_the_machine_among_the_merged_ones_that_is_nearest(
+    tune: Run, searches: Path
+):
+    header, *trials = (searches / "whole1.trials").read_text().splitlines(keepends=True)
+    other = json.loads(header)
+    other["machine"]["memory_bytes"] = int(other["machine"]["memory_bytes"] * 0.95)
+    other["machine"]["fingerprint"] = "0" * 16
+    (searches / "other.trials").write_text("".join([json.dumps(other) + "\n", *trials]))
+    for files in (("other.trials", "whole2.trials"), ("whole2.trials", "other.trials")):
+        assert tune("merge", *files, "-o", "nearest.json").returncode == 0
+        assert tune("check", "nearest.json").returncode == 0
+    assert tune("replay", "other.trials", "-o", "other.json", "--no-generate").returncode == 0
+    assert tune("check", "other.json").returncode == 3
 
 
 TWO = ("whole1.trials", "whole2.trials")
