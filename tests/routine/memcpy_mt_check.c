@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -357,7 +356,6 @@ static const struct {
     {"forks", forks_in_copies},
     {"sleeper", sleeper},
     {"namespace", namespace},
-    {"handler", handler},
     {"held", held},
     {"faults", faults},
     {"stop", stop},

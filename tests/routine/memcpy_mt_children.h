@@ -199,38 +199,4 @@ static void namespace(void) {
     await(first);
 }
 
-/* --- Handlers that fork and copy --- */
-
-static volatile sig_atomic_t is_child;
-
-static void fork_and_copy(int signal) {
-    (void)signal;
-    const pid_t child = fork();
-    if (child == 0) {
-        is_child = 1;
-    } else {
-        await(child);
-    }
-    if (handled % 2) copy(of_handler, 400000);
-    ++handled;
-}
-
-/* A handler that forks in the midst of a copy, and copies itself: the copy that it interrupted
- * comes to its end in both processes. */
-static void handler(void) {
-    const struct pair pair = new_pair(5);
-    of_handler = new_pair(5);
-    copy(pair, 1000000); /* threads are there */
-    signal(SIGALRM, fork_and_copy);
-    for (int i = 0; i < 100; ++i) {
-        const struct itimerval once = {{0, 0}, {0, 1 + i * 37 % 500}};
-        const int before = handled;
-        setitimer(ITIMER_REAL, &once, 0);
-        do {
-            copy(pair, 4000000);
-        } while (handled == before);
-        if (is_child) _exit(0);
-    }
-}
-
 #endif

@@ -1,7 +1,7 @@
 /* Uses memcpy, memset and their kin as programs do, in the ways that a library put under them must
  * bear. Run with the name of a check; exits with 0 where every copy was right. With -DPLUGIN it
  * becomes the library that the check "dlopen" loads, with -DSTATIC it can be linked statically, and
- * then lacks the checks that load or ask about libraries. */
+ * then lacks the check that loads a library. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
@@ -11,13 +11,6 @@
 #include <sys/wait.h>
 
 #include "harness.h"
-
-/* The first glibc of the architecture, whose functions programs as old ask for. */
-#ifdef __aarch64__
-#define OLDEST_LIBC "GLIBC_2.17"
-#else
-#define OLDEST_LIBC "GLIBC_2.2.5"
-#endif
 
 /* Through these the compiler can neither inline nor foresee a call. */
 static void (*volatile bzero_of_libc)(void*, size_t) = bzero;
@@ -204,25 +197,6 @@ static int in_plugin(const char* path) {
     return wrong + faults(&room, LARGEST);
 }
 
-/* --- Whose functions they are --- */
-
-__asm__(".symver memcpy_of_old_programs, memcpy@" OLDEST_LIBC);
-void* memcpy_of_old_programs(void*, const void*, size_t);
-
-static int print_origins(void) {
-    static const char* const names[] = {
-        "memcpy",        "memmove",       "mempcpy", "__mempcpy",    "__memcpy_chk",
-        "__memmove_chk", "__mempcpy_chk", "memset",  "__memset_chk", "bzero"};
-    Dl_info info;
-    for (size_t i = 0; i < COUNT_OF(names); ++i) {
-        if (!dladdr(dlsym(RTLD_DEFAULT, names[i]), &info)) return -1;
-        printf("%s %s\n", names[i], info.dli_fname);
-    }
-    if (!dladdr((void*)(uintptr_t)memcpy_of_old_programs, &info)) return -1;
-    printf("memcpy@" OLDEST_LIBC " %s\n", info.dli_fname);
-    return 0;
-}
-
 #endif
 
 /* --- Overflows, as -D_FORTIFY_SOURCE finds them --- */
@@ -331,7 +305,6 @@ int main(int argc, char** argv) {
     if (strcmp(check, "threads") == 0) wrong = in_threads();
 #ifndef STATIC
     if (strcmp(check, "dlopen") == 0) wrong = in_plugin(argument);
-    if (strcmp(check, "origins") == 0) wrong = print_origins();
 #endif
     if (strcmp(check, "unrelocated") == 0) wrong = unrelocated(argument);
     if (strncmp(check, "mem", 3) == 0) wrong = overflow(check, (size_t)atoi(argument));

@@ -233,22 +233,6 @@ def test_a_place_in_a_library_that_is_loaded_later(things, compiled, arch) -> No
     assert first == "1 cold" and second in ("", "1 cold")
 
 
-COMPILERS = {
-    "gcc -O0": ("gcc", "-O0"),
-    "gcc -O3 -flto": ("gcc", "-O3 -flto -std=gnu99"),
-    "clang": ("clang", "-O2 -fstack-protector-all"),
-    "hidden": ("gcc", "-fvisibility=hidden -D_FORTIFY_SOURCE=2"),
-}
-
-
-@each(lambda arch: COMPILERS, emulated=False)
-def test_other_compilers_and_flags(things, compiled, arch, case) -> None:
-    its = things(arch)
-    cc, flags = case
-    library = compiled(arch, *its.map_of(ALL), cc=getattr(arch, cc)[0], flags=flags)
-    its.assert_says(library, f"second:100 ->, {EACH}")
-
-
 @each()
 def test_the_routine_of_several_profiles_asks(things, compiled, arch) -> None:
     its = things(arch)

@@ -23,7 +23,7 @@ from copy_programs import (
 from disassembly import disassemble, jump_of
 from dispatch_machines import render_machines
 from profile_samples import good_profile, plain_profile
-from routine_examples import GATED, every_kind, every_set
+from routine_examples import GATED, every_kind, every_set, everything, intents_of
 from test_memcpy_mt import SHARES, tuned
 
 THREADS = "-DASTEROPE_THREADS -pthread"
@@ -127,17 +127,6 @@ def test_it_copies_right_where_all_is_compiled_so(tmp_path, arch, case):
     assert_right(*arch.on(), program, *SHORT, env=options, sets=True)
 
 
-@each(compilers_of, emulated=False)
-def test_it_copies_right_as_a_shared_library(tmp_path, objects, arch, case):
-    routine, library = render_all(arch, tmp_path), tmp_path / "libasterope_memcpy.so"
-    flags = (*STRICT_C, "-O2", "-fPIC", "-shared", "-Wl,-z,defs", "-Wl,-z,text")
-    output_of(*case, *flags, routine, "-o", library)
-    list_routines({routine: (0,)})
-    linked = (arch.compiled(objects, "copy_check"), library, f"-Wl,-rpath,{tmp_path}")
-    program = arch.program(tmp_path, "routine_check", *linked, compiler=case)
-    assert_right(program, *SHORT, sets=True)
-
-
 # --- Object code ----------------------------------------------------------------------------------
 
 
@@ -209,15 +198,6 @@ def test_the_copies_call_nothing_and_leave_the_stack_alone(expected_code, arch):
             assert not target or f"asterope_{target[1]}" in code, f"{name}: {instruction}"
 
 
-@each(lambda arch: [s for s in arch.small.values() if s.shape == "rep"])
-def test_overlapping_buffers_are_never_copied_by_rep(tmp_path, arch, case):
-    routine = render([(4096, arch.plain)], tmp_path, case)
-    output_of(*arch.gcc, "-fPIC", "-shared", routine, "-o", tmp_path / "library.so")
-    code = disassemble(tmp_path / "library.so", arch)
-    with_rep = {n for n, f in code.items() if any("rep " in line for line in f.instructions)}
-    assert with_rep == {"asterope_memcpy"}
-
-
 def render_full(arch: Architecture, folder: Path) -> Path:
     """Of a profile that has all that there is, where there is such a one."""
     full = good_profile() if arch is X86_64 else plain_profile(arch.name)
@@ -263,9 +243,10 @@ def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
 @each()
 def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_path, arch):
     library = tmp_path / "library.so"
-    routine = render_all(arch, tmp_path)
+    routine = render(folder=tmp_path, **everything(arch))
     output_of(*arch.gcc, *STRICT_C, "-fPIC", "-shared", "-O2", routine, "-o", library)
-    assert arch.exported(library) == {f"asterope_{name}" for name in (*FUNCTIONS, "memset")}
+    functions = (*FUNCTIONS, "memset", *(f"memcpy_{name}" for name in intents_of(arch)))
+    assert arch.exported(library) == {f"asterope_{name}" for name in functions}
     # nothing is patched when it is loaded: what has no text relocations may be shared
     assert "TEXTREL" not in output_of(arch.readelf, "-d", library)
     assert re.search(r"GNU_STACK.* RW +0x", output_of(arch.readelf, "-lW", library))

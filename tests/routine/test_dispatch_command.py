@@ -9,13 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from copy_programs import REPOSITORY, output_of, render
+from copy_programs import REPOSITORY, output_of
 from dispatch_machines import (
-    FLAVOURS,
     IDENTITY,
     MACHINES,
-    XMM,
-    render_profiles,
     write_profile,
     write_profiles,
 )
@@ -122,33 +119,3 @@ def test_a_name_that_is_none_for_a_profile_is_refused(tmp_path, out, capsys, nam
     path = tmp_path / f"{name.replace('/', '%')}.json"
     path.write_text("{}", encoding="utf-8")
     assert "rename the file" in refused(capsys, out, "--", path)
-
-
-def test_only_a_file_of_several_profiles_promises_to_name_the_chosen_one(tmp_path):
-    single = (
-        render([(4096, XMM)], tmp_path / "single", memset=FLAVOURS["sse2"].memset)
-        .with_suffix(".h")
-        .read_text("ascii")
-    )
-    assert "_profile" not in single
-    assert "ASTEROPE_PROFILE" not in single
-    (path,) = write_profiles(tmp_path, ["any.sse2"])
-    header = render_profiles(tmp_path, [path]).with_suffix(".h").read_text("ascii")
-    assert "const char *asterope_profile(void);" in header
-    assert re.search(r"^ \*   any.sse2  ", header, re.MULTILINE)
-    promise = re.compile(r"^(?:void|const char) \*(.*)$", re.MULTILINE)
-    assert [p for p in promise.findall(header) if "_profile" not in p] == promise.findall(single)
-
-
-def test_it_is_said_which_profiles_have_no_memset(tmp_path, capsys):
-    profiles = write_profiles(tmp_path, ["genoa", "any.sse4", "haswell"])
-    assert command("--dispatch", *profiles, "-o", tmp_path / "a") == 0
-    assert (
-        "(3 profiles: genoa, any.sse4, haswell; no memset in any.sse4)" in capsys.readouterr().out
-    )
-
-
-def test_profiles_without_memset_make_a_file_without(tmp_path):
-    routine = render_profiles(tmp_path, write_profiles(tmp_path, ["any.sse4"]))
-    for text in (routine.read_text("ascii"), routine.with_suffix(".h").read_text("ascii")):
-        assert not re.search(r"memset\(|_set_|HAS_MEMSET|ROUTINE_SETS", text)

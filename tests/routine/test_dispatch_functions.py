@@ -35,7 +35,6 @@ from dispatch_machines import (
     render_profiles,
     which,
     with_profile,
-    write_profiles,
 )
 from profile_samples import good_profile, of
 from test_memcpy_mt import build_check
@@ -149,12 +148,6 @@ def test_copies_over_threads_are_the_chosen_profile_s(rich, avx2, flags):
         assert output_of(program, "copies", env=with_profile(name)).endswith("ok\n")
         tasks = output_of(program, "tasks", 4, env=with_profile(name)).splitlines()
         assert (int(tasks[0]), tasks[-1]) == (threads, "ok")
-
-
-def test_pipelines_that_profiles_share_are_there_once(tmp_path):
-    paths = write_profiles(tmp_path, ["milan", "rome", "haswell"])
-    text = render_profiles(tmp_path, paths).read_text(encoding="ascii")
-    assert len(re.findall(r"^void asterope_copy_\w+\(void\)$", text, re.MULTILINE)) == 1
 
 
 def test_sensing_copies_wait_for_the_counter_in_every_profile(tmp_path, avx2, monkeypatch):

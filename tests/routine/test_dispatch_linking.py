@@ -16,7 +16,6 @@ from dispatch_machines import (
     build_which,
     render_machines,
     symbol,
-    taken_from,
     which,
     with_profile,
 )
@@ -81,20 +80,6 @@ def test_it_chooses_before_the_first_constructor_however_linked(tmp_path, arch, 
     for ask in ASKED[arch.name]:
         out = output_of(*arch.on(), program, cwd=tmp_path, env=with_profile(ask))
         assert out == f"{ask} {ask}\n"
-
-
-NAMED = ("clang -O3", "no indirect functions", "static PIE", "musl", "gcc LTO")
-
-
-@each(lambda arch: {name: way for name, way in ways_of(arch).items() if name in NAMED})
-def test_what_is_named_is_what_is_called(tmp_path, arch, case):
-    need_asked(arch)
-    arch.need_way(tmp_path, *case)
-    program = build_which(render_machines(arch, tmp_path), compiler=case)
-    for ask in (ASKED[arch.name][0], "fallback"):
-        for function in ALL:
-            found = which(program, *arch.on(), ask=ask, function=function)
-            assert found == taken_from(arch, symbol(ask), function)
 
 
 # --- Libraries of x86-64 --------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from copy_programs import need, output_of, run
+from copy_programs import need, output_of
 
 pytestmark = pytest.mark.slow
 
@@ -189,15 +189,3 @@ def test_python_goes_on_while_it_copies(built, tmp_path, function):
     library = tmp_path / "libasterope_memcpy.so"
     output_of("cc", "-fPIC", "-shared", tmp_path / "gate.c", "-o", library)
     output_of(sys.executable, "-c", BESIDE.format(function=function), cwd=tmp_path)
-
-
-# --- What is missing ------------------------------------------------------------------------------
-
-
-def test_a_build_without_the_routine_says_what_to_do(repository, build_dir, tmp_path):
-    example = tmp_path / "cpp"
-    shutil.copytree(repository / "tests" / "examples" / "cpp", example)
-    variables = environment("cpp", build_dir, tmp_path)
-    done = run("make", cwd=example, env=variables)
-    assert done.returncode != 0
-    assert "is missing: asterope-generate profile.json -o ." in done.stderr

@@ -27,7 +27,6 @@ from disassembly import (
     Listing,
     differences_of,
     disassemble,
-    jump_of,
     taken_apart,
 )
 
@@ -233,33 +232,6 @@ def test_prefetches_of_all_types_stand_at_the_same_places(candidates, arch):
 
 
 @each(slow=False)
-def test_above_a_small_copy_of_256_bytes_only_the_way_for_so_few_is_left_out(tmp_path, arch):
-    """No call reaches that way: the test for it comes first, and its copy last, unless that for up
-    to twice as many follows."""
-    tuples = all_tuples(arch)[::40]
-    wide = next(small for small in arch.small.values() if small.bound == 256 and not small.needs)
-    with_way, without = (
-        built(arch, tmp_path, {"asterope": profile_of(arch, tmp_path, tuples, small)})
-        for small in (None, wide)
-    )
-    compared = {"x86_64": "cmp $0x100,%rdx", "aarch64": "cmp x2, #0x100"}[arch.name]
-    for t in tuples[1:]:  # the first one's interval is the small copy's
-        longer, shorter = (f[f"asterope_copy_{t.symbol}"].instructions for f in (with_way, without))
-        if t.is_whole:
-            assert shorter == longer
-            continue
-        at = LANDING[arch.name]
-        assert longer[at] == compared
-        way = at + 1 + jump_of(longer[at + 1])
-        behind = at + 3 + jump_of(longer[at + 3]) if t.short_way > 256 else len(longer)
-        left = [*longer[:at], *longer[at + 2 : way], *longer[behind:]]
-        if t.short_way > 256:  # whose test has come nearer to its copy
-            assert jump_of(shorter[at + 1]) == jump_of(left[at + 1]) - (behind - way)
-            left[at + 1] = shorter[at + 1]
-        assert left == shorter, t.name
-
-
-@each(slow=False)
 def test_moves_and_copies_of_aliasing_buffers_are_what_was_timed(candidates, tmp_path, arch):
     for o in arch.moves:
         profile = profile_of(arch, tmp_path, [arch.plain], overlapping=o)
@@ -356,16 +328,7 @@ def test_a_change_in_a_real_pipeline_is_noticed(candidates, tmp_path, arch):
         assert differences_of(arch, t, timed, pipeline) == []
         for i in range(len(pipeline)):
             altered = [*pipeline[:i], re.sub(r"\w(?=\W*$)", "q", pipeline[i]), *pipeline[i + 1 :]]
-            for changed in (
-                pipeline[:i] + pipeline[i + 1 :],
-                pipeline[: i + 1] + pipeline[i:],
-                altered,
-            ):
-                more, _ = taken_apart(arch, timed, changed)
-                if differences_of(arch, t, timed, changed):
-                    continue
-                with pytest.raises(AssertionError):
-                    assert_prologue(arch, t, more)
+            assert differences_of(arch, t, timed, altered), t.name
         other = arch.with_distances(t.variant, t.pd + 2, t.pw + 2)
         if t.ps or t.pw:
             assert differences_of(arch, other, timed, pipeline), t.name

@@ -61,7 +61,7 @@ def assert_ok(done: subprocess.CompletedProcess[str]) -> None:
 CHECKS = ["copies", "callers", "help", "sleeper", "held", "faults", "stop"]
 # What an emulator cannot show. It makes a process of a child that shares memory ("children"), and
 # has threads of its own, which a child may find in the midst of something.
-NATIVE_CHECKS = ["children", "forks", "namespace", "handler"]
+NATIVE_CHECKS = ["children", "forks", "namespace"]
 
 
 @each(lambda arch: CHECKS + NATIVE_CHECKS * arch.is_native)
@@ -79,7 +79,7 @@ def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, arch, compiler
     options = {"UBSAN_OPTIONS": "halt_on_error=1", "TSAN_OPTIONS": "die_after_fork=0"}
     # The leak checker stops in children of a process that has threads.
     environment = {**os.environ, **options, "ASAN_OPTIONS": "detect_leaks=0"}
-    checks = ["copies", "callers", "help", "handler", "faults"]
+    checks = ["copies", "callers", "help", "faults"]
     if sanitizer != "thread":  # it does not know children that start threads
         checks += ["children", "forks"]
     for what in checks:

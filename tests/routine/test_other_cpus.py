@@ -29,7 +29,7 @@ from copy_programs import (
 from dispatch_machines import build_on_told_cpu, told_x86_64
 from routine_examples import RARE
 from sampling import sampled
-from sensing_copies import BY_NAME, INTERVALS, sensing_with
+from test_sensing import BY_NAME, INTERVALS, sensing_with
 
 X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
 SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple

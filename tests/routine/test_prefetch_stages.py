@@ -236,26 +236,6 @@ def assert_in_time(t, accesses: Accesses, prefetch: str, start: int, size: int, 
             copied.add(line)
 
 
-def test_all_that_is_cleared_is_stored_to_next():
-    """A line that `dc zva` has cleared holds zeros until it is stored to: nothing else may be."""
-    chosen = [t for t in some_tuples(AARCH64, "Q") if t.clear == "zva"]
-    make = AARCH64.pipelines.Tuple
-    chosen += [make("Q", "T", "T", "none", 0, 0, tb=tb, clear="zva") for tb in (1, 2, 4, 8)]
-    assert {t.tb for t in chosen} == {1, 2, 4, 8}
-    for t in chosen:
-        cleared: set[int] = set()
-        accesses = trace(AARCH64, t, 20_007)
-        for number, (operation, where) in enumerate(accesses):
-            if operation == "dc zva":
-                assert where % 64 == 0, t.name
-                later = {at for op, at in accesses[number:] if op == "stp"}
-                assert {where + n for n in (0, 16, 32, 48)} <= later, t.name
-                assert DESTINATION <= where <= DESTINATION + 20_007 - 64, t.name
-                assert where not in cleared, t.name
-                cleared.add(where)
-        assert len(cleared) >= (20_007 - 64 * t.tb - 256) // 64, t.name
-
-
 def test_vectors_ask_for_no_line_twice_where_their_blocks_are_whole_lines():
     """With these vectors, a prefetch stage is as long as whole blocks."""
     chosen = [t for t in some_tuples(AARCH64, "SVE") if (64 * t.ps) % (VECTOR * t.tb) == 0]

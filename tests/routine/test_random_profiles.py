@@ -23,7 +23,7 @@ from copy_programs import (
     render,
     run,
 )
-from sensing_copies import HIGHEST_THRESHOLD
+from test_sensing import HIGHEST_THRESHOLD
 
 BATCH = 20  # profiles in one program: compilers and emulators take most of their time to start
 BATCHES = {True: range(14), False: range(5)}  # by whether it is native

@@ -16,7 +16,6 @@ from copy_programs import (
     assert_right,
     copies_taken,
     failures,
-    output_of,
     render,
     run,
     with_instruction,
@@ -111,20 +110,6 @@ def test_a_mask_reaches_into_no_other_page(tmp_path, arch, case):
 
 
 # --- Entry points by intent -----------------------------------------------------------------------
-
-
-@each(slow=False)
-def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path, arch):
-    intents = intents_of(arch)
-    winners = [(4096, intents["hot"][0][1]), (1 << 20, intents["cold"][1][1])]
-    routine = render(winners, tmp_path, intents=intents)
-    output_of(*arch.gcc, "-fPIC", "-shared", "-O2", routine, "-o", tmp_path / "library.so")
-    functions = [*FUNCTIONS, *(f"memcpy_{name}" for name in intents)]
-    assert arch.exported(tmp_path / "library.so") == {f"asterope_{name}" for name in functions}
-    symbols = output_of(arch.nm, tmp_path / "library.so")
-    copies = set(re.findall(r" (asterope_copy_\w+)$", symbols, re.MULTILINE))
-    tuples = {t for intervals in (winners, *intents.values()) for _, t in intervals}
-    assert copies == {f"asterope_copy_{t.symbol}" for t in tuples}
 
 
 # --- Much memory ----------------------------------------------------------------------------------

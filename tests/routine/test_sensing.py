@@ -1,8 +1,12 @@
-"""Routines that find out where the data is: probes, branches, and when they do without."""
+"""Routines that find out where the data is: probes, branches, and when they do without.
+
+No test depends on the clock: probes get their time stamps from a ring, or on x86-64 a threshold
+that decides for them, as no number of ticks is above 4294967295, and each is above 0. An emulator's
+counter may stand still for the length of a probe, so there even 0 is no such threshold.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,40 +14,86 @@ from typing import Any
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, build_dispatch_check, each
-from asterope.profile import load_profile
-from asterope.render import render_routine
-from asterope.spaces.probes import PROBES, SensingCopy
+from asterope.spaces.probes import PROBES, Probe, SensingCopy
 from copy_programs import (
     FUNCTIONS,
-    assert_dispatched,
     assert_right,
     copies_taken,
+    cpu_features,
     need,
     output_of,
     render,
     run,
 )
 from dispatch_machines import build_on_told_cpu, told_x86_64
-from profile_samples import good_profile
-from sensing_copies import (
-    BY_NAME,
-    COLD,
-    COLD_WAY,
-    FETCH_WAY,
-    HOT,
-    HOT_WAY,
-    INTERVALS,
-    SENSING,
-    WAYS,
-    WINNER,
-    X,
-    intervals_of,
-    need_counter,
-    of_x86_64,
-    sensing_by,
-    sensing_with,
-    with_clock,
-)
+
+HIGHEST_THRESHOLD = 2**32 - 1
+BY_NAME = {probe.name: probe for probe in PROBES}
+X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
+WINNER = X("XMM", "T", "T", "none", 0, 0)
+HOT, COLD = X("R64", "T", "T", "T0", 2, 4), X("MM", "T", "NT", "T0", 4, 8)
+# The winner, and what goes on where data is hot, cold, or to be fetched.
+WAYS = {
+    "x86_64": (WINNER, HOT, COLD, X("REP_MOVSB", "T", "T", "none", 0, 0)),
+    "aarch64": (
+        *(AARCH64.plain, A("X", "T", "T", "L1KEEP", 2, 4), A("Q", "T", "NT", "L1KEEP", 4, 8)),
+        A("SVE", "T", "T", "none", 0, 0),
+    ),
+}
+HOT_WAY, COLD_WAY, FETCH_WAY = 1, 2, 3  # of these
+of_x86_64 = each(lambda arch: [0] if arch is X86_64 else [])
+
+
+def sensing_by(probe: Probe, threshold: int, arch: Architecture = X86_64) -> SensingCopy:
+    _, hot, cold, fetch = WAYS[arch.name]
+    return SensingCopy(probe, threshold, hot, cold, fetch if probe.kind == "each" else None)
+
+
+def intervals_of(arch: Architecture) -> list[tuple[int, Any]]:
+    """Plain up to 4 KiB, then always cold, always hot, and plain again."""
+    winner, _, cold, _ = WAYS[arch.name]
+    return [(4096, winner), (16384, winner), (65536, winner), (1 << 20, cold)]
+
+
+def sensing_with(probe: Probe, arch: Architecture = X86_64) -> dict[int, SensingCopy]:
+    return {
+        16384: sensing_by(probe, 0, arch),
+        65536: sensing_by(probe, HIGHEST_THRESHOLD, arch),
+    }
+
+
+INTERVALS, SENSING = intervals_of(X86_64), sensing_with(PROBES[1])
+
+
+def need_counter(arch: Architecture) -> None:
+    """Skips where there is no time stamp counter as sensing copies need it."""
+    if arch is X86_64 and not {"constant_tsc", "nonstop_tsc"} <= cpu_features():
+        pytest.skip("this CPU has no invariant time stamp counter")
+
+
+# What reads the counter where a time begins or ends, and what takes the next time stamp of the ring
+# that {0} points into.
+READ = {
+    "x86_64": r'(?<="lfence\\n")\s+"rdtsc\\n"',
+    "aarch64": r'(?<="isb\\n"\n    ")mrs x(\d+), cntvct_el0',
+}
+NEXT_STAMP = {
+    "x86_64": (
+        r'"mov {0}(%rip), %rdx; mov (%rdx), %eax; mov 8(%rdx), %rdx; mov %rdx, {0}(%rip)\\n"'
+    ),
+    "aarch64": (
+        r"adrp x16, {0}; ldr x17, [x16, :lo12:{0}]; ldr w\1, [x17]; "
+        r"ldr x17, [x17, #8]; str x17, [x16, :lo12:{0}]"
+    ),
+}
+
+
+def with_clock(arch: Architecture, text: str, clock: str) -> str:
+    """C with probes that take their time stamps from a ring."""
+    text, count = re.subn(READ[arch.name], NEXT_STAMP[arch.name].format(clock), text)
+    assert count >= 2
+    return text
+
 
 # --- The routine ----------------------------------------------------------------------------------
 
@@ -149,44 +199,6 @@ def test_each_side_s_ticks_choose_the_pipeline(tmp_path, arch, case, threshold):
         assert pipelines_taken(arch, program, TOLD=told) == expected, told
 
 
-@of_x86_64
-def test_intervals_that_sense_alike_share_one_probe(tmp_path, arch, case):
-    """Also where other pipelines stand in for them without a counter, and not side by side."""
-    need_counter(arch)
-    winners = [(4096, WINNER), (8192, WINNER), (16384, COLD), (32768, HOT), (65536, WINNER)]
-    alike = sensing_by(PROBES[0], 0)
-    sensing = {8192: alike, 16384: alike, 32768: sensing_by(PROBES[0], 1), 65536: alike}
-    routine = render(winners, tmp_path, sensing=sensing)
-    text = routine.read_text(encoding="ascii")
-    assert len(re.findall(r"^void asterope_sense_", text, re.M)) == 3
-    assert text.count("loads from the source, at one place") == 2
-    sizes = [4096, 4097, 8193, 16385, 32769, 65536]
-    program, small = build_dispatch_check(arch, routine), arch.small_copies.PLAIN
-    assert_dispatched(program, "asterope", winners, small, sizes, sensing=sensing)
-    expected = [t.symbol for t in (WINNER, COLD, COLD, COLD, COLD, COLD)]
-    assert pipelines_taken(arch, program, sizes) == expected
-    routine.write_text(text.replace("_sensing_from = 0;", "_sensing_from = (size_t)-1;"))
-    expected = [t.symbol for t in (WINNER, WINNER, COLD, HOT, WINNER, WINNER)]
-    assert pipelines_taken(arch, build_dispatch_check(arch, routine), sizes) == expected
-
-
-def test_neighbours_are_one_only_where_winner_and_sensing_are_equal(tmp_path):
-    def senses(sensing: dict[int, SensingCopy], *winners: Any) -> tuple[int, int]:
-        """How many copies sense, and how often the size is compared on the way to them."""
-        intervals = [(4096, WINNER), *zip((8192, 16384, 32768), winners)]
-        text = render(intervals, tmp_path, sensing=sensing).read_text(encoding="ascii")
-        ladder = text[text.index("asterope_memcpy(") :].split("\n}\n")[0]
-        return len(re.findall(r"^void asterope_sense_", text, re.M)), ladder.count("jbe asterope_")
-
-    same = [WINNER] * 3
-    cold, hot = SENSING[16384], SENSING[65536]
-    assert senses({}, *same) == (0, 0)
-    assert senses({8192: cold, 16384: cold, 32768: cold}, *same) == (1, 1)
-    assert senses({8192: cold, 16384: hot, 32768: cold}, *same) == (2, 3)
-    assert senses({8192: cold, 16384: cold, 32768: cold}, WINNER, HOT, WINNER) == (2, 3)
-    assert senses({8192: cold, 32768: cold}, *same) == (1, 3)
-
-
 @pytest.mark.parametrize("name", BY_NAME)
 @of_x86_64
 def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch, case, name):
@@ -287,13 +299,3 @@ def test_a_cpu_that_lacks_what_a_sensing_copy_goes_on_with_takes_the_portable_pa
     emulator = ("qemu-x86_64", "-cpu", "Haswell")
     taken = copies_taken(program, "asterope_memcpy", 2**40, [4000, 5000], *emulator)
     assert taken == ["asterope_untuned"] * 2
-
-
-def test_sets_look_at_nothing_before_they_choose():
-    content = json.dumps(good_profile()).encode()
-    text = render_routine(load_profile("p.json", content))["asterope_memcpy.c"]
-    functions = re.findall(r"\n(?:\S+ )*void \*?(\w+)\([^{;]*\)\n\{(.*?)\n\}", text, re.S)
-    senses = {name for name, body in functions if "rdtsc" in body}
-    assert senses
-    assert any("memset" in name for name, _ in functions)
-    assert not [name for name in senses if re.search(r"_set_|memset", name)]

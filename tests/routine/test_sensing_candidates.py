@@ -12,7 +12,7 @@ from asterope.spaces.probes import PROBES, Probe
 from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
 from sampling import sampled
-from sensing_copies import INTERVALS, sensing_with, with_clock
+from test_sensing import INTERVALS, sensing_with, with_clock
 
 # --- The candidates -------------------------------------------------------------------------------
 

@@ -44,12 +44,6 @@ def objects(request, routine) -> tuple[Path, Path]:
     return targets
 
 
-def test_the_object_says_that_it_is_protected_and_only_where_it_was_asked_for(objects):
-    protected, plain = (output_of(AARCH64.readelf, "-n", target) for target in objects)
-    assert re.search(r"AArch64 feature: BTI, PAC", protected)
-    assert "BTI" not in plain
-
-
 def test_every_function_that_may_be_jumped_to_begins_with_a_landing_pad(objects):
     code = disassemble(objects[0], AARCH64)
     symbols = output_of(AARCH64.nm, objects[0])
