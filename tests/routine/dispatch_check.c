@@ -13,7 +13,7 @@
 #include <setjmp.h>
 
 #include "harness.h"
-#include OF_ARCHITECTURE(breakpoint.h)
+#include OF_ARCHITECTURE(stops.h)
 
 enum kind { IS_COPY, SENSES, IS_FUNCTION };
 

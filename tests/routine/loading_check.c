@@ -34,7 +34,7 @@ int main(void) {
 #include <link.h>
 
 #include "harness.h"
-#include "x86_64/single_step.h"
+#include "x86_64/stops.h"
 
 #define FUNCTION(name, forgives, returns_end) LISTED(name, forgives, returns_end, false)
 #define THREADED(name) LISTED(name, false, false, true)

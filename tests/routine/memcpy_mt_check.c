@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "harness.h"
-#include OF_ARCHITECTURE(single_step.h)
+#include OF_ARCHITECTURE(stops.h)
 
 static int cpus = 4, creations = -1, others;
 

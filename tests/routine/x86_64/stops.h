@@ -1,13 +1,23 @@
-/* How a process of x86-64 steps through its own instructions: with the trap flag set, SIGTRAP comes
- * behind each of them. */
-#ifndef ASTEROPE_SINGLE_STEP_H
-#define ASTEROPE_SINGLE_STEP_H
+/* How a process of x86-64 is stopped by SIGTRAP: at a breakpoint, and, with the trap flag set,
+ * behind each of its instructions. */
+#ifndef ASTEROPE_STOPS_H
+#define ASTEROPE_STOPS_H
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "../harness.h"
+
+/* At the first byte of a function, whose page may be written. */
+HARNESS void put_breakpoint(uintptr_t function) {
+    *(volatile unsigned char*)function = 0xCC; /* int3 */
+}
+
+/* Where the breakpoint lies that was reached. */
+HARNESS uintptr_t breakpoint_reached(const ucontext_t* context) {
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP] - 1;
+}
 
 #define CAN_STEP true
 
