@@ -93,13 +93,10 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     **dict(_from_line(line) for line in _LINES if line and not line.startswith("#")),
     # No profile at all
     "empty file": ("", ("empty",)),
-    "binary": (b"\x7fELF\x02\x01\x01\x00\xff\xfe", ("UTF-8",)),
     "UTF-16": (_TEXT.encode("utf-16"), ("UTF-8",)),
-    "two byte order marks": (b"\xef\xbb\xbf" * 2 + _TEXT.encode(), ("line 1, column 1",)),
     "not JSON": ("#!/bin/sh\n", ("line 1, column 1", "not JSON")),
     "truncated": (_TEXT[:-40], ("line 1, column", "cut short")),
     "raw newline in a string": (_literal("a test", "a\ntest"), ("line 1, column", "not JSON")),
-    "array": ("[]", ("an array where a JSON object",)),
     "other JSON": ('{"name": "x"}', ("format", "not a profile")),
     "larger than 16 MiB": (_TEXT + " " * (16 << 20), ("larger than 16 MiB",)),
     "nested deeply": ("[" * 100_000, ("nested too deeply",)),
@@ -117,10 +114,6 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         ('machine["*/ int main(){} /*"]', "unknown field"),
     ),
     "unknown field with a newline": (_changed("a\nb", 1), (r'["a\nb"]', "printable ASCII")),
-    "unknown threshold name": (
-        _changed("machine", "libc_thresholds", "X*/", 1),
-        ('machine.libc_thresholds["X*/"]', "unknown field"),
-    ),
     "repeated field": (
         _literal('"up_to": 512', '"up_to": 512, "up_to": 100'),
         ("choices[2].up_to", "given twice"),
@@ -140,10 +133,6 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "unsorted": (
         _edited(lambda choices: choices.reverse()),
         ("choices[1].above", "1024 leaves a gap"),
-    ),
-    "a choice twice": (
-        _edited(lambda choices: choices.insert(1, choices[1])),
-        ("choices[2].above", "expected 256"),
     ),
     "a second small copy": (
         _edited(lambda choices: choices.append(choices[6])),
