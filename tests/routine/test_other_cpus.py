@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from architectures import (
@@ -16,6 +16,7 @@ from architectures import (
     Architecture,
     build_dispatch_check,
     each,
+    needs_of,
 )
 from copy_programs import (
     CPUID_BITS,
@@ -26,7 +27,7 @@ from copy_programs import (
     need,
     render,
 )
-from dispatch_machines import build_on_told_cpu, told_x86_64
+from dispatch_machines import FLAVOURS, Flavour, build_on_told_cpu, told_x86_64
 from routine_examples import RARE
 from sampling import sampled
 from test_sensing import BY_NAME, INTERVALS, sensing_with
@@ -36,100 +37,69 @@ SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
 SMALL, SMALL_SET = X86_64.small_copies.Tuple, X86_64.small_sets.Tuple
 MOVE = X86_64.overlapping_copies.Tuple
 GATED, GATED_SET = SMALL("masked", "ZMM", "up", 256), SMALL_SET("masked", "ZMM", "up", 256)
-PLAIN, PLAIN_MOVE = X86_64.small_copies.PLAIN, X86_64.overlapping_copies.PLAIN
+PLAIN = X86_64.small_copies.PLAIN
 R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
 
 
-class Parts(NamedTuple):
-    """A pipeline, a small copy and one for overlapping buffers; a memset that asks nothing more."""
-
-    winner: Any
-    small: Any
-    move: Any
-    memset: Memset
-
-
-# By what a CPU must have.
-NEED: dict[str, dict[str, Parts]] = {
-    "x86_64": {
-        "ZMM": Parts(
-            *(X("ZMM", "T", "NT", "T0", 4, 8), GATED, MOVE("ZMM", 256)),
-            Memset([(4096, SX("ZMM", "T", 4))], GATED_SET),
-        ),
-        "YMM": Parts(
-            X("YMM", "NT", "T", "T0", 4, 8),
-            SMALL("grouped", "YMM", "up", 256),
-            MOVE("YMM", 256),
-            Memset([(4096, SX("YMM", "NT"))], SMALL_SET("grouped", "YMM", "up", 256)),
-        ),
-        "XMM": Parts(
-            *(X("XMM", "NT", "NT", "T0", 4, 8), SMALL("stepped", "XMM", "down", 256), PLAIN_MOVE),
-            Memset([(4096, SX("XMM", "NT"))], SMALL_SET("stepped", "XMM", "down", 256)),
-        ),
-        "MM": Parts(
-            *(X("MM", "T", "NT", "T0", 4, 8), SMALL("rep", "XMM", "up", 256), PLAIN_MOVE),
-            Memset([(4096, SX("R64", "T"))], SMALL_SET("rep", "XMM", "up", 256)),
-        ),
-    },
-    "aarch64": {
-        name: Parts(t, AARCH64.small[small], AARCH64.moves[0], Memset([(4096, set_)]))
-        for name, t, small, set_ in (
-            ("SVE", A("SVE", "T", "T", "none", 0, 0), "sve Q up 128", SA("SVE", "T")),
-            ("ZVA", RARE["aarch64"]["cleared lines"][0][1], "stepped Q up 128", SA("ZVA", "T")),
-            ("MOPS", A("MOPS", "T", "T", "none", 0, 0), "stepped Q up 128", SA("MOPS", "T")),
-            ("Q", AARCH64.plain, "stepped Q up 128", SA("Q", "T")),
-        )
-    },
-}
+# Of each, what a CPU must have.
+NEED = {"x86_64": ["avx512", "avx2", "sse4", "sse2"], "aarch64": ["sve", "zva", "mops", "plain"]}
+MOPS = Flavour((), A("MOPS", "T", "T", "none", 0, 0), None, SA("MOPS", "T"))
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
     "x86_64": {
-        "qemu64": {"MM"},  # neither SSE4.1 nor AVX
-        "Nehalem": {"MM", "XMM"},
-        "SandyBridge": {"MM", "XMM"},  # AVX without AVX2
-        "Haswell": {"MM", "XMM", "YMM"},
-        "max": {"MM", "XMM", "YMM"},  # QEMU has no AVX-512 yet
-        "max,-xsave": {"MM", "XMM"},  # AVX2 is there, but not saved by the system
+        "qemu64": {"sse2"},  # neither SSE4.1 nor AVX
+        "Nehalem": {"sse2", "sse4"},
+        "SandyBridge": {"sse2", "sse4"},  # AVX without AVX2
+        "Haswell": {"sse2", "sse4", "avx2"},
+        "max": {"sse2", "sse4", "avx2"},  # QEMU has no AVX-512 yet
+        "max,-xsave": {"sse2", "sse4"},  # AVX2 is there, but not saved by the system
     },
     # MOPS only newer emulators have
-    "aarch64": {WITH_SVE: {"Q", "SVE"}, WITHOUT_SVE: {"Q", "ZVA"}, "a64fx": {"Q", "SVE"}},
+    "aarch64": {
+        WITH_SVE: {"plain", "sve"},
+        WITHOUT_SVE: {"plain", "zva"},
+        "a64fx": {"plain", "sve"},
+    },
 }
 
 
-def needed(arch: Architecture, name: str, folder: Path) -> Path:
-    winner, small, move, memset = NEED[arch.name][name]
-    winners = [(1024, arch.plain), (4096, winner)]  # what only some of them need counts, too
-    return render(winners, folder, small, overlapping=move, memset=memset)
+def needed(arch: Architecture, name: str, folder: Path) -> tuple[Path, Flavour, Any]:
+    """A routine of what needs that, what it has, and its copy for overlapping buffers."""
+    flavour = {**FLAVOURS, "mops": MOPS}[name]
+    move = [move for move in arch.moves if needs_of(move) <= flavour.needs][-1]
+    winners = [
+        (1024, arch.plain),
+        (4096, flavour.winner),
+    ]  # what only some of them need counts, too
+    more = {"overlapping": move, "memset": flavour.memset}
+    return render(winners, folder, flavour.small, **more), flavour, move
 
 
-@each(lambda arch: NEED[arch.name])
+@each(NEED)
 def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, arch, case):
-    (name,) = (name for name, parts in NEED[arch.name].items() if parts is case)
-    routine = needed(arch, name, tmp_path)
+    routine, flavour, move = needed(arch, case, tmp_path)
     (gcc,) = arch.gcc
     dispatch_check = build_dispatch_check(arch, routine)
     routine_check = arch.routine_check(routine, objects, gcc, "-O2", "-static")
     sizes = [1025, 2**20]  # the winner's
     for cpu, has in CPUS[arch.name].items():
-        if name == "MOPS" and "mops" in arch.features_of(cpu):
+        if case == "mops" and "mops" in arch.features_of(cpu):
             continue
-        emulator, tuned = arch.need_emulated(cpu), name in has
-        path = f"asterope_copy_{case.winner.symbol}" if tuned else "asterope_untuned"
-        move = f"asterope_move_downwards_{case.move.symbol}" if tuned else path
+        emulator, tuned = arch.need_emulated(cpu), case in has
+        path = f"asterope_copy_{flavour.winner.symbol}" if tuned else "asterope_untuned"
+        moves = f"asterope_move_downwards_{move.symbol}" if tuned else path
         for function, distance in itertools.product(FUNCTIONS, (2**40, 8)):
             if (function, distance) != ("memcpy", 8):
                 where = (f"asterope_{function}", distance, sizes)
                 taken = copies_taken(dispatch_check, *where, *emulator)
-                assert taken == [move if distance == 8 else path] * 2, (cpu, function)
-        # a gate of what it needs itself: MM's and XMM's need nothing
-        set_ = case.memset.intervals[0][1]
-        tuned |= not (set_.needs or (case.memset.small and case.memset.small.needs))
-        path = f"asterope_set_{set_.symbol}" if tuned else "asterope_set_untuned"
-        taken = copies_taken(dispatch_check, "asterope_memset", 0, sizes, *emulator)
-        assert taken == [path] * 2, cpu
+                assert taken == [moves if distance == 8 else path] * 2, (cpu, function)
+        if flavour.set:
+            path = f"asterope_set_{flavour.set.symbol}" if tuned else "asterope_set_untuned"
+            taken = copies_taken(dispatch_check, "asterope_memset", 0, sizes, *emulator)
+            assert taken == [path] * 2, cpu
         if cpu in ("qemu64", "max", WITHOUT_SVE):
             options = ("--step", 31, "--other-step", 31, "--largest", 8192)
-            assert_right(*emulator, routine_check, *options, sets=True)
+            assert_right(*emulator, routine_check, *options, sets=bool(flavour.set))
 
 
 # --- The portable path of x86-64 ------------------------------------------------------------------
@@ -152,7 +122,7 @@ on_x86_64 = pytest.mark.skipif(not X86_64.is_native, reason="fakes the answers o
 @pytest.mark.parametrize("small", sampled(NEEDS_FROM, 4, lambda small: small.name))
 def test_the_portable_path_copies_and_sets_right_at_all_sizes(tmp_path, objects, small):
     memset = Memset([(4096, SX("CLZERO", "NT"))], SMALL_SET(*astuple(small)))
-    routine = render([(4096, NEED["x86_64"]["ZMM"].winner)], tmp_path, small, memset=memset)
+    routine = render([(4096, FLAVOURS["avx512"].winner)], tmp_path, small, memset=memset)
     text = routine.read_text(encoding="ascii")
     look = "if (!asterope_cpu_fits()) return;"
     assert text.count(look) == 1
@@ -246,14 +216,14 @@ def test_each_feature_is_looked_for(tmp_path, case):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not X86_64.is_native, reason="of these there are as many as x86-64 has")
-@pytest.mark.parametrize("name", [*NEED["x86_64"], "source 4", "each 4"])
+@pytest.mark.parametrize("name", ["avx512", "avx2", "sse2", "source 4", "each 4"])
 def test_valgrind_finds_nothing(tmp_path, objects, name):
     need("valgrind")
     if name in BY_NAME:
-        memset = NEED["x86_64"]["XMM"].memset
-        routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]), memset=memset)
+        sensing = sensing_with(BY_NAME[name])
+        routine = render(INTERVALS, tmp_path, sensing=sensing, memset=FLAVOURS["avx2"].memset)
     else:
-        routine = needed(X86_64, name, tmp_path)
+        routine, *_ = needed(X86_64, name, tmp_path)
     program = X86_64.routine_check(routine, objects)
     # The state of the CPU is looked at from below the stack pointer, where valgrind allows nothing.
     options = ("--step", 31, "--other-step", 31, "--largest", 32768, "--without-state", 1)
