@@ -1,6 +1,6 @@
 /* Shows which copy a generated routine chooses for a size, without copying anything of that size.
  *
- * Usage: dispatch_check [--past-sensing] [--source-at OFFSET] FUNCTION DISTANCE BYTES...
+ * Usage: dispatch_check [--past-sensing] {[--source-at OFFSET] FUNCTION DISTANCE BYTES...}...
  * Prints for each size the function that is jumped to, or `none` where the copy is done in line.
  * DISTANCE is how far the destination lies behind the source; copies in line need it to be less
  * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page. dispatch.inc,
@@ -68,31 +68,36 @@ static void show(plain_function function, void* destination, const void* source,
     puts(reached_name());
 }
 
+static plain_function function_called(const char* name) {
+    for (int i = 0; i < TARGETS; ++i) {
+        if (targets[i].kind == IS_FUNCTION && strcmp(targets[i].name, name) == 0) {
+            return (plain_function)targets[i].start;
+        }
+    }
+    exit(2);
+}
+
 int main(int argc, char** argv) {
     static unsigned char room[3 << 16] __attribute__((aligned(PAGE)));
     unsigned char* source = room + (1 << 16);
     const int past_sensing = argc > 1 && strcmp(argv[1], "--past-sensing") == 0;
-    argc -= past_sensing;
-    argv += past_sensing;
-    if (argc > 2 && strcmp(argv[1], "--source-at") == 0) {
-        source += strtoull(argv[2], NULL, 10) % PAGE;
-        argc -= 2;
-        argv += 2;
-    }
-    plain_function function = NULL;
     for (int i = 0; i < TARGETS; ++i) {
-        if (targets[i].kind != IS_FUNCTION) {
-            if (!(past_sensing && targets[i].kind == SENSES)) set_breakpoint(targets[i].start);
-        } else if (argc > 3 && strcmp(argv[1], targets[i].name) == 0) {
-            function = (plain_function)targets[i].start;
-        }
+        const bool passes = past_sensing && targets[i].kind == SENSES;
+        if (targets[i].kind != IS_FUNCTION && !passes) set_breakpoint(targets[i].start);
     }
     handle(SIGTRAP, on_breakpoint);
-    if (function == NULL) return 2;
+    plain_function function = NULL;
     /* as a number: a pointer so far outside of `room` could not be computed as one */
-    const uintptr_t destination = (uintptr_t)source + (uintptr_t)strtoll(argv[2], NULL, 10);
-    for (int i = 3; i < argc; ++i) {
-        show(function, (void*)destination, source, strtoull(argv[i], NULL, 10));
+    uintptr_t destination = 0;
+    for (int i = 1 + past_sensing; i < argc; ++i) {
+        if (strcmp(argv[i], "--source-at") == 0) {
+            source = room + (1 << 16) + strtoull(argv[++i], NULL, 10) % PAGE;
+        } else if (argv[i][0] < '0' || argv[i][0] > '9') {
+            function = function_called(argv[i]);
+            destination = (uintptr_t)source + (uintptr_t)strtoll(argv[++i], NULL, 10);
+        } else {
+            show(function, (void*)destination, source, strtoull(argv[i], NULL, 10));
+        }
     }
     return 0;
 }

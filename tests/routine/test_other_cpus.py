@@ -22,6 +22,7 @@ from copy_programs import (
     CPUID_BITS,
     FUNCTIONS,
     Memset,
+    all_copies_taken,
     assert_right,
     copies_taken,
     need,
@@ -88,11 +89,14 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, a
         emulator, tuned = arch.need_emulated(cpu), case in has
         path = f"asterope_copy_{flavour.winner.symbol}" if tuned else "asterope_untuned"
         moves = f"asterope_move_downwards_{move.symbol}" if tuned else path
-        for function, distance in itertools.product(FUNCTIONS, (2**40, 8)):
-            if (function, distance) != ("memcpy", 8):
-                where = (f"asterope_{function}", distance, sizes)
-                taken = copies_taken(dispatch_check, *where, *emulator)
-                assert taken == [moves if distance == 8 else path] * 2, (cpu, function)
+        questions = [
+            (f"asterope_{function}", distance, sizes)
+            for function, distance in itertools.product(FUNCTIONS, (2**40, 8))
+            if (function, distance) != ("memcpy", 8)
+        ]
+        found = all_copies_taken(dispatch_check, questions, *emulator)
+        for (function, distance, _), taken in zip(questions, found):
+            assert taken == [moves if distance == 8 else path] * 2, (cpu, function)
         if flavour.set:
             path = f"asterope_set_{flavour.set.symbol}" if tuned else "asterope_set_untuned"
             taken = copies_taken(dispatch_check, "asterope_memset", 0, sizes, *emulator)
@@ -206,12 +210,10 @@ def test_each_feature_is_looked_for(tmp_path, case):
         )
         tuned = f"asterope_{kind or 'copy_'}{winner.symbol}"
         expected = f"asterope_{kind}untuned" if feature in needs else tuned
-        for function in functions:
-            distance = 0 if kind else 2**40
-            sizes = [bound + 1, 2**20]
-            where = (f"asterope_{function}", distance, sizes)
-            taken = copies_taken(program, *where, *X86_64.on(FAKE_CPU=cpu))
-            assert taken == [expected] * 2, f"{function} without {feature}"
+        distance, sizes = 0 if kind else 2**40, [bound + 1, 2**20]
+        questions = [(f"asterope_{function}", distance, sizes) for function in functions]
+        taken = all_copies_taken(program, questions, *X86_64.on(FAKE_CPU=cpu))
+        assert taken == [[expected] * 2] * len(questions), f"without {feature}"
 
 
 @pytest.mark.slow

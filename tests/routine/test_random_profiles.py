@@ -16,6 +16,7 @@ from copy_programs import (
     Aliased,
     Contents,
     Memset,
+    all_copies_taken,
     assert_dispatched,
     copies_taken,
     failures,
@@ -190,13 +191,15 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
         of = (program, prefix, p.memset.intervals, p.memset.small_set, sizes)
         assert_dispatched(*of, functions=["memset"], emulator=emulator)
     symbol = (p.overlapping or arch.overlapping_copies.PLAIN).symbol
-    for size, way in itertools.product((5000, 2**33), (1, -1)):
-        move = f"{prefix}_move_{'downwards' if way > 0 else 'upwards'}_{symbol}"
+    moves = [
+        (f"{prefix}_memmove", way * distance, [size])
+        for size, way in itertools.product((5000, 2**33), (1, -1))
         # the last one is no alias modulo a page, which would be moved, too
-        for distance in (1, 64, size // 2, size - 1, size, size + 64):
-            command = (program, f"{prefix}_memmove", way * distance, [size])
-            (taken,) = copies_taken(*command, *emulator)
-            assert (taken == move) == (distance < size), (taken, size, way * distance)
+        for distance in (1, 64, size // 2, size - 1, size, size + 64)
+    ]
+    for (_, distance, (size,)), (taken,) in zip(moves, all_copies_taken(program, moves, *emulator)):
+        move = f"{prefix}_move_{'downwards' if distance > 0 else 'upwards'}_{symbol}"
+        assert (taken == move) == (abs(distance) < size), (taken, size, distance)
 
 
 @each(lambda arch: BATCHES[arch.is_native], daily=lambda batch: batch == "0")

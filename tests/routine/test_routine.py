@@ -13,8 +13,8 @@ from copy_programs import (
     SHORT,
     Intervals,
     Memset,
+    all_copies_taken,
     assert_right,
-    copies_taken,
     failures,
     render,
     run,
@@ -96,14 +96,17 @@ def test_a_mask_reaches_into_no_other_page(tmp_path, arch, case):
     # order `down` takes 64 bytes without a mask
     sizes = range(min(small.masked_bytes, 63 if small.order == "down" else 64) + 1)
     last = 4096 - small.masked_bytes  # the last place in a page where the register stays in it
-    for function, source, destination in itertools.product(
-        ["memset"] if sets else FUNCTIONS,
-        [0] if sets else [0, last, last + 1, 4095],
-        (128, last, last + 1, 4095),
-    ):
-        where = (f"asterope_{function}", 8192 + destination - source, sizes)
-        taken = copies_taken(program, *where, *emulator, source_at=source)
-        untuned = "asterope_set_untuned" if sets else "asterope_untuned"
+    places = list(
+        itertools.product(
+            ["memset"] if sets else FUNCTIONS,
+            [0] if sets else [0, last, last + 1, 4095],
+            (128, last, last + 1, 4095),
+        )
+    )
+    questions = [(f"asterope_{name}", 8192 + to - at, sizes, at) for name, at, to in places]
+    found = all_copies_taken(program, questions, *emulator)
+    untuned = "asterope_set_untuned" if sets else "asterope_untuned"
+    for (_, source, destination), taken in zip(places, found):
         expected = [untuned if max(source, destination) > last else "none"] * len(sizes)
         # nothing is copied of 0 bytes: a mask of none is slow, too; a set asks for its place alone
         assert taken == (expected if sets else ["none", *expected[1:]])

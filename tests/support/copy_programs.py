@@ -266,17 +266,26 @@ def render(
     return folder / f"{prefix}_memcpy.c"
 
 
+# A function with its prefix, how far the destination is ahead, sizes, and where the source begins.
+Question = tuple[Any, ...]
+
+
+def all_copies_taken(
+    program: Path, questions: Sequence[Question], *emulator: object
+) -> list[list[str]]:
+    """What dispatch_check says of each size of each question: one process answers all."""
+    words: list[object] = []
+    for function, distance, sizes, *source_at in questions:
+        words += ["--source-at", *(source_at or [0]), function, distance, *sizes]
+    taken = iter(output_of(*emulator, program, *words).split())
+    return [[next(taken) for _ in question[2]] for question in questions]
+
+
 def copies_taken(
-    program: Path,
-    function: str,
-    distance: int,
-    sizes: Iterable[int],
-    *emulator: object,
-    source_at: int = 0,
+    program: Path, function: str, distance: int, sizes: Iterable[int], *emulator: object
 ) -> list[str]:
-    """What dispatch_check says of each size; `function` with its prefix."""
-    place = ("--source-at", source_at)
-    return output_of(*emulator, program, *place, function, distance, *sizes).split()
+    """The same of one."""
+    return all_copies_taken(program, [(function, distance, sizes)], *emulator)[0]
 
 
 def expected_copy(
@@ -323,17 +332,17 @@ def assert_dispatched(
     # What is copied in line really is; what is larger must not overlap, however large. How far the
     # destination is ahead, less whole pages, and whether that aliases.
     ways = [(0, None), (1, aliased), (63, aliased), (64, None)]
+    questions, answers = [], []
     for function, (ahead, alias) in itertools.product(functions, ways if aliased else ways[:1]):
         for far, few in ((4096, in_line), (2**46 + 4096, beyond)):
-            if not few:
-                continue
-            expected = {
-                n: expected_copy(intervals, small, function, n, alias, sensing) for n in sorted(few)
-            }
-            name = f"{prefix}_{function}"
-            taken = copies_taken(program, name, far + ahead, expected, *emulator)
-            found = [copy.replace(f"{prefix}_", "", 1) for copy in taken]
-            assert dict(zip(expected, found)) == expected, f"{function}, {ahead} bytes ahead"
+            questions.append((f"{prefix}_{function}", far + ahead, sorted(few)))
+            answers.append(
+                {n: expected_copy(intervals, small, function, n, alias, sensing) for n in few}
+            )
+    found = all_copies_taken(program, questions, *emulator)
+    for (function, distance, few), expected, taken in zip(questions, answers, found):
+        copies = (copy.replace(f"{prefix}_", "", 1) for copy in taken)
+        assert dict(zip(few, copies)) == expected, f"{function}, {distance} bytes ahead"
 
 
 def with_instruction(routine: Path, instruction: str) -> None:
