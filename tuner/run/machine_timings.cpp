@@ -1,6 +1,7 @@
 // The figures of this machine, now, as a search asks for them: of copies in its buffers.
 #include "run/machine_timings.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -24,20 +25,28 @@ bool is_a_time(double seconds) {
 /// Tries of one trial, before the clock counts as broken.
 constexpr int kTries = 5;
 
+std::size_t largest_of(const std::vector<Plan>& plans) {
+    std::size_t largest = 0;
+    for (const Plan& plan : plans) largest = std::max(largest, plan.sizes.back());
+    return largest;
+}
+
 } // namespace
 
-MachineTimings::MachineTimings(const Plan& plan, const Machine& machine, std::uint64_t seed,
-                               int cpu, const Budget& budget)
+MachineTimings::MachineTimings(const std::vector<Plan>& plans, const Machine& machine,
+                               std::uint64_t seed, int cpu, const Budget& budget)
     : WatchedTimings(DisturbanceMonitor(cpu)),
-      arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map), budget_(budget) {
-    const SmallCalls small = {
-        machine.caches,   plan.statistics,
-        kLargestMixed,    seed,
-        Weighting::calls, plan.source_map ? &small_arena_.emplace(kSmallArena) : nullptr};
-    stopwatch_ = &stopwatches_
-                      .try_emplace(plan.operation, arena_, plan.sizes.back(),
-                                   last_cache_bytes(machine), small, plan.operation)
-                      .first->second;
+      arena_(arena_bytes(largest_of(plans), machine), plans.front().source_map), budget_(budget) {
+    if (arena_.maps_source()) small_arena_.emplace(kSmallArena);
+    for (const Plan& plan : plans) {
+        const SmallCalls small = {
+            machine.caches,   plan.statistics,
+            kLargestMixed,    seed,
+            Weighting::calls, small_arena_ ? &*small_arena_ : nullptr};
+        stopwatches_.try_emplace(plan.operation, arena_, largest_of(plans),
+                                 last_cache_bytes(machine), small, plan.operation);
+    }
+    stopwatch_ = &stopwatches_.begin()->second;
 }
 
 MachineTimings::MachineTimings(std::size_t largest_size, const Machine& machine, int cpu,

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "machine/machine.hpp"
 #include "run/plan.hpp"
@@ -17,11 +18,12 @@ namespace asterope {
 /// left, and Failure where the clock cannot be trusted at all.
 class MachineTimings : public WatchedTimings {
   public:
-    /// Of the plan's operation. `budget` must outlive it. Throws Failure where there is too little
-    /// memory.
-    MachineTimings(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
-                   const Budget& budget);
-    /// Of all operations, in the same memory: steps are of one each.
+    /// Of the operations of these plans, which differ in sizes and statistics alone, in the same
+    /// memory: steps are of one each. `budget` must outlive it. Throws Failure where there is too
+    /// little memory.
+    MachineTimings(const std::vector<Plan>& plans, const Machine& machine, std::uint64_t seed,
+                   int cpu, const Budget& budget);
+    /// Of all operations.
     MachineTimings(std::size_t largest_size, const Machine& machine, int cpu, const Budget& budget);
 
     Trial trial(const TrialRequest& asked) override;

@@ -82,24 +82,16 @@ class TuningRun {
         announce();
         session_.spent.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
-        std::optional<MachineTimings> machine;
-        const Plan* timed = nullptr;
-        const auto figures_of = [&](const Plan& plan) -> Timings& {
-            if (timed != &plan)
-                machine.emplace(plan, machine_, request_.seed, *facts_.cpu, session_.budget);
-            timed = &plan;
-            return *machine;
-        };
         try {
             // What needs memory is had before there is a log that a next run would have to resume.
-            figures_of(copies().plan);
+            MachineTimings figures(plans(), machine_, request_.seed, *facts_.cpu, session_.budget);
             RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
             session_.keep(log);
             facts_.started = log.header.started;
             for (const auto& one : searches_) one->plan.options = log.header.options;
             facts_.resumed = log.resumed;
             try {
-                search(figures_of, plan_.options.operations, [this] { return compiled(); });
+                search(figures, plan_.options.operations, [this] { return compiled(); });
             } catch (const Interrupted&) {
                 refuse_spoiled_figures(); // a resumed run would load its references anew
                 throw;
@@ -144,7 +136,7 @@ class TuningRun {
             const std::optional<LoggedStep> step = parse_step(name);
             if (step && step->step == Step::exam) examined.push_back(step->operation);
         }
-        search([&](const Plan&) -> Timings& { return whole; }, examined, nullptr);
+        search(whole, examined, nullptr);
         // The run's own: a replay takes no time that would be worth a word.
         facts_.finished = log.end->finished;
         facts_.seconds = log.end->seconds;
@@ -232,16 +224,16 @@ class TuningRun {
                 .warnings = facts_.warnings};
     }
 
-    /// Of all operations, on the figures of each; `examined`: whose routine is. Where no time is
-    /// left for another than the copies, it is left out.
-    void search(const std::function<Timings&(const Plan&)>& figures_of,
-                const std::vector<Operation>& examined, const BuildRoutine& build) {
+    /// Of all operations; `examined`: whose routine is. Where no time is left for another than the
+    /// copies, it is left out.
+    void search(Timings& figures, const std::vector<Operation>& examined,
+                const BuildRoutine& build) {
         for (const auto& one : searches_) {
             if (one != searches_.front()) plan_roughly(session_.progress, *one);
         }
         for (const auto& one : searches_) {
             try {
-                Run run(*one, machine_, request_.seed, session_, figures_of(one->plan));
+                Run run(*one, machine_, request_.seed, session_, figures);
                 run_steps(run, one->findings, contains(examined, one->plan.operation), build);
             } catch (const BudgetSpent&) {
                 if (one == searches_.front()) {
