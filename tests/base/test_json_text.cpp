@@ -4,7 +4,6 @@
 #include "base/text_file.hpp"
 #include "support/unit_test.hpp"
 
-namespace asterope {
 namespace {
 
 using nlohmann::json;
@@ -58,4 +57,3 @@ TEST(ParseJson, takes_what_nests_as_deeply_as_allowed_and_refuses_what_nests_dee
 }
 
 } // namespace
-} // namespace asterope

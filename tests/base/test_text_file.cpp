@@ -7,7 +7,6 @@
 
 #include "support/unit_test.hpp"
 
-namespace asterope {
 namespace {
 
 using ReadTextFile = TemporaryFolder;
@@ -51,4 +50,3 @@ TEST_F(ReadTextFile, reads_a_pipe_to_its_end) {
 }
 
 } // namespace
-} // namespace asterope

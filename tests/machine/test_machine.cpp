@@ -1,14 +1,9 @@
 // The machine's description: made-up /proc and /sys trees, hostile strings, and this very machine.
 #include "machine/machine.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
-#include <sstream>
 #include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -18,8 +13,6 @@
 #include "machine/arm_identity.hpp"
 #include "machine/example_machine.hpp"
 #include "machine/libc.hpp"
-#include "support/mentions.hpp"
-#include "support/temporary_folder.hpp"
 
 namespace fs = std::filesystem;
 using nlohmann::json;

@@ -1,9 +1,8 @@
 // Steps of a search have one name each in the log, and what is no step has none.
 #include "search/step.hpp"
 
-#include <gtest/gtest.h>
+#include "support/unit_test.hpp"
 
-namespace asterope {
 namespace {
 
 TEST(Steps, are_read_as_they_are_written) {
@@ -41,4 +40,3 @@ TEST(Steps, are_none_where_the_name_is_another) {
 }
 
 } // namespace
-} // namespace asterope
