@@ -30,7 +30,6 @@ MEMSET = (
 SET_PEERS = """
 #include <string.h>
 #define SET(name) void *name(void *to, int value, size_t size)
-SET(right) { return memset(to, value, size); }
 SET(zeros) { return memset(to, 0, size); }
 SET(asterope_memset) { return zeros(to, value, size); }
 """
