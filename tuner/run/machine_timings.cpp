@@ -39,10 +39,9 @@ MachineTimings::MachineTimings(const std::vector<Plan>& plans, const Machine& ma
       arena_(arena_bytes(largest_of(plans), machine), plans.front().source_map), budget_(budget) {
     if (arena_.maps_source()) small_arena_.emplace(kSmallArena);
     for (const Plan& plan : plans) {
-        const SmallCalls small = {
-            machine.caches,   plan.statistics,
-            kLargestMixed,    seed,
-            Weighting::calls, small_arena_ ? &*small_arena_ : nullptr};
+        const SmallCalls small = {machine.caches,   plan.statistics,
+                                  kLargestMixed,    seed,
+                                  Weighting::calls, small_arena_ ? &*small_arena_ : nullptr};
         stopwatches_.try_emplace(plan.operation, arena_, largest_of(plans),
                                  last_cache_bytes(machine), small, plan.operation);
     }
