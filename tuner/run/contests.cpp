@@ -161,8 +161,9 @@ bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const 
                        const std::function<double(Workload)>& ratio) {
     if (!run.may_take(entrant, size)) return false;
     if (run.copy(entrant).cache_effect != kNonTemporal || run.outgrows_caches(size)) return true;
-    return std::ranges::none_of(cached_workloads(size, weights), [&](Workload workload) {
-        return ratio(workload) < kClearlySlower;
+    return std::ranges::none_of(counting(weights_at(size, weights)), [&](const auto& one) {
+        const WorkloadFacts& facts = facts_of(one.first);
+        return (facts.destination_cached || facts.fresh) && ratio(one.first) < kClearlySlower;
     });
 }
 

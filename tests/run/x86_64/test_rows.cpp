@@ -40,6 +40,12 @@ double far_better_uncached(const std::string& name, std::size_t, Workload worklo
     return name == kLarger ? (facts_of(workload).destination_cached ? 1.3 : 0.1) : 0;
 }
 
+/// The same, and loses in fresh pages alone, which the kernel has cleared in the caches.
+double loses_in_fresh_pages(const std::string& name, std::size_t, Workload workload) {
+    if (name == kSmaller) return 0.9;
+    return name == kLarger ? (facts_of(workload).fresh ? 1.3 : 0.1) : 0;
+}
+
 /// The same, and loses nowhere.
 double better_everywhere(const std::string& name, std::size_t, Workload workload) {
     if (name == kSmaller) return 0.9;
@@ -166,6 +172,7 @@ TEST_F(RowsOf,
        a_routine_store_past_the_caches_without_a_probe_only_where_cached_data_does_not_pay) {
     request_.options.sensing = false;
     EXPECT_EQ(rows_of(run(far_better_uncached).of(ChoiceKind::pipelines)), std::vector{kSmaller});
+    EXPECT_EQ(rows_of(run(loses_in_fresh_pages).of(ChoiceKind::pipelines)).back(), kSmaller);
     EXPECT_EQ(rows_of(run(better_everywhere).of(ChoiceKind::pipelines)).back(), kLarger);
     const Profile profile = run(far_better_uncached);
     for (const auto& [intent, copy] :
