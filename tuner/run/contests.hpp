@@ -90,8 +90,8 @@ struct Contests {
 /// Whether a pipeline may copy a size without a probe: not where Run::may_take forbids it, nor, at
 /// sizes that fit in the caches, where it stores past them and is clearly slower than libc in any
 /// situation that counts and whose destination was cached, by a copy before or by the kernel that
-/// cleared it: in a loop it makes uncached itself what it is given in a cache. `ratio`: libc's time over its own under a workload, or that of the
-/// fastest of libc and the references.
+/// cleared it: in a loop it makes uncached itself what it is given in a cache. `ratio`: libc's time
+/// over its own under a workload, or that of the fastest of libc and the references.
 bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
                        const std::function<double(Workload)>& ratio);
 
