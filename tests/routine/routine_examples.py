@@ -41,8 +41,9 @@ def every_kind(arch: Architecture) -> Intervals:
 
 
 def every_set(arch: Architecture) -> Memset:
-    """All that one of its CPUs can run together."""
-    sets = [t for t in arch.set_kinds if arch is X86_64 or "zva64" not in t.needs]
+    """All that its first CPU has of them: one that it lacks, and all of the routine would take the
+    portable path."""
+    sets = [t for t in arch.set_kinds if {*t.needs} <= arch.features_of(arch.cpus[0])]
     return Memset([(512 << i, t) for i, t in enumerate(sets)], GATED_SET[arch.name])
 
 
