@@ -72,6 +72,10 @@ REFUSED: dict[str, tuple[object, list[str], str]] = {
         r"{1}: tuned on the same CPU as {0} \(AuthenticAMD, family 25, .*asterope-tune merge",
     ),
     "a file given twice": (None, ["{0}"], "{0}: given twice: leave one out"),
+    "another architecture": (
+        *(json.dumps(plain_profile("aarch64")), []),
+        "^asterope-generate: {1}: of aarch64, and {0} of x86_64.*one file holds one architecture",
+    ),
     "no JSON": ("{", [], "{1}: line 1"),
     "a missing file": (None, ["none.json"], "none.json: cannot read it"),
     "a vendor that no CPU has": (
@@ -90,16 +94,6 @@ def test_profiles_that_do_not_go_together_are_refused(tmp_path, out, capsys, sec
         paths[1].write_text(text, encoding="utf-8")
     line = refused(capsys, out, *paths, *(part.format(*paths) for part in more))
     assert re.search(said.format(*paths), line)
-
-
-def test_profiles_of_two_architectures_are_refused(tmp_path, out, capsys):
-    paths = [tmp_path / "a.json", tmp_path / "b.json"]
-    for path, architecture in zip(paths, ("x86_64", "aarch64")):
-        path.write_text(json.dumps(plain_profile(architecture)), encoding="utf-8")
-    for first, second, words in ((*paths, "of aarch64"), (*paths[::-1], "of x86_64")):
-        line = refused(capsys, out, first, second)
-        assert line.startswith(f"asterope-generate: {second}: {words}, and {first} of ")
-        assert "one file holds one architecture: make one of each" in line
 
 
 @pytest.mark.parametrize("names", [("a/x.json", "b/x.json"), ("a/x-1.json", "a/x.1.json")])
