@@ -20,7 +20,7 @@ from copy_programs import (
     run,
     with_instruction,
 )
-from routine_examples import MACHINES, RARE, REFERENCE, every_kind, everything, intents_of
+from routine_examples import GATED, MACHINES, RARE, REFERENCE, every_kind, everything, intents_of
 
 # --- Profiles -------------------------------------------------------------------------------------
 
@@ -34,6 +34,16 @@ def test_it_copies_and_sets_right_on_every_cpu(tmp_path, objects, arch, case):
     options = options if arch.is_native else (*SHORT, "--around", "512,3000,4096,9000")
     program = arch.routine_check(routine, objects)
     assert_right(*arch.on(case), program, *options, sets=True, intents=intents_of(arch))
+
+
+@each(slow=False)
+def test_the_routine_of_everything_is_not_all_portable_here(tmp_path, arch):
+    """Else nothing that is compiled or run of it would be what it was rendered for."""
+    cpu = arch.cpu_for(*(t for _, t in every_kind(arch)), GATED[arch.name])
+    program = build_dispatch_check(arch, render(folder=tmp_path, **everything(arch)))
+    questions = [("asterope_memcpy", 2**40, [1 << 20]), ("asterope_memset", 0, [1 << 20])]
+    taken = all_copies_taken(program, questions, *arch.on(cpu))
+    assert not [copy for (copy,) in taken if "untuned" in copy]
 
 
 @each(lambda arch: MACHINES if arch is X86_64 else [])
