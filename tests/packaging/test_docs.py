@@ -19,7 +19,7 @@ from conftest import BUILD, REPOSITORY
 from packaging_samples import commands_in, help_of, options_in
 
 GUIDES = REPOSITORY / "scripts/docs"
-FENCE = re.compile(r"^ *(```+|~~~+)")
+FENCED = re.compile(r"^ *(```+|~~~+)[^\n]*\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(<?([^()\s>]+)>?(?: \"[^\"]*\")?\)")
 # Words of that form that are no command: what a profile gives as its format.
@@ -62,23 +62,9 @@ class Text:
 
     @classmethod
     def of(cls, markdown: str) -> Text:
-        prose: list[str] = []
-        blocks: list[str] = []
-        fence = ""
-        for line in markdown.splitlines(keepends=True):
-            found = FENCE.match(line)
-            if fence and found and line.strip() == fence:
-                fence = ""
-            elif fence:
-                blocks[-1] += line
-            elif found:
-                fence = found[1]
-                blocks.append("")
-            else:
-                prose.append(line)
-                if line.startswith("    "):  # or a list's, whose code is looked for all the same
-                    blocks.append(line)
-        text = "".join(prose)
+        text = FENCED.sub("", markdown)
+        blocks = [found[2] for found in FENCED.finditer(markdown)]
+        blocks += re.findall(r"^    .*\n", text, re.MULTILINE)  # or a list's: looked for as well
         spans = [" ".join(found[2].split()) for found in SPAN.finditer(text)]
         return cls(SPAN.sub("", text), spans, blocks)
 
