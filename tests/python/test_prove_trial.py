@@ -199,6 +199,24 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
     assert named("list").stdout == ""
 
 
+@pytest.mark.parametrize("why", ["no space", "no folder"])
+def test_in_operation_the_program_runs_where_nothing_can_be_kept(
+    settings, tmp_path: Path, why: str
+) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    if why == "no folder":
+        (tmp_path / "build").mkdir()
+        (tmp_path / "build" / "programs").touch()
+    command = ("sh", "-c", "exit ${LD_PRELOAD:-5}")
+    settings = settings("--explore", 2, "--name", "own", "--", *command)
+    settings["env"]["ASTEROPE_BUILD_DIR"] = str(tmp_path / "build")
+    done = subprocess.run(**settings, preexec_fn=limit if why == "no space" else None)
+    assert done.returncode == 5 and done.stdout == ""
+    assert done.stderr.endswith(": it runs without a trial\n") and done.stderr.count("\n") == 1
+
+
 def test_a_map_that_was_not_judged_is_not_kept(named, things: Path, tmp_path: Path) -> None:
     """The program fails under the library that has it."""
     script = f'case "$ASTEROPE_TRIAL" in *=memcpy*) exit 7;; esac; exec {things / "program"} 400000'

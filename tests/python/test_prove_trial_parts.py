@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from asterope.faults import BadInput
+from asterope.faults import BadInput, Failure
 from asterope.place_map import counted
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
@@ -70,6 +70,15 @@ def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told
     monkeypatch.setattr(Trial, "read", recorded)
     trial = Trial(None, [], Path("recorder.so"), 1.0)
     assert trial._run(1.0) and (UNSEEN in trial.observed.limits) == told
+
+
+@pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])
+def test_a_file_that_cannot_be_made_is_told_from_a_library_that_is_not_loaded(
+    tmp_path: Path, folder: str, said: str
+) -> None:
+    trial = Trial(None, [], Path("recorder.so"), 1.0)
+    trial.read(tmp_path / folder)
+    assert said in run.why_not(trial)
 
 
 UNKNOWN = {
@@ -134,7 +143,7 @@ def test_an_installation_compiles_what_is_older_than_its_templates(
         programs.libraries()
         assert (made.stat().st_mtime_ns != before) == (when == 1)
     monkeypatch.setenv("XDG_DATA_HOME", "/proc")
-    with pytest.raises(BadInput, match="name a library with --routine"):
+    with pytest.raises(Failure, match="name a library with --routine"):
         programs.libraries()
 
 

@@ -8,7 +8,16 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 import pytest
-from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
+from asterope.prove.trial.blocks import (
+    LIBC,
+    LIBC_AGAIN,
+    ROUTINE,
+    Block,
+    Observed,
+    Pair,
+    Place,
+    Seen,
+)
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import (
     LEFT_OUT,
@@ -252,6 +261,46 @@ def test_the_luck_of_each_process_is_in_the_interval() -> None:
 
     found = [findings(observed(seed), WAYS).gain for seed in range(EXPERIMENTS)]
     assert_near(found, 0.25, 0.012, 0.85)  # by the pairs alone 0.36 of them do
+
+
+def test_processes_that_are_alike_widen_no_interval() -> None:
+    """Of four that differ by chance, what they differ by is known badly, and what their pairs do
+    well."""
+
+    def width(seed: int, processes: int) -> float:
+        all_of_them = Observed()
+        for process in range(processes):
+            own, pairs = seed + process, 80 // processes
+            all_of_them.add(observed_of({PLACE: steady(0.8)}, own, pairs, process=str(process)))
+        gain = findings(all_of_them, WAYS).gain
+        return gain.high - gain.low
+
+    widths = [(width(10 * seed, 4), width(10 * seed, 1)) for seed in range(30)]
+    assert median(four / one for four, one in widths) < 1.15  # of processes 1.4
+
+
+def test_how_much_of_a_phase_is_seen_together_is_luck_and_its_calls_are_known() -> None:
+    """For half of its time the program copies where the routine gains nothing, and then where it
+    takes 0.6 of libc's time; pairs of the one are up to twice as many as of the other."""
+
+    def observed(seed: int) -> Observed:
+        dice = random.Random(seed)
+        made, starting = Observed(), Place("/bin/program", 1, "memcpy", 512)
+        for place, factor in ((starting, 1.0), (PLACE, 0.6)):
+            own = observed_of({place: steady(factor)}, dice.getrandbits(32), dice.randint(40, 80))
+            scale = 8000 / own.places[place].calls
+            own.places[place].calls, own.places[place].own_calls = 8000, 0
+            own.cpu_seconds = own.cpu_seconds * scale
+            seen = own.places[place]
+            renamed = {pair: Pair(str(place.least), pair.number) for pair in own.together}
+            seen.together = {renamed[pair]: blocks for pair, blocks in seen.together.items()}
+            own.together = {renamed[pair]: blocks for pair, blocks in own.together.items()}
+            made.add(own)
+        return made
+
+    found = [findings(observed(seed), WAYS).gain for seed in range(EXPERIMENTS)]
+    assert_near(found, 2 / 1.6 - 1, 0.012, 0.85)
+    assert median(one.high - one.low for one in found) < 0.03  # as one phase 0.12, and 71 hold it
 
 
 def test_calls_longer_than_periods_gain_nothing_by_what_others_do() -> None:

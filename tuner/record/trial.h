@@ -23,7 +23,7 @@ struct trial {
     uint64_t period, settled, period_end;         /* all threads are in the same one */
     uint64_t settling; /* ticks after a change until the caches hold what the new way leaves there */
     uint64_t seed, started, started_ns;
-    uint64_t turnover; /* bytes that fill the caches some times over */
+    uint64_t turnover_ns; /* that fast copies take to fill the caches some times over */
     uint64_t shortest; /* ticks of an interval: reading the time stamp is 1 % of it */
     uint32_t failed;
 };

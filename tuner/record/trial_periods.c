@@ -12,8 +12,10 @@ enum {
     PERIOD_CALLS = 7,   /* that the thread has timed which ends a period that is tried */
     LONG = 64,          /* of what is timed at least: longer intervals count as so long */
     TURN = 10,          /* the same, from where on they are of CPU time */
-    UNSETTLED = 4,      /* one part of so many of a period */
-    FIRST_PERIODS = 16, /* that there are at least, however short the program is */
+    UNSETTLED = 4,      /* one part of so many of a period, */
+    UNSETTLED_LONG = 2, /* of one that is as long as the caches take to be turned over */
+    TURNING_AT = 2,     /* bytes a nanosecond: slower copies leave little behind in the caches */
+    FIRST_PERIODS = 12, /* that there are at least, however short the program is */
     LOST = 4,           /* pairs that are lost more than won, and libc's way is better */
     MOST_LOST = 32,
     LONGEST = 1 << 29, /* 16ths of a tick */
@@ -23,8 +25,6 @@ enum {
 };
 
 static const uint64_t shortest_period_ns = 1000000;
-static const uint64_t shortest_turnover_ns = 3000000; /* less: all of it is in smaller caches */
-static const uint64_t fast = 16;                      /* bytes a nanosecond, of uncached copies */
 static const uint64_t shortest_interval_ns = 10000;
 static const uint64_t periods_room = 4096; /* so many of one length, before they become longer */
 
@@ -37,11 +37,13 @@ int is_easy(uint64_t period)
     return trial.explore && mixed(~trial.seed + period / 2) % trial.explore;
 }
 
-/* Where a map is judged, most pairs: it is only seen in those. */
+/* One of two in a row, so that each phase of the program has its share. Where a map is judged, most
+ * of the others too: it is only seen in those. */
 int is_together(uint64_t period)
 {
-    const uint64_t drawn = mixed(trial.seed + period / 2);
-    return !is_easy(period) && (drawn & 1 || (trial.whole && !trial.explore && drawn >> 62));
+    const uint64_t pair = period / 2, drawn = mixed(trial.seed + pair);
+    const uint64_t is_one = (mixed(trial.seed + pair / 2) >> 8 ^ pair) & 1;
+    return !is_easy(period) && (is_one || (trial.whole && !trial.explore && drawn >> 62));
 }
 
 /* Of all places, in a period together. */
@@ -83,17 +85,6 @@ static uint64_t scaled(uint64_t number, uint64_t by, uint64_t of)
     return (uint64_t)((unsigned __int128)number * by / (of ? of : 1));
 }
 
-/* Until the copies of this thread have turned over the caches; 0: they do not, or that takes too
- * long to wait for, and what they leave behind is little of what is in there. */
-static uint64_t turnover_ns(uint64_t ns_so_far)
-{
-    if (!tried.moved) return 0;
-    const uint64_t ns = scaled(ns_so_far, trial.turnover, tried.moved);
-    const uint64_t longest = trial.turnover / fast;
-    if (ns < shortest_turnover_ns || ns > 2 * longest) return 0;
-    return ns < longest ? ns : longest;
-}
-
 static void count_period(uint64_t period)
 {
     struct trial_header *header = &trial_file()->header;
@@ -112,7 +103,8 @@ static void end_period(uint64_t period, uint64_t now)
     const uint64_t ns = clock_ns(CLOCK_MONOTONIC) - trial.started_ns;
     const uint64_t passed = now - trial.started;
     uint64_t length = ns / periods_room;
-    uint64_t by_caches = turnover_ns(scaled(now - tried.entered, ns, passed));
+    const uint64_t so_far = scaled(now - tried.entered, ns, passed);
+    uint64_t by_caches = tried.moved > so_far * TURNING_AT ? trial.turnover_ns : 0;
     if (by_caches > ns / FIRST_PERIODS) by_caches = ns / FIRST_PERIODS;
     if (length < by_caches) length = by_caches;
     if (length < shortest_period_ns) length = shortest_period_ns;
@@ -120,7 +112,8 @@ static void end_period(uint64_t period, uint64_t now)
     const uint64_t ticks = scaled(length, passed, ns);
     trial.shortest = scaled(shortest_interval_ns, passed, ns);
     __atomic_store_n(&trial.settling, scaled(by_caches / UNSETTLED, passed, ns), __ATOMIC_RELAXED);
-    __atomic_store_n(&trial.settled, now + ticks / UNSETTLED, __ATOMIC_RELAXED);
+    const uint64_t unsettled = ticks / (by_caches ? UNSETTLED_LONG : UNSETTLED);
+    __atomic_store_n(&trial.settled, now + unsettled, __ATOMIC_RELAXED);
     __atomic_store_n(&trial.period_end, now + ticks, __ATOMIC_RELEASE);
     count_period(period + 1);
     for (int function = 0; function < RAW_FUNCTIONS; ++function) {

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..atomic_file import write_files
-from ..faults import BadInput, one_line
+from ..faults import BadInput, Failure, one_line
 from ..profile_places import profile_to_read
 
 MAP, PRELOAD, FIGURES = "places.json", "libasterope_preload.so", "figures"
@@ -62,7 +62,7 @@ def libraries() -> Path:
                 write_files(folder, compiled)
             except OSError as error:
                 where = f"{one_line(error.filename)}: {error.strerror}"
-                raise BadInput(f"{where}: have XDG_DATA_HOME name another folder, {_OR}") from None
+                raise Failure(f"{where}: have XDG_DATA_HOME name another folder, {_OR}") from None
     return folder
 
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Pair, Place, Seen
+from .pairs import Period, Saved, gain, phases, saved
 from .statistics import (
     NO_TRIMMING,
     Cells,
     Estimate,
     Group,
-    Period,
-    Saved,
     Trimming,
     cells_of,
     differs,
-    gain,
     mean_of,
     ratio,
-    saved,
     trimming,
 )
 
@@ -194,11 +192,14 @@ def _together(
 ) -> Saved | None:
     """Of the pairs that had libc and this way, which had that part of the program's seconds."""
     usual: dict[tuple[Pair, str], float] = {}
+    shares: dict[Pair, Counter[Place]] = {}
     for place, level in levels.items():
         for pair, blocks in observed.places[place].together.items():
+            own = shares.setdefault(pair, Counter())
             for block in blocks:
                 key = pair, block.way
                 usual[key] = usual.get(key, 0.0) + level * block.calls
+                own[place] += level * block.calls
     left_out = {
         pair
         for place, seen in observed.places.items()
@@ -221,8 +222,8 @@ def _together(
         if all(one.seconds > 0 and one.usual > 0 for one in both):
             pairs[pair] = (both[0], both[1])
     calls = _calls_that_count(observed)
-    whole = sum(calls[place] * level for place, level in levels.items())
-    return saved(pairs, whole, seconds, part)
+    whole = {place: calls[place] * level for place, level in levels.items()}
+    return saved(phases(pairs, shares, whole), seconds, part)
 
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:

@@ -4,9 +4,12 @@ its processes have left until now."""
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
+import shutil
 import signal
+import sys
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,29 +22,42 @@ from ...program import find_program
 from ...record.launching import PYTHON_IGNORES
 from ...record.recorder import find_library
 from .. import programs
+from ..options import PROGRAM
 from .command import preload_beside, ways_for
 from .report import report
 from .run import Tried, why_not
 from .ways import Way, environment, way_of_map
 
 _WAYS = "ways.json"
+_ROOM = 1 << 20  # bytes: a process that copies much takes 0.2 MB
 
 
 def explore(arguments: argparse.Namespace) -> NoReturn:
-    """Becomes the command. Raises BadInput, Failure and OSError."""
-    program, recorder = find_program(arguments.command), find_library()
+    """Becomes the command, without a trial where the machine has no room for it. Raises BadInput,
+    and OSError."""
+    program, variables = find_program(arguments.command), dict(os.environ)
+    try:
+        variables = _prepared(arguments)
+    except (Failure, OSError) as error:
+        why = error if isinstance(error, Failure) else f"{error.filename}: {error.strerror}"
+        print(f"{PROGRAM}: {one_line(why)}: it runs without a trial", file=sys.stderr)
+    for number in PYTHON_IGNORES:
+        signal.signal(number, signal.SIG_DFL)
+    os.execve(program.file, program.command, variables)
+
+
+def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
+    """The environment of a trial. Raises BadInput, Failure and OSError."""
     ways = ways_for(arguments)
     folder = programs.folder_of(arguments.name)
     if (folder / programs.MAP).is_file() and (folder / programs.PRELOAD).is_file():
         ways.append(way_of_map((folder / programs.PRELOAD).resolve()))
     files = folder / programs.FIGURES / _key(ways)
-    files.mkdir(parents=True, exist_ok=True)
     kept = {"command": arguments.command, "ways": [_fields(way) for way in ways]}
     write_files(files, {_WAYS: json.dumps(kept, indent=1) + "\n"})
-    variables = environment(preloadable(recorder), files.resolve(), ways, arguments.explore)
-    for number in PYTHON_IGNORES:
-        signal.signal(number, signal.SIG_DFL)
-    os.execve(program.file, program.command, variables)
+    if shutil.disk_usage(files).free < _ROOM:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(files))
+    return environment(preloadable(find_library()), files.resolve(), ways, arguments.explore)
 
 
 def _key(ways: Sequence[Way]) -> str:
@@ -70,7 +86,7 @@ def merge(arguments: argparse.Namespace) -> int:
     assert tried is not None
     tried.observed.runs = tried.observed.processes
     if not tried.observed.places:
-        why = why_not(tried) if tried.observed.processes else None
+        why = why_not(tried) if tried.observed.processes or tried.observed.limits else None
         names = one_line(", ".join(arguments.names))
         raise Failure(why or f"{names}: no process has left figures yet")
     preload = programs.folder_of(arguments.names[0]) / programs.PRELOAD

@@ -64,6 +64,11 @@ class Tried:
                 if not path.stat().st_size:
                     self.observed.limits.add(FULL)
                 left.append((path, read_process(path)))
+        if not left:
+            try:
+                tempfile.TemporaryFile(dir=folder).close()
+            except OSError:
+                self.observed.limits.add(FULL)
         left.sort(key=lambda one: one[1].started)
         processes = [process for _, process in left]
         own = own_cpu_seconds(processes)
@@ -174,8 +179,8 @@ def why_not(trial: Tried) -> str | None:
         return "no room for what it sees: have TMPDIR name a folder with more"
     if not observed.processes:
         return (
-            "the program did not load the library: its environment was cleared, or it is linked "
-            "statically or privileged"
+            "the program did not load the library: its environment was cleared, it is linked "
+            "statically or privileged, or another user runs it"
         )
     for limit in (NO_COUNTER, NO_WAY, UNSEEN):
         if limit in observed.limits and not observed.places:

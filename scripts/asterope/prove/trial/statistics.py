@@ -1,33 +1,23 @@
-"""Ratios of two ways' times, with intervals: of cycles that have each way once, and of pairs of
-periods. All of it is of means, as a program's time is the sum of what its copies take."""
+"""Ratios of two ways' times, with intervals, of cycles that have each way once. All of it is of
+means, as a program's time is the sum of what its copies take."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist, median
 
-from .blocks import Block, Pair
+from .blocks import Block
 
 # The longest intervals of a place, which hold interrupts and whatever else is no copy's doing.
-LEFT_OUT, _MOST_LEFT_OUT = 0.02, 0.15
+LEFT_OUT, MOST_LEFT_OUT = 0.02, 0.15
 _BEYOND_MEASURE = 4.0  # medians
 # Of the test that each way has its share of them: what all of a way's calls take more by them, and
 # the chance that luck does as much.
-_NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
-# Cycles, or pairs, of which there is an interval: means of fewer are not yet normal.
+NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
+# Cycles of which there is an interval: means of fewer are not yet normal.
 _FEWEST = 20
-# Of pairs: how many times the usual distance from the middle is far, and standard errors of what
-# lies beyond.
-_FAR, _SURELY = 6.0, 3.0
-# Of the program's time, what threads that copy take where they take all of it.
-_NEARLY = 0.95
-# At so many times the level of the shorter period a pair counts at most.
-_HELD_UP = 4.0
-# Processes, of which there is an interval.
-_FEWEST_PROCESSES = 4
 
 
 @dataclass(frozen=True)
@@ -109,7 +99,7 @@ def trimming(groups: Sequence[Group]) -> Trimming:
     def quantile(part: float) -> float:
         return ranked[min(len(ranked) - 1, int(len(ranked) * part))]
 
-    limit = max(quantile(1 - _MOST_LEFT_OUT), min(quantile(1 - LEFT_OUT), _BEYOND_MEASURE))
+    limit = max(quantile(1 - MOST_LEFT_OUT), min(quantile(1 - LEFT_OUT), _BEYOND_MEASURE))
     whole = out = 0.0
     for way, values, middle in scaled:
         whole += middle * scales[way] * sum(values)
@@ -138,7 +128,7 @@ def _is_fair(excess: Mapping[str, tuple[float, float]]) -> bool:
     for mean, error in excess.values():
         for other, other_error in excess.values():
             beyond = mean - other
-            if beyond > _NEGLIGIBLE and beyond > surely * math.hypot(error, other_error):
+            if beyond > NEGLIGIBLE and beyond > surely * math.hypot(error, other_error):
                 return False
     return True
 
@@ -244,156 +234,3 @@ def differs(one: Estimate, other: Estimate) -> bool:
         math.log(one.high / one.low) / (2 * 1.96), math.log(other.high / other.low) / (2 * 1.96)
     )
     return abs(math.log(one.value / other.value)) > 3.3 * error
-
-
-# --- Pairs of periods: all places together ---
-
-
-@dataclass(frozen=True)
-class Period:
-    """What a way took during one; what it took but for the longest intervals, which count as usual
-    ones there; and what its calls would take at the usual levels of their places."""
-
-    seconds: float
-    within: float
-    usual: float
-
-    def as_usual(self) -> Period:
-        return replace(self, seconds=self.within)
-
-
-Pairs = Mapping[Pair, tuple[Period, Period]]
-
-
-@dataclass(frozen=True)
-class Saved:
-    """Seconds that the second way saves, of all that the program copies. `errors`: by pair of
-    periods, what that contributes to the error."""
-
-    seconds: float
-    errors: Mapping[Pair, float]
-
-
-def saved(pairs: Pairs, usual: float, seconds: float, part: float) -> Saved | None:
-    """`pairs`: the first way's period and the second's. `usual`: of the whole program, which took
-    so many seconds, this part of them under the second way, in threads that copy or do not."""
-    if len(pairs) < _FEWEST:
-        return None
-    beyond = _beyond(pairs)
-    if beyond is not None:
-        pairs = {pair: tuple(map(Period.as_usual, both)) for pair, both in pairs.items()}
-    # Each pair has its own level, whatever the program does then, and both of it share that.
-    weights, differences, calls = {}, {}, 0.0
-    for pair, (first, second) in pairs.items():
-        rates = first.seconds / first.usual, second.seconds / second.usual
-        # alike for both ways, as what takes longer has fewer calls in a period
-        level, own = sum(rates) / 2, _in_both(first, second)
-        differences[pair] = (rates[0] - rates[1]) / level
-        # what both took, but where one of them was held up for long between two calls
-        weights[pair] = own * min(level, _HELD_UP * min(rates))
-        calls += own
-    differences, cut = _clipped(differences, weights)
-    whole = sum(weights.values())
-    difference = sum(weights[pair] * differences[pair] for pair in pairs) / whole
-    most = seconds / (1 - difference * (part - 0.5))  # as if half of it were under each
-    of_threads = usual * whole / calls
-    if of_threads > _NEARLY * most:  # the rest is chance
-        of_threads = most
-    scale = of_threads / (whole - cut)  # as of Huber's estimator (1964)
-    errors = {  # what leaving the pair out moves: a heavy one has pulled the mean to itself
-        pair: scale * weight * (differences[pair] - difference) / (1 - weight / whole)
-        for pair, weight in weights.items()
-    }
-    if beyond is not None:  # as chance, it is also what the program's time differs by
-        mean = sum(beyond.values()) / len(beyond)
-        part_saved = of_threads * difference / seconds
-        for pair, own in beyond.items():
-            errors[pair] -= part_saved * scale * (own - mean)
-    return Saved(of_threads * difference, errors)
-
-
-def _in_both(first: Period, second: Period) -> float:
-    """What both have: a difference is known no better than by the shorter of them."""
-    return 2 / (1 / first.usual + 1 / second.usual)
-
-
-def _beyond(pairs: Pairs) -> Mapping[Pair, float] | None:
-    """By pair, what the longest intervals have beyond usual ones; None where that is much of the
-    time, or where either way plainly has more of it: else it is chance, which blurs what both take.
-    A period has some times what is usual there at most: no way of a copy makes a phase longer in
-    which the program hardly copies."""
-    within, beyond, differences = 0.0, {}, []
-    for pair, (first, second) in pairs.items():
-        own = _in_both(first, second)
-        rates = [one.within / one.usual for one in (first, second)]
-        more = [
-            max(0.0, min(one.seconds / one.usual - rate, _HELD_UP * rate))
-            for one, rate in zip((first, second), rates)
-        ]
-        within += own * sum(rates) / 2
-        beyond[pair] = own * sum(more) / 2
-        differences.append(own * (more[0] - more[1]) / 2)
-    out = sum(beyond.values())
-    if out > _MOST_LEFT_OUT * (within + out):
-        return None
-    plainly = max(_NEGLIGIBLE * (within + out), _SURELY * math.hypot(*differences))
-    return beyond if abs(sum(differences)) < plainly else None
-
-
-def _clipped(
-    differences: Mapping[Pair, float], weights: Mapping[Pair, float]
-) -> tuple[Mapping[Pair, float], float]:
-    """Those far from most are of pairs whose periods did something else each, in one direction as
-    often as in the other, as the order is drawn. Where that is not so, they are the ways' doing.
-    And the weight of those that were cut to what is far."""
-    middle = _weighted_median((one, weights[pair]) for pair, one in differences.items())
-    reach = _FAR * _weighted_median(
-        (abs(one - middle), weights[pair]) for pair, one in differences.items()
-    )
-    kept = {pair: max(middle - reach, min(middle + reach, d)) for pair, d in differences.items()}
-    cut = {pair: weights[pair] * (d - kept[pair]) for pair, d in differences.items()}
-    if abs(sum(cut.values())) > _SURELY * math.hypot(*cut.values()):
-        return differences, 0.0
-    return kept, sum(weights[pair] for pair, one in cut.items() if one)
-
-
-def _weighted_median(values: Iterable[tuple[float, float]]) -> float:
-    ranked = sorted(values)
-    left = sum(weight for _, weight in ranked) / 2
-    for value, weight in ranked:
-        left -= weight
-        if left <= 0:
-            return value
-    return ranked[-1][0]
-
-
-def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
-    """How much faster a program that ran so long is under the second way than under the first,
-    0.1 for 10 %; of its time so much was under the second, and the rest under the first."""
-    if found is None or seconds <= 0:
-        return None
-    reach = max(_reach(found.errors.values(), len(found.errors)), _reach_of_processes(found.errors))
-
-    def faster(by: float) -> float:
-        by = max(-0.95 * seconds / part, min(0.95 * seconds / (1 - part), by))
-        return (seconds + part * by) / (seconds - (1 - part) * by) - 1
-
-    return Estimate(*map(faster, (found.seconds, found.seconds - reach, found.seconds + reach)))
-
-
-def _reach(errors: Collection[float], count: float) -> float:
-    """Of the 95 % interval, of so many independent errors."""
-    return t_quantile(0.975, count - 1) * math.hypot(*errors)
-
-
-def _reach_of_processes(errors: Mapping[Pair, float]) -> float:
-    """As if all pairs of a process had the same error: where its memory lies is its luck. 0 where
-    these are too few processes, or fewer count, as pairs are of one of them for the most part."""
-    sums, pairs = Counter[str](), Counter[str]()
-    for pair, error in errors.items():
-        sums[pair.process] += error
-        pairs[pair.process] += 1
-    count = len(errors) ** 2 / sum(number**2 for number in pairs.values())
-    if count < _FEWEST_PROCESSES:
-        return 0.0
-    return math.sqrt(count / (count - 1)) * _reach(sums.values(), count)
