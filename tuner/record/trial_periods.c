@@ -15,7 +15,7 @@ enum {
     UNSETTLED = 4,      /* one part of so many of a period, */
     UNSETTLED_LONG = 2, /* of one that is as long as the caches take to be turned over */
     TURNING_AT = 2,     /* bytes a nanosecond: slower copies leave little behind in the caches */
-    FIRST_PERIODS = 12, /* that there are at least, however short the program is */
+    FIRST_PERIODS = 16, /* that there are at least, however short the program is */
     LOST = 4,           /* pairs that are lost more than won, and libc's way is better */
     MOST_LOST = 32,
     LONGEST = 1 << 29, /* 16ths of a tick */

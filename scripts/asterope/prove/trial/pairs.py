@@ -19,7 +19,7 @@ _NEARLY = 0.95
 # At so many times the level of the shorter period a pair counts at most.
 _HELD_UP = 4.0
 # Processes of which there is an interval, and how many times the variance that their pairs tell
-# they have where they differ: with less, intervals by pairs hold the truth 93 times of 100 at least.
+# they have where they differ: with less, intervals by pairs hold the truth 93 times of 100, too.
 _FEWEST_PROCESSES, _DIFFERING = 4, 1.5
 
 
