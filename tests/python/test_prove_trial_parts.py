@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -14,7 +15,7 @@ from asterope.place_map import counted
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import parse
-from asterope.prove.trial import run
+from asterope.prove.trial import operation, run
 from asterope.prove.trial.blocks import (
     FULL,
     LIBC,
@@ -79,6 +80,14 @@ def test_a_file_that_cannot_be_made_is_told_from_a_library_that_is_not_loaded(
     trial = Trial(None, [], Path("recorder.so"), 1.0)
     trial.read(tmp_path / folder)
     assert said in run.why_not(trial)
+
+
+def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(operation, "ways_for", lambda _: [])
+    monkeypatch.setattr(programs, "folder_of", lambda _: tmp_path)
+    monkeypatch.setattr(operation, "_ROOM", 1 << 62)
+    with pytest.raises(OSError, match="No space left on device"):
+        operation._prepared(argparse.Namespace(name="own", command=["true"], explore=2))
 
 
 UNKNOWN = {
