@@ -145,6 +145,7 @@ class Architecture:
         source, program = folder / "candidates.c", folder / name
         source.write_text(text, encoding="ascii")
         names = [name, "copy_check"]
+        names += [f"{self}/{path.stem}" for path in (CHECKERS / self.name).glob("*.c")]
         flags = (*STRICT_C, f"-I{CHECKERS.parents[1] / 'tuner'}", "-static", "-pthread")
         harness = [self.compiled(objects, name) for name in names]
         output_of(*self.gcc, *flags, source, *harness, "-o", program)

@@ -1,4 +1,4 @@
-/* Which CPU features there are that copies of AArch64 may need, and what names of copies tell. */
+/* Which CPU features there are that copies of AArch64 may need. */
 #ifndef ASTEROPE_CPU_FEATURES_H
 #define ASTEROPE_CPU_FEATURES_H
 
@@ -20,17 +20,6 @@ static bool cpu_has(const char* feature) {
     if (strcmp(feature, "mops") == 0) return getauxval(AT_HWCAP2) >> 43 & 1;
     if (strcmp(feature, "zva64") == 0) return clears_lines();
     return strcmp(feature, "") == 0;
-}
-
-/* Whether a small copy leaves bytes of a register out by a mask, which may lie in a guard page. */
-static inline bool masks(const char* small) {
-    return strncmp(small, "sve ", 4) == 0;
-}
-
-/* Whether a small copy is right where buffers overlap. */
-static inline bool may_overlap(const char* small) {
-    (void)small;
-    return true;
 }
 
 #endif

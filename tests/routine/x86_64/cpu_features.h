@@ -1,4 +1,4 @@
-/* Which CPU features there are that copies of x86-64 may need, and what names of copies tell. */
+/* Which CPU features there are that copies of x86-64 may need. */
 #ifndef ASTEROPE_CPU_FEATURES_H
 #define ASTEROPE_CPU_FEATURES_H
 
@@ -24,16 +24,6 @@ static bool cpu_has(const char* feature) {
     if (strcmp(feature, "bmi2") == 0) return __builtin_cpu_supports("bmi2");
     if (strcmp(feature, "sse4_1") == 0) return __builtin_cpu_supports("sse4.1");
     return strcmp(feature, "") == 0;
-}
-
-/* Whether a small copy leaves bytes of a register out by a mask, which may lie in a guard page. */
-static inline bool masks(const char* small) {
-    return strncmp(small, "masked ", 7) == 0;
-}
-
-/* Whether a small copy is right where buffers overlap: rep movsb copies upwards only. */
-static inline bool may_overlap(const char* small) {
-    return strncmp(small, "rep ", 4) != 0;
 }
 
 #endif
