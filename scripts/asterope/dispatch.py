@@ -12,6 +12,7 @@ from . import spaces
 from .faults import BadInput, one_line
 from .profile import Profile, load_profile
 from .render import parts_of, rendered, shared_parts
+from .spaces.kinds import OTHERS
 
 # What runs where no profile does; ASTEROPE_PROFILE knows it by this name.
 FALLBACK = "fallback"
@@ -68,10 +69,11 @@ def render_dispatch(
     render_routine() has it."""
     routines = [_parts(name, profile, prefix, by_place) for name, profile in profiles.items()]
     shared = shared_parts(routines, fallback=True)
-    functions = _functions(shared["intents"], shared["sets"])
+    functions = _functions(shared["intents"], (one.name for one in shared["others"]))
     for routine in routines:
-        # callers who know more than this profile does get its memcpy; memset is the fallback's
-        routine["lacking"] = [name for name in functions if name not in routine["functions"]]
+        # callers who know more than this profile does get its memcpy; others are the fallback's
+        routine["lacking"] = {*functions}.difference(routine["functions"])
+        routine["left"] = routine["lacking"].intersection(one.name for one in OTHERS)
     architecture = next(iter(profiles.values())).architecture
     context = {
         **shared,
@@ -130,17 +132,19 @@ def _parts(name: str, profile: Profile, prefix: str, by_place: int) -> dict[str,
         "name": name,
         "symbol": _symbol(name),
         "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
-        "functions": _functions(routine["intent_steps"], routine["memset"] is not None),
+        "functions": _functions(
+            routine["intent_steps"], (other["name"] for other in routine["others"])
+        ),
         "cpu": _cpu(
             cpu, routine["needs_of_all"], 2 ** spaces.of(profile.architecture).STEPPING_BITS
         ),
     }
 
 
-def _functions(intents: Iterable[str], sets: bool) -> list[str]:
+def _functions(intents: Iterable[str], others: Iterable[str]) -> list[str]:
     """What is there without -DASTEROPE_THREADS, without the prefix."""
-    functions = ["memcpy", *(f"memcpy_{intent}" for intent in intents), "mempcpy", "memmove"]
-    return [*functions, "memset"] if sets else functions
+    by_intent = (f"memcpy_{intent}" for intent in intents)
+    return ["memcpy", *by_intent, "mempcpy", "memmove", *others]
 
 
 def _cpu(cpu: Mapping[str, Any], needs: Sequence[str], no_stepping: int) -> dict[str, Any]:

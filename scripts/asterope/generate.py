@@ -16,7 +16,7 @@ from .profile import Profile, load_profile
 from .profile_places import profile_to_read
 from .provisional import doubt_of, warning
 from .render import render_routine, what_is_missing
-from .spaces.kinds import MEMSET
+from .spaces.kinds import OTHERS
 
 PROGRAM = "asterope-generate"
 
@@ -115,18 +115,20 @@ def _read(arguments: argparse.Namespace) -> tuple[_Render, dict[str | Path, Prof
         profiles = load_profiles(arguments.profile)
         count = len(profiles)
         held = f"{count} profile{'s' if count > 1 else ''}: {', '.join(profiles)}"
-        lacking = [name for name, profile in profiles.items() if not profile.has(MEMSET)]
-        if lacking:
-            held += f"; no memset in {', '.join(lacking)}"
+        for one in OTHERS:
+            lacking = [name for name, profile in profiles.items() if not profile.has(one.name)]
+            if lacking:
+                held += f"; no {one.name} in {', '.join(lacking)}"
         by_path = dict(zip(arguments.profile, profiles.values()))
         return (lambda least: render_dispatch(profiles, prefix, least)), by_path, held
     path = profile_to_read(arguments.profile[0] if arguments.profile else None)
     profile = load_profile(path)
     held = f"{len(profile.of('pipelines'))} intervals"
-    if sets := profile.of("pipelines", MEMSET):
-        held += f", {len(sets)} of memset"
-    else:
-        held += ", no memset: the profile has none"
+    for one in OTHERS:
+        if choices := profile.of("pipelines", one.name):
+            held += f", {len(choices)} of {one.name}"
+        else:
+            held += f", no {one.name}: the profile has none"
     return (lambda least: render_routine(profile, prefix, least)), {path: profile}, held
 
 

@@ -25,6 +25,7 @@ class Workload:
     prepares: str
     cached: tuple[str, ...]
     where: str = ""
+    title: str = ""
     level: int = 0
     from_bytes: int = 0
     to_bytes: int = 0
@@ -59,6 +60,7 @@ WORKLOADS = tuple(
 FAMILIES = tuple(dict.fromkeys(workload.family for workload in WORKLOADS))
 
 TEXTS = {workload.name: workload.text for workload in WORKLOADS}
+TITLES = {workload.name: workload.title for workload in WORKLOADS}
 
 
 def chosen(column: str, family: str = "one size") -> tuple[Workload, ...]:
@@ -84,7 +86,7 @@ def _cpp(value: Any) -> str:
 
 
 def _cpp_row(workload: Workload) -> str:
-    left_to_python = ("name", "timed_by", "family", "prepares", "cached")
+    left_to_python = ("name", "timed_by", "family", "title", "prepares", "cached")
     columns = [f".family = WorkloadFamily::{workload.family.replace(' ', '_')}"]
     columns += [f".{side}_cached = {_cpp(side in workload.cached)}" for side in SIDES]
     columns += [

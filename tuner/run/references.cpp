@@ -35,14 +35,15 @@ std::string library_of(const std::string& text) {
     return text.substr(0, symbols ? colon : text.npos);
 }
 
-/// The operation's symbol; empty: it is none of that operation.
+/// The operation's symbol, which has its place in kOperations; empty: it is none of that operation.
 std::string symbol_of(const std::string& text, Operation operation) {
     const std::size_t end = library_of(text).size();
     if (end == text.size()) return name_of(operation); // the libraries' own names
     const std::string symbols = text.substr(end + 1);
-    const std::size_t comma = symbols.find(',');
-    if (operation == Operation::copy) return symbols.substr(0, comma);
-    return comma == symbols.npos ? "" : symbols.substr(comma + 1);
+    const auto each = split(symbols, ',');
+    if (each.size() > kOperations.size()) return symbols; // which no library has
+    const auto place = static_cast<std::size_t>(operation);
+    return place < each.size() ? std::string(each[place]) : "";
 }
 
 template <class Function>

@@ -133,6 +133,7 @@ struct asterope_space {
     /* The names of the plain ones, which win where noise hid which is the fastest: as tables and
      * logs write a candidate, "XMM T T none 0 0", and a small copy. */
     const char *plain, *plain_small;
+    void (*libc)(void); /* libc's own, which is what no compiler here sees */
 };
 
 extern const struct asterope_space asterope_copies; /* memcpy's */

@@ -49,28 +49,18 @@ asterope_small_candidate small_function(const TimedCopy& copy) {
     return reinterpret_cast<asterope_small_candidate>(reinterpret_cast<void*>(copy.function));
 }
 
-// volatile: a compiler that knows that this is memcpy could expand or drop the calls
 CopyFunction libc_copy() {
-    static void* (*volatile copy)(void*, const void*, std::size_t) = std::memcpy;
-    return as_copy(copy);
+    return libc_of(Operation::copy);
 }
 
+// volatile: a compiler that knows that this is memmove could expand or drop the calls
 CopyFunction libc_move() {
     static void* (*volatile move)(void*, const void*, std::size_t) = std::memmove;
     return as_copy(move);
 }
 
-namespace {
-
-CopyFunction libc_set() {
-    static void* (*volatile set)(void*, int, std::size_t) = std::memset;
-    return as_copy(set);
-}
-
-} // namespace
-
 CopyFunction libc_of(Operation operation) {
-    return operation == Operation::set ? libc_set() : libc_copy();
+    return as_copy(facts_of(operation).space->libc);
 }
 
 } // namespace asterope

@@ -77,22 +77,9 @@ def file_name(text: str) -> str:
     return "".join(c if (c.isascii() and c.isalnum()) or c == "_" else "-" for c in text)
 
 
-# Short enough for the title of a panel.
-SITUATIONS = {
-    "hot": "Both sides cached",
-    "hot_read": "Both sides cached, the copy read at once",
-    "cold": "Neither side cached",
-    "consume": "Neither side cached, the copy read at once",
-    "produce": "The source just written",
-    "fetch": "Into one buffer again and again",
-    "fresh": "Into memory just mapped",
-    "fresh_hot": "From the cache into memory just mapped",
-}
-
-
 def in_words(chart: Chart) -> str:
     """What surrounds the copies of a chart, and its name: `Neither side cached (cold)`."""
-    situation = SITUATIONS.get(chart.workload)
+    situation = workloads.TITLES.get(chart.workload)
     return f"{situation} ({chart.name})" if situation else chart.name
 
 

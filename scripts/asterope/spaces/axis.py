@@ -104,11 +104,13 @@ class Axis:
 class Copy:
     """A copy of any kind: a value on each of the kind's axes.
 
-    `loads`: a set is a copy without them.
+    `loads`: a set is a copy without them. `stem`: what the names of an operation's functions in C
+    have behind the prefix.
     """
 
     AXES: ClassVar[tuple[Axis, ...]]
     loads: ClassVar[bool] = True
+    stem: ClassVar[str] = "copy"
 
     @property
     def name(self) -> str:

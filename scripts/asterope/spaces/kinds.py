@@ -15,17 +15,33 @@ MEMCPY, MEMSET = "memcpy", "memset"
 
 @dataclass(frozen=True)
 class Operation:
-    """What the tuner's C has of one: its `space` of copies, and the `function` that is one."""
+    """What the tuner's C has of one: its `space` of copies, and the `function` that is one.
+
+    Of its function in routines, what their header `says`; memcpy's says more. `mapped`: places of a
+    program's calls may choose its way (--places). `libc`: what libc has that does as much, where
+    that has another name.
+    """
 
     name: str
     space: str
     function: str
+    says: str = ""
+    mapped: bool = True
+    libc: str = ""
 
 
 OPERATIONS = (
     Operation(MEMCPY, "copies", "candidate"),
-    Operation(MEMSET, "sets", "set_candidate"),
+    Operation(
+        MEMSET,
+        "sets",
+        "set_candidate",
+        "Sets `bytes` from `destination` on to the byte `value`. Returns `destination`.",
+    ),
 )
+
+# Those of which routines have a function that is all of it; of memcpy they have several.
+OTHERS = OPERATIONS[1:]
 
 # Those that may sense, and that are chosen by intent as well.
 SENSING = (MEMCPY, "pipelines")

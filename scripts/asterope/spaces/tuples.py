@@ -121,6 +121,7 @@ def classes(
     vectors: tuple[str, ...],
     whole: tuple[str, ...],
     edges: tuple[str, ...] | None = None,
+    stem: str = "copy",
 ) -> Any:
     """The class Tuple of a space, in `module`, and its VARIANT: frozen, with a field for each axis.
 
@@ -128,7 +129,7 @@ def classes(
     their defaults, and without lt it is one of sets. `vectors`: the register types that are plain
     loads and stores; `whole`: those of which one instruction, or a sequence that belongs together,
     does the whole copy; `edges`: those that move a few bytes by themselves, where others leave that
-    to another type; all of `vectors` where it is missing.
+    to another type; all of `vectors` where it is missing; `stem`: as a Copy has it.
     """
     variant_axes = tuple(one for one in axes if one.stage in ("", one.field))
     own = [one.field for one in axes]
@@ -141,6 +142,7 @@ def classes(
         "VECTORS": vectors,
         "EDGES": vectors if edges is None else edges,
         "WHOLE": whole,
+        "stem": stem,
         "__module__": module,
         **lacks,
     }

@@ -36,7 +36,7 @@ class _SmallSet(_SmallCopy):
             "bound": "In bytes: larger sets take a pipeline.",
         },
     )
-    loads = False
+    loads, stem = False, "set"
 
 
 def _why_no_small(shape: str, rt: str, order: str, bound: int) -> str | None:

@@ -41,7 +41,15 @@ AXES = (
 # In which order variants are counted, the last one fastest: ties are broken in this order.
 _NESTING = ("pw", "tb", "st", "rt")
 
-Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, vectors=VECTORS, whole=(MOPS,), edges=("Q",))
+Tuple = tuples.classes(
+    __name__,
+    AXES,
+    AXES_OF_COPIES,
+    vectors=VECTORS,
+    whole=(MOPS,),
+    edges=("Q",),
+    stem="set",
+)
 
 # Stores and nothing else, on any AArch64 CPU: what sets where the CPU lacks what the winners need,
 # and where noise hid which set is the fastest.

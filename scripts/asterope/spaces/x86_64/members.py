@@ -62,7 +62,7 @@ class _SmallSet(_SmallCopy):
             "bound": "In bytes: larger sets take a pipeline.",
         },
     )
-    loads = False
+    loads, stem = False, "set"
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ AXES = (
 # In which order variants are counted, the last one fastest: ties are broken in this order.
 _NESTING = ("pw", "tb", "st", "rt")
 
-Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, vectors=VECTORS, whole=WHOLE)
+Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, vectors=VECTORS, whole=WHOLE, stem="set")
 
 # Stores and nothing else, on any x86-64 CPU: what sets where the CPU lacks what the winners need,
 # and where noise hid which set is the fastest.
