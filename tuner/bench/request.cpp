@@ -39,9 +39,9 @@ const struct SuiteSizes {
     {"threads", "1K,8K,64K,512K,4M,32M", false, false},
 };
 
-std::vector<Workload> workloads_of(const Objective& objective) {
+std::vector<Workload> workloads_of(const Weights& weights) {
     std::vector<Workload> workloads;
-    for (const auto& [workload, weight] : objective.weights) workloads.push_back(workload);
+    for (const auto& [workload, weight] : counting(weights)) workloads.push_back(workload);
     return workloads;
 }
 
@@ -50,32 +50,13 @@ std::vector<Workload> workloads_of(const Objective& objective) {
 std::vector<Workload> workloads_named(const std::string& name, Operation operation) {
     const std::vector<Workload> of_sets(kSets.begin(), kSets.end());
     if (name == "balanced" && !facts_of(operation).reads) return of_sets;
-    if (name == "balanced") return workloads_of(parse_objective(name));
+    if (name == "balanced") return workloads_of(parse_objective(name).weights);
     const std::optional<Workload> single = find_workload(name);
     if (!single) return {};
     const bool timed = facts_of(operation).reads
                            ? facts_of(*single).family == WorkloadFamily::one_size
                            : contains(of_sets, *single);
     return timed ? std::vector{*single} : std::vector<Workload>{};
-}
-
-/// What a routine was tuned for. Where copies were tuned by weights, they are measured as balanced.
-std::vector<Workload> workloads_of(const Profile& profile, Operation operation) {
-    const std::string& name = profile.search.workload;
-    std::vector<Workload> workloads;
-    if (operation == Operation::copy && !name.empty()) {
-        workloads = workloads_named(name, operation);
-        if (workloads.empty()) {
-            workloads = workloads_of(parse_objective(name == "weights" ? "balanced" : name));
-        }
-        return workloads;
-    }
-    const auto weights = profile.search.weights.find(operation);
-    if (operation == Operation::copy || weights == profile.search.weights.end()) return workloads;
-    for (const auto& [workload, weight] : weights->second) {
-        if (weight > 0) workloads.push_back(workload);
-    }
-    return workloads;
 }
 
 /// Throws BadInput where a workload is named that none of the sizes is timed under.
@@ -186,7 +167,9 @@ Request read_request(const Options& options) {
     if (!options.sizes.empty()) named = parse_size_list(options.sizes);
     if (!options.profile.empty()) {
         const Profile profile = read_profile(options.profile);
-        if (request.workloads.empty()) request.workloads = workloads_of(profile, operation);
+        if (request.workloads.empty()) {
+            request.workloads = workloads_of(value_in(profile.search.weights, operation));
+        }
         of_profile = profile.sizes(operation);
         if (of_profile.empty()) {
             throw BadInput("profile " + options.profile +
