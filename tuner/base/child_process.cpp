@@ -20,6 +20,8 @@
 
 namespace asterope {
 
+using Clock = std::chrono::steady_clock;
+
 Pipe::Pipe() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -29,21 +31,23 @@ Pipe::Pipe() {
     writing = Descriptor(ends[1]);
 }
 
-WrittenText read_until_end(int pipe, double seconds) {
-    using Clock = std::chrono::steady_clock;
-    constexpr std::size_t kLongest = std::size_t{1} << 20;
-    const auto until = Clock::now() + std::chrono::duration<double>(seconds);
-    WrittenText written{"", false};
-    while (written.text.size() < kLongest) {
+bool wait_to_read(int file, Clock::time_point until) {
+    for (;;) {
+        throw_if_interrupted();
         const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-        pollfd waiting{pipe, POLLIN, 0};
-        const int ready = left.count() <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(left.count()));
-        if (ready < 0 && errno == EINTR) {
-            throw_if_interrupted(); // the child ends with this process
-            continue;
-        }
-        if (ready <= 0) break;
+            std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+        pollfd waiting{file, POLLIN, 0};
+        const int ready = left <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(left));
+        if (ready >= 0 || errno != EINTR) return ready > 0;
+    }
+}
+
+WrittenText read_until_end(int pipe, double seconds) {
+    constexpr std::size_t kLongest = std::size_t{1} << 20;
+    const auto patience = std::chrono::duration<double>(seconds);
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
+    WrittenText written{"", false};
+    while (written.text.size() < kLongest && wait_to_read(pipe, until)) {
         char piece[4096];
         const ssize_t count = read(pipe, piece, sizeof piece);
         if (count < 0 && errno == EINTR) continue;

@@ -2,6 +2,7 @@
 // through a pipe, and ends at the latest with the process that started it; another program.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -18,6 +19,10 @@ struct Pipe {
     Pipe();
     Descriptor reading, writing;
 };
+
+/// Waits until there is something to read, or an end; false where `until` comes first. Throws
+/// Interrupted.
+bool wait_to_read(int file, std::chrono::steady_clock::time_point until);
 
 /// What a process writes into a pipe, until its end or until the time is up; at most 1 MiB.
 struct WrittenText {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 
@@ -39,12 +40,7 @@ std::size_t parse_size(std::string_view text) {
 
 std::vector<std::size_t> parse_size_list(std::string_view text) {
     std::vector<std::size_t> sizes;
-    for (;;) {
-        const std::size_t comma = text.find(',');
-        sizes.push_back(parse_size(text.substr(0, comma)));
-        if (comma == std::string_view::npos) break;
-        text.remove_prefix(comma + 1);
-    }
+    for (const std::string_view one : split(text, ',')) sizes.push_back(parse_size(one));
     std::ranges::sort(sizes);
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     return sizes;

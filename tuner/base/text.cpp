@@ -34,6 +34,15 @@ std::string_view trim(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
+std::vector<std::string_view> split(std::string_view text, char mark) {
+    std::vector<std::string_view> parts;
+    for (std::size_t end; (end = text.find(mark)) != text.npos; text.remove_prefix(end + 1)) {
+        parts.push_back(text.substr(0, end));
+    }
+    parts.push_back(text);
+    return parts;
+}
+
 std::string wrapped(const std::string& text) {
     constexpr std::size_t kWidth = 100;
     std::istringstream words(text);

@@ -1,10 +1,11 @@
-// Small things that are done with text: trimmed, wrapped, put in columns, written as printf does,
-// hashed, compared, and made fit for profiles.
+// Small things that are done with text: trimmed, split, joined, wrapped, put in columns, written as
+// printf does, hashed, compared, and made fit for profiles.
 #pragma once
 
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,6 +25,20 @@ namespace asterope {
 
 /// Without blanks at both ends.
 std::string_view trim(std::string_view text);
+
+/// The parts between these marks; of a text without one, all of it.
+std::vector<std::string_view> split(std::string_view text, char mark);
+
+/// What `text` makes of each element, and `between` two of them.
+template <class List, class Text>
+std::string joined(const List& list, Text text, const char* between = ", ") {
+    std::string all;
+    for (const auto& one : list) {
+        if (!all.empty()) all += between;
+        all += std::invoke(text, one);
+    }
+    return all;
+}
 
 /// Lines of at most 100 characters, those behind the first indented.
 std::string wrapped(const std::string& text);

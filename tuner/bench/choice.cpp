@@ -6,6 +6,7 @@
 #include "base/command_line.hpp"
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/watched_run.hpp"
 #include "bench/cell.hpp"
 #include "timing/correctness.hpp"
@@ -116,11 +117,7 @@ std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
     std::vector<std::string> asked;
     for (const std::string& text : peers) {
         if (contains(text, '=')) continue;
-        for (std::size_t begin = 0; begin <= text.size();) {
-            const std::size_t end = std::min(text.find(',', begin), text.size());
-            asked.emplace_back(text.substr(begin, end - begin));
-            begin = end + 1;
-        }
+        for (const std::string_view name : split(text, ',')) asked.emplace_back(name);
     }
     if (asked == std::vector<std::string>{"all"}) return known;
     for (const std::string& name : asked) {

@@ -101,13 +101,8 @@ Column floors() {
 
 /// "avx_streaming_prefetch" in lines: "avx", "streaming", "prefetch".
 std::vector<std::string> words_of(const std::string& name) {
-    std::vector<std::string> words;
-    for (std::size_t begin = 0; begin <= name.size();) {
-        const std::size_t end = std::min(name.find('_', begin), name.size());
-        words.push_back(name.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return words;
+    const std::vector<std::string_view> words = split(name, '_');
+    return {words.begin(), words.end()};
 }
 
 /// A row for as many cells as there are columns: the ratio of the routine, and the floor where the

@@ -9,6 +9,7 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "diagnose/sections.hpp"
 #include "machine/affinity.hpp"
@@ -37,11 +38,7 @@ struct Request {
 
 /// "working_set, critical_stride, ...": those there are, in the order in which they run.
 std::string section_names() {
-    std::string names;
-    for (const NamedSection& section : kSections) {
-        names += (names.empty() ? "" : ", ") + std::string(section.name);
-    }
-    return names;
+    return joined(kSections, &NamedSection::name);
 }
 
 /// The sections to run, in their own order. Throws BadInput for a name that is none of theirs.

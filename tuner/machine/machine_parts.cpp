@@ -107,10 +107,8 @@ std::set<std::string> feature_set(const json& features) {
     return names;
 }
 
-std::string joined(const std::set<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
-    return text;
+std::string in_a_row(const std::set<std::string>& names) {
+    return joined(names, std::identity(), " ");
 }
 
 using Parts = std::map<std::string, std::string>;
@@ -131,7 +129,7 @@ Parts deciding_parts(const json& machine) {
     add_members(parts, "cpu.", cpu, {"vendor", "family", "model", "stepping"});
     add_members(parts, "", machine, {"cpus", "hypervisor", "libc"});
     if (const json& features = member(cpu, "features"); !features.is_null())
-        parts["cpu.features"] = joined(feature_set(features));
+        parts["cpu.features"] = in_a_row(feature_set(features));
     if (const json& memory = member(machine, "memory_bytes"); !memory.is_null())
         parts["memory"] = gib_text(memory);
     if (const json& caches = member(machine, "caches"); caches.is_array())
@@ -159,13 +157,11 @@ Parts module_parts(const json& machine) {
 
 /// "Cortex-A55 r1p0 (0-3), Cortex-A76 r3p0 (4-7)".
 std::string kinds_of(const json& cpu) {
-    std::string text;
     const json& kinds = member(cpu, "kinds");
-    if (!kinds.is_array()) return text;
-    for (const json& kind : kinds)
-        text += (text.empty() ? "" : ", ") + text_of(member(kind, "brand")) + " (" +
-                text_of(member(kind, "cpus")) + ')';
-    return text;
+    if (!kinds.is_array()) return "";
+    return joined(kinds, [](const json& kind) {
+        return text_of(member(kind, "brand")) + " (" + text_of(member(kind, "cpus")) + ')';
+    });
 }
 
 /// What routine updates and other programs change, and which CPUs are of another kind than the one
@@ -196,9 +192,9 @@ std::string feature_difference(const json& recorded, const json& current) {
     std::set_difference(here.begin(), here.end(), there.begin(), there.end(),
                         std::inserter(only_here, only_here.end()));
     std::string line = "cpu.features:";
-    if (!only_there.empty()) line += " " + joined(only_there) + " only in the profile";
+    if (!only_there.empty()) line += " " + in_a_row(only_there) + " only in the profile";
     if (!only_there.empty() && !only_here.empty()) line += ",";
-    if (!only_here.empty()) line += " " + joined(only_here) + " only here";
+    if (!only_here.empty()) line += " " + in_a_row(only_here) + " only here";
     return line;
 }
 

@@ -7,28 +7,16 @@
 
 namespace asterope::profile_fields {
 
-inline std::string text_of(const std::string& name) {
-    return name;
-}
-
-inline std::string text_of(Workload workload) {
-    return name_of(workload);
-}
-
-inline std::string text_of(Step step) {
-    return title_of(step);
-}
-
-inline std::string text_of(Operation operation) {
-    return name_of(operation);
-}
-
-inline std::string text_of(ChoiceKind kind) {
-    return facts_of(kind).name;
-}
-
-inline std::string text_of(Disturbance disturbance) {
-    return name_of(disturbance);
+template <Word T> std::string text_of(const T& word) {
+    if constexpr (std::same_as<T, std::string>) {
+        return word;
+    } else if constexpr (std::same_as<T, Step>) {
+        return title_of(word);
+    } else if constexpr (std::same_as<T, ChoiceKind>) {
+        return facts_of(word).name;
+    } else {
+        return name_of(word);
+    }
 }
 
 /// Digits of logs: a replay computes with the very numbers that its search had.

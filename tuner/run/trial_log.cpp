@@ -176,6 +176,11 @@ BadInput cannot_write(const std::filesystem::path& path) {
     return BadInput("cannot write the log " + path.string() + ": " + std::strerror(errno));
 }
 
+/// As a line has it.
+template <class T> std::string line_of(const T& value) {
+    return profile_fields::write(value, profile_fields::kAllDigits).dump();
+}
+
 BadInput is_being_written(const std::filesystem::path& path) {
     return BadInput("the log " + path.string() +
                     " is being written by another run: wait for its end, or name another log");
@@ -262,17 +267,16 @@ void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
 }
 
 void TrialLogWriter::write(const ProbeKey& key, const ProbeTicks& ticks) {
-    write_line(profile_fields::write(std::pair(key, ticks), profile_fields::kAllDigits).dump());
+    write_line(line_of(std::pair(key, ticks)));
 }
 
 void TrialLogWriter::write(std::size_t size, Workload workload, const Calibration& calibration) {
     const Calibrated whole{{size, workload}, calibration};
-    write_line(profile_fields::write(whole, profile_fields::kAllDigits).dump());
+    write_line(line_of(whole));
 }
 
 void TrialLogWriter::write(const std::vector<Disturbance>& hits) {
-    write_line(
-        ordered_json{{"hit", profile_fields::write(hits, profile_fields::kAllDigits)}}.dump());
+    write_line("{\"hit\":" + line_of(hits) + '}');
 }
 
 void TrialLogWriter::resumed(const std::string& when) {
@@ -280,7 +284,7 @@ void TrialLogWriter::resumed(const std::string& when) {
 }
 
 void TrialLogWriter::finish(const LogEnd& end) {
-    write_line(profile_fields::write(end, profile_fields::kAllDigits).dump());
+    write_line(line_of(end));
 }
 
 void TrialLogWriter::write_line(const std::string& text) {

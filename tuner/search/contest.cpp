@@ -184,15 +184,12 @@ void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
         const bool timed = std::isfinite(scores.plain[i]);
         if (timed && !v.whole && size <= short_way(v)) alike[v.rt].push_back(i);
     }
-    const auto share = [](std::vector<double>& values, const std::vector<std::size_t>& places) {
-        if (values.empty()) return;
-        double sum = 0;
-        for (const std::size_t i : places) sum += values[i];
-        for (const std::size_t i : places) values[i] = sum / static_cast<double>(places.size());
-    };
     for (const auto& [rt, places] : alike) {
-        share(scores.plain, places);
-        for (std::vector<double>& values : scores.sensed) share(values, places);
+        double sum = 0;
+        for (const std::size_t i : places) sum += scores.plain[i];
+        for (const std::size_t i : places) {
+            scores.plain[i] = sum / static_cast<double>(places.size());
+        }
     }
 }
 

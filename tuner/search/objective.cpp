@@ -8,6 +8,7 @@
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 
@@ -60,8 +61,7 @@ const Workload* find_tunable(std::string_view name) {
 Weights parse_weights(std::string_view text) {
     std::map<Workload, double> given;
     double largest = 0;
-    for (std::string_view rest = text;;) {
-        const std::string_view item = rest.substr(0, rest.find(','));
+    for (const std::string_view item : split(text, ',')) {
         const auto refuse = [&](const std::string& why) {
             return BadInput("weight '" + std::string(item.substr(0, 40)) + "' " + why);
         };
@@ -84,8 +84,6 @@ Weights parse_weights(std::string_view text) {
                          " one number at most");
         }
         largest = std::max(largest, weight);
-        if (item.size() == rest.size()) break;
-        rest.remove_prefix(item.size() + 1);
     }
     if (largest == 0) {
         throw BadInput("weights '" + std::string(text.substr(0, 80)) + "' are all 0: give one of " +

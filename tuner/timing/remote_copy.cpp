@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
 #include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/cpu.hpp"
 #include "machine/libc.hpp"
@@ -65,20 +65,10 @@ template <class Message> bool receive_message(int socket, Message& message) {
 /// Waits until there is an answer, or the other end is gone. Throws Failure where it takes longer
 /// than so many seconds; Interrupted.
 void await_answer(int socket, int patience) {
-    using Clock = std::chrono::steady_clock;
-    const auto deadline = Clock::now() + std::chrono::seconds(patience);
-    for (;;) {
-        throw_if_interrupted();
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        pollfd waiting{socket, POLLIN, 0};
-        const int ready = poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(0, left)));
-        if (ready > 0 || (ready < 0 && errno != EINTR)) return;
-        if (left <= 0) {
-            throw Failure("the process that times glibc's tunables has not answered for " +
-                          std::to_string(patience) + " seconds: it hangs, or was stopped");
-        }
-    }
+    const auto now = std::chrono::steady_clock::now();
+    if (wait_to_read(socket, now + std::chrono::seconds(patience))) return;
+    throw Failure("the process that times glibc's tunables has not answered for " +
+                  std::to_string(patience) + " seconds: it hangs, or was stopped");
 }
 
 /// Waits for a request, so long as one can come, and answers it with what `work` makes of it.
@@ -123,9 +113,7 @@ LibcThresholds thresholds_here() {
 /// The opposite of tunables_text.
 LibcThresholds parse_thresholds(std::string_view text) {
     LibcThresholds thresholds;
-    while (!text.empty()) {
-        const std::string_view one = text.substr(0, text.find(':'));
-        text.remove_prefix(std::min(text.size(), one.size() + 1));
+    for (const std::string_view one : split(text, ':')) {
         const std::size_t sign = one.find('=');
         if (sign == std::string_view::npos || one.substr(0, kGroup.size()) != kGroup) continue;
         std::size_t value = 0;
@@ -152,12 +140,10 @@ LibcThresholds parse_thresholds(std::string_view text) {
 } // namespace
 
 std::string tunables_text(const LibcThresholds& thresholds) {
-    std::string text;
-    for (const auto& [name, bytes] : thresholds) {
-        if (!text.empty()) text += ':';
-        text += "glibc.cpu." + name + '=' + std::to_string(bytes);
-    }
-    return text;
+    const auto text = [](const auto& one) {
+        return std::string(kGroup) + one.first + '=' + std::to_string(one.second);
+    };
+    return joined(thresholds, text, ":");
 }
 
 std::string tunables_variable(const LibcThresholds& thresholds) {

@@ -123,7 +123,7 @@ class SequentialReader {
     std::size_t position_ = 0;
     std::uint64_t blocks_ = 0, due_ = 0; ///< blocks come to so far, and which one is a miss next
     RandomStream random_{1};
-    std::unique_ptr<char, decltype(&free_buffer)> buffer_;
+    UserBuffer buffer_;
 };
 
 } // namespace asterope

@@ -21,17 +21,6 @@
 
 namespace asterope {
 
-namespace {
-
-/// Memory of a user's own. Throws Failure where there is none.
-std::unique_ptr<char, decltype(&free_buffer)> user_memory(std::size_t bytes) {
-    auto* const memory = static_cast<char*>(allocate_buffer(bytes));
-    if (!memory) throw Failure("no memory for a message");
-    return {memory, free_buffer};
-}
-
-} // namespace
-
 MessagePair::MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes,
                          std::size_t message_bytes, int subscriber_cpu)
     : copiers_(std::move(copiers)), message_bytes_(message_bytes), ring_(ring_bytes, message_bytes),
@@ -49,7 +38,7 @@ void MessagePair::subscribe(int cpu, int answers) {
         MessageHeader& header = ring_.header(number);
         const Copier& copier = copiers_[static_cast<std::size_t>(header.copier)];
         header.seen = ticks();
-        const auto user = user_memory(header.bytes);
+        const auto user = user_buffer(header.bytes);
         copier.take(user.get(), ring_.payload(number), header.bytes, 0);
         header.copied = ticks();
         header.right = read_copy(user.get(), header.bytes) == header.sum;
@@ -63,7 +52,7 @@ void MessagePair::subscribe(int cpu, int answers) {
 
 MessageTimes MessagePair::run(const std::string& name, unsigned settling, unsigned timed) {
     const auto found = std::ranges::find(copiers_, name, &Copier::name);
-    const auto user = user_memory(message_bytes_);
+    const auto user = user_buffer(message_bytes_);
     bool right = true;
     std::vector<double> publish, take, read, total;
     for (unsigned i = 0; i < settling + timed; ++i) {

@@ -5,13 +5,24 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
 
 namespace asterope {
 
 inline constexpr std::size_t kPageBytes = 4096;
 
-/// `bytes` from the beginning of a page; null where there is no memory. To be given back to
-/// free_buffer.
+inline void free_buffer(char* buffer) {
+    void* memory;
+    std::memcpy(&memory, buffer - sizeof memory, sizeof memory);
+    std::free(memory);
+}
+
+using UserBuffer = std::unique_ptr<char, decltype(&free_buffer)>;
+
+/// `bytes` from the beginning of a page. Throws Failure where there is no memory.
 ///
 /// malloc's large buffers begin 16 bytes past a page. What is copied there from the beginning of a
 /// page meets 4K aliasing, which costs some routines several times the copy (see
@@ -20,22 +31,15 @@ inline constexpr std::size_t kPageBytes = 4096;
 /// malloc's memory all the same, and not aligned_alloc's: of the same size again and again, malloc
 /// keeps it, where glibc's aligned_alloc maps it anew each time. The page faults would be most of
 /// what is timed.
-inline void* allocate_buffer(std::size_t bytes) {
+inline UserBuffer user_buffer(std::size_t bytes) {
     void* const memory = std::malloc(bytes + 2 * kPageBytes);
-    if (!memory) return nullptr;
+    if (!memory) throw Failure("no memory for a buffer of " + std::to_string(bytes));
     // the first page that leaves room for the pointer in front of it
     const auto least = reinterpret_cast<std::uintptr_t>(memory) + sizeof memory;
     const std::size_t skip = -least % kPageBytes;
     char* const buffer = static_cast<char*>(memory) + sizeof memory + skip;
     std::memcpy(buffer - sizeof memory, &memory, sizeof memory);
-    return buffer;
-}
-
-inline void free_buffer(void* buffer) {
-    if (!buffer) return;
-    void* memory;
-    std::memcpy(&memory, static_cast<char*>(buffer) - sizeof memory, sizeof memory);
-    std::free(memory);
+    return {buffer, free_buffer};
 }
 
 } // namespace asterope

@@ -95,11 +95,9 @@ Section working_set(const Context& context) {
         section.cells.push_back(std::move(cells));
         section.rows.push_back(std::move(row));
     }
-    std::string caches;
-    for (const Cache& cache : context.machine.caches) {
-        caches += (caches.empty() ? "L" : ", L") + std::to_string(cache.level) + ' ' +
-                  format_size(cache.bytes);
-    }
+    const std::string caches = joined(context.machine.caches, [](const Cache& cache) {
+        return 'L' + std::to_string(cache.level) + ' ' + format_size(cache.bytes);
+    });
     if (!caches.empty()) section.notes.push_back("caches: " + caches);
     if (libc_rates.back().first != "memory") {
         section.notes.push_back(
