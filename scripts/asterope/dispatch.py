@@ -132,9 +132,7 @@ def _parts(name: str, profile: Profile, prefix: str, by_place: int) -> dict[str,
         "name": name,
         "symbol": _symbol(name),
         "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
-        "functions": _functions(
-            routine["intent_steps"], (other["name"] for other in routine["others"])
-        ),
+        "functions": _functions(routine["intent_steps"], [o["name"] for o in routine["others"]]),
         "cpu": _cpu(
             cpu, routine["needs_of_all"], 2 ** spaces.of(profile.architecture).STEPPING_BITS
         ),

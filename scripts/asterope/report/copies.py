@@ -30,9 +30,7 @@ from .style import (
     plain_log_axis,
     size_axis,
 )
-from .style import (
-    LIBC as LIBC_COLOUR,
-)
+from .style import LIBC as LIBC_COLOUR
 
 # Those that stand out: the routine, alone and over threads, and what it is compared with.
 FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)

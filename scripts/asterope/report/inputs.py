@@ -78,28 +78,16 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     return Inputs(**kinds)
 
 
-_AGAIN = "run asterope-prove --json again"
+def _kind(noun: str, program: str, format: str, version: int) -> Kind:
+    return Kind(noun, program, format, version, remedy=f"run {program} again")
+
+
 _KINDS = {
-    "bench": Kind(
-        *("file of bench results", "asterope-bench --json", "asterope-bench", 2),
-        remedy="run asterope-bench --json again",
-    ),
-    "proof": Kind(
-        *("file of asterope-prove --runs", "asterope-prove --json", "asterope-prove", 2),
-        remedy=_AGAIN,
-    ),
-    "trial": Kind(
-        *("trial of asterope-prove", "asterope-prove --json", "asterope-trial", 1),
-        remedy=_AGAIN,
-    ),
-    "check": Kind(
-        *("check", "asterope-tune check --measure --json", "asterope-check", 1),
-        remedy="run asterope-tune check --measure --json again",
-    ),
-    "diagnosis": Kind(
-        *("diagnosis", "asterope-tune diagnose --json", "asterope-diagnosis", 1),
-        remedy="run asterope-tune diagnose --json again",
-    ),
+    "bench": _kind("file of bench results", "asterope-bench --json", "asterope-bench", 2),
+    "proof": _kind("file of asterope-prove --runs", "asterope-prove --json", "asterope-prove", 2),
+    "trial": _kind("trial of asterope-prove", "asterope-prove --json", "asterope-trial", 1),
+    "check": _kind("check", "asterope-tune check --measure --json", "asterope-check", 1),
+    "diagnosis": _kind("diagnosis", "asterope-tune diagnose --json", "asterope-diagnosis", 1),
 }
 
 

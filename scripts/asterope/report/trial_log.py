@@ -149,7 +149,7 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
         raise BadInput(
             f"{where}: line {number}{column}: {_why(error)}: the log is damaged, leave it out"
         ) from None
-    reader.end()
+    reader.close()
     log.sizes = dict(sorted(log.sizes.items()))
     return log
 
@@ -217,13 +217,10 @@ class _Reader:
         elif "resumed" in fields:
             self._log.resumed += 1
 
-    def end(self) -> None:
-        self._close()
-
     def _step(self, name: object) -> None:
         if not isinstance(name, str) or not (name.isprintable() and len(name) < 80):
             raise ValueError("a step without a name")
-        self._close()
+        self.close()
         if name not in self._log.steps:
             self._log.steps.append(name)
         kind, _, size = name.partition(" ")
@@ -245,14 +242,14 @@ class _Reader:
         if name not in self._known:
             self._known[_candidate(name, self._log)] = name
         if key != self._round:
-            self._close()
+            self.close()
             self._round = key
         elif self._disturbed:  # it is timed once more: only the last try counts
             self._times.clear()
         self._disturbed = False
         self._times.append((self._known[name], ns))
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """A round has ended: its times become samples."""
         libc = [ns for name, ns in self._times if name == LIBC]
         if libc and self._size is not None and self._round is not None:
