@@ -23,6 +23,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from asterope import __version__, workloads  # noqa: E402
 from asterope.commands import COMMANDS  # noqa: E402
+from asterope.spaces.kinds import OPERATIONS  # noqa: E402
 
 # What the value of an option may be, where the command reads its words itself; a command's own
 # goes before that of all. A test finds each word in the text of the option.
@@ -33,7 +34,7 @@ WORDS = {
     "--suite": "workloads sizes misalignment mix fixed states overlap threads all balanced "
     + " ".join(workloads.names("name")),
     "--peer": "all list",
-    "--operation": "memcpy memset",
+    "--operation": " ".join(one.name for one in OPERATIONS),
     "--only": "working_set critical_stride misalignment aliasing store_forwarding huge_pages "
     "placement contents single_timings identical",
 }
