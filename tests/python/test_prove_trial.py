@@ -69,7 +69,7 @@ def test_a_slower_routine_is_found_named_and_advised_against(
 
 @pytest.mark.parametrize("option", ["--json", "--write"])
 def test_what_cannot_be_written_is_shown_all_the_same(prove, things: Path, option: str) -> None:
-    done = prove("--time", "3s", option, "/dev/full", "--", things / "program", 20_000)
+    done = prove("--time", "3s", option, "/dev/full", "--", things / "program", 200_000)
     assert only_error(done, 1) == (
         "asterope-prove: /dev/full: cannot write: No space left on device"
     )
@@ -209,9 +209,9 @@ def test_in_operation_the_program_runs_where_nothing_can_be_kept(
     if why == "no folder":
         (tmp_path / "build").mkdir()
         (tmp_path / "build" / "programs").touch()
-    command = ("sh", "-c", "exit ${LD_PRELOAD:-5}")
+    command = ("sh", "-c", "exit ${LD_PRELOAD:-$CODE}")
     settings = settings("--explore", 2, "--name", "own", "--", *command)
-    settings["env"]["ASTEROPE_BUILD_DIR"] = str(tmp_path / "build")
+    settings["env"].update(ASTEROPE_BUILD_DIR=str(tmp_path / "build"), CODE="5")
     done = subprocess.run(**settings, preexec_fn=limit if why == "no space" else None)
     assert done.returncode == 5 and done.stdout == ""
     assert done.stderr.endswith(": it runs without a trial\n") and done.stderr.count("\n") == 1

@@ -53,8 +53,8 @@ def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
     if (folder / programs.MAP).is_file() and (folder / programs.PRELOAD).is_file():
         ways.append(way_of_map((folder / programs.PRELOAD).resolve()))
     files = folder / programs.FIGURES / _key(ways)
-    kept = {"command": arguments.command, "ways": [_fields(way) for way in ways]}
-    write_files(files, {_WAYS: json.dumps(kept, indent=1) + "\n"})
+    kept = {"command": arguments.command, "ways": list(map(vars, ways))}
+    write_files(files, {_WAYS: json.dumps(kept, indent=1, default=str) + "\n"})
     if shutil.disk_usage(files).free < _ROOM:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(files))
     return environment(preloadable(find_library()), files.resolve(), ways, arguments.explore)
@@ -64,10 +64,6 @@ def _key(ways: Sequence[Way]) -> str:
     """Of ways that are the same: a library that was built anew has another."""
     lines = [f"{way.line} {way.library.stat().st_mtime_ns}" for way in ways]
     return f"{zlib.crc32(chr(10).join(lines).encode()):08x}"
-
-
-def _fields(way: Way) -> dict[str, object]:
-    return {**vars(way), "library": str(way.library)}
 
 
 def merge(arguments: argparse.Namespace) -> int:

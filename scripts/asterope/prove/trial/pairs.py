@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .blocks import Pair, Place
 from .statistics import MOST_LEFT_OUT, NEGLIGIBLE, Estimate, t_quantile
@@ -31,9 +31,6 @@ class Period:
     seconds: float
     within: float
     usual: float
-
-    def as_usual(self) -> Period:
-        return replace(self, seconds=self.within)
 
 
 Pairs = Mapping[Pair, tuple[Period, Period]]
@@ -112,9 +109,8 @@ def _of_phase(
     by pair what it contributes to their error."""
     # Each pair has its own level, whatever the program does then, and both of it share that.
     weights, differences, calls = {}, {}, 0.0
-    for pair, both in pairs.items():
-        first, second = map(Period.as_usual, both) if as_usual else both
-        rates = first.seconds / first.usual, second.seconds / second.usual
+    for pair, (first, second) in pairs.items():
+        rates = [(one.within if as_usual else one.seconds) / one.usual for one in (first, second)]
         # alike for both ways, as what takes longer has fewer calls in a period
         level, own = sum(rates) / 2, _in_both(first, second)
         differences[pair] = (rates[0] - rates[1]) / level

@@ -11,7 +11,7 @@ from ...command_line import DONE, FAILED, STALE, show
 from ...faults import Failure
 from ...record.symbols import name_functions
 from . import words
-from .blocks import Place
+from .blocks import LIMITS, Place
 from .document import document
 from .findings import Found
 from .mapping import map_of, wanted
@@ -70,7 +70,7 @@ def report(
             words.clock_line(found, tried.observed),
             *(["", table] if table else []),
             "",
-            *words.limits(tried.observed),
+            *(f"Note: {LIMITS[name]}." for name in sorted(tried.observed.limits)),
             *notes,
         ]
         if tried.stopped_by != "failure":

@@ -111,7 +111,8 @@ class Trial(Tried):
             longest = max(longest, time.monotonic() - start)
             now = time.monotonic()
             if now - since >= _BETWEEN * looked:
-                if not self.observed.places or self._copies_too_little():
+                is_hopeless = self.observed.runs >= _HOPELESS and self.found().gain is None
+                if not self.observed.places or is_hopeless:
                     self.stopped_by = ENDED
                     return
                 is_known, since = self.found().is_known, time.monotonic()
@@ -123,10 +124,6 @@ class Trial(Tried):
             if time.monotonic() - began + longest + looked > self.seconds:
                 self.stopped_by = TIME
                 return
-
-    def _copies_too_little(self) -> bool:
-        """So that no number of runs will tell."""
-        return self.observed.runs >= _HOPELESS and self.found().gain is None
 
     def _run(self, limit: float) -> bool:
         """Whether the command ended by itself within so many seconds."""

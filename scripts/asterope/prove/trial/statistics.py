@@ -36,14 +36,9 @@ class Estimate:
 # --- Distributions ---
 
 
-def normal_quantile(chance: float) -> float:
-    """Of the standard normal distribution."""
-    return NormalDist().inv_cdf(chance)
-
-
 def t_quantile(chance: float, freedom: int) -> float:
     """Of Student's distribution (Cornish and Fisher's expansion, good to 1 % from 5 degrees on)."""
-    z, n = normal_quantile(chance), freedom
+    z, n = NormalDist().inv_cdf(chance), freedom
     return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n * n)
 
 
@@ -124,7 +119,7 @@ def _excess(blocks: Sequence[Sequence[float]], limit: float) -> tuple[float, flo
 def _is_fair(excess: Mapping[str, tuple[float, float]]) -> bool:
     """Whether no way's longest intervals hold plainly more time than another's: by so many times
     what chance does, and so much of what its calls take."""
-    surely = normal_quantile(1 - _SUSPICIOUS / 2 / max(1, len(excess) ** 2))
+    surely = NormalDist().inv_cdf(1 - _SUSPICIOUS / 2 / max(1, len(excess) ** 2))
     for mean, error in excess.values():
         for other, other_error in excess.values():
             beyond = mean - other

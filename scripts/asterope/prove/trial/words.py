@@ -11,7 +11,7 @@ from ...place_map import counted
 from ...preload_link import preload_line
 from ...render import human_size
 from ..programs import to_map
-from .blocks import LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
+from .blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
 from .findings import FEW, MATTERS, Found, PlaceFound
 from .statistics import Estimate
 
@@ -182,7 +182,3 @@ def what_to_do(
     if _reach(gain) <= 2 * _SAME:
         return "Leave it: nothing to gain here."
     return "Not known yet: give it more --time, or a longer run."
-
-
-def limits(observed: Observed) -> list[str]:
-    return [f"Note: {LIMITS[name]}." for name in sorted(observed.limits)]
