@@ -93,6 +93,11 @@ TEST(CommonThreshold, is_shared_by_as_many_sizes_as_it_can_serve) {
          367,
          {0, 1, 2}},
         {{at(40, 50)}, 44, {0}},
+        // larger ones that are never cached; not what is cached there, what has another threshold,
+        // and what was not read
+        {{at(300, 300), at(40, 400), at(390, 400), at(500, 900), at(100, 110), Readings{}},
+         126,
+         {1, 2}},
     };
     for (const auto& [by_size, ticks, sizes] : cases) {
         const auto found = common_threshold(by_size);

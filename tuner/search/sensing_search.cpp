@@ -64,6 +64,12 @@ std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_
         SharedThreshold found = shared_below(own, one.cached_ticks);
         if (!most || found.sizes.size() > most->sizes.size()) most = std::move(found);
     }
+    if (!most) return most;
+    for (std::size_t i = most->sizes.back() + 1; i < by_size.size(); ++i) {
+        const std::vector<double>& uncached = by_size[i].uncached;
+        if (own.count(i) > 0 || uncached.empty()) continue;
+        if (percentile(uncached, 10) > most->threshold.ticks) most->sizes.push_back(i);
+    }
     return most;
 }
 

@@ -34,15 +34,17 @@ std::optional<Threshold> find_threshold(const Readings& readings);
 /// The same from the two percentiles.
 std::optional<Threshold> threshold_between(double cached_ticks, double uncached_ticks);
 
-/// A threshold, and indices of the sizes at which it tells cached from uncached.
+/// A threshold, and indices of the sizes at which it may be used.
 struct SharedThreshold {
     Threshold threshold = {};
     std::vector<std::size_t> sizes = {};
 };
 
 /// The one that as many sizes as possible share, by what was read at each: what a probe takes
-/// depends on where data is, not on how much of it there is. None where no size's readings are
-/// apart.
+/// depends on where data is, not on how much of it there is. And larger sizes whose readings are
+/// not apart, where what is uncached reads so: what is as large does not stay in a cache that other
+/// machines share, and whether a copy should sense there, its timing says. None where no size's
+/// readings are apart.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
 /// Whether a probe looks at the destination, too, so that its copy goes on with one of three
