@@ -17,6 +17,9 @@ namespace {
 /// most rounds agree that it is slower at all.
 constexpr double kClearlySlower = 0.93;
 
+/// The worth of what cannot be used.
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
 /// What counts of the objective at a size where destinations are cached.
 std::vector<Workload> cached_workloads(std::size_t size, const Weights& weights) {
     std::vector<Workload> cached;
@@ -49,17 +52,21 @@ void Contests::forbid_unprobed(const Run& run, std::size_t objective,
     for (std::size_t index = 0; index < scores.size(); ++index) {
         const SizeResult& result = at_size[index].results[objective];
         for (const Finalist& one : result.finalists) {
-            const auto place = std::ranges::find(contestants, one.candidate);
-            if (place == contestants.end()) continue;
+            const auto found = std::ranges::find(contestants, one.candidate);
+            if (found == contestants.end()) continue;
+            const auto place = static_cast<std::size_t>(found - contestants.begin());
             const auto ratio = [&](Workload workload) {
                 return one.workloads.at(workload).judged_ratio().median;
             };
-            if (may_take_unprobed(run, one.candidate, result.size,
-                                  run.objectives[objective].weights, ratio)) {
-                continue;
+            if (!may_take_unprobed(run, one.candidate, result.size,
+                                   run.objectives[objective].weights, ratio)) {
+                scores[index].plain[place] = kNever;
             }
-            scores[index].plain[static_cast<std::size_t>(place - contestants.begin())] =
-                -std::numeric_limits<double>::infinity();
+            std::vector<double>& cached =
+                scores[index].sensed[static_cast<std::size_t>(Locality::cached)];
+            if (!cached.empty() && run.copy(one.candidate).cache_effect == kNonTemporal) {
+                cached[place] = kNever;
+            }
         }
     }
 }

@@ -61,8 +61,8 @@ struct Contests {
     std::vector<TimedRowCopy> timed_rows() const;
     /// What the contestants are worth by one objective, by evaluated size.
     std::vector<SizeScores> scores_by(const Run& run, std::size_t objective) const;
-    /// Lets no row take without a probe what may_take_unprobed() forbids. `scores` by evaluated
-    /// size.
+    /// Lets no row take without a probe what may_take_unprobed() forbids, nor store past the caches
+    /// where a probe found the source in one. `scores` by evaluated size.
     void forbid_unprobed(const Run& run, std::size_t objective,
                          std::vector<SizeScores>& scores) const;
     /// The sensing copy of a row; null where none was timed.

@@ -168,6 +168,11 @@ TEST_F(RowsOf, a_routine_sense_where_cached_data_wants_another_copy) {
     EXPECT_EQ(rows_of(profile.of(ChoiceKind::pipelines)).back(), kSmaller + " | " + kLarger);
 }
 
+TEST_F(RowsOf, a_routine_never_store_past_the_caches_where_the_probe_found_the_source_in_one) {
+    const std::string last = rows_of(run(loses_in_fresh_pages).of(ChoiceKind::pipelines)).back();
+    EXPECT_FALSE(last.starts_with(kLarger)) << last;
+}
+
 TEST_F(RowsOf,
        a_routine_store_past_the_caches_without_a_probe_only_where_cached_data_does_not_pay) {
     request_.options.sensing = false;
