@@ -210,6 +210,7 @@ BAD = {
         "more than 14 copies",
     ),
     "a port without a client": (["--", "echo", "{{port}}"], "name its client with --client"),
+    "nearly a placeholder": (["--", "echo", "{{sock}}"], "{sock}: did you mean {socket}?"),
     "a client that is missing": (["--client", "no-such", "--", "true"], "no-such: no such command"),
     "a client's CPU time": (["--metric", "cpu", "--client", "a", "--", "true"], "--metric cpu"),
     "CPU that is not there": (["--cpu", "9999", "--", "true"], "9999 is not there"),

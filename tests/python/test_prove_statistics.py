@@ -14,7 +14,7 @@ from asterope.faults import Failure
 from asterope.prove.copies import LIBC, LIBC_AGAIN
 from asterope.prove.metric import PATTERN, Metric
 from asterope.prove.processes import Run
-from asterope.prove.rounds import LEAST_ROUNDS, Goal, Rounds, measure
+from asterope.prove.rounds import LEAST_ROUNDS, Goal, Progress, Rounds, measure
 from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, judge
 from asterope.prove.words import contradictions
 
@@ -133,11 +133,14 @@ def test_no_block_is_begun_that_would_end_too_late(seconds: float, blocks: int) 
     assert (len(rounds.blocks), rounds.stopped_by) == (blocks, "time")
 
 
-def test_progress_tells_what_is_known() -> None:
+def test_progress_tells_what_is_left() -> None:
     clock, told = Clock(), []
-    measure(Rounds(), NAMES, clock.figure, Goal(rounds=9), 1, lambda *one: told.append(one))
-    assert [rounds for rounds, _ in told] == list(range(1, 9))
-    assert told[0][1] is None and told[-1][1] > 0
+    measure(Rounds(), NAMES, clock.figure, Goal(rounds=9), 1, told.append, clock.now)
+    assert [(one.rounds, round(one.seconds_left)) for one in told] == [
+        (done, 90 - 10 * done) for done in range(1, 9)
+    ]
+    assert told[0].reach is None and told[-1].reach > 0
+    assert isinstance(told[0], Progress)
 
 
 def test_each_block_has_every_copy_once_in_an_order_of_its_seed() -> None:

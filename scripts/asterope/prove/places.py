@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import secrets
 import shutil
@@ -11,15 +12,26 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..faults import Failure
+from ..faults import BadInput, Failure
 
 _NAMES = ("port", "socket", "folder")
 _PLACEHOLDER = re.compile(r"\{(" + "|".join(_NAMES) + r")\}")
+_WORD = re.compile(r"(?<!\$)\{([a-z]+)\}")  # not the shell's ${word}
+_ALIKE = 0.75  # "sock" and "prot" are to the names, awk's "{print}" is not
 _LONGEST_SOCKET = 107  # bytes of a Unix socket's path: sun_path in unix(7)
 
 
 def placeholders_in(command: Sequence[str]) -> set[str]:
     return {name for word in command for name in _PLACEHOLDER.findall(word)}
+
+
+def check_placeholders(command: Sequence[str]) -> None:
+    """Refuses what is nearly a placeholder, and would be handed on as it is. Raises BadInput."""
+    for word in command:
+        for name in _WORD.findall(word):
+            meant = difflib.get_close_matches(name, _NAMES, 1, _ALIKE)
+            if name not in _NAMES and meant:
+                raise BadInput(f"there is no placeholder {{{name}}}: did you mean {{{meant[0]}}}?")
 
 
 class Place:

@@ -71,13 +71,22 @@ class Rounds:
         return math.expm1(widest)
 
 
+@dataclass(frozen=True)
+class Progress:
+    """After a block. `seconds_left`: None where nobody can tell."""
+
+    rounds: int
+    reach: float | None
+    seconds_left: float | None
+
+
 def measure(
     into: Rounds,
     names: Sequence[str],
     figure: Callable[[str], float],
     goal: Goal,
     seed: int,
-    tell: Callable[[int, float | None], None] = lambda *_: None,
+    tell: Callable[[Progress], None] = lambda _: None,
     now: Callable[[], float] = time.monotonic,
 ) -> None:
     """Adds blocks to `into`, whole ones only, until the goal is reached; a block is not begun
@@ -100,7 +109,17 @@ def measure(
             into.stopped_by = "time"
             return
         if count:
-            tell(count, reach)
+            tell(Progress(count, reach, _seconds_left(goal, count, passed, reach)))
         names_now = list(names)
         order.shuffle(names_now)
         into.blocks.append([(name, figure(name)) for name in names_now])
+
+
+def _seconds_left(goal: Goal, count: int, passed: float, reach: float | None) -> float | None:
+    """Of what ends it first. An interval narrows with the square root of the rounds."""
+    ends = [] if goal.seconds is None else [goal.seconds - passed]
+    if goal.rounds is not None:
+        ends.append((goal.rounds - count) * passed / count)
+    if goal.until and reach is not None:
+        ends.append(max(0.0, (reach / goal.until) ** 2 - 1) * passed)
+    return max(0.0, min(ends)) if ends else None

@@ -26,7 +26,7 @@ from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
 from .options import DEFAULT_LIBRARY, PROGRAM
-from .places import placeholders_in
+from .places import check_placeholders, placeholders_in
 from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
 from .runners import Commands, Servers
@@ -58,6 +58,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
             raise BadInput("--client names no command")
         if metric.kind == CPU:
             raise BadInput("--metric cpu is the client's own with --client: use wall or a REGEX")
+    check_placeholders([*arguments.command, *(client or [])])
     if client is None and placeholders_in(arguments.command) - {"folder"}:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")
     copies = arguments.copies.split(",") if arguments.copies else [_built_library()]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from ..figures import duration_text
 from .copies import LIBC_AGAIN
 from .metric import PATTERN, Metric
+from .rounds import Progress
 from .verdicts import SAME, UNKNOWN, Finding, Findings
 
 STOPPED_BY = {
@@ -68,9 +70,13 @@ class ProgressLine:
         if self._stream:
             print(f"\r\033[K{text}", end="", file=self._stream, flush=True)
 
-    def tell(self, rounds: int, reach: float | None) -> None:
-        known = "" if reach is None else f", known to {100 * reach:.1f} %"
-        self.say(f"round {rounds}{known}")
+    def tell(self, progress: Progress) -> None:
+        text = f"round {progress.rounds}"
+        if progress.reach is not None:
+            text += f", known to {100 * progress.reach:.1f} %"
+        if progress.seconds_left is not None:
+            text += f", about {duration_text(progress.seconds_left)} left"
+        self.say(text)
 
     def clear(self) -> None:
         self.say("")

@@ -18,7 +18,7 @@ from ...program import find_program
 from ...record.recorder import find_library
 from ...render import render_routine
 from .. import programs
-from ..places import placeholders_in
+from ..places import check_placeholders, placeholders_in
 from ..words import ProgressLine
 from .finalists import ways_of_finalists
 from .report import report, write_map
@@ -94,6 +94,7 @@ def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
         if named is not None:
             check_output(Path(named))
     program = find_program(arguments.command)
+    check_placeholders(arguments.command)
     if placeholders_in(arguments.command) - {"folder"}:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")
     recorder = find_library()
