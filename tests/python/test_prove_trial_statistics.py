@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import median
 
 import pytest
@@ -13,12 +13,7 @@ from asterope.prove.trial.blocks import (
     LIBC_AGAIN,
     ROUTINE,
     Block,
-    Observed,
-    Pair,
-    Place,
-    Seen,
 )
-from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import (
     LEFT_OUT,
     NO_TRIMMING,
@@ -28,31 +23,21 @@ from asterope.prove.trial.statistics import (
     t_quantile,
     trimming,
 )
-from asterope.prove.trial.words import table
 from made_up_trials import (
-    OTHER,
-    PLACE,
+    EXPERIMENTS,
+    FACTORS,
     PROGRAMS,
     WAYS,
-    WHOLE,
-    Longest,
     Program,
+    assert_near,
     cycles_of,
     heavy_tails,
-    in_phases,
     like,
-    pairs_of,
-    period,
-    scaled,
+    share,
     slower_reader,
     steady,
-    true_gain,
     with_stalls,
 )
-
-EXPERIMENTS = 100
-# Of libc's time.
-FACTORS = [1.0, pytest.param(1.01, marks=pytest.mark.slow), 1 / 1.8]
 
 
 def estimates(program: Program, seed: int, count: int, *ways: str) -> list[Estimate]:
@@ -63,16 +48,6 @@ def estimates(program: Program, seed: int, count: int, *ways: str) -> list[Estim
     found = [ratio(cells, LIBC, way) for way in ways]
     assert None not in found
     return found
-
-
-def share(of: Sequence[bool]) -> float:
-    return sum(of) / len(of)
-
-
-def assert_near(found: Sequence[Estimate], truth: float, near: float, held: float) -> None:
-    """So large a share of the intervals holds the truth, and the middle estimate is so near it."""
-    assert share([one.low <= truth <= one.high for one in found]) > held
-    assert median(one.value for one in found) == pytest.approx(truth, abs=near)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -162,283 +137,3 @@ def test_too_few_cycles_say_nothing() -> None:
 )
 def test_quantiles_of_student_are_those_of_tables(chance, freedom, value) -> None:
     assert t_quantile(chance, freedom) == pytest.approx(value, rel=0.01)
-
-
-# --- The whole program ----------------------------------------------------------------------------
-
-
-def observed_of(
-    times: dict[Place, Program],
-    seed: int,
-    pairs: int = 60,
-    seconds_beside: float = 0.0,
-    process: str = "one",
-) -> Observed:
-    """A program that goes from place to place, in pairs of periods and between them by itself."""
-    dice = random.Random(seed)
-    observed = Observed(processes=1, threads=1, runs=1)
-    for place, program in times.items():
-        seen = observed.places[place] = Seen()
-        longest = Longest()
-        for pair in pairs_of(pairs, process):
-            limit = longest.seconds or math.inf
-            for way in dice.sample([LIBC, ROUTINE], 2):
-                calls = dice.randint(20, 60)
-                time = [program(way, pair.number / pairs, dice) for _ in range(calls)]
-                seen.together.setdefault(pair, []).append(Block(way, time[:8], [1.0] * 8, calls))
-                within = longest.within(time, limit)
-                observed.together.setdefault(pair, []).append(period(way, sum(time), within))
-                seen.calls += calls
-                observed.cpu_seconds += sum(time)
-        for cycle in cycles_of(program, dice, pairs):
-            seen.cycles.append(cycle)
-            own = sum(len(block.seconds) for block in cycle)
-            seen.calls += own
-            seen.own_calls += own
-            observed.cpu_seconds += sum(sum(block.seconds) for block in cycle)
-    observed.cpu_seconds += seconds_beside
-    observed.wall_seconds = observed.cpu_seconds
-    return observed
-
-
-def found_of(times: dict[Place, Program], seed: int, **settings) -> Found:
-    return findings(observed_of(times, seed, **settings), WAYS)
-
-
-@pytest.mark.parametrize("kind", WHOLE)
-@pytest.mark.parametrize("factor", [*FACTORS[:2], 0.6])
-def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> None:
-    times = WHOLE[kind](factor)
-    truth = true_gain(times)
-    found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
-    assert_near(found, truth, 0.012, 0.85)  # of a hundred, 95 less four standard errors
-
-
-def test_what_a_program_does_beside_its_copies_counts() -> None:
-    """A routine twice as fast, in a program that copies for a third of its time."""
-    alone = observed_of({PLACE: steady(0.5)}, 1)
-    under_libc = sum(seen.calls for seen in alone.places.values())
-    found = found_of({PLACE: steady(0.5)}, 1, seconds_beside=2.0 * under_libc)
-    assert found.gain.value == pytest.approx((2 + 1) / (2 + 0.5) - 1, rel=0.03)
-
-
-@pytest.mark.parametrize("factor", [0.5, 0.8, 1.2])
-@pytest.mark.parametrize("beside", [0.0, 2.0])
-def test_what_a_place_brings_is_a_part_of_the_time_with_libc(factor: float, beside: float) -> None:
-    calls = sum(seen.calls for seen in observed_of({PLACE: steady(1)}, 1).places.values())
-    (place,) = found_of({PLACE: steady(factor)}, 1, seconds_beside=beside * calls).places
-    # about: periods are as many calls here, where the library's are as much time
-    assert place.share == pytest.approx(1 / (1 + beside), rel=0.12)
-    assert place.gained.value == pytest.approx((1 - factor) / (1 + beside), rel=0.12)
-
-
-def test_ways_that_are_tried_but_slow_do_not_count() -> None:
-    """The time that they take is the trial's, not the program's."""
-    found = found_of({PLACE: scaled(steady(0.8), OTHER, 8.0)}, 1)
-    assert found.gain.value == pytest.approx(0.25, abs=0.02)
-
-
-def test_in_operation_most_of_the_time_was_under_one_way() -> None:
-    """Twice as fast, and nine tenths of the calls go that way, untried."""
-    for easy, seconds in (("easy_others", 0.5), ("easy_libcs", 1.0)):
-        observed = observed_of({PLACE: steady(0.5)}, 1)
-        calls = 9 * observed.places[PLACE].calls
-        observed.places[PLACE].calls += calls
-        observed.cpu_seconds += calls * seconds
-        setattr(observed, easy, calls * seconds)
-        assert findings(observed, WAYS).gain.value == pytest.approx(1.0, abs=0.06)
-
-
-def test_the_luck_of_each_process_is_in_the_interval() -> None:
-    """Where its memory lies, the routine takes 0.8 of libc's time, or 4 % more or less."""
-
-    def observed(seed: int) -> Observed:
-        dice, all_of_them = random.Random(seed), Observed()
-        for process in range(8):
-            times = {PLACE: steady(0.8 * (1 + 0.04 * dice.gauss(0, 1)))}
-            all_of_them.add(observed_of(times, dice.getrandbits(32), 20, process=str(process)))
-        return all_of_them
-
-    found = [findings(observed(seed), WAYS).gain for seed in range(EXPERIMENTS)]
-    assert_near(found, 0.25, 0.012, 0.85)  # by the pairs alone 0.36 of them do
-
-
-def test_processes_that_are_alike_widen_no_interval() -> None:
-    """Of four that differ by chance, what they differ by is known badly, and what their pairs do
-    well."""
-
-    def width(seed: int, processes: int) -> float:
-        all_of_them = Observed()
-        for process in range(processes):
-            own, pairs = seed + process, 80 // processes
-            all_of_them.add(observed_of({PLACE: steady(0.8)}, own, pairs, process=str(process)))
-        gain = findings(all_of_them, WAYS).gain
-        return gain.high - gain.low
-
-    widths = [(width(10 * seed, 4), width(10 * seed, 1)) for seed in range(30)]
-    assert median(four / one for four, one in widths) < 1.15  # of processes 1.4
-
-
-def test_how_much_of_a_phase_is_seen_together_is_luck_and_its_calls_are_known() -> None:
-    """For half of its time the program copies where the routine gains nothing, and then where it
-    takes 0.6 of libc's time; pairs of the one are up to twice as many as of the other."""
-
-    def observed(seed: int) -> Observed:
-        dice = random.Random(seed)
-        made, starting = Observed(), Place("/bin/program", 1, "memcpy", 512)
-        for place, factor in ((starting, 1.0), (PLACE, 0.6)):
-            own = observed_of({place: steady(factor)}, dice.getrandbits(32), dice.randint(40, 80))
-            scale = 8000 / own.places[place].calls
-            own.places[place].calls, own.places[place].own_calls = 8000, 0
-            own.cpu_seconds = own.cpu_seconds * scale
-            seen = own.places[place]
-            renamed = {pair: Pair(str(place.least), pair.number) for pair in own.together}
-            seen.together = {renamed[pair]: blocks for pair, blocks in seen.together.items()}
-            own.together = {renamed[pair]: blocks for pair, blocks in own.together.items()}
-            made.add(own)
-        return made
-
-    found = [findings(observed(seed), WAYS).gain for seed in range(EXPERIMENTS)]
-    assert_near(found, 2 / 1.6 - 1, 0.012, 0.85)
-    assert median(one.high - one.low for one in found) < 0.03  # as one phase 0.12, and 71 hold it
-
-
-def test_calls_longer_than_periods_gain_nothing_by_what_others_do() -> None:
-    """A program sets all of its memory at first, which takes as long as its copies do then."""
-    observed = observed_of({PLACE: steady(0.5)}, 1, pairs=200)
-    long = observed.places[Place("/bin/program", 300, "memset", 1 << 27)] = Seen(calls=8)
-    seconds = observed.cpu_seconds / 8
-    for pair in pairs_of(4):
-        block = Block(LIBC, [seconds], [1.0], 1)
-        long.together[pair] = [block]
-        observed.together[pair][0] = period(block.way, seconds)
-    observed.cpu_seconds *= 2
-    found = findings(observed, WAYS)
-    assert found.gain.value == pytest.approx(1.75 / 1.25 - 1, abs=0.04)
-    assert found.unjudged == pytest.approx(0.5, abs=0.05)
-
-
-def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
-    """As while it starts: what lies between its calls then has nothing to do with them."""
-    observed, dice = observed_of({PLACE: steady(0.8)}, 1, pairs=200), random.Random(1)
-    for pair, both in observed.together.items():
-        if pair.number < 10:
-            both[:] = [period(one.way, one.seconds[0] * dice.uniform(0.2, 5)) for one in both]
-    gain = findings(observed, WAYS).gain
-    assert gain.value == pytest.approx(0.25, abs=0.03) and gain.high - gain.low < 0.04
-
-
-def test_interruptions_that_hit_both_ways_blur_nothing() -> None:
-    """One call in 100 takes 10 times as long: a tenth of all, and most of the noise."""
-    times = {PLACE: with_stalls(steady(0.9), 0.01, 9)}
-    found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
-    assert_near(found, true_gain(times), 0.012, 0.85)
-    assert median(one.high - one.low for one in found) < 0.05 / 2  # with them 0.05 to 0.06
-
-
-@pytest.mark.parametrize("stall", [3, 10, 50])
-def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float) -> None:
-    """It is 5 % faster, but for one call in a hundred."""
-    times = {PLACE: with_stalls(steady(0.95), 0.01, stall, [ROUTINE])}
-    found = [found_of(times, seed, pairs=300).gain for seed in range(20)]
-    assert_near(found, true_gain(times), 0.015, 0.74)  # of 20, a fifth less
-
-
-def test_long_phases_between_copies_are_no_chance_where_they_are_much() -> None:
-    """The routine leaves the caches so that what comes after each 100th copy takes half as long
-    again; it is not left out, as that is half of the program's time."""
-
-    def seconds(way: str, when: float, dice: random.Random) -> float:
-        phase = 100 * (1.5 if way == ROUTINE else 1.0) * (dice.random() < 0.01)
-        return steady(0.9)(way, when, dice) + phase
-
-    gains = [found_of({PLACE: seconds}, seed, pairs=300).gain for seed in range(10)]
-    assert median(one.value for one in gains) == pytest.approx(2 / 2.4 - 1, abs=0.05)
-
-
-def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
-    many, few, loser = (Place("/bin/p", number, "memcpy", 4096) for number in (1, 2, 3))
-    times = {
-        few: lambda way, when, dice: steady(0.9)(way, when, dice) / 50,
-        many: scaled(steady(0.9), OTHER, 0.5),
-        loser: steady(1.1),
-    }
-    found = found_of(times, 3)
-    assert [one.place for one in found.places] == [many, loser, few]
-    assert [one.best for one in found.places] == [OTHER, LIBC, ROUTINE]
-    assert [one.place for one in found.slower] == [loser]
-    assert found.places[0].gained.value > 0 > found.places[1].gained.value
-
-
-def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
-    found = found_of({PLACE: scaled(steady(1.3), LIBC_AGAIN, 1.2)}, 1)
-    assert (found.places[0].steady, found.places[0].best, found.slower) == (False, None, [])
-
-
-def test_a_place_of_two_modes_shows_them() -> None:
-    """Phases, in which ten times as much passes between two calls: a mean is of neither."""
-    lines = table(found_of({PLACE: in_phases(1.0)}, 1), {}).splitlines()
-    assert any("under the routine: two modes, " in line for line in lines)
-    assert "two modes" not in table(found_of({PLACE: steady(1.0)}, 1), {})
-
-
-def test_of_many_places_luck_makes_none_slower() -> None:
-    places = {Place("/bin/p", number, "memcpy", 4096): steady(1.0) for number in range(30)}
-    found = [found_of(places, seed, pairs=30) for seed in range(10)]
-    assert sum(bool(one.slower) for one in found) <= 2
-
-
-def test_luck_chooses_no_way() -> None:
-    """Of ways that are all alike, none is written down as better than the routine."""
-    best = [found_of({PLACE: steady(1.0)}, seed).places[0].best for seed in range(50)]
-    assert share([one == ROUTINE for one in best]) >= 0.96
-
-
-def test_a_way_that_throws_out_others_data_is_seen_when_all_go_together() -> None:
-    """At its own place it is faster; the next place, whose data it threw out, pays more. There, its
-    way is drawn by itself, and so nothing is seen of it."""
-    first, second = Place("/bin/p", 1, "memcpy", 4096), Place("/bin/p", 2, "memcpy", 4096)
-    dice = random.Random(5)
-    observed = Observed(cpu_seconds=1.0, wall_seconds=1.0, processes=1, threads=1, runs=1)
-    for place in (first, second):
-        seen = observed.places[place] = Seen(calls=10_000)
-        for pair in pairs_of(200):
-            for way in (LIBC, ROUTINE):
-                own = 0.9 if way == ROUTINE and place == first else 1.0
-                pays = 1.4 if way == ROUTINE and place == second else 1.0
-                time = [1e-5 * own * pays * (1 + 0.05 * dice.gauss(0, 1)) for _ in range(8)]
-                seen.together.setdefault(pair, []).append(Block(way, time, [1.0] * 8, 25))
-                observed.together.setdefault(pair, []).append(period(way, sum(time) / 8 * 25))
-        alone = steady(0.9 if place == first else 1.0)
-        seen.cycles = list(cycles_of(alone, dice, 200))
-    found = findings(observed, WAYS)
-    assert found.places[0].ratios[ROUTINE].low > 1
-    assert found.gain.high < 0
-
-
-def test_a_program_that_hardly_copies_has_no_gain_that_is_known() -> None:
-    assert found_of({PLACE: steady(0.5)}, 1, pairs=3).gain is None
-    assert findings(Observed(), WAYS).gain is None
-
-
-def test_pairs_of_two_threads_are_one_unit() -> None:
-    """What disturbs a period disturbs both threads: two threads are no twice as many periods."""
-
-    def observed(threads: int, seed: int) -> Observed:
-        dice = random.Random(seed)
-        seen = Seen(calls=100_000)
-        observed = Observed(1.0, 1.0, 1, threads, 1, places={PLACE: seen})
-        for pair in pairs_of(100):
-            for way in (LIBC, ROUTINE):
-                level = 1e-5 * (1 + 0.2 * dice.gauss(0, 1))
-                one = Block(way, [level] * 8, [1.0] * 8, 30)
-                seen.together.setdefault(pair, []).extend([one] * threads)
-                both = observed.together.setdefault(pair, [])
-                both.extend([period(way, 30 * level)] * threads)
-        return observed
-
-    def width(threads: int) -> float:
-        found = [findings(observed(threads, seed), WAYS).gain for seed in range(20)]
-        return median(one.high - one.low for one in found)
-
-    assert width(2) == pytest.approx(width(1), rel=0.1)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from statistics import median
 
+import pytest
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Pair, Place
+from asterope.prove.trial.statistics import Estimate
 
 OTHER = "other"
 WAYS = [LIBC, LIBC_AGAIN, ROUTINE, OTHER]
@@ -150,3 +153,20 @@ def period(way: str, seconds: float, within: float | None = None) -> Block:
 
 def pairs_of(count: int, process: str = "one") -> list[Pair]:
     return [Pair(process, number) for number in range(count)]
+
+
+# --- How estimates are judged ---------------------------------------------------------------------
+
+EXPERIMENTS = 100
+# Of libc's time.
+FACTORS = [1.0, pytest.param(1.01, marks=pytest.mark.slow), 1 / 1.8]
+
+
+def share(of: Sequence[bool]) -> float:
+    return sum(of) / len(of)
+
+
+def assert_near(found: Sequence[Estimate], truth: float, near: float, held: float) -> None:
+    """So large a share of the intervals holds the truth, and the middle estimate is so near it."""
+    assert share([one.low <= truth <= one.high for one in found]) > held
+    assert median(one.value for one in found) == pytest.approx(truth, abs=near)
