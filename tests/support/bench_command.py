@@ -73,8 +73,9 @@ def profile_for(tmp_path: Path) -> Callable[[str], tuple[str, str]]:
     def write(workload: str) -> tuple[str, str]:
         choices = [choice("pipelines", *ends, PLAIN) for ends in ((0, 200), (200, 2048))]
         profile = {"format": "asterope-profile", "version": 2, "architecture": "x86_64",
-                   "complete": True, "search": {"workload": workload},
-                   "choices": choices}  # fmt: skip
+                   "complete": True, "choices": choices,
+                   "search": {"workload": workload,
+                              "weights": {"memcpy": {workload: 1}}}}  # fmt: skip
         (tmp_path / "profile.json").write_text(json.dumps(profile))
         return "--profile", "profile.json"
 
