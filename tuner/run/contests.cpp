@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/statistics.hpp"
 #include "timing/cache_effect.hpp"
@@ -16,9 +15,6 @@ namespace {
 /// Libc's time over a copy's in the middle of the rounds: below, the copy is clearly slower, if
 /// most rounds agree that it is slower at all.
 constexpr double kClearlySlower = 0.93;
-
-/// The worth of what cannot be used.
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 /// What counts of the objective at a size where destinations are cached.
 std::vector<Workload> cached_workloads(std::size_t size, const Weights& weights) {
@@ -60,12 +56,12 @@ void Contests::forbid_unprobed(const Run& run, std::size_t objective,
             };
             if (!may_take_unprobed(run, one.candidate, result.size,
                                    run.objectives[objective].weights, ratio)) {
-                scores[index].plain[place] = kNever;
+                scores[index].plain[place] = kUnusable;
             }
             std::vector<double>& cached =
                 scores[index].sensed[static_cast<std::size_t>(Locality::cached)];
             if (!cached.empty() && run.copy(one.candidate).cache_effect == kNonTemporal) {
-                cached[place] = kNever;
+                cached[place] = kUnusable;
             }
         }
     }

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,9 @@
 #include "search/sensing_search.hpp"
 
 namespace asterope {
+
+/// The worth of what cannot be used.
+inline constexpr double kUnusable = -std::numeric_limits<double>::infinity();
 
 /// A race, and the random numbers that it refers to: both stay where they are.
 struct KeptRace {

@@ -276,7 +276,8 @@ void TrialLogWriter::write(std::size_t size, Workload workload, const Calibratio
 }
 
 void TrialLogWriter::write(const std::vector<Disturbance>& hits) {
-    write_line("{\"hit\":" + line_of(hits) + '}');
+    const auto written = profile_fields::write(hits, profile_fields::kAllDigits);
+    write_line(ordered_json{{"hit", written}}.dump());
 }
 
 void TrialLogWriter::resumed(const std::string& when) {

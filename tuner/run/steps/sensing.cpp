@@ -1,6 +1,5 @@
 // The step of a run that finds out where a copy should sense where its data is, and by which probe.
 #include <algorithm>
-#include <limits>
 
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
@@ -15,8 +14,6 @@ namespace {
 /// At so many sizes, the smallest ones, it is measured what a probe takes: it takes as long
 /// elsewhere, where that is harder to see.
 constexpr std::size_t kSizesToCost = 4;
-
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 /// A probe that tells cached from uncached data here, and the evaluated sizes where it does.
 struct UsableProbe {
@@ -177,7 +174,7 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
         const bool both = row.copy.pipelines[1] != row.copy.pipelines[2];
         for (const auto& [probe, shared] : probes) {
             if (looks_at_destination(*probe) != both) continue;
-            const std::vector<double> never(contests.scores.size(), kNever);
+            const std::vector<double> never(contests.scores.size(), kUnusable);
             TimedSensing one{probe, {row.copy, never}, {}};
             SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
                              shared.threshold};
@@ -230,7 +227,7 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
             score = (score + finalist.score) / 2;
         } else {
             TimedSensing& one = *sensing[place - pipelines.size()];
-            one.row.scores[index] = contains(hold, one.row.copy) ? finalist.score : kNever;
+            one.row.scores[index] = contains(hold, one.row.copy) ? finalist.score : kUnusable;
             one.at.at(index).finalist = finalist;
         }
     }
@@ -247,7 +244,7 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
     const auto mean = [timed](const TimedSensing& one) {
         double sum = 0;
         for (const auto& [index, here] : one.at) sum += here.finalist ? here.finalist->score : 0;
-        return timed(one) == 0 ? kNever : sum / static_cast<double>(timed(one));
+        return timed(one) == 0 ? kUnusable : sum / static_cast<double>(timed(one));
     };
     std::deque<TimedSensing> kept;
     for (TimedSensing& one : sensing) {
