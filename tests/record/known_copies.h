@@ -79,25 +79,4 @@ static void functions(long times)
     }
 }
 
-/* Each function within one buffer, memcpy as programs do that get away with it. */
-static void overlapping(void)
-{
-    static unsigned char buffer[6000];
-    for (size_t bytes = 0; bytes < 4500; bytes += bytes < 600 ? 7 : 300) {
-        for (int distance = -70; distance <= 70; distance += 5) {
-            copy_function *const ways[] = {copy, move, copy_to_end};
-            unsigned char *const target = buffer + 700 + distance;
-            for (int way = 0; way < 3; ++way) {
-                for (size_t i = 0; i < sizeof buffer; ++i) buffer[i] = (unsigned char)(i * 31);
-                const unsigned char *end = ways[way](target, buffer + 700, bytes);
-                if (end != target + (way == 2 ? bytes : 0)) fail("a result is wrong");
-                for (size_t i = 0; i < bytes; ++i) {
-                    if (target[i] != (unsigned char)((700 + i) * 31))
-                        fail("an overlapping copy is wrong");
-                }
-            }
-        }
-    }
-}
-
 #endif

@@ -336,7 +336,6 @@ int main(int argc, char **argv)
     if (strcmp(what, name) == 0) return action;
     SITUATION("copies", (copies((size_t)first, second), 0))
     SITUATION("functions", (functions(first ? first : 1), 0))
-    SITUATION("overlapping", (overlapping(), 0))
     SITUATION("threads", (threads(first, second, 1), 0))
     SITUATION("threads_in_turn", (threads(first, second, 0), 0))
     SITUATION("children", (children(first), 0))

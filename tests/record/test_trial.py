@@ -31,6 +31,7 @@ from asterope.prove.trial.run import Tried
 from asterope.prove.trial.ways import Way, environment, names_of
 from asterope.record.raw import read_process
 from copy_programs import shared_library
+from recorded_programs import Recorder
 
 # The routine of these tests copies right, and takes `spin` more for each call.
 SLOW = """
@@ -102,22 +103,16 @@ def way(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Way]:
 
 
 @pytest.fixture
-def tried(library: Path, check: Path, way, tmp_path: Path) -> Callable[..., Observed]:
+def tried(recorder: Recorder, check: Path, way) -> Callable[..., Observed]:
     """Runs record_check in a trial; returns what was seen of all its processes."""
-    folder = tmp_path / "raw"
-    folder.mkdir()
 
-    def run(*arguments: object, ways=(), code=0, explore=None, **settings) -> Observed:
+    def run(*arguments: object, ways=(), explore=None, program=check, **settings) -> Observed:
         names = ways or [way("like")]
-        settings["env"] = environment(library, folder, names, explore)
-        settings["env"]["ASTEROPE_RECORD_SEED"] = "4"
-        command = [str(check), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, timeout=120, **settings)
-        if done.returncode == 77:
-            pytest.skip("this machine cannot do that")
-        assert (done.returncode, done.stderr) == (code, b"")
+        more = environment(recorder.library, recorder.folder, names, explore)
+        done = recorder.run(program, *arguments, seed=4, more=more, timeout=120, **settings)
+        assert done.stderr == ""
         observed = Observed()
-        for path in folder.glob("*.raw"):
+        for path in recorder.folder.glob("*.raw"):
             if path.stat().st_size:
                 observed.add(read_trial(path, read_process(path), names_of(names)))
         return observed
@@ -195,9 +190,9 @@ def test_sizes_below_512_bytes_are_judged_together_alone(tried) -> None:
 
 
 @pytest.mark.parametrize("explore", [None, 60_000])
-def test_all_functions_copy_right(tried, explore) -> None:
+def test_all_functions_copy_right(tried, checker, explore) -> None:
     """In operation calls go on by the routine's own functions, which need not have all of them."""
-    tried("overlapping", explore=explore)
+    tried("copies", explore=explore, program=checker)
     observed = tried("functions", 20, explore=explore)
     functions = {place.function for place in observed.places if place.is_own}
     assert functions == {"memcpy", "memmove", "mempcpy", "memset"} or (explore and functions)
@@ -270,16 +265,16 @@ def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, expl
 
 
 @pytest.mark.parametrize("situation, loaded", [("children", 1), ("exec", 4)])
-def test_cpu_time_counts_once(tried, way, tmp_path: Path, situation: str, loaded: int) -> None:
+def test_cpu_time_counts_once(tried, way, recorder, situation: str, loaded: int) -> None:
     """An exec goes on with the process's clock, and a child has its own from the fork on."""
     tried("x64", *SITUATIONS[situation])
-    left = [read_process(path) for path in (tmp_path / "raw").glob("*.raw")]
+    left = [read_process(path) for path in recorder.folder.glob("*.raw")]
     by_pid = {one.pid: max(o.cpu_seconds for o in left if o.pid == one.pid) for one in left}
     seen = Tried([way("like")])
-    assert seen.read(tmp_path / "raw") == pytest.approx(sum(by_pid.values()))
+    assert seen.read(recorder.folder) == pytest.approx(sum(by_pid.values()))
     assert len([one for one in left if one.cpu_before]) == loaded
     since = sum(one.cpu_seconds - one.cpu_before for one in left)
-    assert seen.read(tmp_path / "raw", in_operation=True) == pytest.approx(since)
+    assert seen.read(recorder.folder, in_operation=True) == pytest.approx(since)
 
 
 def test_a_library_that_comes_and_goes_is_a_place(tried, programs: Path) -> None:
@@ -309,10 +304,10 @@ def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, larg
     assert largest < 8 << 20 or FULL in observed.limits
 
 
-def test_reading_takes_no_room(tried, tmp_path: Path) -> None:
+def test_reading_takes_no_room(tried, recorder) -> None:
     """In memory that is full, holes that come to be by reading end who reads."""
     tried("copies", 4096, 5000)
-    (path,) = (tmp_path / "raw").glob("*.raw")
+    (path,) = recorder.folder.glob("*.raw")
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as copy:
         subprocess.run(["cp", "--sparse=always", path, copy.name], check=True)
         before = os.stat(copy.name).st_blocks
@@ -320,9 +315,9 @@ def test_reading_takes_no_room(tried, tmp_path: Path) -> None:
         assert os.stat(copy.name).st_blocks == before
 
 
-def test_damage_is_told(tried, tmp_path: Path) -> None:
+def test_damage_is_told(tried, recorder, tmp_path: Path) -> None:
     tried("copies", 4096, 5000)
-    (path,) = (tmp_path / "raw").glob("*.raw")
+    (path,) = recorder.folder.glob("*.raw")
     process, whole, bad = read_process(path), path.read_bytes(), tmp_path / "bad.raw"
     for at, damage, said in (
         (file.RAW_BYTES, b"other!!", "another version"),
