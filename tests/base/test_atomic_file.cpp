@@ -19,24 +19,17 @@ namespace {
 
 class AtomicFile : public TemporaryFolder {};
 
-/// Writing beyond `bytes` fails while this lives, as on a full disk.
-class SmallFiles {
-  public:
-    explicit SmallFiles(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-        getrlimit(RLIMIT_FSIZE, &before_);
-        rlimit small = before_;
-        small.rlim_cur = bytes;
-        setrlimit(RLIMIT_FSIZE, &small);
-    }
-    ~SmallFiles() {
-        setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-
-  private:
-    rlimit before_;
-    void (*handler_)(int);
-};
+/// Writes where files of more than 4096 bytes fail, as on a full disk.
+void write_in_little_room(const fs::path& path, const std::string& text) {
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small = {4096, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    EXPECT_THROW(write_atomically(path, text), Failure);
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+}
 
 } // namespace
 
@@ -65,10 +58,7 @@ TEST_F(AtomicFile, has_the_mode_that_umask_grants) {
 TEST_F(AtomicFile, that_cannot_be_written_fails_keeps_the_old_one_and_leaves_nothing_beside_it) {
     put("profile.json", "old");
     put("folder/inside", "kept");
-    {
-        const SmallFiles full(4096);
-        EXPECT_THROW(write_atomically(folder / "profile.json", std::string(100000, 'x')), Failure);
-    }
+    write_in_little_room(folder / "profile.json", std::string(100000, 'x'));
     EXPECT_EQ(content(folder / "profile.json"), "old");
     EXPECT_THROW(write_atomically(folder / "folder", "x"), Failure);
     EXPECT_EQ(content(folder / "folder" / "inside"), "kept");

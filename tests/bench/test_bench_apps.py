@@ -13,10 +13,7 @@ from command_errors import assert_gone, interrupted
 
 TWO_SIZES = ("messages", "--sizes", "1M,2M", "--ring", "4M")  # few messages fill the caches
 MESSAGES = (*TWO_SIZES, "--rounds", "3")
-CACHE = (
-    *("cache", "--rounds", "3", "--sizes", "16K", "--blocks", "4K,32K"),
-    *("--file", "2M"),
-)
+CACHE = ("cache", "--rounds", "3", *["--sizes", "16K", "--blocks", "4K,32K", "--file", "2M"])
 SYSTEM = ("8K", ".", "4", "128", "1", "4", "2")
 LOCALITY = ("locality", "--rounds", "3")
 RATIO = r" +\d+\.\d\d  \(\d+\.\d\d\.\.\d+\.\d\d\)  \(\d+\.\d\d\.\.\d+\.\d\d\)"
@@ -27,16 +24,28 @@ def lines_of(done: subprocess.CompletedProcess) -> list[str]:
     return done.stdout.splitlines()
 
 
+WRONG = "return memcpy(to, from, size > 9 ? size - 1 : size);"
+CRASH = """
+    static int calls; /* fewer while it is checked */
+    if ((size == 1 << 20 || size == 4096 || size == 128) && ++calls > 250) __builtin_trap();
+    return memcpy(to, from, size);"""
+APPS = [MESSAGES, CACHE, (*LOCALITY, *SYSTEM)]
+
+
 @pytest.mark.parametrize(
-    "command", [MESSAGES, CACHE, (*LOCALITY, *SYSTEM), ("--rounds", "3")], ids=lambda c: c[0]
+    "command, broken",
+    [*((app, CRASH) for app in APPS), *((one, WRONG) for one in (*APPS, ("--rounds", "3")))],
 )
-def test_a_routine_that_copies_wrongly_is_not_timed(bench, tmp_path: Path, command) -> None:
-    short = routine_with(tmp_path, "return memcpy(to, from, size > 9 ? size - 1 : size);")
-    message = only_error(bench(*command, "--routine", short), 1)
-    assert "the routine asterope_memcpy copies wrong: wrong byte 9 of 10 " in message
+def test_a_routine_that_copies_wrongly_or_crashes_is_named(bench, tmp_path, command, broken):
+    message = only_error(bench(*command, "--routine", routine_with(tmp_path, broken)), 1)
+    if broken is WRONG:
+        assert "the routine asterope_memcpy copies wrong: wrong byte 9 of 10 " in message
+    else:
+        assert message.startswith("asterope-bench: asterope (asterope_memcpy of ")
+        assert " ended the run: the process died: " in message
 
 
-def test_messages_go_between_two_cpus_and_are_shown_by_step(bench, plain_routine: Path) -> None:
+def test_messages_go_between_two_cpus_and_are_shown_by_step(bench, plain_routine):
     first, *others = sorted(os.sched_getaffinity(0))
     done = bench(*MESSAGES, "--routine", plain_routine, "--cpu", first)
     lines = lines_of(done)
@@ -53,20 +62,7 @@ def test_messages_go_between_two_cpus_and_are_shown_by_step(bench, plain_routine
     assert re.fullmatch(r"end to end: geometric mean \d+\.\d\d, least \d+\.\d\d", lines[-1])
 
 
-@pytest.mark.parametrize("command", [MESSAGES, CACHE, (*LOCALITY, *SYSTEM)], ids=lambda c: c[0])
-def test_a_routine_that_crashes_while_it_is_timed_is_named(bench, tmp_path: Path, command) -> None:
-    later = routine_with(
-        tmp_path,
-        "static int calls;"  # fewer while it is checked
-        "if ((size == 1 << 20 || size == 4096 || size == 128) && ++calls > 250) __builtin_trap();"
-        "return memcpy(to, from, size);",
-    )
-    message = only_error(bench(*command, "--routine", later), 1)
-    assert message.startswith("asterope-bench: asterope (asterope_memcpy of ")
-    assert " ended the run: the process died: " in message
-
-
-def test_an_interrupt_ends_all_three(build_dir: Path, plain_routine: Path) -> None:
+def test_an_interrupt_ends_all_three(build_dir, plain_routine):
     """More rounds than anybody waits for, publisher and subscriber running."""
     children: list[str] = []
 
@@ -83,7 +79,7 @@ def test_an_interrupt_ends_all_three(build_dir: Path, plain_routine: Path) -> No
     assert_gone(children)
 
 
-def test_reads_are_shown_alone_and_with_their_use(bench, plain_routine: Path) -> None:
+def test_reads_are_shown_alone_and_with_their_use(bench, plain_routine):
     lines = lines_of(bench(*CACHE, "--routine", plain_routine))
     assert lines[0].startswith("Sequential reads of a cached file of 2 MiB, 5 % of its blocks")
     rows = [line for line in lines if re.match(r"\d+ KiB ", line)]
@@ -98,7 +94,7 @@ def test_reads_are_shown_alone_and_with_their_use(bench, plain_routine: Path) ->
     assert lines[-1].startswith("read and used: ")
 
 
-def test_locality_shows_both_steps_of_libcs_copy_the_routine_and_move(bench, plain_routine) -> None:
+def test_locality_shows_both_steps_of_libcs_copy_the_routine_and_move(bench, plain_routine):
     lines = lines_of(bench(*LOCALITY, "--routine", plain_routine, *SYSTEM))
     assert lines[0].startswith("asterope_memcpy and move against the copy of ")
     assert "3 paired rounds" in lines[0]
@@ -111,14 +107,12 @@ def test_locality_shows_both_steps_of_libcs_copy_the_routine_and_move(bench, pla
     assert re.fullmatch(r" \(\d+\.\.\d+\)", floor)
 
 
-def test_a_preset_has_the_papers_rows(bench, plain_routine: Path) -> None:
+def test_a_preset_has_the_papers_rows(bench, plain_routine):
     system = ("--preset", "2", "8K", *".....", "1")
     lines = lines_of(bench(*LOCALITY, "--routine", plain_routine, *system))
     assert "P2329, test 2," in lines[0]
     rows = [line.split() for line in lines if line.startswith("     8 KiB ")]
-    assert [(row[0], row[3], row[4]) for row in rows] == [
-        ("8", n, "1") for n in ("4", "8", "16", "32")
-    ]
+    assert [row[3:5] for row in rows] == [[n, "1"] for n in ("4", "8", "16", "32")]
     pairs = (("move", "libc's copy"), ("move", "asterope_memcpy"),
              ("asterope_memcpy", "libc's copy"))  # fmt: skip
     for line, (loser, winner) in zip(lines[-3:], pairs):

@@ -1,9 +1,6 @@
 // Workloads: what settles the caches before a trial of another company, and sources that are
 // mapped.
-#include "timing/stopwatch.hpp"
-
-#include "support/unit_test.hpp"
-#include "timing/trial_buffers.hpp"
+#include "timing/made_calls.hpp"
 
 namespace {
 
@@ -22,9 +19,8 @@ class Settling : public ::testing::Test {
 
     std::size_t untimed(Workload workload, std::size_t size, int cache_effect,
                         std::uint64_t round = 0) {
-        calls.clear();
-        stopwatch.time({remember, 640, cache_effect}, workload, size, round);
-        return calls.size() - stopwatch.calls(size, workload);
+        return calls_of(stopwatch, {remember, 640, cache_effect}, workload, size, round).size() -
+               stopwatch.calls(size, workload);
     }
 
     static constexpr std::size_t kSizes[] = {kSettledFrom, 100000, kLargest};
@@ -85,9 +81,8 @@ TEST_F(Settling, is_not_for_small_sizes) {
 TEST_F(Settling, ends_after_64_mib) {
     Stopwatch patient(arena, kLargest, std::size_t{480} << 20);
     patient.calibrate(kLargest, Workload::cold, 20e-6);
-    calls.clear();
-    patient.time({remember, 0, 1}, Workload::cold, kLargest, 0);
-    const std::size_t bytes = (calls.size() - patient.calls(kLargest, Workload::cold)) * kLargest;
+    const std::size_t all = calls_of(patient, {remember, 0, 1}, Workload::cold, kLargest, 0).size();
+    const std::size_t bytes = (all - patient.calls(kLargest, Workload::cold)) * kLargest;
     EXPECT_GE(bytes, 64 * kMiB);
     EXPECT_LE(bytes, 64 * kMiB + kLargest);
 }
@@ -118,13 +113,13 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is)
                 stopwatch.calibrate(size, aliased ? Workload::hot : workload, 10e-6);
                 std::size_t low = bytes, high = 0;
                 for (std::uint64_t round = 0; round < 200; ++round) {
-                    calls.clear();
-                    stopwatch.time({remember, 0}, workload, size, round);
-                    ASSERT_FALSE(calls.empty());
-                    for (const Call& call : calls) {
+                    const std::vector<Call> made =
+                        calls_of(stopwatch, {remember}, workload, size, round);
+                    ASSERT_FALSE(made.empty());
+                    for (const Call& call : made) {
                         ASSERT_TRUE(inside(call, arena, bytes)) << name_of(workload);
-                        ASSERT_GE(apart(call), aliased ? 1u : 1024u);
-                        ASSERT_LE(apart(call), aliased ? 63u : 3072u);
+                        ASSERT_TRUE(aliased ? 1 <= apart(call) && apart(call) <= 63
+                                            : far_apart(call));
                         const auto offset = static_cast<std::size_t>(call.source - arena.source());
                         for (const std::size_t i : {std::size_t{0}, size / 2, size - 1}) {
                             ASSERT_EQ(call.source[i], content_at(offset + i));

@@ -1,14 +1,33 @@
 // Workloads: where the buffers of each call lie. How long a call takes is not tested here.
-#include "timing/stopwatch.hpp"
+#include "timing/made_calls.hpp"
 
-#include <set>
+namespace {
 
-#include "timing/trial_buffers.hpp"
+const Workload kWalks[] = {Workload::cold_walk, Workload::consume_walk, Workload::fetch_walk};
+
+/// Of a copy that may choose by what it finds in the caches.
+TimedCopy choosing() {
+    TimedCopy copy{remember};
+    copy.chooses = true;
+    return copy;
+}
+
+} // namespace
 
 // In every slot, where they are few, and every place of a round. A destination up to 63 bytes past
 // its source, modulo a page, stalls loads behind stores.
-TEST_P(TrialBuffers, are_as_many_and_as_long_as_asked_inside_the_arena_and_never_alias) {
+TEST_P(TrialBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_never_alias) {
+    const auto misalignments = [](const std::vector<Call>& made) {
+        std::vector<std::pair<std::size_t, std::size_t>> pairs;
+        for (const Call& call : made) {
+            pairs.emplace_back(misalignment(call.source), misalignment(call.destination));
+        }
+        return pairs;
+    };
+    // Enough for every misalignment of either side; at one size, for most pairs of them.
+    const std::uint64_t rounds = GetParam() == 128 ? 4096 : 512;
     for (const Workload workload : kOfOneSize) {
+        SCOPED_TRACE(name_of(workload));
         calibrate(workload);
         const std::size_t timed = stopwatch.calls(GetParam(), workload);
         EXPECT_GE(timed, 1u);
@@ -19,20 +38,32 @@ TEST_P(TrialBuffers, are_as_many_and_as_long_as_asked_inside_the_arena_and_never
                                     : facts_of(workload).walks ? kLeadIn
                                                                : fetches;
         const char *lowest = arena.source() + arena.bytes(), *highest = arena.source();
-        for (std::uint64_t round = 0; round < 100; ++round) {
-            ASSERT_EQ(trial(workload, round, 1920).size(), timed + untimed) << name_of(workload);
+        std::set<std::size_t> sources, destinations;
+        std::set<std::pair<std::size_t, std::size_t>> pairs;
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            ASSERT_EQ(trial(workload, round, {remember, 1920}).size(), timed + untimed);
             for (const Call& call : calls) {
                 ASSERT_EQ(call.bytes, GetParam());
                 ASSERT_EQ(call.distance, 1920u);
                 ASSERT_TRUE(facts_of(workload).fresh || inside(call, arena, arena.bytes()));
-                ASSERT_GE(apart(call), 1024u);
-                ASSERT_LE(apart(call), 3072u);
+                ASSERT_TRUE(far_apart(call)) << apart(call);
                 lowest = std::min(lowest, call.source);
                 highest = std::max(highest, call.source);
             }
+            const auto [source, destination] = misalignments(calls).front();
+            sources.insert(source);
+            destinations.insert(destination);
+            pairs.emplace(source, destination);
         }
         // hot ones stay in one place, but for the places of the rounds and the misalignments
         EXPECT_TRUE(!hot || highest - lowest <= 4096 + 64);
+        EXPECT_EQ(sources.size(), 64u);
+        EXPECT_EQ(destinations.size(), 64u);
+        EXPECT_GT(pairs.size(), rounds / 2);
+        const std::vector<Call> before = trial(workload, 7);
+        EXPECT_NE(misalignments(before), misalignments(trial(workload, 8)));
+        EXPECT_EQ(misalignments(before), misalignments(trial(workload, 7)));
+        EXPECT_TRUE(!hot || before == calls);
     }
 }
 
@@ -50,37 +81,30 @@ TEST_P(TrialBuffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
 
 TEST_P(TrialBuffers, are_few_untimed_ones_where_the_trial_before_left_them_cached_alike) {
     calibrate(Workload::cold);
-    const auto untimed = [&](Workload workload, std::uint64_t round, int cache_effect = 0) {
-        calls.clear();
-        stopwatch.time({remember, 0, cache_effect}, workload, GetParam(), round);
-        return calls.size() - 4;
-    };
-    TimedCopy chooses{remember, 0};
-    chooses.chooses = true;
     for (const Workload workload : {Workload::hot, Workload::hot_read}) {
         stopwatch.set_calibration(GetParam(), workload, {4, 1e3});
-        EXPECT_EQ(untimed(workload, 0), 3u);
-        EXPECT_EQ(untimed(workload, 0), 1u);
-        EXPECT_EQ(untimed(workload, 1), 3u) << "in another place";
-        EXPECT_EQ(untimed(workload, 1, 1), 3u) << "after a copy of another cache effect";
-        EXPECT_EQ(untimed(workload, 1, 1), 1u);
-        stopwatch.time(chooses, workload, GetParam(), 1);
-        EXPECT_EQ(untimed(workload, 1, 1), 3u) << "after a copy of any cache effect";
+        const auto untimed = [&](std::uint64_t round, int cache_effect = 0) {
+            return trial(workload, round, {remember, 0, cache_effect}).size() - 4;
+        };
+        EXPECT_EQ(untimed(0), 3u);
+        EXPECT_EQ(untimed(0), 1u);
+        EXPECT_EQ(untimed(1), 3u) << "in another place";
+        EXPECT_EQ(untimed(1, 1), 3u) << "after a copy of another cache effect";
+        EXPECT_EQ(untimed(1, 1), 1u);
+        trial(workload, 1, choosing());
+        EXPECT_EQ(untimed(1, 1), 3u) << "after a copy of any cache effect";
         trial(Workload::cold, 1);
-        EXPECT_EQ(untimed(workload, 1), 3u) << "after another workload";
+        EXPECT_EQ(untimed(1), 3u) << "after another workload";
     }
 }
 
 // What stores past the caches where it finds its destination uncached must show that it goes on so.
 TEST_P(TrialBuffers, of_a_hot_copy_that_chooses_begin_cached_uncached_and_untouched_in_turn) {
     calibrate(Workload::hot);
-    TimedCopy chooses{remember, 0};
-    chooses.chooses = true;
     std::set<const char*> uncached;
     for (std::uint64_t round = 0; round < 6; ++round) {
         const std::vector<Call> usual = trial(Workload::hot, round);
-        calls.clear();
-        stopwatch.time(chooses, Workload::hot, GetParam(), round);
+        trial(Workload::hot, round, choosing());
         const bool elsewhere = GetParam() >= 16 * kKiB && round % 3 != 0;
         const bool one_more = elsewhere && round % 3 == 2;
         const std::size_t part = stopwatch.calls(GetParam(), Workload::hot) / 8;
@@ -101,43 +125,10 @@ TEST_P(TrialBuffers, need_no_untimed_call_where_they_outgrow_the_cache) {
     Stopwatch small(arena, kLargest, 2 * GetParam() - 1);
     for (Stopwatch* one : {&knows, &small}) {
         one->set_calibration(GetParam(), Workload::hot, {5, 0});
-        one->time({remember, 0}, Workload::hot, GetParam(), 0); // settles
-        calls.clear();
-        one->time({remember, 0}, Workload::hot, GetParam(), 1);
-        EXPECT_EQ(calls.size(), one == &knows ? 3u + 5u : 5u);
+        calls_of(*one, {remember}, Workload::hot, GetParam(), 0); // settles
+        EXPECT_EQ(calls_of(*one, {remember}, Workload::hot, GetParam(), 1).size(),
+                  one == &knows ? 3u + 5u : 5u);
     }
-}
-
-TEST_P(TrialBuffers, take_every_misalignment_on_either_side_alike_for_all_copies_of_a_round) {
-    const auto misalignments = [&](Workload workload, std::uint64_t round) {
-        std::vector<std::pair<std::size_t, std::size_t>> pairs;
-        for (const Call& call : trial(workload, round)) {
-            pairs.emplace_back(misalignment(call.source), misalignment(call.destination));
-        }
-        return pairs;
-    };
-    // Enough for every misalignment of either side; at one size, for most pairs of them.
-    const std::uint64_t rounds = GetParam() == 128 ? 4096 : 512;
-    for (const Workload workload : kOfOneSize) {
-        calibrate(workload);
-        std::set<std::size_t> sources, destinations;
-        std::set<std::pair<std::size_t, std::size_t>> pairs;
-        for (std::uint64_t round = 0; round < rounds; ++round) {
-            const auto pair = misalignments(workload, round).front();
-            sources.insert(pair.first);
-            destinations.insert(pair.second);
-            pairs.insert(pair);
-        }
-        const auto before = misalignments(workload, 7);
-        EXPECT_NE(before, misalignments(workload, 8));
-        EXPECT_EQ(before, misalignments(workload, 7));
-        EXPECT_EQ(sources.size(), 64u);
-        EXPECT_EQ(destinations.size(), 64u);
-        EXPECT_GT(pairs.size(), rounds / 2);
-    }
-    const std::vector<Call> before = trial(Workload::hot, 7);
-    EXPECT_FALSE(before == trial(Workload::hot, 8));
-    EXPECT_TRUE(before == trial(Workload::hot, 7));
 }
 
 // The hardware prefetchers would fetch the next copy's buffers were it the neighbour.
@@ -145,8 +136,11 @@ TEST_P(TrialBuffers, of_cold_copies_jump_and_come_round_only_after_the_whole_are
     const std::size_t slots_end = stopwatch.buffers().slot_bytes;
     for (const Workload workload : kOnSlots) {
         calibrate(workload);
-        // enough for the large ones to come round
-        const std::vector<Call> all = first_calls(workload, GetParam() > kMiB ? 64 : 4096);
+        std::vector<Call> all; // enough for the large ones to come round
+        for (std::uint64_t round = 0; all.size() < (GetParam() > kMiB ? 64 : 4096); ++round) {
+            trial(workload, round);
+            all.insert(all.end(), calls.begin(), calls.end());
+        }
         for (std::size_t i = 1; i < 50; ++i) {
             ASSERT_GT(std::abs(all[i].destination - all[i - 1].destination),
                       static_cast<std::ptrdiff_t>(GetParam() + 4096));
@@ -213,7 +207,7 @@ TEST_P(TrialBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_n
     const char* last = nullptr;
     const std::size_t enough = stretch - 2 * (GetParam() + 4096);
     for (std::uint64_t round = 0; walked < enough; ++round) {
-        const Workload workload = kWalks[round % kWalks.size()];
+        const Workload workload = kWalks[round % std::size(kWalks)];
         stopwatch.set_calibration(GetParam(), workload, {64, 0});
         for (const Call& call : trial(workload, round)) {
             if (walked >= enough) break;

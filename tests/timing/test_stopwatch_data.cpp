@@ -1,13 +1,12 @@
 // Workloads: what is read after a copy, written before it, set, and touched for the first time.
-#include "timing/stopwatch.hpp"
-
 #include <sys/mman.h>
 
-#include "support/unit_test.hpp"
-#include "timing/trial_buffers.hpp"
+#include "timing/made_calls.hpp"
 #include "timing/workloads/look_up.hpp"
 
 namespace {
+
+const Workload kFetches[] = {Workload::fetch, Workload::fetch_walk, Workload::lookup};
 
 std::uint64_t filled, sum_expected;
 
@@ -26,15 +25,14 @@ TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alon
     for (const Workload workload : {Workload::hot_read, Workload::consume, Workload::hot,
                                     Workload::cold, Workload::produce, Workload::aliased}) {
         calibrate(workload);
-        const bool reads = workload == Workload::hot_read || workload == Workload::consume;
         for (const Operation operation : {Operation::copy, Operation::set}) {
             if (operation == Operation::set && facts_of(workload).sets == 0) continue;
             for (std::uint64_t round = 0; round < 3; ++round) {
                 sum_expected = 0;
                 const std::uint64_t before = stopwatch.buffers().sum_read;
-                stopwatch.time({.function = fill, .operation = operation}, workload, GetParam(),
-                               round);
+                trial(workload, round, {.function = fill, .operation = operation});
                 ASSERT_NE(sum_expected, 0u);
+                const bool reads = workload == Workload::hot_read || workload == Workload::consume;
                 ASSERT_EQ(stopwatch.buffers().sum_read - before, reads ? sum_expected : 0)
                     << name_of(operation) << ' ' << name_of(workload);
             }
@@ -47,18 +45,13 @@ TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alon
 TEST(Bystander, reads_all_near_lines_after_each_copy_and_as_many_far_ones_as_were_copied) {
     start_clock(false, 0);
     const Arena arena(32 * kMiB);
-    const std::vector<Cache> caches = {{1, "data", 32 * kKiB, 64, 8, 1},
-                                       {2, "unified", 256 * kKiB, 64, 8, 1},
-                                       {3, "unified", 4 * kMiB, 64, 16, 2}};
-    Stopwatch stopwatch(arena, 2 * kMiB, 4 * kMiB, {caches});
+    Stopwatch stopwatch(arena, 2 * kMiB, 4 * kMiB, {caches_of(32 * kKiB, 256 * kKiB, 4 * kMiB)});
     constexpr std::size_t kNear = 128 * kKiB / 64, kFar = kMiB / 64;
     for (const std::size_t size : {64 * kKiB, 64 * kKiB + 63, 2 * kMiB}) {
         stopwatch.set_calibration(size, Workload::bystander, {3, 0});
-        std::uint64_t before = 0;
         for (std::uint64_t round = 0; round < 4; ++round) {
-            before = stopwatch.buffers().sum_read;
-            calls.clear();
-            stopwatch.time({remember, 0}, Workload::bystander, size, round);
+            const std::uint64_t before = stopwatch.buffers().sum_read;
+            calls_of(stopwatch, {remember}, Workload::bystander, size, round);
             const std::size_t each = kNear + std::min(size / 64, kFar);
             const std::size_t settling = round || size != 64 * kKiB ? 0 : 5 * kMiB / size + 1;
             EXPECT_EQ(calls.size(), settling + 3);
@@ -70,21 +63,15 @@ TEST(Bystander, reads_all_near_lines_after_each_copy_and_as_many_far_ones_as_wer
 
 TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
     Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
+    const TimedCopy set{.function = remember, .distance = 640, .operation = Operation::set};
     for (const Workload workload : kSets) {
+        SCOPED_TRACE(name_of(workload));
         stopwatch.set_calibration(GetParam(), workload, {9, 0});
         of_sets.set_calibration(GetParam(), workload, {9, 0});
         for (std::uint64_t round = 0; round < 20; ++round) {
-            const std::vector<Call> copies = trial(workload, round, 640);
-            calls.clear();
-            of_sets.time({.function = remember, .distance = 640, .operation = Operation::set},
-                         workload, GetParam(), round);
-            ASSERT_EQ(calls.size(), copies.size()) << name_of(workload);
-            for (std::size_t i = 0; i < calls.size(); ++i) {
-                ASSERT_EQ(calls[i].destination, copies[i].destination) << name_of(workload);
-                ASSERT_EQ(calls[i].source, nullptr);
-                ASSERT_EQ(calls[i].bytes, GetParam());
-                ASSERT_EQ(calls[i].distance, 640u);
-            }
+            std::vector<Call> expected = trial(workload, round, {remember, 640});
+            for (Call& call : expected) call.source = nullptr;
+            ASSERT_EQ(calls_of(of_sets, set, workload, GetParam(), round), expected);
         }
     }
 }
@@ -105,20 +92,10 @@ TEST_P(TrialBuffers, of_sets_are_calibrated_by_zeros_of_libcs_memset) {
     }
 }
 
-std::vector<std::string> sources_seen;
-
-/// A copy that keeps its source's content, then spoils it: what is right next time was written
-/// since.
-void* look_and_spoil(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    sources_seen.emplace_back(static_cast<const char*>(source), bytes);
-    std::memset(const_cast<void*>(source), 0xEE, bytes);
-    return destination;
-}
-
 // Or it would be consume again.
 TEST_P(TrialBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
     for (std::uint64_t round = 0; round < 9; ++round) {
-        const Workload workload = kFetches[round % kFetches.size()];
+        const Workload workload = kFetches[round % std::size(kFetches)];
         calibrate(workload);
         const std::vector<Call> made = trial(workload, round);
         const std::size_t untimed = facts_of(workload).walks ? kLeadIn : 1;
@@ -137,48 +114,46 @@ TEST_P(TrialBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_a
     }
 }
 
-TEST_P(TrialBuffers, of_produce_hold_what_was_written_before_each_copy) {
-    calibrate(Workload::produce);
-    std::set<std::string> seen;
-    for (std::uint64_t round = 0; round < 3; ++round) {
-        sources_seen.clear();
-        stopwatch.time({look_and_spoil, 0}, Workload::produce, GetParam(), round);
-        for (const std::string& content : sources_seen) {
-            std::uint64_t first = 0, word = 0;
-            std::memcpy(&first, content.data(), std::min<std::size_t>(8, content.size()));
-            for (std::size_t at = 0; at < content.size(); at += 8) {
-                const std::size_t bytes = std::min<std::size_t>(8, content.size() - at);
-                word = first + at / 8;
-                ASSERT_EQ(std::memcmp(content.data() + at, &word, bytes), 0) << at;
-            }
-            if (GetParam() >= 8) {
-                ASSERT_TRUE(seen.insert(content).second) << "written before";
-            }
-        }
-        ASSERT_EQ(sources_seen.size(), stopwatch.calls(GetParam(), Workload::produce));
-    }
+std::vector<std::string> sources_seen;
+
+/// A copy that keeps its source's content, then spoils it: what is right next time was written
+/// since.
+void* look_and_spoil(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    sources_seen.emplace_back(static_cast<const char*>(source), bytes);
+    std::memset(const_cast<void*>(source), 0xEE, bytes);
+    return remember(destination, source, bytes, 0);
 }
 
-// The clock costs as much as a small copy; and what was written must still be in the first cache.
-TEST_P(TrialBuffers, of_produce_are_written_in_groups_that_stay_in_the_first_cache) {
+// The clock costs as much as a small copy: they are written in groups; and what was written must
+// still be in the first cache.
+TEST_P(TrialBuffers, of_produce_hold_what_was_written_before_each_group_of_few_copies) {
     calibrate(Workload::produce);
-    const auto overlap = [&](const Call& one, const Call& other) {
-        return one.source < other.source + GetParam() && other.source < one.source + GetParam();
-    };
+    std::set<std::string> seen;
     const std::size_t most = std::clamp<std::size_t>(16384 / GetParam(), 1, 32);
     for (std::uint64_t round = 0; round < 20; ++round) {
-        const std::vector<Call> made = trial(Workload::produce, round);
-        for (std::size_t first = 0; first < made.size(); first += most) {
-            const std::size_t last = std::min(first + most, made.size());
-            for (std::size_t i = first; i < last; ++i) {
-                // within its group, each has a stretch of its own: it is written before all copies
-                for (std::size_t j = first; j < i; ++j) ASSERT_FALSE(overlap(made[i], made[j]));
-                // and the next group begins in the first one's place again
-                const auto past = made[i].source - (arena.source() + arena.bytes());
-                ASSERT_GE(past, -static_cast<std::ptrdiff_t>(kLargest + 3 * 4096));
+        sources_seen.clear();
+        const std::vector<Call> made = trial(Workload::produce, round, {look_and_spoil});
+        ASSERT_EQ(made.size(), stopwatch.calls(GetParam(), Workload::produce));
+        for (const std::string& content : sources_seen) {
+            std::uint64_t first = 0;
+            std::memcpy(&first, content.data(), std::min<std::size_t>(8, content.size()));
+            for (std::size_t at = 0; at < content.size(); at += 8) {
+                const std::uint64_t word = first + at / 8;
+                const std::size_t bytes = std::min<std::size_t>(8, content.size() - at);
+                ASSERT_EQ(std::memcmp(content.data() + at, &word, bytes), 0) << at;
             }
-            const auto apart = made[first].source - made[0].source;
-            ASSERT_LT(std::abs(apart), 4096 + 64);
+            ASSERT_TRUE(GetParam() < 8 || seen.insert(content.substr(0, 64)).second) << "again";
+        }
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            const std::size_t first = i / most * most;
+            // within its group, each has a stretch of its own: it is written before all copies
+            for (std::size_t j = first; j < i; ++j) {
+                ASSERT_GE(std::abs(made[i].source - made[j].source),
+                          static_cast<std::ptrdiff_t>(GetParam()));
+            }
+            // and the next group begins in the first one's place again
+            ASSERT_GE(made[i].source + kLargest + 3 * 4096, arena.source() + arena.bytes());
+            ASSERT_LT(std::abs(made[first].source - made[0].source), 4096 + 64);
         }
     }
 }
@@ -205,7 +180,7 @@ TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
         trial(workload, 0); // some calls settle the caches
         fresh_calls = pages_touched = 0;
         for (std::uint64_t round = 0; round < 5; ++round) {
-            stopwatch.time({look_and_touch, 0}, workload, GetParam(), round);
+            trial(workload, round, {look_and_touch});
         }
         EXPECT_EQ(fresh_calls, 5 * stopwatch.calls(GetParam(), workload));
         EXPECT_EQ(pages_touched, 0u);
@@ -217,18 +192,15 @@ TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
 }
 
 TEST(IsTimedAt, leaves_out_sizes_beyond_the_bounds_of_the_table) {
-    const struct {
-        Workload workload;
-        std::size_t least, most;
-    } rows[] = {{Workload::fresh, kPage, std::size_t{1} << 40},
-                {Workload::cold_walk, 1, 2 * kMiB},
-                {Workload::lookup, 1024, 64 << 10},
-                {Workload::bystander, 64 << 10, std::size_t{1} << 40},
-                {Workload::hot, 1, std::size_t{1} << 40}};
-    for (const auto& [workload, least, most] : rows) {
-        EXPECT_TRUE(is_timed_at(least, workload) && is_timed_at(most, workload));
-        EXPECT_EQ(is_timed_at(least - 1, workload), least == 1) << name_of(workload);
-        EXPECT_EQ(is_timed_at(most + 1, workload), most > kMiB * kMiB - 1) << name_of(workload);
+    const std::tuple<Workload, std::size_t, bool> rows[] = {
+        {Workload::fresh, kPage - 1, false},   {Workload::fresh, kPage, true},
+        {Workload::fresh, kGiB << 10, true},   {Workload::cold_walk, 1, true},
+        {Workload::cold_walk, 2 * kMiB, true}, {Workload::cold_walk, 2 * kMiB + 1, false},
+        {Workload::lookup, 1023, false},       {Workload::lookup, 1024, true},
+        {Workload::lookup, 65536, true},       {Workload::lookup, 65537, false},
+        {Workload::bystander, 65535, false},   {Workload::bystander, 65536, true}};
+    for (const auto& [workload, size, is_timed] : rows) {
+        EXPECT_EQ(is_timed_at(size, workload), is_timed) << name_of(workload) << ' ' << size;
     }
 }
 

@@ -56,35 +56,25 @@ const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3},
 } // namespace
 
 // Of 32 MiB in elements of 96 bytes, as in the paper, what the division leaves over stays unused.
-TEST(LocalityParameters, any_one_of_the_first_four_is_computed) {
+TEST(LocalityParameters, any_one_of_the_first_four_is_computed_and_counts_have_defaults) {
     const std::pair<LocalityRequest, std::vector<std::size_t>> cases[] = {
-        {{.numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128}, {8192, 16, 4, 128}},
+        {{.numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128},
+         {8192, 16, 4, 128, 1, 4, 4096}},
         {{.systemSize = 8192, .elemsPerSubsys = 4, .elemSize = 128}, {8192, 16, 4, 128}},
         {{.systemSize = 8192, .numSubsystems = 16, .elemSize = 128}, {8192, 16, 4, 128}},
         {{.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4}, {8192, 16, 4, 128}},
         {{.systemSize = 32 * kMiB, .elemsPerSubsys = 4, .elemSize = 96}, {32 * kMiB, 87381, 4, 96}},
-        {{.systemSize = 512, .numSubsystems = 4, .elemSize = 128}, {512, 4, 1, 128}}};
+        {{.systemSize = 512, .numSubsystems = 4, .elemSize = 128}, {512, 4, 1, 128}},
+        {{kMiB, 2, {}, 64}, {kMiB, 2, 8192, 64, 1, 4, 32}},
+        {{kMiB, 2, {}, 64, 5, 6, 7}, {kMiB, 2, 8192, 64, 5, 6, 7}},
+        {{kGiB, 2, {}, 64}, {kGiB, 2, kGiB / 128, 64, 1, 4, 2}}};
     for (const auto& [request, expected] : cases) {
         const Locality row = solve(request);
-        EXPECT_EQ(
-            (std::vector{row.systemSize, row.numSubsystems, row.elemsPerSubsys, row.elemSize}),
-            expected);
+        std::vector found = {row.systemSize, row.numSubsystems, row.elemsPerSubsys, row.elemSize,
+                             row.churnCount, row.accessCount,   row.repCount};
+        found.resize(expected.size());
+        EXPECT_EQ(found, expected);
     }
-}
-
-TEST(LocalityParameters, counts_have_defaults_and_are_taken_as_given) {
-    LocalityRequest request{.systemSize = kMiB, .numSubsystems = 2, .elemSize = 64};
-    const auto counts = [&] {
-        const Locality row = solve(request);
-        return std::vector{row.churnCount, row.accessCount, row.repCount};
-    };
-    EXPECT_EQ(counts(), (std::vector<std::size_t>{1, 4, 32}));
-    request.churnCount = 5;
-    request.accessCount = 6;
-    request.repCount = 7;
-    EXPECT_EQ(counts(), (std::vector<std::size_t>{5, 6, 7}));
-    EXPECT_EQ(default_reps(8192), 4096u);
-    EXPECT_EQ(default_reps(1024 * kMiB), 2u);
 }
 
 TEST(LocalityParameters, that_make_no_system_are_refused_by_name) {
