@@ -123,8 +123,21 @@ TEST_F(Mix, makes_the_same_calls_for_the_same_seed_and_others_for_each_workload)
     }
     // whichever working set came before
     Stopwatch before = make(), without = make();
+    EXPECT_EQ(trial(before, Workload::mix_memory).size() % 6000u, 0u);
     EXPECT_EQ(trial(before, Workload::mix_memory).size(), 6000u);
     EXPECT_EQ(trial(before, Workload::mix_l3), trial(without, Workload::mix_l3));
+}
+
+TEST_F(Mix, goes_before_itself_untimed_where_another_workload_or_round_was_before) {
+    Stopwatch stopwatch = make();
+    for (const auto& [workload, times] :
+         {std::pair(Workload::mix_l1, 2u), std::pair(Workload::mix_l3, 2u),
+          std::pair(Workload::mix_memory, 21u)}) {
+        for (const int round : {3, 4}) {
+            EXPECT_EQ(trial(stopwatch, workload, round).size(), times * 6000) << round;
+            EXPECT_EQ(trial(stopwatch, workload, round).size(), 6000u) << round;
+        }
+    }
 }
 
 TEST_F(Mix, goes_through_the_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_round) {

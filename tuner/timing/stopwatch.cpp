@@ -95,9 +95,11 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
 double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t size,
                        std::uint64_t round) {
     const Left left{workload, size, round, copy.cache_effect};
-    const TrialTask task{copy, size, round, calibration(size, workload),
-                         !copy.chooses && left_ == left};
-    left_ = copy.chooses ? std::nullopt : std::optional(left);
+    // Of a copy that looks where its data is nobody knows how it left the caches. None of those
+    // that mixes of small sizes call does.
+    const bool known = !copy.chooses || size == 0;
+    const TrialTask task{copy, size, round, calibration(size, workload), known && left_ == left};
+    left_ = known ? std::optional(left) : std::nullopt;
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
     settle(copy, workload, size, round);
