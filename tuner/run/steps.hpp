@@ -37,6 +37,9 @@ void calibrate_sizes(Run& run);
 /// Of all sizes, from coarse to fine, and of what they hand over to: see find_small.
 void search_sizes(Run& run, Findings& findings);
 
+/// One of the small copies, by its number.
+const asterope_copy& small_at(const Run& run, Entrant entrant);
+
 /// Small copies, which go on to `large`. `by_shape`: the best of each shape are compared size by
 /// size, too.
 SizeResult find_small(Run& run, const Candidate& large, bool by_shape = true);

@@ -119,9 +119,16 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
     const Entrant chosen = result.winner();
     const auto best =
         std::ranges::max_element(scores, {}, [](const auto& one) { return one.second; });
-    if (stands && best->second <= scores.at(standing) + doubt_of(result, weights))
-        return race.won_by(standing);
-    return race.won_by(best->second <= scores.at(chosen) + kTie ? chosen : best->first);
+    const bool holds = stands && best->second <= scores.at(standing) + doubt_of(result, weights);
+    const bool ties = best->second <= scores.at(chosen) + kTie;
+    SizeResult won = race.won_by(holds ? standing : ties ? chosen : best->first);
+    // The next in line takes over where an exam finds that the winner loses.
+    auto& line = won.finalists;
+    std::stable_sort(line.begin() + 1, line.end(), [&](const Finalist& a, const Finalist& b) {
+        return scores.at(a.candidate) > scores.at(b.candidate);
+    });
+    if (line.size() > 1) won.lead = race.lead(won.winner(), line[1].candidate);
+    return won;
 }
 
 } // namespace asterope

@@ -115,6 +115,21 @@ Entrant small_of(const Findings& findings) {
     return findings.small ? findings.small->winner() : kLibc;
 }
 
+/// Whether the small copy takes a size, whatever row is there; 0: mixes of sizes.
+bool is_small(const Run& run, const Findings& findings, std::size_t size) {
+    return size == 0 || (findings.small && size <= bound_of(small_at(run, small_of(findings))));
+}
+
+/// What copies a size, and how it leaves the caches.
+std::pair<std::string, int> copying(const Run& run, const Contests& contests,
+                                    const Findings& findings, std::size_t size) {
+    if (is_small(run, findings, size)) return {small_at(run, small_of(findings)).name, 0};
+    if (findings.rows.empty()) return {};
+    const std::size_t index = findings.pipelines.result_for(size);
+    const TimedCopy copy = contests.copy_of(run, row_at(findings.rows, index).copy, index);
+    return {copy.name, copy.cache_effect};
+}
+
 /// Examines the routine. Where it copies as the one of the `last` exam did, that stands.
 Exam examine_once(Run& run, const Contests& contests, const Findings& findings, TimedCopy routine,
                   int attempt, const Exam* last) {
@@ -122,13 +137,9 @@ Exam examine_once(Run& run, const Contests& contests, const Findings& findings, 
     const PipelineFacts& pipelines = findings.pipelines;
     const std::vector<std::size_t> sizes = sizes_of_exam(run, pipelines.found);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        std::string& name = exam.copies.emplace_back();
-        if (!findings.rows.empty()) {
-            const std::size_t index = pipelines.result_for(sizes[i]);
-            const TimedCopy copy = contests.copy_of(run, row_at(findings.rows, index).copy, index);
-            name = copy.name;
-            routine.cache_effect = copy.cache_effect;
-        }
+        const auto [name, cache_effect] = copying(run, contests, findings, sizes[i]);
+        routine.cache_effect = cache_effect;
+        exam.copies.push_back(name);
         exam.cells[sizes[i]] = last && last->copies[i] == name
                                    ? last->cells.at(sizes[i])
                                    : examine_at(run, routine, attempt, sizes[i]);
@@ -139,23 +150,27 @@ Exam examine_once(Run& run, const Contests& contests, const Findings& findings, 
     return exam;
 }
 
-/// The next in line instead of a small copy that loses more than it gains. False where it stays.
-bool choose_small_anew(const Exam& exam, Findings& findings) {
-    const ExamCell& cell = exam.cells.at(0);
-    if (!findings.small || cell.losses.empty() || cell.score >= 0) return false;
-    std::vector<Finalist>& finalists = findings.small->finalists;
-    if (finalists.size() < 2) return false;
-    finalists.erase(finalists.begin());
+/// The next in line instead of a small copy that loses more than it gains, in mixes or at a single
+/// size. False where it stays.
+bool choose_small_anew(const Run& run, const Exam& exam, Findings& findings) {
+    const bool loses = std::ranges::any_of(exam.cells, [&](const auto& one) {
+        const auto& [size, cell] = one;
+        return is_small(run, findings, size) && !cell.losses.empty() && cell.score < 0;
+    });
+    if (!findings.small || !loses || findings.small->finalists.size() < 2) return false;
+    findings.small->finalists.erase(findings.small->finalists.begin());
+    findings.small->lead = {1, 1, 1}; // over the one behind it nobody has looked
     return true;
 }
 
 /// Lets the other of two rows take the sizes between two evaluated ones at which the routine lost:
 /// their boundary was found by races of few rounds. False where no rows meet there.
-bool move_boundaries(const Exam& exam, const Findings& findings, PipelineFacts& facts) {
+bool move_boundaries(const Run& run, const Exam& exam, const Findings& findings,
+                     PipelineFacts& facts) {
     std::vector<SizeInterval>& intervals = facts.intervals.front();
     bool moved = false;
     for (const auto& [size, cell] : exam.cells) {
-        if (size == 0 || cell.losses.empty()) continue;
+        if (is_small(run, findings, size) || cell.losses.empty()) continue;
         const auto holder = std::ranges::lower_bound(intervals, size, {}, &SizeInterval::up_to);
         const std::size_t evaluated = facts.found[holder->result].results.front().size;
         const auto lower = evaluated < size || holder == intervals.begin() ? holder : holder - 1;
@@ -170,14 +185,14 @@ bool move_boundaries(const Exam& exam, const Findings& findings, PipelineFacts& 
 }
 
 /// Chooses rows anew by what the exam found where it lost. False where they stay the same.
-bool choose_anew(const Contests& contests, const Exam& exam, Findings& findings) {
+bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Findings& findings) {
     if (findings.rows.empty()) return false;
     PipelineFacts& facts = findings.pipelines;
     std::vector<TimedRowCopy> timed = contests.timed_rows();
     std::set<std::size_t> settled;
     for (const auto& [size, cell] : exam.cells) {
         // Between the evaluated sizes it is not known what others are worth: see move_boundaries.
-        if (size == 0 || cell.losses.empty()) continue;
+        if (is_small(run, findings, size) || cell.losses.empty()) continue;
         const std::size_t index = facts.result_for(size);
         if (facts.found[index].results.front().size != size) continue;
         const RowCopy& lost = row_at(findings.rows, index).copy;
@@ -195,7 +210,7 @@ bool choose_anew(const Contests& contests, const Exam& exam, Findings& findings)
     std::vector<Row> rows = contests.beyond_chance(
         choose_rows(contests.scores, contests.rules, timed), contests.scores, 0, settled);
     std::vector<SizeInterval>& intervals = facts.intervals.front();
-    if (rows == findings.rows || rows.empty()) return move_boundaries(exam, findings, facts);
+    if (rows == findings.rows || rows.empty()) return move_boundaries(run, exam, findings, facts);
     const std::vector<Row> before = findings.rows;
     contests.take_rows(std::move(rows), findings);
     // Where the same two still meet, they do at the same size; others at an evaluated one.
@@ -216,8 +231,8 @@ void examine(Run& run, const Contests& contests, Findings& findings, const Build
     std::optional<Exam> last;
     for (int attempt = 1; attempt <= run.plan.rigor.exams; ++attempt) {
         const Findings before = findings;
-        const bool small_anew = last && choose_small_anew(*last, findings);
-        if (last && !choose_anew(contests, *last, findings) && !small_anew) return;
+        const bool small_anew = last && choose_small_anew(run, *last, findings);
+        if (last && !choose_anew(run, contests, *last, findings) && !small_anew) return;
         TimedCopy routine{.name = "routine " + std::to_string(attempt)};
         routine.operation = run.plan.operation;
         routine.chooses = true;

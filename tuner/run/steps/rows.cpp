@@ -100,7 +100,7 @@ Contests find_rows(Run& run, Findings& findings) {
     if (!held) return {};
     contests.scores = contests.scores_by(run, 0);
     contests.rules.most_rows = run.plan.most_rows;
-    contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.plain_copy());
+    contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.spaces.space);
     contests.rules.handicaps = handicaps_of(contests.contestants, standard, run.spaces.space);
     find_standing(run, contests);
     time_sensing(run, contests, findings.left_out);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/contains.hpp"
 #include "run/steps.hpp"
 #include "search/favour.hpp"
 
@@ -29,10 +30,6 @@ std::vector<TimedCopy> all_small_copies(const Run& run, const Candidate& large) 
                                     run.plan.operation));
     }
     return copies;
-}
-
-const asterope_copy& small_at(const Run& run, Entrant entrant) {
-    return *run.spaces.members("small")[static_cast<std::size_t>(entrant)];
 }
 
 /// That of the profile that stands; kLibc where there is none.
@@ -106,6 +103,10 @@ const Candidate& pipeline_beyond(const Run& run, const Contests& contests,
 
 } // namespace
 
+const asterope_copy& small_at(const Run& run, Entrant entrant) {
+    return *run.spaces.members("small")[static_cast<std::size_t>(entrant)];
+}
+
 SizeResult find_small(Run& run, const Candidate& large, bool by_shape) {
     run.show(Step::small);
     std::mt19937_64 random = run.enter(Step::small);
@@ -146,7 +147,12 @@ void find_bound(Run& run, const Contests& contests, Findings& findings) {
         const double least =
             winner == standing_small(run) ? doubt_of(result, run.plan.small_weights) : kLeastGain;
         if (best->second < worth.at(winner) + least) return;
+        const std::vector<Finalist> before = findings.small->finalists;
         findings.small = race.won_by(best->first);
+        auto& line = findings.small->finalists;
+        for (const Finalist& one : before) { // an exam may still ask for another shape
+            if (!contains(line, one.candidate, &Finalist::candidate)) line.push_back(one);
+        }
     } catch (const BudgetSpent&) { // the bound stays
     }
 }
