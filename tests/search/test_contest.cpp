@@ -129,10 +129,11 @@ TEST(ChooseContestants,
     const std::vector<Found> one = {found(4096, {{5, 1.5}})};
     const Entrants chosen = choose_contestants(one, {kHot}, space, standard, kLibc, 6);
     EXPECT_EQ(chosen, (Entrants{0, 1, 5}));
-    const std::vector<double> prices = prices_of(chosen, standard, kLibc);
-    EXPECT_EQ(prices[0], prices[1]);
-    EXPECT_GT(prices[2], prices[0]);
-    EXPECT_EQ(handicaps_of(chosen, standard, space), (std::vector<double>{0, 0.005, 0.01}));
+    const std::vector<double> prices = prices_of(chosen, standard, space);
+    EXPECT_EQ(prices[0], 0);
+    EXPECT_GT(prices[1], prices[0]);
+    EXPECT_GT(prices[2], prices[1]);
+    EXPECT_EQ(handicaps_of(chosen, standard, space), (std::vector<double>{0, 0.01, 0.02}));
 }
 
 TEST(ChooseContestants, take_what_one_instruction_does_although_it_wins_nowhere) {

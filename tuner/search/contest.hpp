@@ -15,16 +15,16 @@
 
 namespace asterope {
 
-/// Standard pipelines: of each way to load and store, the one without prefetch and few with usual
-/// prefetches. Thousands of candidates are about as good as another; which of them wins a size is
-/// chance. Two runs agree on these.
+/// Standard pipelines: of each register type and way to store, the one without prefetch, few with
+/// usual prefetches, and one whose loop does all that the extension can. Thousands of candidates
+/// are about as good as another; which of them wins a size is chance. Two runs agree on these.
 class StandardPipelines {
   public:
     /// Of all that copy right: `right(entrant)`.
     StandardPipelines(const std::vector<Candidate>& space,
                       const std::function<bool(Entrant)>& right);
 
-    /// Those that load and store as this one.
+    /// Those with the registers of this one.
     const std::vector<Entrant>& like(const Candidate& candidate) const;
     bool has(Entrant entrant) const { return all_.count(entrant) > 0; }
 
@@ -32,7 +32,7 @@ class StandardPipelines {
     std::optional<Entrant> whole() const { return whole_; }
 
   private:
-    std::map<std::string, std::vector<Entrant>> by_kind_;
+    std::map<std::string, std::vector<Entrant>> by_registers_;
     std::set<Entrant> all_;
     std::optional<Entrant> whole_;
 };
@@ -48,14 +48,15 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const StandardPipelines& standard, Entrant plain,
                                         std::size_t most);
 
-/// What each contestant costs a routine, see RowRules: one that is not standard has to bring more.
+/// What each contestant costs a routine, see RowRules: a plain loop that prefetches nothing costs
+/// nothing, and one that is not standard has to bring more.
 std::vector<double> prices_of(const std::vector<Entrant>& contestants,
-                              const StandardPipelines& standard, Entrant plain);
+                              const StandardPipelines& standard,
+                              const std::vector<Candidate>& space);
 
-/// By how much each has to be better than the simplest at each size, see RowRules: one that
-/// prefetches nothing by 0, another standard one by half of TieBand::always, the rest, and of those
-/// that are one instruction all but the first, by all of it.
-/// Within that, chance tells which of them wins, and two runs choose differently.
+/// By how much each has to be better than the simplest at each size, see RowRules: a plain loop
+/// that prefetches nothing by 0, another standard one by half of TieBand::never, the rest, and of
+/// those that are one instruction all but the first, by all of it: two runs agree on nothing finer.
 std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
                                  const StandardPipelines& standard,
                                  const std::vector<Candidate>& space);

@@ -25,10 +25,6 @@ constexpr double kUnusable = 1e6;
 /// From so many of the best single pipelines a set is grown.
 constexpr std::size_t kStarts = 6;
 
-double largest(const std::vector<double>& values) {
-    return values.empty() ? -kNever : *std::ranges::max_element(values);
-}
-
 double score_of(const SizeScores& at_size, const RowCopy& copy) {
     if (!copy.senses) return at_size.plain[copy.pipelines[0]];
     if (at_size.sensed[0].empty()) return -kNever;
@@ -44,20 +40,23 @@ class Costs {
           const RowRules& rules)
         : scores_(scores), timed_(timed), rules_(rules) {
         for (std::size_t size = 0; size < scores.size(); ++size) {
-            double best = largest(scores[size].plain), sensed = 0;
-            for (const std::vector<double>& one : scores[size].sensed) sensed += largest(one);
+            double best = best_of(scores[size].plain, 1), sensed = 0;
+            for (const auto& one : scores[size].sensed) sensed += best_of(one, 1.0 / kLocalities);
             best = std::max(best, sensed);
-            for (const TimedRowCopy& one : timed) best = std::max(best, one.scores[size]);
+            for (const TimedRowCopy& one : timed) {
+                best = std::max(best, one.scores[size] - handicap(one.copy));
+            }
             best_.push_back(best);
         }
     }
     std::size_t sizes() const { return scores_.size(); }
     std::size_t pipelines() const { return scores_.empty() ? 0 : scores_.front().plain.size(); }
 
+    /// How far a copy lies behind the best at a size, when all have their handicaps.
     double regret(std::size_t size, const RowCopy& copy) const {
         const TimedRowCopy* timed = find_in(timed_, copy, &TimedRowCopy::copy);
         const double score = timed ? timed->scores[size] : score_of(scores_[size], copy);
-        return std::isfinite(score) ? best_[size] - score : kNever;
+        return std::isfinite(score) ? best_[size] - (score - handicap(copy)) : kNever;
     }
     bool usable(std::size_t size, const RowCopy& copy) const {
         return std::isfinite(regret(size, copy));
@@ -71,7 +70,7 @@ class Costs {
             for (std::size_t size = 0; size < sizes(); ++size) {
                 const double behind = std::min(regret(size, copy), kUnusable);
                 const double beyond = std::max(0.0, behind - rules_.bearable_regret);
-                costs.push_back(behind + (kBeyondBearable - 1) * beyond + handicap(copy));
+                costs.push_back(behind + (kBeyondBearable - 1) * beyond);
             }
         }
         return costs;
@@ -102,12 +101,21 @@ class Costs {
     }
 
   private:
+    double handicap(std::size_t pipeline) const {
+        return pipeline < rules_.handicaps.size() ? rules_.handicaps[pipeline] : 0;
+    }
     double handicap(const RowCopy& copy) const {
         double sum = 0;
-        for (const std::size_t one : copy.pipelines) {
-            if (one < rules_.handicaps.size()) sum += rules_.handicaps[one];
-        }
+        for (const std::size_t one : copy.pipelines) sum += handicap(one);
         return sum / kLocalities;
+    }
+    /// The best of the values by pipeline, which are a `share` of all that counts.
+    double best_of(const std::vector<double>& values, double share) const {
+        double best = -kNever;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            best = std::max(best, values[i] - share * handicap(i));
+        }
+        return best;
     }
 
     const std::vector<SizeScores>& scores_;

@@ -51,8 +51,8 @@ Rigor standard() {
             .huge = kHugeCopy,
             .last_cut_times_all = true,
             .probe_readings = 30,
-            .contestants = 24,
-            .contest_rounds = 11,
+            .contestants = 14,
+            .contest_rounds = 15,
             .exam_rounds = 5,
             .exams = 3,
             .boundary_ratio = 1.07};
