@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
-import asterope
 import pytest
 from asterope import __main__, commands
-from command_errors import only_error_of, run_command
+from command_errors import exit_code_of, only_error_of, python_settings
 
 
-def run(*words: object, cwd: Path, path: str = os.defpath) -> subprocess.CompletedProcess:
+def run(folder: Path, *words: object, path: object = os.defpath) -> subprocess.CompletedProcess:
     """Python with these words, which finds the package."""
-    scripts = str(Path(asterope.__file__).parents[1])
-    environment = {**os.environ, "PYTHONPATH": scripts, "PATH": path}
-    return run_command(sys.executable, *words, cwd=cwd, env=environment)
+    return subprocess.run(**python_settings(folder, *words, PATH=path))
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
 def test_it_lists_every_command(capsys, arguments):
-    if arguments:
-        with pytest.raises(SystemExit) as left:
-            __main__.main(arguments)
-        assert left.value.code == 0
-    else:
-        assert __main__.main(arguments) == 0
+    assert exit_code_of(__main__.main, *arguments) == 0
     said = capsys.readouterr().out
     for name, (summary, _) in commands.COMMANDS.items():
         assert f"{name} " in said
@@ -43,7 +34,7 @@ def test_it_lists_every_command(capsys, arguments):
     ],
 )
 def test_it_hands_on_the_exit_code_and_the_error(build_dir, tmp_path, words, program):
-    done = run("-m", "asterope", *words, cwd=tmp_path, path=str(build_dir))
+    done = run(tmp_path, "-m", "asterope", *words, path=build_dir)
     assert "absent.json" in only_error_of(program, done, 2)
 
 
@@ -70,7 +61,7 @@ def test_a_missing_module_gets_one_line_that_says_what_to_install(
         f"import sys; sys.modules[{module!r}] = None; from asterope import commands; "
         f"sys.exit(commands.run_command(*{arguments!r}))"
     )
-    said = only_error_of(f"asterope-{arguments[0]}", run("-c", lacking, cwd=tmp_path), 1)
+    said = only_error_of(f"asterope-{arguments[0]}", run(tmp_path, "-c", lacking), 1)
     assert f"needs the Python module {module}" in said and f"python3-{package}" in said
 
 

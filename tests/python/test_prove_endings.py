@@ -10,31 +10,20 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from asterope.prove.copies import LIBC
+from command_errors import alive, assert_gone, wait_until
 from prove_command import REGEX, SAY, interrupted_output, only_error, rows_of
 
 # --- Interrupts and terminals ---------------------------------------------------------------------
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    for _ in range(3000):  # for how long to wait, not for what comes out
-        if condition():
-            return
-        time.sleep(0.02)
-    pytest.fail("waited in vain")
-
-
-def lives(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
-    except OSError:
-        return False
-    return state not in "ZX"
+def children_of(process: subprocess.Popen) -> list[int]:
+    of = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    return [int(pid) for pid in of.read_text().split()]
 
 
 def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_path) -> None:
@@ -52,13 +41,8 @@ def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_pat
     assert "8 rounds of 3 copies" in stdout and "; interrupted." in stdout
     assert "faster: 100.0 %" in stdout
     assert json.loads((tmp_path / "out.json").read_text())["stopped_by"] == "interrupt"
-    assert children and not any(map(lives, children))
+    assert children and not any(map(alive, children))
     assert list((tmp_path / "tmp").iterdir()) == []
-
-
-def children_of(process: subprocess.Popen) -> list[int]:
-    of = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    return [int(pid) for pid in of.read_text().split()]
 
 
 # Leaves something that is in no group of its, and goes on for ever itself; where is the folder?
@@ -79,15 +63,14 @@ def test_however_it_ends_it_leaves_neither_processes_nor_files(command, tmp_path
     process = subprocess.Popen(**command("--", "sh", "-c", LEAVES), start_new_session=True)
     said = tmp_path / "said"
     try:
-        wait_for(lambda: said.exists() and said.read_text().endswith("\n"))
+        wait_until(lambda: said.exists() and said.read_text().endswith("\n"), "it runs")
         kill(process)
     finally:
         _, stderr = process.communicate(timeout=120)
     *pids, folder = said.read_text().split()
-    for pid in pids:
-        wait_for(lambda pid=int(pid): not lives(pid))
+    assert_gone(pids)
     assert Path(folder).is_relative_to(tmp_path / "tmp")
-    wait_for(lambda: list((tmp_path / "tmp").iterdir()) == [])
+    wait_until(lambda: not list((tmp_path / "tmp").iterdir()), "its folder is gone")
     assert re.fullmatch("asterope-prove: (interrupted|was ended by SIGKILL)\n", stderr)
 
 
@@ -99,7 +82,7 @@ def test_what_left_the_group_of_a_run_ends_with_the_run(prove, tmp_path: Path) -
     done = prove("--metric", REGEX, "--rounds", "6", "--", "sh", "-c", run)
     assert done.returncode == 0, done
     assert not (tmp_path / "alive").exists() and (tmp_path / "killed").exists()
-    assert not lives(int((tmp_path / "pid").read_text()))
+    assert not alive(int((tmp_path / "pid").read_text()))
 
 
 def test_progress_is_shown_on_a_terminal_only(command) -> None:
@@ -117,19 +100,21 @@ def test_progress_is_shown_on_a_terminal_only(command) -> None:
 
 # --- Servers --------------------------------------------------------------------------------------
 
+# The beginning of both: an address, and a socket for it.
+ENDPOINT = """
+import os, socket, sys
+unix = not sys.argv[1].isdecimal()
+address = sys.argv[1] if unix else ("127.0.0.1", int(sys.argv[1]))
+endpoint = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
+"""
 # Says who it is to each that connects: under which library it runs, and its process id.
 SERVER = """
-import os, socket, sys
-where = sys.argv[1]
-if where.isdecimal():
-    listener = socket.create_server(("127.0.0.1", int(where)))
-else:
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(where)
-    listener.listen()
+endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+endpoint.bind(address)
+endpoint.listen()
 preload = os.environ.get("LD_PRELOAD", "")
 while True:
-    connection, _ = listener.accept()
+    connection, _ = endpoint.accept()
     took = 50 if "fast" in preload else 100
     try:
         connection.sendall(f"took {took} in process {os.getpid()}".encode())
@@ -141,15 +126,11 @@ while True:
         sys.exit("cannot go on")
 """
 CLIENT = """
-import os, socket, sys
 assert "LD_PRELOAD" not in os.environ
-where = sys.argv[1]
-unix = not where.isdecimal()
-connection = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
-connection.connect(where if unix else ("127.0.0.1", int(where)))
-said = connection.recv(1000).decode()
+endpoint.connect(address)
+said = endpoint.recv(1000).decode()
 print(said)
-open(sys.argv[2], "a").write(said + chr(10))
+open("said", "a").write(said + chr(10))
 """
 
 
@@ -159,16 +140,12 @@ def parties(tmp_path: Path) -> Callable[..., list[str]]:
     server end."""
 
     def arguments(where: str, dies: str = "nothing") -> list[str]:
-        (tmp_path / "server.py").write_text(SERVER % dies)
-        (tmp_path / "client.py").write_text(CLIENT)
-        client = f"{sys.executable} client.py {where} said"
+        (tmp_path / "server.py").write_text(ENDPOINT + SERVER % dies)
+        (tmp_path / "client.py").write_text(ENDPOINT + CLIENT)
+        client = f"{sys.executable} client.py {where}"
         return ["--client", client, "--", sys.executable, "server.py", where]
 
     return arguments
-
-
-def processes(tmp_path: Path) -> set[int]:
-    return {int(one) for one in re.findall(r"process (\d+)", (tmp_path / "said").read_text())}
 
 
 @pytest.mark.parametrize("where", ["{port}", "{socket}", "{folder}/s"])
@@ -178,9 +155,9 @@ def test_one_server_of_each_copy_stays_and_is_asked_in_turn(
     done = prove("--metric", REGEX, *parties(where))
     assert (done.returncode, done.stderr) == (0, "")
     assert rows_of(done)[LIBC] == "100" and "faster: 100.0 %" in rows_of(done)["fast"]
-    servers = processes(tmp_path)
-    assert len(servers) == 3 and not any(lives(pid) for pid in servers)
-    assert len((tmp_path / "said").read_text().splitlines()) == 3 * 7
+    asked = re.findall(r"process (\d+)\n", (tmp_path / "said").read_text())
+    assert (len(set(asked)), len(asked)) == (3, 3 * 7)
+    assert not any(map(alive, asked))
 
 
 # Of server and client, how one goes wrong; "" stands for a good one.

@@ -7,7 +7,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 from asterope.faults import Failure
@@ -15,7 +15,7 @@ from asterope.prove.copies import LIBC, LIBC_AGAIN
 from asterope.prove.metric import PATTERN, Metric
 from asterope.prove.processes import Run
 from asterope.prove.rounds import LEAST_ROUNDS, Goal, Progress, Rounds, measure
-from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, judge
+from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, Findings, judge
 from asterope.prove.words import contradictions
 
 OURS = "ours"
@@ -90,24 +90,20 @@ def test_an_effect_of_the_size_of_the_noise_is_found(noise, direction: int, verd
     assert share([one not in (verdict, UNKNOWN, SAME) for one in found]) == 0
 
 
-def test_rounds_end_as_soon_as_it_is_told() -> None:
-    plain, _ = experiment(normal, 1.3, Goal(rounds=500, until=0.01), 1)
-    little, _ = experiment(normal, 1.02, Goal(rounds=500, until=0.001), 1)
-    assert (plain.stopped_by, little.stopped_by) == ("until", "until")
+def test_rounds_end_as_soon_as_it_is_told_or_each_interval_is_as_narrow_as_asked() -> None:
+    plain, little, wide, narrow = (
+        experiment(normal, gain, Goal(rounds=500, until=until), 1)[0]
+        for gain, until in ((1.3, 0.01), (1.02, 0.001), (1, 0.05), (1, 0.005))
+    )
+    assert {one.stopped_by for one in (plain, little, wide, narrow)} == {"until"}
     assert len(plain.blocks) <= 10 < len(little.blocks) < 200
+    assert len(narrow.blocks) > 2 * len(wide.blocks)
+    assert 0.005 < wide.reach() <= 0.05 and narrow.reach() <= 0.005
 
 
 def test_what_cannot_be_told_says_how_many_rounds_would() -> None:
     _, finding = experiment(normal, 1.005, Goal(rounds=12), 3)
     assert finding.verdict == UNKNOWN and 10 < finding.more_rounds < 5000
-
-
-def test_rounds_go_on_until_each_interval_is_as_narrow_as_asked() -> None:
-    wide, _ = experiment(normal, 1, Goal(until=0.05), 1)
-    narrow, _ = experiment(normal, 1, Goal(until=0.005), 1)
-    assert (wide.stopped_by, narrow.stopped_by) == ("until", "until")
-    assert len(narrow.blocks) > 2 * len(wide.blocks)
-    assert 0.005 < wide.reach() <= 0.05 and narrow.reach() <= 0.005
 
 
 class Clock:
@@ -169,14 +165,14 @@ def test_what_interrupts_a_block_leaves_the_whole_ones() -> None:
     assert [len(block) for block in rounds.blocks] == [3, 3]
 
 
-def judged(rounds: int) -> str | None:
-    blocks = [[(LIBC, 1.0), (LIBC_AGAIN, 1.0), (OURS, 0.5)]] * rounds
-    return judge(Rounds(blocks=blocks), NAMES).copies[2].verdict
+def judged(figures: Iterable[Sequence[float]], **more: bool) -> Findings:
+    """Of rounds in which the copies take that."""
+    return judge(Rounds(blocks=[list(zip(NAMES, block)) for block in figures]), NAMES, **more)
 
 
 def test_too_few_rounds_say_nothing() -> None:
-    assert judged(LEAST_ROUNDS - 1) == UNKNOWN
-    assert judged(LEAST_ROUNDS) == FASTER
+    for rounds, verdict in ((LEAST_ROUNDS - 1, UNKNOWN), (LEAST_ROUNDS, FASTER)):
+        assert judged([(1, 1, 0.5)] * rounds).copies[2].verdict == verdict
 
 
 @pytest.mark.parametrize("again", [1.1, 1 / 1.1])
@@ -184,10 +180,9 @@ def test_too_few_rounds_say_nothing() -> None:
 def test_a_floor_that_is_off_1_counts_of_servers_alone(again: float, ours: float) -> None:
     """Two servers of libc differ by 10 % for good: so may any two. Runs have luck each."""
     steps = [1 + 1e-6 * step for step in range(9)]  # as a clock has them
-    blocks = [[(LIBC, s), (LIBC_AGAIN, again * s * s), (OURS, ours * s**3)] for s in steps]
-    by_runs = SLOWER if ours > 1 else FASTER
-    assert judge(Rounds(blocks=blocks), NAMES).copies[2].verdict == by_runs
-    of_servers = judge(Rounds(blocks=blocks), NAMES, has_servers=True).copies[2].verdict
+    figures = [(s, again * s * s, ours * s**3) for s in steps]
+    assert judged(figures).copies[2].verdict == (SLOWER if ours > 1 else FASTER)
+    of_servers = judged(figures, has_servers=True).copies[2].verdict
     assert of_servers == (SLOWER if ours > 1.1 else UNKNOWN)
 
 
@@ -195,13 +190,8 @@ def test_medians_that_contradict_the_ratio_are_told() -> None:
     """The machine becomes twice as slow for a while, in which libc has its luckier blocks."""
     libc = [1.0] * 4 + [2.0, 2.2, 2.4, 2.6, 2.8]
     ours = [1.1] * 4 + [2.9, 1.0, 1.0, 1.0, 1.0]
-    blocks = [[(LIBC, a), (LIBC_AGAIN, a), (OURS, b)] for a, b in zip(libc, ours)]
-    assert contradictions(judge(Rounds(blocks=blocks), NAMES), False) == []
-    blocks = [
-        [(LIBC, a), (LIBC_AGAIN, a), (OURS, b)] for a, b in ((1, 0.9), (1, 0.9), (3, 3.1)) * 2
-    ]
-    blocks[2][0] = blocks[5][0] = (LIBC, 0.85)
-    assert len(contradictions(judge(Rounds(blocks=blocks), NAMES), False)) == 1
+    assert contradictions(judged(zip(libc, libc, ours)), False) == []
+    assert len(contradictions(judged([(1, 1, 0.9), (1, 1, 0.9), (0.85, 3, 3.1)] * 2), False)) == 1
 
 
 def printed(text: str) -> float:
@@ -221,14 +211,13 @@ def test_a_printed_figure_knows_how_far_its_last_digit_reaches(text, high, low) 
 
 def test_figures_that_are_rounded_alike_may_differ_by_their_last_digit() -> None:
     """4.6 and 5.4 are both printed as 5: the ratio may be 0.85."""
-    blocks = [[(name, printed("5")) for name in NAMES] for _ in range(15)]
-    finding = judge(Rounds(blocks=blocks), NAMES).copies[2]
+    found = judged([[printed("5")] * 3] * 15)
+    finding = found.copies[2]
     assert finding.verdict == UNKNOWN
     assert finding.ratio.low < 4.6 / 5.4 and finding.ratio.high > 5.4 / 4.6
     assert finding.at_most > 5.4 / 4.6 - 1
     assert finding.more_rounds is None  # no number of them
-    floor = judge(Rounds(blocks=blocks), NAMES).floor
-    assert (floor.low, floor.high) == (finding.ratio.low, finding.ratio.high)
+    assert (found.floor.low, found.floor.high) == (finding.ratio.low, finding.ratio.high)
 
 
 @pytest.mark.parametrize("text", ["1e308", "1e-308", "0", "-1", "inf", "nan", "1e51"])

@@ -11,40 +11,46 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import jsonschema
 import pytest
 from asterope.faults import BadInput
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
+from command_errors import finished, python_settings
 from copy_programs import output_of
 from profile_samples import good_profile, plain_profile
-from prove_command import interrupted_output, only_error, runs, settings_of
+from prove_command import PROVE, interrupted_output, only_error
 
 
 @pytest.fixture
-def settings(repository, build_dir, things: Path, tmp_path: Path) -> Callable[..., dict]:
-    (tmp_path / "tmp").mkdir()
-
-    def of(*arguments: object, routine: str = "slow") -> dict:
-        named = [f"--routine={things / routine}.so"] if routine else []
-        return settings_of(repository, tmp_path, *named, *arguments, ASTEROPE_BUILD_DIR=build_dir)
+def settings(build_dir, libraries: Path, tmp_path: Path) -> Callable[..., dict]:
+    def of(*arguments: object, routine: str = "slow", **environment: object) -> dict:
+        named = [f"--routine={libraries / routine}.so"] if routine else []
+        environment = {"ASTEROPE_BUILD_DIR": build_dir, **environment}
+        return python_settings(tmp_path, *PROVE, *named, *arguments, **environment)
 
     return of
 
 
 @pytest.fixture
-def prove(settings, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    return runs(settings, tmp_path)
+def program(libraries: Path) -> Path:
+    return libraries / "program"
+
+
+@pytest.fixture
+def prove(settings) -> Callable[..., subprocess.CompletedProcess]:
+    return lambda *arguments, **more: finished(settings(*arguments, **more))
 
 
 def test_a_slower_routine_is_found_named_and_advised_against(
-    prove, things: Path, repository: Path, tmp_path: Path
+    prove, program: Path, repository: Path, tmp_path: Path
 ) -> None:
     """And the place that wants another way is written."""
     file, mapping = tmp_path / "trial.json", tmp_path / "places.json"
-    run = ("--time", "20s", "--json", file, "--write", mapping, "--", things / "program", 800_000)
-    done = prove(*run)
+    asked = ("--time", "20s", "--json", file, "--write", mapping)
+    done = prove(*asked, "--", program, 800_000)
     assert (done.returncode, done.stderr) == (3, ""), done
     lines = done.stdout.splitlines()
     assert lines[0].startswith("With the routine this program runs ")
@@ -55,11 +61,11 @@ def test_a_slower_routine_is_found_named_and_advised_against(
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(found, schema)
     (place,) = found["places"]
-    assert (place["module"], place["caller"]) == (str(things / "program"), "main")
+    assert (place["module"], place["caller"]) == (str(program), "main")
     assert found["gain"]["high"] < 0 and place["ratios"]["routine"]["high"] < 1
 
     (mapped,) = json.loads(mapping.read_text())["places"]
-    build = output_of("readelf", "-nW", things / "program")
+    build = output_of("readelf", "-nW", program)
     assert f"Build ID: {mapped.pop('build_id')}\n" in build
     assert mapped.pop("way") == place["best"] == "libc"
     assert mapped == {name: place[name] for name in mapped}
@@ -68,25 +74,23 @@ def test_a_slower_routine_is_found_named_and_advised_against(
 
 
 @pytest.mark.parametrize("option", ["--json", "--write"])
-def test_what_cannot_be_written_is_shown_all_the_same(prove, things: Path, option: str) -> None:
-    done = prove("--time", "3s", option, "/dev/full", "--", things / "program", 200_000)
-    assert only_error(done, 1) == (
-        "asterope-prove: /dev/full: cannot write: No space left on device"
-    )
+def test_what_cannot_be_written_is_shown_all_the_same(prove, program: Path, option: str) -> None:
+    done = prove("--time", "3s", option, "/dev/full", "--", program, 200_000)
+    assert only_error(done, 1).endswith(" /dev/full: cannot write: No space left on device")
     assert "program main (memcpy)" in done.stdout and "Wrote" not in done.stdout
 
 
-def test_a_short_program_is_run_again(prove, things: Path, tmp_path: Path) -> None:
+def test_a_short_program_is_run_again(prove, program: Path, tmp_path: Path) -> None:
     file = tmp_path / "trial.json"
-    shell = ("sh", "-c", f"{things / 'program'} 20000; exit")  # whose time is not the program's
+    shell = ("sh", "-c", f"{program} 20000; exit")  # whose time is not the program's
     prove("--time", "3s", "--json", file, "--", *shell)
     found = json.loads(file.read_text())
     assert 1 < found["runs"] < found["processes"] and found["wall_seconds"] <= found["seconds"]
 
 
-def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, things: Path) -> None:
+def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, program: Path) -> None:
     began = time.monotonic()
-    done = prove("--time", "2s", "--", things / "program", 10**12)
+    done = prove("--time", "2s", "--", program, 10**12)
     assert time.monotonic() - began < 60
     assert done.returncode == 3 and "% slower (" in done.stdout
     *_, note, advice = done.stdout.splitlines()
@@ -94,11 +98,11 @@ def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, thing
     assert advice == "Leave it: the routine makes this program slower."
 
 
-def test_other_libraries_are_ways_too(prove, things: Path, tmp_path: Path) -> None:
+def test_other_libraries_are_ways_too(prove, libraries, program, tmp_path: Path) -> None:
     file = tmp_path / "trial.json"
-    other = f"other={things / 'slow.so'}:asterope_memcpy_hot"
+    other = f"other={libraries / 'slow.so'}:asterope_memcpy_hot"
     options = ("--time", "5s", "--json", file, "--copy", other)
-    prove(*options, "--", things / "program", 300_000, routine="like")
+    prove(*options, "--", program, 300_000, routine="like")
     found = json.loads(file.read_text())
     assert [way["name"] for way in found["ways"]] == ["routine", "hot", "other"]
     place = found["places"][0]
@@ -111,37 +115,38 @@ def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:
     assert done.stdout.splitlines()[-1] == "Leave it: nothing to gain here."
 
 
-def test_where_files_find_no_room_nothing_is_said_of_the_program(settings, things: Path) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+def no_file_beyond(bytes_: int) -> Callable[[], None]:
+    return partial(resource.setrlimit, resource.RLIMIT_FSIZE, (bytes_, bytes_))
 
-    settings = settings("--", things / "program", 1000)
-    done = subprocess.run(**settings, preexec_fn=limit)
+
+def test_where_files_find_no_room_nothing_is_said_of_the_program(settings, program: Path) -> None:
+    settings = settings("--", program, 1000)
+    done = subprocess.run(**settings, preexec_fn=no_file_beyond(4096))
     assert only_error(done, 1).endswith(": have TMPDIR name a folder with more")
 
 
-def test_a_run_that_fails_says_how_and_whether_it_does_so_alone(prove, things: Path) -> None:
-    said = only_error(prove("--", things / "program", 10, 3), 1)
+def test_a_run_that_fails_says_how_and_whether_it_does_so_alone(prove, program: Path) -> None:
+    said = only_error(prove("--", program, 10, 3), 1)
     assert "program ended with exit code 3, as it does without the trial" in said
     under = 'case "$LD_PRELOAD" in *asterope*) exit 4;; esac'
     said = only_error(prove("--", "sh", "-c", under), 1)
     assert said.endswith("sh ended with exit code 4")
 
 
-def test_what_was_seen_before_a_failure_is_shown(prove, things: Path, tmp_path: Path) -> None:
-    done = prove("--", things / "program", 2_000_000, 5)
+def test_what_was_seen_before_a_failure_is_shown(prove, program: Path) -> None:
+    done = prove("--", program, 2_000_000, 5)
     assert "program main (memcpy)" in done.stdout
     assert "exit code 5" in only_error(done, 1)
 
 
-def test_an_interrupt_shows_what_is_known(settings, things: Path, tmp_path: Path) -> None:
+def test_an_interrupt_shows_what_is_known(settings, program: Path, tmp_path: Path) -> None:
     def it_copies(_: subprocess.Popen) -> bool:
         if not list((tmp_path / "tmp").glob("*/*/files/*.raw")):
             return False
         time.sleep(2)
         return True
 
-    running = settings("--time", "60s", "--", things / "program", 10**12)
+    running = settings("--time", "60s", "--", program, 10**12)
     assert "program main (memcpy)" in interrupted_output(running, it_copies, signal.SIGINT)
 
 
@@ -149,31 +154,24 @@ def test_an_interrupt_shows_what_is_known(settings, things: Path, tmp_path: Path
 
 
 @pytest.fixture
-def named(settings, build_dir: Path, things: Path, tmp_path: Path):
+def named(settings, build_dir: Path, libraries: Path, tmp_path: Path):
     """asterope-prove with a build of its own, whose routine is slow, and a profile."""
     built, profile = tmp_path / "build", tmp_path / "config" / "asterope" / "profile.json"
     built.mkdir()
     profile.parent.mkdir(parents=True)
     shutil.copy(build_dir / "libasterope_record.so", built)
-    shutil.copy(things / "slow.so", built / "libasterope_memcpy.so")
+    shutil.copy(libraries / "slow.so", built / "libasterope_memcpy.so")
     profile.write_text(json.dumps(plain_profile(platform.machine())))
-
-    config = {"ASTEROPE_BUILD_DIR": str(built), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-
-    def run(*arguments: object) -> subprocess.CompletedProcess:
-        given = settings(*arguments, routine="")
-        given["env"] |= config
-        return subprocess.run(**given, timeout=300)
-
-    return run
+    own = {"ASTEROPE_BUILD_DIR": built, "XDG_CONFIG_HOME": tmp_path / "config"}
+    return lambda *arguments: finished(settings(*arguments, routine="", **own))
 
 
 def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
-    named, things: Path, tmp_path: Path
+    named, program: Path, tmp_path: Path
 ) -> None:
     file, kept = tmp_path / "trial.json", tmp_path / "build" / "programs" / "own"
     options = ("--name", "own", "--time", "5s", "--json", file)
-    done = named(*options, "--", things / "program", 400_000)
+    done = named(*options, "--", program, 400_000)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("With the routine and its map of places it runs "), done
     assert "than with the routine alone" in lines[0] and "% slower" in lines[1]
@@ -183,12 +181,12 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
     library = kept / "libasterope_preload.so"
     assert f"LD_PRELOAD={library}" in named("list").stdout
     under = {**os.environ, "LD_PRELOAD": str(library), "ASTEROPE_VERBOSE": "1"}
-    said = subprocess.run([things / "program", "1"], env=under, capture_output=True)
+    said = subprocess.run([program, "1"], env=under, capture_output=True)
     assert said.returncode == 0 and said.stderr.endswith(b", 1 place apart\n")
 
     assert named("merge", "own").returncode == 2
     for _ in range(2):
-        explored = named("--explore", 2, "--name", "own", "--", things / "program", 12_000_000)
+        explored = named("--explore", 2, "--name", "own", "--", program, 12_000_000)
         assert explored.stdout == ""
     merged = named("merge", "own")
     assert "2 processes." in merged.stdout and "program main (memcpy)" in merged.stdout
@@ -203,23 +201,19 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
 def test_in_operation_the_program_runs_where_nothing_can_be_kept(
     settings, tmp_path: Path, why: str
 ) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-
     if why == "no folder":
         (tmp_path / "build").mkdir()
         (tmp_path / "build" / "programs").touch()
-    command = ("sh", "-c", "exit ${LD_PRELOAD:-$CODE}")
-    settings = settings("--explore", 2, "--name", "own", "--", *command)
-    settings["env"].update(ASTEROPE_BUILD_DIR=str(tmp_path / "build"), CODE="5")
-    done = subprocess.run(**settings, preexec_fn=limit if why == "no space" else None)
+    command = ("--explore", 2, "--name", "own", "--", "sh", "-c", "exit ${LD_PRELOAD:-$CODE}")
+    settings = settings(*command, ASTEROPE_BUILD_DIR=tmp_path / "build", CODE=5)
+    done = subprocess.run(**settings, preexec_fn=no_file_beyond(0) if why == "no space" else None)
     assert done.returncode == 5 and done.stdout == ""
     assert done.stderr.endswith(": it runs without a trial\n") and done.stderr.count("\n") == 1
 
 
-def test_a_map_that_was_not_judged_is_not_kept(named, things: Path, tmp_path: Path) -> None:
+def test_a_map_that_was_not_judged_is_not_kept(named, program: Path, tmp_path: Path) -> None:
     """The program fails under the library that has it."""
-    script = f'case "$ASTEROPE_TRIAL" in *=memcpy*) exit 7;; esac; exec {things / "program"} 400000'
+    script = f'case "$ASTEROPE_TRIAL" in *=memcpy*) exit 7;; esac; exec {program} 400000'
     done = named("--name", "own", "--time", "3s", "--", "sh", "-c", script)
     assert done.returncode == 1 and "exit code 7" in done.stderr, done
     kept = tmp_path / "build" / "programs" / "own"
@@ -246,39 +240,33 @@ def test_finalists_are_ways_of_the_profile_s_contests(tmp_path: Path) -> None:
         ways_of_finalists(profile)
 
 
+# Words of the command, {} standing for the folder of libraries; what is said.
 BAD = {
-    "a static program": (["--", "{things}/static", "1"], "is linked statically"),
-    "no such routine": (["--routine", "none.so", "--", "true"], "none.so: no such library"),
-    "a routine that is none": (["--routine", "{things}/nothing.so", "--", "true"], "has neither"),
-    "a name twice": (
-        ["--copy", "a={things}/like.so", "--copy", "a={things}/like.so", "--", "true"],
-        "a is named twice",
-    ),
-    "no such symbol": (["--copy", "a={things}/like.so:no", "--", "true"], "has no function no"),
-    "a map of whole runs": (
-        ["--write", "p.json", "--runs", "--", "true"],
-        "--write is the trial's",
-    ),
+    "a static program": ("-- {}/static 1", "is linked statically"),
+    "no such routine": ("--routine none.so -- true", "none.so: no such library"),
+    "a routine that is none": ("--routine {}/fast.so -- true", "has neither"),
+    "a name twice": ("--copy a={}/like.so --copy a={}/like.so -- true", "a is named twice"),
+    "no such symbol": ("--copy a={}/like.so:no -- true", "has no function no"),
+    "a map of whole runs": ("--write p.json --runs -- true", "--write is the trial's"),
     "a file for a folder": (
-        ["--write", "{things}/like.so/places", "--", "true"],
+        "--write {}/like.so/places -- true",
         "like.so is no folder: choose another place",
     ),
-    "time and rounds": (["--time", "3s", "--rounds", "6", "--", "true"], "--time is the trial's"),
-    "no name": (["--name", "../up", "--", "true"], "is no name of a program"),
-    "nothing kept": (["remove", "other"], "other: nothing is kept under that name"),
-    "no figures": (["merge", "other"], "nothing is kept under that name"),
-    "exploring without a name": (["--explore", "64", "--", "true"], "give it a --name"),
+    "time and rounds": ("--time 3s --rounds 6 -- true", "--time is the trial's"),
+    "no name": ("--name ../up -- true", "is no name of a program"),
+    "nothing kept": ("remove other", "other: nothing is kept under that name"),
+    "no figures": ("merge other", "nothing is kept under that name"),
+    "exploring without a name": ("--explore 64 -- true", "give it a --name"),
     "finalists in operation": (
-        ["--explore", "9", "--finalists", "--name", "a", "--", "true"],
+        "--explore 9 --finalists --name a -- true",
         "leave them out with --explore",
     ),
-    "too little of it": (["--explore", "1", "--name", "a", "--", "true"], "from 2 to 65536"),
+    "too little of it": ("--explore 1 --name a -- true", "from 2 to 65536"),
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_line(prove, things: Path, case: str) -> None:
-    arguments, said = BAD[case]
-    filled = [word.format(things=things) for word in arguments]
+@pytest.mark.parametrize(("words", "said"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_line(prove, libraries: Path, words: str, said: str) -> None:
+    filled = [word.format(libraries) for word in words.split()]
     has_routine = {"--routine", "--name", "remove", "merge"} & set(filled)
     assert said in only_error(prove(*filled, routine="" if has_routine else "like"), 2)

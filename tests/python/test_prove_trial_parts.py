@@ -37,7 +37,7 @@ from asterope.prove.trial.words import other_ways, table, what_to_do
 from profile_samples import plain_profile
 
 
-def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, things: Path) -> None:
+def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: Path) -> None:
     """Of runs that take a second each, twelve pass between two looks of four seconds."""
     clock, looks = [0.0], []
 
@@ -55,7 +55,7 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, things: Pat
     monkeypatch.setattr(run.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(run, "findings", looked)
     monkeypatch.setattr(Trial, "_run", runs)
-    trial = Trial(None, ways_of_routine(things / "like.so")[:1], Path("recorder.so"), 60.0)
+    trial = Trial(None, ways_of_routine(libraries / "like.so")[:1], Path("recorder.so"), 60.0)
     trial.measure(lambda _: None)
     assert trial.stopped_by == run.TIME and looks == [5, 21, 37, 53]
 
@@ -112,12 +112,12 @@ WANTED = {
 
 
 @pytest.mark.parametrize("case", WANTED)
-def test_a_note_tells_of_what_a_map_would_have_alone(things: Path, case: str) -> None:
+def test_a_note_tells_of_what_a_map_would_have_alone(libraries: Path, case: str) -> None:
     file, saves, count = WANTED[case]
-    place = Place(str(things / file), 100, "memcpy", 4096)
+    place = Place(str(libraries / file), 100, "memcpy", 4096)
     ratios = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
     one = PlaceFound(place, 1000, 100, 0.5, ratios, best=LIBC, saves=saves, surely=-1)
-    tried, found = Tried(ways_of_routine(things / "like.so")[:1]), Found(None, None, [one], 1.0)
+    tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(None, None, [one], 1.0)
     notes = other_ways(wanted(tried, found))
     assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
     _, lines, _ = map_of(tried, found, {}, ["true"], Path("map"))
@@ -162,11 +162,11 @@ def test_options_of_whole_runs_ask_for_them() -> None:
         assert parse([*option, "--", "true"]).runs
 
 
-def test_the_routines_entry_points_are_ways(things: Path) -> None:
-    ways = ways_of_routine(things / "like.so")
+def test_the_routines_entry_points_are_ways(libraries: Path) -> None:
+    ways = ways_of_routine(libraries / "like.so")
     assert [(way.name, way.copy, way.set) for way in ways] == [
         ("routine", "asterope_memcpy", "-"),
         ("hot", "asterope_memcpy_hot", "-"),
     ]
     with pytest.raises(BadInput, match="more than 16 ways"):
-        check_ways([*ways, *(parse_way(f"w{n}={things}/like.so") for n in range(13))])
+        check_ways([*ways, *(parse_way(f"w{n}={libraries}/like.so") for n in range(13))])

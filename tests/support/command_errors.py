@@ -7,12 +7,17 @@ import re
 import signal
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import asterope
 import pytest
+
+SCRIPTS = str(Path(asterope.__file__).parents[1])
 
 
 def run_command(program: Path, *arguments: object, **settings: object):
@@ -22,6 +27,27 @@ def run_command(program: Path, *arguments: object, **settings: object):
     settings = {"capture_output": True, "text": True, "timeout": 180, **settings}
     done = subprocess.run(command, **settings)
     done.all_stderr, done.stderr = done.stderr, without_warnings(done.stderr)
+    return done
+
+
+def python_settings(folder: Path, *words: object, **environment: object) -> dict[str, Any]:
+    """What Popen and run need to start Python with these words in a folder; it finds the package,
+    and temporary files go to the folder's tmp."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    changed = {"PYTHONPATH": SCRIPTS, "TMPDIR": folder / "tmp", **environment}
+    return {
+        "args": [sys.executable, *map(str, words)],
+        "env": {**os.environ, **{name: str(value) for name, value in changed.items()}},
+        "cwd": folder,
+        "text": True,
+        **dict.fromkeys(("stdout", "stderr"), subprocess.PIPE),
+    }
+
+
+def finished(settings: dict[str, Any], timeout: float = 300) -> subprocess.CompletedProcess:
+    """Runs such a command to its end; no temporary file is left behind then."""
+    done = subprocess.run(**settings, timeout=timeout)
+    assert list((settings["cwd"] / "tmp").iterdir()) == []
     return done
 
 
@@ -63,21 +89,26 @@ def interrupted(
     return subprocess.CompletedProcess(command, code, stdout, without_warnings(stderr or ""))
 
 
-def assert_gone(processes: Sequence[object]) -> None:
-    """Each of them ends, which may take a moment beside other work; those that are dead and that
-    nobody has waited for count."""
-
-    def alive(process: object) -> bool:
-        try:
-            return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
-        except (FileNotFoundError, ProcessLookupError):
-            return False
-
+def wait_until(condition: Callable[[], object], what: object) -> None:
+    """For how long to wait, not for what comes out."""
     for _ in range(6000):
-        if not any(map(alive, processes)):
+        if condition():
             return
         time.sleep(0.01)
-    pytest.fail(f"a minute later, some of {processes} run still")
+    pytest.fail(f"not so within a minute: {what}")
+
+
+def alive(process: object) -> bool:
+    """Those that are dead and that nobody has waited for are not."""
+    try:
+        return not re.search(r"\nState:\t[ZX]", Path(f"/proc/{process}/status").read_text())
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def assert_gone(processes: Sequence[object]) -> None:
+    """Each of them ends, which may take a moment beside other work."""
+    wait_until(lambda: not any(map(alive, processes)), f"{processes} have ended")
 
 
 def exit_code_of(main: Callable[[list[str]], int], *arguments: object) -> int:

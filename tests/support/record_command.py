@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from asterope.record import __file__ as RECORD
+from command_errors import finished, python_settings
 from copy_programs import need_way, output_of
 
 COPIES = 20_000
@@ -47,65 +46,37 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def settings(repository: Path, build_dir: Path, tmp_path: Path) -> dict[str, Any]:
-    """What Popen needs to start asterope-record in an empty folder."""
+def settings(build_dir: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """What Popen and run need to start asterope-record in an empty folder."""
     if not (build_dir / "libasterope_record.so").exists():
         pytest.fail(f"no libasterope_record.so in {build_dir}: build it first")
-    (tmp_path / "tmp").mkdir()
-    return {
-        "cwd": tmp_path,
-        "env": {
-            **os.environ,
-            "PYTHONPATH": str(repository / "scripts"),
-            "ASTEROPE_BUILD_DIR": str(build_dir),
-            "TMPDIR": str(tmp_path / "tmp"),
-        },
-        "text": True,
-    }
+    command = ("-m", "asterope", "record")
 
+    def of(*arguments: object, **environment: object) -> dict[str, Any]:
+        environment = {"ASTEROPE_BUILD_DIR": build_dir, **environment}
+        return python_settings(tmp_path, *command, *arguments, **environment)
 
-COMMAND = [sys.executable, "-m", "asterope", "record"]
+    return of
 
 
 @pytest.fixture
-def record(settings: dict[str, Any], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    """Runs it to its end; nothing of the session is left behind then."""
-
-    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess:
-        done = subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            **{**settings, "env": {**settings["env"], **environment}},
-            capture_output=True,
-            timeout=120,
-        )
-        assert list((tmp_path / "tmp").iterdir()) == []
-        return done
-
-    return run
+def record(settings) -> Callable[..., subprocess.CompletedProcess]:
+    return lambda *arguments, **environment: finished(settings(*arguments, **environment))
 
 
 @pytest.fixture
-def start(settings: dict[str, Any], tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen]]:
+def start(settings) -> Iterator[Callable[..., subprocess.Popen]]:
     """Starts it, and waits until its program has copied."""
-    started: list[subprocess.Popen] = []
+    with ExitStack() as stack:
 
-    def run(*arguments: object) -> subprocess.Popen:
-        process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)],
-            **settings,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        started.append(process)
-        assert process.stdout.readline() == "copied\n"
-        return process
+        def run(*arguments: object) -> subprocess.Popen:
+            started = subprocess.Popen(**settings(*arguments), stdin=subprocess.PIPE)
+            stack.enter_context(started)
+            stack.callback(started.kill)
+            assert started.stdout.readline() == "copied\n"
+            return started
 
-    yield run
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+        yield run
 
 
 def read_recording(path: Path) -> dict[str, Any]:
@@ -120,11 +91,3 @@ def finish(process: subprocess.Popen) -> tuple[int, str]:
     """Ends the program's standard input."""
     _, said = process.communicate(timeout=60)
     return process.returncode, said
-
-
-def wait_for(path: Path) -> dict[str, Any]:
-    for _ in range(6000):
-        if path.exists():
-            return read_recording(path)
-        time.sleep(0.01)
-    pytest.fail(f"{path} was not written within a minute")

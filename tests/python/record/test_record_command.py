@@ -10,17 +10,15 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from asterope.record.descendants import Descendants
-from command_errors import only_error_of
+from command_errors import SCRIPTS, finished, only_error_of, wait_until
 from copy_programs import need, need_way, output_of
-from record_command import COMMAND, COPIES, finish, read_recording, wait_for
+from record_command import COPIES, finish, read_recording
 
 only_error = partial(only_error_of, "asterope-record")
 
@@ -34,12 +32,17 @@ def copies_in(recording: dict[str, Any]) -> int:
     )
 
 
-def test_a_run_is_recorded_and_its_output_is_its_own(record, program, tmp_path) -> None:
-    done = record("--", program)
+def test_a_run_is_recorded_as_its_command_names_it_and_its_output_is_its_own(
+    record, program, tmp_path
+) -> None:
+    (tmp_path / "server").symlink_to(program)
+    done = record("--", tmp_path / "server")
     assert (done.returncode, done.stdout) == (0, "copied\n")
+    assert done.stderr.startswith("server, ")
     assert "Copies take at most" in done.stderr and "from 16 KiB" in done.stderr
     recording = read_recording(tmp_path / "recording.json")
-    assert recording["program"]["name"] == "program"
+    named = recording["program"]
+    assert (named["name"], named["executable"]) == ("server", str(program))
     assert (recording["complete"], recording["processes"]) == (True, 1)
     assert copies_in(recording) == COPIES
     assert 0 < recording["copies"]["share"] <= 1
@@ -88,21 +91,13 @@ def test_a_command_that_fails_is_recorded_all_the_same(record, tmp_path, command
 
 
 def test_without_pyelftools_functions_have_no_names_and_that_is_said(
-    record, settings, program, tmp_path
+    record, program, tmp_path
 ) -> None:
     (tmp_path / "absent").mkdir()
     (tmp_path / "absent" / "elftools.py").touch()  # no package: what is below it is not there
-    path = f"{tmp_path / 'absent'}:{settings['env']['PYTHONPATH']}"
-    done = record("--", program, PYTHONPATH=path)
+    done = record("--", program, PYTHONPATH=f"{tmp_path / 'absent'}:{SCRIPTS}")
     assert done.returncode == 0 and "functions are not named" in done.stderr, done
     assert {p["function"] for p in read_recording(tmp_path / "recording.json")["places"]} == {""}
-
-
-def test_a_program_is_named_as_the_command_names_it(record, program, tmp_path) -> None:
-    (tmp_path / "server").symlink_to(program)
-    assert record("--", tmp_path / "server").stderr.startswith("server, ")
-    named = read_recording(tmp_path / "recording.json")["program"]
-    assert (named["name"], named["executable"]) == ("server", str(program))
 
 
 # --- Signals --------------------------------------------------------------------------------------
@@ -111,7 +106,8 @@ def test_a_program_is_named_as_the_command_names_it(record, program, tmp_path) -
 def test_a_snapshot_is_taken_while_the_program_goes_on(start, program, tmp_path) -> None:
     process = start("--", program, "wait")
     process.send_signal(signal.SIGUSR2)
-    recording = wait_for(tmp_path / "recording.json")
+    wait_until((tmp_path / "recording.json").exists, "a recording is there")
+    recording = read_recording(tmp_path / "recording.json")
     assert recording["complete"] is False
     assert copies_in(recording) == COPIES
     code, said = finish(process)
@@ -121,13 +117,10 @@ def test_a_snapshot_is_taken_while_the_program_goes_on(start, program, tmp_path)
 
 def test_after_the_duration_the_program_goes_on_unrecorded(start, program, tmp_path) -> None:
     process = start("--duration", "0.1s", "--", program, "wait", "5")
-    recording = wait_for(tmp_path / "recording.json")
+    wait_until(lambda: not list((tmp_path / "tmp").iterdir()), "its folder is gone")
+    assert process.poll() is None
+    recording = read_recording(tmp_path / "recording.json")
     assert recording["complete"] is False
-    for _ in range(6000):
-        if not list((tmp_path / "tmp").iterdir()):
-            break
-        time.sleep(0.01)
-    assert process.poll() is None and list((tmp_path / "tmp").iterdir()) == []
     code, said = finish(process)
     assert code == 1  # what became of the command counts
     assert "recorded for 0.1 s" in said and "exit code 5" in said
@@ -148,8 +141,9 @@ def test_a_signal_for_it_alone_is_sent_on(start, program, tmp_path) -> None:
 def test_ctrl_c_reaches_the_program_and_the_recording_is_written(settings, program, tmp_path):
     pid, terminal = pty.fork()
     if pid == 0:
+        its = settings("--", program, "wait")
         os.chdir(tmp_path)
-        os.execve(sys.executable, [*COMMAND, "--", str(program), "wait"], settings["env"])
+        os.execve(its["args"][0], its["args"], its["env"])
     seen = b""
     while b"copied" not in seen:
         seen += os.read(terminal, 1000)
@@ -184,17 +178,15 @@ def test_where_the_disk_is_full_the_answer_is_shown(record, program) -> None:
 )
 def test_what_cannot_be_shown_is_no_failure(settings, program, tmp_path, where: str) -> None:
     need("bash")
-    line = f"{shlex.join([*COMMAND, '--', str(program)])} {where}; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", line], **settings, capture_output=True, timeout=60)
+    its = settings("--", program)
+    line = f"{shlex.join(its['args'])} {where}; exit ${{PIPESTATUS[0]}}"
+    done = finished({**its, "args": ["bash", "-c", line]})
     assert done.returncode == 0, done
     assert "Copies take at most" not in done.stdout
     assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
-    assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_what_a_killed_recorder_leaves_the_next_one_removes(
-    start, record, program, settings, tmp_path
-) -> None:
+def test_what_a_killed_recorder_leaves_the_next_one_removes(start, program, tmp_path) -> None:
     killed, alive = start("--", program, "wait"), start("-o", "r.json", "--", program, "wait")
     assert len(list((tmp_path / "tmp").iterdir())) == 2
     killed.kill()
