@@ -15,7 +15,7 @@ from command_errors import run_command
 
 pytest_plugins = [
     *("bench_command", "installed_tree", "prove_command", "record_command", "recorded_programs"),
-    *("generate_command", "report_inputs", "tune_checkout"),
+    *("generate_command", "report_samples", "tune_checkout"),
 ]
 
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -6,26 +6,29 @@ import gzip
 import json
 import os
 import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_errors import only_error_of
+from command_errors import SCRIPTS, only_error_of, only_line_of, python_settings
 from profile_samples import DOUBT, good_profile, incomplete_profile, provisional_profile
-from report_inputs import Made, is_dark_on_light, only_line, read, run
 from report_samples import (
     CANDIDATES,
     LOG_SIZES,
-    OTHER_ARCHITECTURE,
-    OTHER_CANDIDATES,
     PEERS,
     THREADED,
     WINNER,
+    Made,
     bench_results,
+    is_dark_on_light,
     log_lines,
     modes,
+    program_trial,
+    read,
+    run,
     small_bench,
+    whole_runs,
 )
 from trial_logs import log_header, log_text, trial
 
@@ -37,6 +40,7 @@ from asterope.report.words import findings, machine_facts, search_facts, standin
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
+only_line = partial(only_line_of, "asterope-report")
 
 # --- Reading --------------------------------------------------------------------------------------
 
@@ -93,15 +97,14 @@ def test_a_torn_last_line_is_left_out(made: Made) -> None:
 
 
 def test_a_log_is_of_its_architectures_copies(made: Made) -> None:
-    lines = log_lines(candidates=OTHER_CANDIDATES, architecture=OTHER_ARCHITECTURE)
-    log = read(made.put(lines)).log
-    assert {t.name for t in log.tuples.values()} == {*OTHER_CANDIDATES}
+    others = {"Q T NT L1KEEP 4 8": 1.5, "Q T NT L1KEEP 2 10": 1.4, "SVE T T none 0 0": 1.0}
+    log = read(made.put(log_lines(candidates=others, architecture="aarch64"))).log
+    assert {t.name for t in log.tuples.values()} == {*others}
     sizes = scored_sizes(log, None)
-    assert {s.winner for s in sizes} == {next(iter(OTHER_CANDIDATES))}
+    assert {s.winner for s in sizes} == {"Q T NT L1KEEP 4 8"}
     assert all(map(is_dark_on_light, (planes_picture(log, sizes), families_picture(log, sizes))))
     # those of another architecture are none
-    other = log_lines(candidates=OTHER_CANDIDATES), log_lines(architecture=OTHER_ARCHITECTURE)
-    for wrong in other:
+    for wrong in (log_lines(candidates=others), log_lines(architecture="aarch64")):
         with pytest.raises(BadInput, match="names a candidate that does not exist"):
             read(made.put(wrong))
 
@@ -117,6 +120,9 @@ def _bench(**changes: Any) -> dict[str, Any]:
     return {**bench_results(), **changes}
 
 
+_BACKWARDS = {"value": 0.1, "low": 0.2, "high": 0.1}
+_PROVE_AGAIN = "run asterope-prove --json again"
+_BELOW_0 = json.loads(json.dumps(whole_runs()).replace('"low": 1.2', '"low": -1.2'))
 _STEP = {"step": "pipelines 1024"}
 _WITH_STEP = _log(_STEP)
 # Name -> a file, and what its one line of an error has.
@@ -154,6 +160,17 @@ BAD_FILES: dict[str, tuple[Any, str]] = {
         "modes[0].width: 0 is less than 1e-12: run asterope-tune check --measure --json again",
     ),
     "a diagnosis with one bin": (modes("asterope-diagnosis", "s", "x", counts=[9]), "counts"),
+    "whole runs with a ratio below 0": (_BELOW_0, _PROVE_AGAIN),
+    **{
+        f"a trial whose {field} is {value}": ({**program_trial(), field: value}, _PROVE_AGAIN)
+        for field, value in (
+            ("gain", "much"),
+            ("gain", {**_BACKWARDS, "low": float("nan")}),
+            ("gain", {**_BACKWARDS, "high": float("inf")}),
+            ("wall_gain", _BACKWARDS),
+            ("places", [{}]),
+        )
+    },
 }
 
 
@@ -204,11 +221,11 @@ def test_what_cannot_be_done_gets_one_line_and_overwrites_nothing(
     assert json.loads(made.profile.read_text()) == good_profile()
 
 
-def test_without_matplotlib_the_command_says_so(made: Made, repository, tmp_path: Path) -> None:
+def test_without_matplotlib_the_command_says_so(made: Made, tmp_path: Path) -> None:
     (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
-    page, path = tmp_path / "r.html", {"PYTHONPATH": f"{tmp_path}:{repository / 'scripts'}"}
-    command = [sys.executable, "-m", "asterope", "report", made.profile, "-o", page]
-    done = subprocess.run(command, env=path, capture_output=True, text=True)
+    page, words = tmp_path / "r.html", ("-m", "asterope", "report", made.profile)
+    settings = python_settings(tmp_path, *words, "-o", page, PYTHONPATH=f"{tmp_path}:{SCRIPTS}")
+    done = subprocess.run(**settings)
     assert "pip install matplotlib" in only_error_of("asterope-report", done, 1)
     assert not page.exists()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -28,6 +28,7 @@ AXES: dict[str, dict[str, Any]] = {
     "movdir64b": {"rt": "MOVDIR64B", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": 8},
 }
 
+_PLAINEST = {"rt": "R64", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
 _MIXES = (*names("measured", "small copies"),)
 
 _PROOF = {"samples": 59, "rounds": 15, "lead": {"median": 1.02, "low": 0.99, "high": 1.05}}
@@ -147,11 +148,15 @@ def of_memset(kind: str, above: int, up_to: int, taken: Any, **more: Any) -> dic
     return choice(kind, above, up_to, taken, **{"operation": "memset", **more})
 
 
-_MIXED = {
-    "tied": True,
-    "workloads": {name: {"ns": 5.1, "libc_ns": 6.2, "ratio": _RATIO} for name in _MIXES},
-    "noise_floor": {name: _RATIO for name in _MIXES},
-}
+def _timed(workloads: Iterable[str], ns: float, **more: Any) -> dict[str, Any]:
+    """Evidence: what a copy takes under each of these; `more`: what else is known there."""
+    return {
+        "workloads": {name: {"ns": ns, "ratio": _RATIO, **more} for name in workloads},
+        "noise_floor": {name: _RATIO for name in workloads},
+    }
+
+
+_MIXED = {"tied": True, **_timed(_MIXES, 5.1, libc_ns=6.2)}
 
 # Most tests change the first ones: the pipelines for all, then one choice of each other kind, those
 # of memset, and those of the intents.
@@ -168,13 +173,7 @@ _PLAIN = [
                 "cold": {"ns": 812.0, "libc_ns": 1063.0, "ratio": _RATIO},
             },
             "proof": {**_PROOF, "ties": ["R64 T T none 0 0", "ZMM T T T0 16 8 TB16 PI4 PW32 down"]},
-            "runners_up": [
-                {
-                    "tuple": {"rt": "R64", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0},
-                    "ratio": 1.3,
-                    "tied": True,
-                }
-            ],
+            "runners_up": [{"tuple": _PLAINEST, "ratio": 1.3, "tied": True}],
             "noise_floor": {"hot": _RATIO, "cold": _RATIO},
         },
     )
@@ -187,12 +186,8 @@ _RICH = choice(
     evidence={
         "ratio": 1.1,
         "gb_per_s": 12.5,
-        "workloads": {
-            name: {"ns": 1310.72, "ratio": _RATIO, "best_ratio": _RATIO, "best_reference": "newer"}
-            for name in _WORKLOADS
-        },
         "runners_up": [{"tuple": fields, "ratio": 1.05} for fields in AXES.values()],
-        "noise_floor": {name: _RATIO for name in _WORKLOADS},
+        **_timed(_WORKLOADS, 1310.72, best_ratio=_RATIO, best_reference="newer"),
     },
 )
 _SENSING = {"probe": {"kind": "source", "lines": 4}, "threshold": 300, **_PIPELINES}
@@ -205,7 +200,7 @@ _GOOD["choices"] = [
         evidence={
             "ratio": 1.41,
             "gb_per_s": 14.5,
-            "workloads": {name: {"ns": 72315.0, "ratio": _RATIO} for name in _WORKLOADS},
+            **_timed(_WORKLOADS, 72315.0),
             "plain": {"ratio": 1.1, "gb_per_s": 12.5, "workloads": {"hot": {"ns": 83886.08}}},
             "cached_ticks": 126,
             "uncached_ticks": 364.5,
@@ -228,9 +223,8 @@ _GOOD["choices"] = [
         evidence={
             "ratio": 1.1,
             "tied": True,
-            "workloads": {"overlapping": {"ns": 700.5, "libc_ns": 770.5, "ratio": _RATIO}},
             "runners_up": [{"tuple": {"rt": "ZMM", "block": 256}}],
-            "noise_floor": {"overlapping": _RATIO},
+            **_timed(["overlapping"], 700.5, libc_ns=770.5),
         },
     ),
     *(
@@ -238,11 +232,8 @@ _GOOD["choices"] = [
             *("threads", above, up_to, {"threads": count, "chunk": chunk}),
             evidence={
                 "ratio": 1.31,
-                "workloads": {
-                    name: {"ns": 5.1e5, "libc_ns": 6.7e5, "ratio": _RATIO} for name in _WORKLOADS
-                },
                 "runners_up": [{"tuple": {"threads": 2, "chunk": 262144}, "ratio": 0.9}],
-                "noise_floor": {name: _RATIO for name in _WORKLOADS},
+                **_timed(_WORKLOADS, 5.1e5, libc_ns=6.7e5),
             },
         )
         for above, up_to, count, chunk in (
@@ -257,10 +248,9 @@ _GOOD["choices"] = [
         evidence={
             "ratio": 1.2,
             "tied": False,
-            "workloads": {"hot": {"ns": 8, "libc_ns": 9, "ratio": _RATIO}},
             "proof": {**_PROOF, "ties": ["R64 T TB4", "ZMM T TB16 PW32"]},
             "runners_up": [{"tuple": {"rt": "REP_STOSB", "st": "T"}, "ratio": 1.1, "tied": True}],
-            "noise_floor": {"hot": _RATIO},
+            **_timed(["hot"], 8, libc_ns=9),
         },
     ),
     of_memset(
@@ -362,15 +352,10 @@ def incomplete_profile() -> dict[str, Any]:
     kinds of cores, whose counter is coarse: it has what that adds."""
     profile = good_profile()
     without(profile, "small", "overlapping")
+    steps = ["boundaries", "small copies", "overlapping buffers"]
+    steps += ["aliasing buffers", "sensing", "threads"]
     profile["complete"] = False
-    profile["left_out"] = {}
-    profile["left_out"]["memcpy"] = {
-        "sizes": [8192, 2097152],
-        "steps": [
-            *("boundaries", "small copies", "overlapping buffers"),
-            *("aliasing buffers", "sensing", "threads"),
-        ],
-    }
+    profile["left_out"] = {"memcpy": {"sizes": [8192, 2097152], "steps": steps}}
     profile["machine"]["cpu"]["kinds"] = [
         {"brand": "Cortex-A55 r1p0", "cpus": "0-3,6"},
         {"brand": "Cortex-A76 r3p0", "cpus": "4-5"},

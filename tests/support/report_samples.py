@@ -1,21 +1,30 @@
-"""Inputs of reports for the tests: bench results and trial logs of machines that never were."""
+"""Inputs of reports for the tests, of machines that never were; and how a test reads them."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pytest
+from asterope.prove import copies as prove
+from asterope.prove.document import Setting
+from asterope.prove.document import document as runs_document
+from asterope.prove.metric import Metric
+from asterope.prove.rounds import Goal, Rounds
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place
 from asterope.prove.trial.document import document
 from asterope.prove.trial.findings import Found, PlaceFound
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import Way
+from asterope.prove.verdicts import judge
+from command_errors import exit_code_of
 from profile_samples import good_profile
-from trial_logs import calibrations, log_header, trial
+from trial_logs import calibrations, log_header, log_text, trial
 
 # Some are as fast beside libc in memory as in the caches, others are not.
 PEERS = (
@@ -131,16 +140,6 @@ CANDIDATES = {
 }
 
 
-# Of another architecture, which its logs name.
-OTHER_ARCHITECTURE = "aarch64"
-OTHER_CANDIDATES = {
-    "Q T NT L1KEEP 4 8": 1.5,
-    "Q T NT L1KEEP 2 10": 1.4,
-    "SVE T T none 0 0": 1.1,
-    "MOPS T T none 0 0": 0.9,
-}
-
-
 def log_lines(
     finished: bool = True,
     rounds: int = 9,
@@ -183,30 +182,72 @@ def program_trial() -> dict[str, Any]:
 
 def whole_runs() -> dict[str, Any]:
     """What asterope-prove finds by whole runs, of which ours have two modes."""
+    names = [prove.LIBC, prove.LIBC_AGAIN, "ours", "theirs"]
+    rounds = Rounds(stopped_by="rounds", times=[(1.0, 1.0)] * 24 * len(names))
+    for n in range(24):
+        libc, ours = 1 + n / 1000, 0.7 if n % 3 else 0.9
+        figures = (libc, libc, libc * ours, libc + 0.1 * math.sin(n))
+        rounds.blocks.append(list(zip(names, figures)))
+    copies, goal = [prove.Copy(name) for name in names], Goal(rounds=24)
+    run = Setting(["redis"], None, Metric("wall"), copies, goal, 1, "2026-11-20", "glibc 2.36")
+    return json.loads(runs_document(run, rounds, judge(rounds, names), 9.0))
 
-    def copy(name: str, verdict: str | None, *ratio: float) -> dict[str, Any]:
-        interval = dict(zip(("median", "low", "high"), ratio)) if ratio else None
-        unknown = {"at_most": None, "more_rounds": None, "description": "", "figure": 1.0}
-        return {"name": name, "ratio": interval, "verdict": verdict, **unknown}
 
-    return {
-        **{"format": "asterope-prove", "version": 2, "tool_version": "0", "command": ["redis"]},
-        **{"client": None, "libc": "glibc 2.36", "started": "", "seconds": 9.0, "seed": 1},
-        "metric": {"kind": "wall", "pattern": None, "larger_is_better": False},
-        "goal": {"rounds": 9, "until": None, "seconds": None},
-        **{"stopped_by": "rounds", "rounds": 9},
-        "noise_floor": {"median": 1.0, "low": 0.99, "high": 1.01},
-        "copies": [
-            copy("libc", None),
-            copy("libc again", None, 1, 0.99, 1.01),
-            copy("ours", "faster", 1.25, 1.2, 1.3),
-            copy("theirs", "cannot tell yet", 1, 0.98, 1.02),
-        ],
-        "blocks": [
-            [
-                {"copy": name, "figure": 1 + slow * (n % 2) + n / 1000, "wall": 1, "cpu": 1}
-                for name, slow in (("libc", 0), ("ours", 1))
-            ]
-            for n in range(24)
-        ],
-    }
+# --- As files, and what is looked at in a picture -------------------------------------------------
+
+
+class Made:
+    """The good inputs, each written when it is first asked for, and any others."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, content: Any, name: str = "input") -> Path:
+        """Writes text or bytes as they are, a list as a log, anything else as JSON."""
+        if not isinstance(content, (str, bytes)):
+            content = log_text(content) if isinstance(content, list) else json.dumps(content)
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    @cached_property
+    def profile(self) -> Path:
+        return self.put(good_profile(), "profile.json")
+
+    @cached_property
+    def log(self) -> Path:
+        return self.put(log_lines(), "log.trials")
+
+    @cached_property
+    def bench(self) -> Path:
+        return self.put(bench_results(), "bench.json")
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    from asterope.report.style import set_up
+
+    set_up()
+    return Made(tmp_path)
+
+
+def read(*paths: object) -> Any:
+    from asterope.report.inputs import read_inputs
+
+    return read_inputs([str(path) for path in paths])
+
+
+def run(*arguments: object) -> int:
+    from asterope.report.command import main
+
+    return exit_code_of(main, *arguments)
+
+
+def is_dark_on_light(picture: Any) -> bool:
+    """Whether the drawing is on white and has much that is not."""
+    import matplotlib.backends.backend_agg as agg
+
+    canvas = agg.FigureCanvasAgg(picture.figure)
+    canvas.draw()
+    pixels = bytes(canvas.buffer_rgba())
+    return pixels[:3] == b"\xff\xff\xff" and len(set(zip(*[iter(pixels)] * 4))) > 20
