@@ -44,9 +44,7 @@ def prove(settings) -> Callable[..., subprocess.CompletedProcess]:
     return lambda *arguments, **more: finished(settings(*arguments, **more))
 
 
-def test_a_slower_routine_is_found_named_and_advised_against(
-    prove, program: Path, repository: Path, tmp_path: Path
-) -> None:
+def test_a_slower_routine_is_advised_against(prove, program, repository, tmp_path: Path) -> None:
     """And the place that wants another way is written."""
     file, mapping = tmp_path / "trial.json", tmp_path / "places.json"
     asked = ("--time", "20s", "--json", file, "--write", mapping)
@@ -166,9 +164,7 @@ def named(settings, build_dir: Path, libraries: Path, tmp_path: Path):
     return lambda *arguments: finished(settings(*arguments, routine="", **own))
 
 
-def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
-    named, program: Path, tmp_path: Path
-) -> None:
+def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp_path) -> None:
     file, kept = tmp_path / "trial.json", tmp_path / "build" / "programs" / "own"
     options = ("--name", "own", "--time", "5s", "--json", file)
     done = named(*options, "--", program, 400_000)
@@ -198,9 +194,7 @@ def test_a_name_keeps_a_map_and_its_library_which_is_tried_as_a_whole(
 
 
 @pytest.mark.parametrize("why", ["no space", "no folder"])
-def test_in_operation_the_program_runs_where_nothing_can_be_kept(
-    settings, tmp_path: Path, why: str
-) -> None:
+def test_in_operation_it_runs_where_nothing_can_be_kept(settings, tmp_path, why: str) -> None:
     if why == "no folder":
         (tmp_path / "build").mkdir()
         (tmp_path / "build" / "programs").touch()

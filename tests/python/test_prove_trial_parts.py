@@ -74,9 +74,7 @@ def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told
 
 
 @pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])
-def test_a_file_that_cannot_be_made_is_told_from_a_library_that_is_not_loaded(
-    tmp_path: Path, folder: str, said: str
-) -> None:
+def test_no_room_is_told_from_a_library_that_is_not_loaded(tmp_path, folder, said: str) -> None:
     trial = Trial(None, [], Path("recorder.so"), 1.0)
     trial.read(tmp_path / folder)
     assert said in run.why_not(trial)
@@ -136,9 +134,7 @@ def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(mon
         parse_copies(["no.so"])
 
 
-def test_an_installation_compiles_what_is_older_than_its_templates(
-    monkeypatch, tmp_path: Path
-) -> None:
+def test_an_installation_compiles_what_is_older_than_its_templates(monkeypatch, tmp_path) -> None:
     profile = tmp_path / "profile.json"
     profile.write_text(json.dumps(plain_profile(platform.machine())))
     os.utime(profile, (1, 1))

@@ -8,12 +8,7 @@ from collections.abc import Iterator
 from statistics import median
 
 import pytest
-from asterope.prove.trial.blocks import (
-    LIBC,
-    LIBC_AGAIN,
-    ROUTINE,
-    Block,
-)
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block
 from asterope.prove.trial.statistics import (
     LEFT_OUT,
     NO_TRIMMING,
