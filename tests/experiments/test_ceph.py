@@ -6,12 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of
+from command_errors import finished, only_error_of, python_settings
 from copy_programs import run, shared_library
 
 DAEMONS = {"ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds"}
@@ -19,22 +19,12 @@ only_error = partial(only_error_of, "cached_reads.py")
 
 
 @pytest.fixture
-def settings(repository: Path, tmp_path: Path):
-    """What Popen and run need to start the script in an empty folder."""
-
-    def of(*arguments: object, **environment: str) -> dict:
-        script = repository / "scripts/experiments/ceph/cached_reads.py"
-        (tmp_path / "tmp").mkdir()
-        return {
-            "args": [sys.executable, script, *(str(part) for part in arguments)],
-            "env": {**os.environ, "TMPDIR": str(tmp_path / "tmp"), **environment},
-            "cwd": tmp_path,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.PIPE,
-            "text": True,
-        }
-
-    return of
+def experiment(repository: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs the script in an empty folder."""
+    script = repository / "scripts/experiments/ceph/cached_reads.py"
+    return lambda *given, **environment: finished(
+        python_settings(tmp_path, script, *given, **environment), timeout=600
+    )
 
 
 @pytest.fixture
@@ -64,12 +54,10 @@ def daemons_of(folder: Path) -> dict[int, str]:
 
 
 @pytest.mark.slow
-def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path):
+def test_a_cached_file_is_read_under_each_copy(experiment, needs_ceph, tmp_path):
     library = shared_library(tmp_path / "like.so", "int unused;\n")
     asked = ("--mib", 16, "--sizes", "64K,4M", "--prefetch-nt", "--json", "json")
-    done = subprocess.run(
-        **settings(*asked, "--", "--rounds", "6", "--copies", library), timeout=600
-    )
+    done = experiment(*asked, "--", "--rounds", "6", "--copies", library)
     assert (done.returncode in (0, 3), done.stderr) == (True, ""), done
     assert done.stdout.count("6 rounds of 4 copies") == 4
     *_, head, first, second, third, fourth = done.stdout.splitlines()
@@ -83,12 +71,11 @@ def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path):
     names = {f"{use}-{size}.json" for use in ("read", "used") for size in (65536, 4194304)}
     assert {file.name for file in (tmp_path / "json").iterdir()} == names
     assert daemons_of(tmp_path / "tmp") == {}
-    assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_what_is_missing_is_named(settings, tmp_path):
+def test_what_is_missing_is_named(experiment, tmp_path):
     """Daemons are looked for in /usr/sbin, too, but no machine has cc there."""
-    message = only_error(subprocess.run(**settings(PATH=str(tmp_path)), timeout=60), 1)
+    message = only_error(experiment(PATH=tmp_path), 1)
     assert " is not installed: apt-get install " in message
 
 
@@ -101,5 +88,5 @@ def test_what_is_missing_is_named(settings, tmp_path):
         (["--rounds", "6"], "--rounds"),
     ],
 )
-def test_bad_arguments_are_refused_in_one_line(settings, arguments, part):
-    assert part in only_error(subprocess.run(**settings(*arguments), timeout=60), 2)
+def test_bad_arguments_are_refused_in_one_line(experiment, arguments, part):
+    assert part in only_error(experiment(*arguments), 2)

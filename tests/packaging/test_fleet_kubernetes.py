@@ -70,12 +70,16 @@ def test_no_pod_is_more_than_it_must_be(objects):
     assert files == set(MANIFESTS) - {"fleet.yaml"}
 
 
-def test_jobs_and_settings_agree(objects):
+def test_jobs_and_settings_agree_and_no_two_tuning_pods_share_a_node(objects):
     settings, claim = objects["fleet.yaml"]
     (line,) = settings["data"]["types"].splitlines()
     name, nodes = line.split()
     spec = objects["node-type.yaml"][0]["spec"]
     pod = spec["template"]["spec"]
+    rules = pod["affinity"]["podAntiAffinity"]
+    (rule,) = rules["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert rule["topologyKey"] == "kubernetes.io/hostname"
+    assert rule["labelSelector"]["matchLabels"] == spec["template"]["metadata"]["labels"]
     assert {"name": "TYPE", "value": name} in pod["containers"][0]["env"]
     assert pod["nodeSelector"]["asterope/type"] == name
     assert spec["completionMode"] == "Indexed"  # it tells each pod which of the nodes it is
@@ -86,14 +90,6 @@ def test_jobs_and_settings_agree(objects):
         assert names["work"]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
         if "config" in names:
             assert names["config"]["configMap"]["name"] == settings["metadata"]["name"]
-
-
-def test_no_two_tuning_pods_share_a_node(objects):
-    template = objects["node-type.yaml"][0]["spec"]["template"]
-    rules = template["spec"]["affinity"]["podAntiAffinity"]
-    (rule,) = rules["requiredDuringSchedulingIgnoredDuringExecution"]
-    assert rule["topologyKey"] == "kubernetes.io/hostname"
-    assert rule["labelSelector"]["matchLabels"] == template["metadata"]["labels"]
 
 
 def test_the_scripts_are_clean(objects):
@@ -122,11 +118,10 @@ class Fleet:
         """Runs the container of a Job as Kubernetes does, on this machine; what it printed."""
         pod = self.objects[name][0]["spec"]["template"]["spec"]
         (container,) = pod["containers"]
-        mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
+        mounts = tuple(mount["mountPath"] for mount in container["volumeMounts"])
 
         def here(path: str) -> str:
-            inside = any(path == mount or path.startswith(f"{mount}/") for mount in mounts)
-            return f"{self.folder}{path}" if inside else path
+            return f"{self.folder}{path}" if path.startswith(mounts) else path
 
         variables = {item["name"]: item.get("value", "node-a") for item in container.get("env", [])}
         if index is not None:

@@ -91,9 +91,7 @@ def stand_in(fleet: Fleet, tmp_path: Path) -> Path:
 # --- Whole searches -------------------------------------------------------------------------------
 
 
-def test_searches_on_two_nodes_become_one_dispatching_routine(
-    fleet, repository, build_dir, tmp_path
-):
+def test_two_nodes_become_one_dispatching_routine(fleet, repository, build_dir, tmp_path):
     other = repository / "generated/reference/xeon-gold-5218.json"
     fleet.configure(bin=f"'{build_dir}'", options=f"({QUICK})", others=f"('{other}')")
     assert set(fleet.run().values()) == {"COMPLETED"}, fleet.text("finish.txt")
@@ -155,9 +153,7 @@ def test_a_task_that_failed_while_running_goes_back_into_the_queue(fleet, stand_
 @pytest.mark.parametrize(
     ("code", "before", "requeued"), [(1, 1, True), (1, 2, False), (2, 0, False)]
 )
-def test_a_task_gives_up_after_three_tries_and_at_once_where_its_arguments_are_bad(
-    fleet, stand_in, code, before, requeued
-):
+def test_a_task_is_tried_three_times_or_once_if_bad(fleet, stand_in, code, before, requeued):
     (stand_in / "ends-node-2").write_text(f"{code}\n")
     install(stand_in, "scontrol", SCONTROL)
     settings = {
@@ -220,7 +216,7 @@ def test_a_job_that_slurm_refuses_takes_the_others_along(fleet, stand_in):
 NO_NAME = "is no name for a type: letters, digits, points, _ and -"
 WRONG_LINES = [
     ("others", "(none.json)", "others: none.json is no file that can be read"),
-    ("limit", None, "fleet.conf does not set limit"),
+    ("limit", "; unset limit", "fleet.conf does not set limit"),
     ("types", "()", "fleet.conf names no types of nodes"),
     ("types", '("a/b 1")', f"'a/b' {NO_NAME}"),
     ("types", '("fallback 1")', f"'fallback' {NO_NAME}"),
@@ -229,20 +225,13 @@ WRONG_LINES = [
 ]
 
 
-@pytest.mark.parametrize(("setting", "value", "complaint"), WRONG_LINES)
-def test_a_wrong_line_is_named_before_anything_is_submitted(
-    repository, tmp_path, setting, value, complaint
-):
+@pytest.mark.parametrize(("setting", "value", "said"), WRONG_LINES)
+def test_a_wrong_line_is_named_and_nothing_submitted(repository, tmp_path, setting, value, said):
     folder = tmp_path / "fleet"
     shutil.copytree(repository / "scripts/fleet/slurm", folder)
     fleet = Fleet(folder, Cluster(tmp_path))
-    if value is None:
-        (folder / "fleet.conf").write_text(
-            fleet.text("fleet.conf").replace(f"{setting}=", "other=")
-        )
-    else:
-        fleet.configure(**{setting: value})
-    assert only_error_of("submit.sh", run_command(folder / "submit.sh"), 2).endswith(complaint)
+    fleet.configure(**{setting: value})
+    assert only_error_of("submit.sh", run_command(folder / "submit.sh"), 2).endswith(said)
     assert {path.name for path in folder.iterdir()} == set(FILES)
 
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
 from command_errors import run_command
-from copy_programs import need, output_of
+from copy_programs import REPOSITORY, need, output_of
 from packaging_samples import PROGRAMS, commands_in, help_of, options_in
+
+MANUAL = REPOSITORY / "scripts" / "packaging" / "manual.py"
 
 
 @pytest.fixture(scope="module")
-def share(repository: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def share(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that becomes PREFIX/share."""
     folder = tmp_path_factory.mktemp("share")
-    script = repository / "scripts" / "packaging" / "manual.py"
-    output_of(sys.executable, script, build_dir, folder)
+    output_of(sys.executable, MANUAL, build_dir, folder)
     return folder
 
 
@@ -84,15 +85,11 @@ def test_man_shows_a_page_without_a_warning(share, program):
 
 
 def test_text_is_no_roff():
-    assert manual().roff(r".So -o 'a\b'") == r"\&.So \-o \(aqa\eb\(aq"
+    assert manual()["roff"](r".So -o 'a\b'") == r"\&.So \-o \(aqa\eb\(aq"
 
 
 def manual():
-    path = Path(__file__).resolve().parents[2] / "scripts" / "packaging" / "manual.py"
-    spec = importlib.util.spec_from_file_location("manual", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return runpy.run_path(str(MANUAL))
 
 
 def complete(share: Path, program: str, *words: str) -> list[str]:
@@ -138,7 +135,7 @@ def test_completion_offers_values(share, words, offered):
 
 
 def test_the_words_that_completion_offers_are_in_the_text_of_their_option(build_dir):
-    words = manual().WORDS
+    words = manual()["WORDS"]
     used = set()
     for program in ("asterope-tune", "asterope-bench"):
         top = json.loads(output_of(build_dir / program, "--help-json"))

@@ -18,6 +18,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from command_errors import run_command
+
 NODES = ("first", "second")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "sinfo", "scancel")
 # Debian keeps daemons where an ordinary user's PATH does not look.
@@ -75,10 +77,8 @@ class Cluster:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "PATH": PATH, "SLURM_CONF": str(self.folder / "slurm.conf")}
 
-    def run(self, *command: object, cwd: Path | None = None) -> subprocess.CompletedProcess:
-        words = [str(word) for word in command]
-        settings = {"cwd": cwd, "env": self.environment, "timeout": 60}
-        return subprocess.run(words, capture_output=True, text=True, **settings)
+    def run(self, *command: object) -> subprocess.CompletedProcess:
+        return run_command(*command, env=self.environment, timeout=60)
 
     def answer(self, *command: object) -> list[str]:
         """The lines that a command of Slurm prints; CannotRun where it fails."""
@@ -116,17 +116,14 @@ class Cluster:
         return self.folder / f"{daemon}.out"
 
     def start(self, *command: object) -> None:
-        with self.output_of(str(command[0])).open("a") as output:
-            self.daemons.append(
-                subprocess.Popen(
-                    [str(word) for word in command],
-                    env=self.environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    start_new_session=True,  # Ctrl-C is for the tests; they stop us in order
-                )
+        words = [str(word) for word in command]
+        with self.output_of(words[0]).open("a") as output:
+            streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+            # Ctrl-C is for the tests; they stop us in order
+            daemon = subprocess.Popen(
+                words, env=self.environment, start_new_session=True, **streams
             )
+        self.daemons.append(daemon)
 
     def stop(self) -> None:
         if len(self.daemons) > 2:
@@ -135,23 +132,16 @@ class Cluster:
                 self.cancel_all()
         for daemon in reversed(self.daemons):
             daemon.terminate()
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 daemon.wait(10)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
-        for step in self.processes():
-            os.kill(step, signal.SIGKILL)
-
-    def processes(self) -> list[int]:
-        """What still runs under our configuration: steps are daemons in sessions of their own."""
+            daemon.kill()
+            daemon.wait()
+        # What still runs under our configuration: steps are daemons in sessions of their own.
         ours = f"SLURM_CONF={self.folder}/slurm.conf".encode()
-        found = []
         for environment in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):  # ended meanwhile, or another user's
                 if ours in environment.read_bytes().split(b"\0"):
-                    found.append(int(environment.parent.name))
-        return found
+                    os.kill(int(environment.parent.name), signal.SIGKILL)
 
 
 def user() -> str:
@@ -163,10 +153,8 @@ def user() -> str:
 
 def free_ports(count: int) -> list[int]:
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        servers = (socket.create_server(("127.0.0.1", 0)) for _ in range(count))
+        return [stack.enter_context(one).getsockname()[1] for one in servers]
 
 
 def answers(port: int) -> bool:
