@@ -54,9 +54,7 @@ def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
         ("elftools", "pyelftools", ("prove", ["--", "true"])),  # a trial's alone
     ],
 )
-def test_a_missing_module_gets_one_line_that_says_what_to_install(
-    tmp_path, module, package, arguments
-):
+def test_of_a_missing_module_one_line_says_what_to_install(tmp_path, module, package, arguments):
     lacking = (
         f"import sys; sys.modules[{module!r}] = None; from asterope import commands; "
         f"sys.exit(commands.run_command(*{arguments!r}))"

@@ -149,9 +149,7 @@ def parties(tmp_path: Path) -> Callable[..., list[str]]:
 
 
 @pytest.mark.parametrize("where", ["{port}", "{socket}", "{folder}/s"])
-def test_one_server_of_each_copy_stays_and_is_asked_in_turn(
-    prove, parties, tmp_path: Path, where: str
-) -> None:
+def test_a_server_of_each_copy_stays_and_is_asked(prove, parties, tmp_path, where: str) -> None:
     done = prove("--metric", REGEX, *parties(where))
     assert (done.returncode, done.stderr) == (0, "")
     assert rows_of(done)[LIBC] == "100" and "faster: 100.0 %" in rows_of(done)["fast"]

@@ -8,6 +8,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import pytest
 from asterope.faults import Failure
@@ -17,6 +18,7 @@ from asterope.prove.processes import Run
 from asterope.prove.rounds import LEAST_ROUNDS, Goal, Progress, Rounds, measure
 from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, Findings, judge
 from asterope.prove.words import contradictions
+from made_up_trials import share
 
 OURS = "ours"
 NAMES = [LIBC, LIBC_AGAIN, OURS]
@@ -52,10 +54,6 @@ def experiment(
     rounds = Rounds()
     measure(rounds, NAMES, figure, goal, seed)
     return rounds, next(one for one in judge(rounds, NAMES).copies if one.name == OURS)
-
-
-def share(of: list[bool]) -> float:
-    return sum(of) / len(of)
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.__name__)
@@ -106,19 +104,18 @@ def test_what_cannot_be_told_says_how_many_rounds_would() -> None:
     assert finding.verdict == UNKNOWN and 10 < finding.more_rounds < 5000
 
 
+@dataclass
 class Clock:
     """Each block takes 10 s."""
 
-    def __init__(self) -> None:
-        self.seconds, self.calls = 0.0, 0
+    calls: int = 0
 
     def figure(self, name: str) -> float:
-        self.seconds += 10 / len(NAMES)
         self.calls += 1  # now faster and now slower
         return (0.5, 2.0)[self.calls % 2] if name == OURS else 1
 
     def now(self) -> float:
-        return self.seconds
+        return 10 * self.calls / len(NAMES)
 
 
 @pytest.mark.parametrize(("seconds", "blocks"), [(95, 9), (101, 10), (5, 1)])

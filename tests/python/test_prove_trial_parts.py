@@ -15,19 +15,8 @@ from asterope.place_map import counted
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import parse
-from asterope.prove.trial import operation, run
-from asterope.prove.trial.blocks import (
-    FULL,
-    LIBC,
-    LIBC_AGAIN,
-    NO_COUNTER,
-    QUIET,
-    ROUTINE,
-    UNSEEN,
-    Observed,
-    Place,
-    Seen,
-)
+from asterope.prove.trial import blocks, operation, run
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, PlaceFound, findings
 from asterope.prove.trial.mapping import map_of, wanted
 from asterope.prove.trial.run import Trial, Tried
@@ -60,7 +49,9 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: 
     assert trial.stopped_by == run.TIME and looks == [5, 21, 37, 53]
 
 
-@pytest.mark.parametrize("limit, told", [(FULL, True), (NO_COUNTER, False), (QUIET, False)])
+@pytest.mark.parametrize(
+    "limit, told", [(blocks.FULL, True), (blocks.NO_COUNTER, False), (blocks.QUIET, False)]
+)
 def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told: bool) -> None:
     def recorded(trial: Trial, _: object) -> float:
         trial.observed.limits.add(limit)
@@ -70,7 +61,7 @@ def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told
     monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
     monkeypatch.setattr(Trial, "read", recorded)
     trial = Trial(None, [], Path("recorder.so"), 1.0)
-    assert trial._run(1.0) and (UNSEEN in trial.observed.limits) == told
+    assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
 
 
 @pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])
@@ -90,7 +81,7 @@ def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_pat
 
 UNKNOWN = {
     "too little is seen": (set(), "Not known: too few copies were seen"),
-    "most is not seen": ({UNSEEN}, "Not known: prove what takes the CPU time by itself."),
+    "most is not seen": ({blocks.UNSEEN}, "Not known: prove what takes the CPU time by itself."),
 }
 
 

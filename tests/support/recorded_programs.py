@@ -29,12 +29,9 @@ class Recorder:
     def environment(self, period: int | None = None, seed: int | None = None) -> dict[str, str]:
         """Of a program that is recorded; `period` in bytes of work, None: the default."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("ASTEROPE_", "LD_"))}
-        ours = {"LD_PRELOAD": str(self.library), "ASTEROPE_RECORD": str(self.folder)}
-        if period is not None:
-            ours["ASTEROPE_RECORD_PERIOD"] = str(period)
-        if seed is not None:
-            ours["ASTEROPE_RECORD_SEED"] = str(seed)
-        return {**clean, **ours}
+        ours = {"LD_PRELOAD": self.library, "ASTEROPE_RECORD": self.folder}
+        ours |= {"ASTEROPE_RECORD_PERIOD": period, "ASTEROPE_RECORD_SEED": seed}
+        return {**clean, **{name: str(value) for name, value in ours.items() if value is not None}}
 
     def run(
         self,

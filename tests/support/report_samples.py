@@ -185,7 +185,7 @@ def whole_runs() -> dict[str, Any]:
     names = [prove.LIBC, prove.LIBC_AGAIN, "ours", "theirs"]
     rounds = Rounds(stopped_by="rounds", times=[(1.0, 1.0)] * 24 * len(names))
     for n in range(24):
-        libc, ours = 1 + n / 1000, 0.7 if n % 3 else 0.9
+        libc, ours = 1 + n / 1000, (0.7 if n % 2 else 0.9) * (1 + 0.02 * math.sin(n))
         figures = (libc, libc, libc * ours, libc + 0.1 * math.sin(n))
         rounds.blocks.append(list(zip(names, figures)))
     copies, goal = [prove.Copy(name) for name in names], Goal(rounds=24)

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command_errors import only_error_of
 
 # What would install and build.
 STAND_INS = r"""
@@ -114,10 +115,6 @@ def checkout(bare: Checkout) -> Checkout:
     return bare.stand_in()
 
 
-def only_line(done: subprocess.CompletedProcess, code: int = 2) -> str:
-    assert done.returncode == code, done
+def only_line(done: subprocess.CompletedProcess) -> str:
     assert done.stdout == ""
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done
-    assert lines[0].startswith("scripts/tune: ")
-    return lines[0]
+    return only_error_of("scripts/tune", done, 2)

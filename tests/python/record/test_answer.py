@@ -75,9 +75,7 @@ ADVICE = {
 
 
 @pytest.mark.parametrize("case", ADVICE)
-def test_it_says_whether_it_is_worth_it_and_advises_no_trial_that_would_see_as_little(
-    recording, case: str
-) -> None:
+def test_a_trial_is_advised_where_it_is_worth_it_and_would_see_more(recording, case: str) -> None:
     known, says = ADVICE[case]
     said = advice({**recording, **known})
     assert says in said and ("prove" in said) == ("prove" in says)

@@ -32,9 +32,7 @@ def copies_in(recording: dict[str, Any]) -> int:
     )
 
 
-def test_a_run_is_recorded_as_its_command_names_it_and_its_output_is_its_own(
-    record, program, tmp_path
-) -> None:
+def test_a_run_is_recorded_by_its_name_and_its_output_is_its_own(record, program, tmp_path):
     (tmp_path / "server").symlink_to(program)
     done = record("--", tmp_path / "server")
     assert (done.returncode, done.stdout) == (0, "copied\n")
@@ -90,9 +88,7 @@ def test_a_command_that_fails_is_recorded_all_the_same(record, tmp_path, command
     assert any(says in warning for warning in recording["warnings"])
 
 
-def test_without_pyelftools_functions_have_no_names_and_that_is_said(
-    record, program, tmp_path
-) -> None:
+def test_without_pyelftools_functions_have_no_names_which_is_said(record, program, tmp_path):
     (tmp_path / "absent").mkdir()
     (tmp_path / "absent" / "elftools.py").touch()  # no package: what is below it is not there
     done = record("--", program, PYTHONPATH=f"{tmp_path / 'absent'}:{SCRIPTS}")

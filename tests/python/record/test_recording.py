@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,9 +42,7 @@ def test_its_figures_are_those_of_the_run(recording: dict[str, Any]) -> None:
     assert recording["complete"] is True
 
 
-def test_what_is_written_is_read_again_and_nothing_recorded_is_a_recording_too(
-    recording: dict[str, Any], tmp_path: Path
-) -> None:
+def test_what_is_written_is_read_again_where_nothing_is_recorded_too(recording, tmp_path) -> None:
     def read_again(written: dict[str, Any]) -> dict[str, Any]:
         path = tmp_path / "recording.json"
         path.write_text(recording_text(written))
