@@ -29,12 +29,9 @@ json choice(const char* operation, std::size_t above, std::size_t up_to, const j
 }
 
 json profile() {
-    json choices = {choice("memset", 0, 65536, {{"rt", "XMM"}, {"st", "T"}})};
-    std::size_t above = 0;
-    for (const std::size_t size : {128, 4096, 65536}) {
-        choices.push_back(choice("memcpy", above, size, kXmm));
-        above = size;
-    }
+    const json choices = {choice("memset", 0, 65536, {{"rt", "XMM"}, {"st", "T"}}),
+                          choice("memcpy", 0, 128, kXmm), choice("memcpy", 128, 4096, kXmm),
+                          choice("memcpy", 4096, 65536, kXmm)};
     json profile = json::parse(R"({
         "format": "asterope-profile", "version": 2, "architecture": "x86_64", "complete": true,
         "search": {"rigor": "standard", "space": "extended", "axes": ["tb", "sensing"],
@@ -45,8 +42,8 @@ json profile() {
     return profile;
 }
 
-/// Of the search that made profile().
-const SearchOptions kOptions = [] {
+/// Of the search that made profile(), with a change.
+SearchOptions options_with(const std::function<void(SearchOptions&)>& change) {
     SearchOptions options;
     options.rigor = "standard";
     options.workload = "balanced";
@@ -56,24 +53,16 @@ const SearchOptions kOptions = [] {
     options.threads = 4;
     options.distribution = "fleet";
     options.operations = {Operation::copy, Operation::set};
-    return options;
-}();
-
-/// The same with a change.
-SearchOptions changed(const std::function<void(SearchOptions&)>& change) {
-    SearchOptions options = kOptions;
     change(options);
     return options;
 }
+const SearchOptions kOptions = options_with([](SearchOptions&) {}),
+                    kQuick = options_with([](SearchOptions&one) { one.rigor = "quick"; });
 
 /// A value with changes: of what is null, without.
 json changed(json value, const json& patch) {
     value.merge_patch(patch);
     return value;
-}
-
-void make_quick(SearchOptions& options) {
-    options.rigor = "quick";
 }
 
 class StandingProfile : public TemporaryFolder {
@@ -93,7 +82,7 @@ class StandingProfile : public TemporaryFolder {
 
 TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
     const std::pair<void (*)(SearchOptions&), const char*> lesser[] = {
-        {make_quick, "rigor standard"},
+        {[](SearchOptions& one) { one.rigor = "quick"; }, "rigor standard"},
         {[](SearchOptions& one) {
              one.of(Operation::copy).sizes = {128, 4096};
          },
@@ -104,7 +93,7 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
         {[](SearchOptions& one) { one.operations = {Operation::copy}; }, "memset"},
     };
     for (const auto& [change, why] : lesser) {
-        const std::string refused = refusal(profile(), changed(change));
+        const std::string refused = refusal(profile(), options_with(change));
         EXPECT_TRUE(mentions(refused, why)) << why << ": " << refused;
         EXPECT_TRUE(mentions(refused, "--fresh"));
         EXPECT_TRUE(mentions(refused, (folder / "profile.json").string()));
@@ -121,7 +110,7 @@ TEST_F(StandingProfile, TheSameSearchAgainOrWhatIsBetterInAnyRespectReplacesIt) 
             one.of(Operation::copy).sizes = {256};
             one.rigor = "quick";
         }};
-    for (const auto& change : better) EXPECT_EQ(refusal(profile(), changed(change)), "");
+    for (const auto& change : better) EXPECT_EQ(refusal(profile(), options_with(change)), "");
     const json paper = {{"search", {{"space", "paper"}}}};
     EXPECT_EQ(refusal(changed(profile(), paper), kOptions), "");
     EXPECT_TRUE(mentions(refusal(profile(), kOptions, true), "time budget"));
@@ -138,18 +127,16 @@ TEST_F(StandingProfile, TakesPartInTheSameSearchAgainButInNoBetterOneAndOnNoOthe
         ""};
     const std::pair<Standing, Standing> all = {copies, {{{65536, {"XMM T"}}}, ""}}, none;
     EXPECT_EQ(found(kOptions, this_machine()), all);
-    EXPECT_EQ(found(changed(make_quick), this_machine()), all);
-    SearchOptions better = kOptions;
-    better.rigor = "exhaustive";
-    EXPECT_EQ(found(better, this_machine()), none);
+    EXPECT_EQ(found(kQuick, this_machine()), all);
+    const auto exhaustive = [](SearchOptions& one) { one.rigor = "exhaustive"; };
+    EXPECT_EQ(found(options_with(exhaustive), this_machine()), none);
     EXPECT_EQ(found(kOptions, changed(this_machine(), {{"cpu", {{"model", 86}}}})), none);
     std::filesystem::remove(folder / "profile.json");
     EXPECT_EQ(found(kOptions, this_machine()), none);
 }
 
 TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
-    const SearchOptions quick = changed(make_quick);
-    ASSERT_NE(refusal(profile(), quick), "");
+    ASSERT_NE(refusal(profile(), kQuick), "");
     const json noise = json::parse(
         R"({"rounds": 1, "disturbed": {}, "repeated": 0, "kept": 1, "provisional": true})");
     const json hot = {{"hot", 1}, {"cold", nullptr}, {"consume", nullptr}};
@@ -169,12 +156,11 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
         {{"version", "1"}},
     };
     for (const json& change : others) {
-        EXPECT_EQ(refusal(changed(profile(), change), quick), "") << change;
+        EXPECT_EQ(refusal(changed(profile(), change), kQuick), "") << change;
     }
 }
 
 TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
-    const SearchOptions quick = changed(make_quick);
     const json of_another =
         changed(profile(), {{"machine", {{"cpu", {{"model", 1}}}, {"fingerprint", nullptr}}}});
     const auto merged_with = [&](const json& machine) {
@@ -182,8 +168,8 @@ TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
                               {{"name", "b"}, {"machine", machine}}};
         return changed(of_another, {{"merged", {{"from", "machines"}, {"sources", sources}}}});
     };
-    EXPECT_NE(refusal(merged_with(this_machine()), quick), "");
-    EXPECT_EQ(refusal(merged_with(of_another["machine"]), quick), "");
+    EXPECT_NE(refusal(merged_with(this_machine()), kQuick), "");
+    EXPECT_EQ(refusal(merged_with(of_another["machine"]), kQuick), "");
 }
 
 TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {

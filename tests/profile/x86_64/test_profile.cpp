@@ -20,14 +20,12 @@ const std::vector<Candidate> kSpace = {
 
 const Measured kMeasuredOnce{812.3456789, 1063, {1.30864209, 1.29, 1.33}};
 
-Finalist finalist(Entrant candidate, double ratio = 1.30864209, bool tied = false) {
-    return {candidate, {{Workload::cold, kMeasuredOnce}}, ratio, tied};
-}
-
-SizeResult result(std::size_t size, Entrant winner, Entrant second) {
+SizeResult result(std::size_t size, Entrant winner, Entrant second,
+                  Workload workload = Workload::cold) {
     return {size,
-            {finalist(winner, 1.30864209, true), finalist(second, 1.2)},
-            {{Workload::cold, {1.001, 0.99, 1.01}}},
+            {{winner, {{workload, kMeasuredOnce}}, 1.30864209, true},
+             {second, {{workload, kMeasuredOnce}}, 1.2, false}},
+            {{workload, {1.001, 0.99, 1.01}}},
             15,
             43,
             {1.0912345678, 1.07, 1.11}};
@@ -35,15 +33,6 @@ SizeResult result(std::size_t size, Entrant winner, Entrant second) {
 
 const asterope_copy kSmall[] = {made_up_small("grouped YMM up 256", "grouped", "YMM", "up", 256),
                                 made_up_small("stepped XMM up 128", "stepped", "XMM", "up", 128)};
-
-SizeResult small() {
-    SizeResult small = result(0, 1, 0);
-    for (Finalist& finalist : small.finalists) {
-        finalist.workloads = {{Workload::mix_l1_read, finalist.workloads.at(Workload::cold)}};
-    }
-    small.noise_floor = {{Workload::mix_l1_read, {1.001, 0.99, 1.01}}};
-    return small;
-}
 
 const asterope_copy kOverlapping[] = {
     made_up("overlapping XMM 128", {{"rt", "XMM", 0}, {"block", nullptr, 128}}),
@@ -58,8 +47,43 @@ Choice overlapping(ChoiceKind kind, std::size_t above = 0, std::size_t up_to = 0
     return choice;
 }
 
-/// All that a run knows besides its results.
-Profile bare() {
+const asterope_copy kProbe = made_up("each 4", {{"kind", "each", 0}, {"lines", nullptr, 4}});
+
+/// A balanced run over two sizes: at the larger one sensing won.
+PipelineFacts balanced() {
+    PipelineFacts facts;
+    facts.objectives = {
+        {"balanced", {{Workload::hot, 1.0 / 3}, {Workload::cold, 2.0 / 3}, {Workload::produce, 0}}},
+        {"hot", {{Workload::hot, 1}, {Workload::produce, 0}}},
+        {"cold", {{Workload::cold, 1}, {Workload::produce, 0}}}};
+    const Found small{{result(4096, 1, 0), result(4096, 0, 1), result(4096, 2, 1)}, 0};
+    const Found large{{result(65536, 0, 1), result(65536, 1, 0), result(65536, 0, 2)}, 640};
+    facts.found = {small, large};
+    const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}, kSpace[0]};
+    facts.sensing = {std::nullopt,
+                     SensingResult{copy, {3, {{Workload::cold, kMeasuredOnce}}, 1.5, false}}};
+    facts.intervals = {{{0, 6400, 0}, {6400, 65536, 1}},
+                       {{0, 4096, 0}, {4096, 65536, 1}},
+                       {{0, 32768, 0}, {32768, 65536, 1}}};
+    return facts;
+}
+
+const MadeUpSpaces kSpaces(kSpace, {&kSmall[0], &kSmall[1]});
+
+Findings all_found() {
+    Findings found;
+    found.pipelines = balanced();
+    found.small = result(0, 1, 0, Workload::mix_l1_read);
+    found.others = {overlapping(ChoiceKind::overlapping),
+                    overlapping(ChoiceKind::aliased, 511, 1024),
+                    made_up_sharing(1 << 20, 1.23456789)};
+    found.exam = ExamFacts{9, 1, {{512, "hot", {0.9, 0.8, 0.95}}}, {{45, 1.1, 0.8, 0.9}}};
+    found.left_out = {{512}, {Step::exam}};
+    return found;
+}
+
+/// One of all parts.
+json whole() {
     Profile profile;
     profile.machine = {{"fingerprint", "0123456789abcdef"}};
     SearchFacts& search = profile.search;
@@ -76,51 +100,10 @@ Profile bare() {
     search.invalid = {{"MM T T none 0 0", "wrong byte 3 of 129"}};
     search.warnings = {"a warning"};
     search.without = {"avx512", "sse4_1"};
-    return profile;
-}
-
-const asterope_copy kProbe = made_up("each 4", {{"kind", "each", 0}, {"lines", nullptr, 4}});
-
-/// A balanced run over two sizes: at the larger one sensing won.
-PipelineFacts balanced() {
-    PipelineFacts facts;
-    facts.objectives = {
-        {"balanced", {{Workload::hot, 1.0 / 3}, {Workload::cold, 2.0 / 3}, {Workload::produce, 0}}},
-        {"hot", {{Workload::hot, 1}, {Workload::produce, 0}}},
-        {"cold", {{Workload::cold, 1}, {Workload::produce, 0}}}};
-    const Found small{{result(4096, 1, 0), result(4096, 0, 1), result(4096, 2, 1)}, 0};
-    const Found large{{result(65536, 0, 1), result(65536, 1, 0), result(65536, 0, 2)}, 640};
-    facts.found = {small, large};
-    const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}, kSpace[0]};
-    facts.sensing = {std::nullopt, SensingResult{copy, finalist(3, 1.5)}};
-    facts.intervals = {{{0, 6400, 0}, {6400, 65536, 1}},
-                       {{0, 4096, 0}, {4096, 65536, 1}},
-                       {{0, 32768, 0}, {32768, 65536, 1}}};
-    return facts;
-}
-
-const MadeUpSpaces kSpaces(kSpace, {&kSmall[0], &kSmall[1]});
-
-Findings all_found() {
-    Findings found;
-    found.pipelines = balanced();
-    found.small = small();
-    found.others = {overlapping(ChoiceKind::overlapping),
-                    overlapping(ChoiceKind::aliased, 511, 1024),
-                    made_up_sharing(1 << 20, 1.23456789)};
-    found.exam = ExamFacts{9, 1, {{512, "hot", {0.9, 0.8, 0.95}}}, {{45, 1.1, 0.8, 0.9}}};
-    found.left_out = {{512}, {Step::exam}};
-    return found;
-}
-
-/// One of all parts.
-json whole() {
-    Profile profile = bare();
-    profile.search.noise = DisturbanceCounts{1000, 30, 2, {{"steal", 25}, {"clock", 7}}, true};
-    profile.search.phases = {
-        {Step::verifying, 1.23456789}, {Step::calibration, 0}, {Step::run_off, 20}};
-    profile.search.resumed = 2;
-    profile.search.budget_seconds = 600;
+    search.noise = DisturbanceCounts{1000, 30, 2, {{"steal", 25}, {"clock", 7}}, true};
+    search.phases = {{Step::verifying, 1.23456789}, {Step::calibration, 0}, {Step::run_off, 20}};
+    search.resumed = 2;
+    search.budget_seconds = 600;
     add_choices(profile, all_found(), kSpaces);
     settle(profile);
     return to_json(profile);
@@ -133,32 +116,29 @@ json ratio(double median, double low, double high) {
     return {{"median", median}, {"low", low}, {"high", high}};
 }
 
-using Parts = std::vector<std::pair<const char*, json>>;
-
 /// `parts` at their pointers; null: not there.
-void expect_parts(const json& profile, const Parts& parts) {
+void expect_parts(const json& profile, const std::vector<std::pair<const char*, json>>& parts) {
     for (const auto& [pointer, value] : parts)
         EXPECT_EQ(part_of(profile, pointer), value) << pointer;
 }
 
 class ProfileFile : public TemporaryFolder {
   protected:
-    std::filesystem::path path() const { return folder / "profile.json"; }
-
-    /// The message with which `text` is refused; empty if it is not.
-    std::string fault(const std::string& text) {
+    Profile read(const std::string& text) {
         put("profile.json", text);
-        return refusal_of([&] { read_profile(path()); });
+        return read_profile(folder / "profile.json");
     }
-    std::string fault(const char* pointer, const json& value) {
+    /// `text` is refused in a line that has `why` in it.
+    void expect_refusal(const std::string& text, const std::string& why) {
+        const std::string message = refusal_of([&] { read(text); }, "accepted");
+        EXPECT_TRUE(mentions(message, why));
+        EXPECT_TRUE(mentions(message, "profile.json"));
+        EXPECT_EQ(message.find('\n'), message.npos) << message;
+    }
+    void expect_refusal(const char* pointer, const json& value, const std::string& why) {
         json profile = whole();
         profile[json::json_pointer(pointer)] = value;
-        return fault(profile.dump());
-    }
-    static bool says(const std::string& message, const std::string& what) {
-        return message.find(what) != std::string::npos &&
-               message.find("profile.json") != std::string::npos &&
-               message.find('\n') == std::string::npos;
+        expect_refusal(profile.dump(), why);
     }
 };
 
@@ -291,30 +271,26 @@ TEST(WinnerFor, is_that_of_the_routines_own_interval) {
 // --- What is read --------------------------------------------------------------------------------
 
 TEST_F(ProfileFile, comes_back_as_it_was_written) {
-    put("profile.json", whole().dump(2));
-    const Profile profile = read_profile(path());
+    const Profile profile = read(whole().dump(2));
     EXPECT_EQ(json(to_json(profile)), whole());
     EXPECT_EQ(profile.sizes(), (std::vector<std::size_t>{4096, 65536}));
 }
 
 // Profiles from before there were such sizes have been measured at their intervals' ends.
 TEST_F(ProfileFile, may_hold_little) {
-    const auto choice = [](std::size_t above, std::size_t up_to) {
-        return json{{"operation", "memcpy"},
-                    {"kind", "pipelines"},
-                    {"above", above},
-                    {"up_to", up_to},
-                    {"copies", {{"taken", kTuples[1]}}}};
-    };
-    json second = choice(128, 512);
-    second["size"] = 256;
+    json one = {{"operation", "memcpy"},
+                {"kind", "pipelines"},
+                {"above", 0},
+                {"up_to", 128},
+                {"copies", {{"taken", kTuples[1]}}}};
+    json second = one;
+    second.update({{"above", 128}, {"up_to", 512}, {"size", 256}});
     const json least = {{"format", "asterope-profile"},
                         {"version", 2},
                         {"architecture", "x86_64"},
                         {"complete", true},
-                        {"choices", {choice(0, 128), second}}};
-    put("profile.json", least.dump());
-    const Profile profile = read_profile(path());
+                        {"choices", {one, second}}};
+    const Profile profile = read(least.dump());
     EXPECT_EQ(profile.sizes(), (std::vector<std::size_t>{128, 256}));
     EXPECT_EQ(profile.choices[0].ratio, 1);
     EXPECT_TRUE(profile.machine.is_null());
@@ -324,21 +300,19 @@ TEST_F(ProfileFile, may_hold_little) {
 TEST_F(ProfileFile, is_refused_where_it_is_something_else_or_of_an_unknown_version) {
     EXPECT_THROW(read_profile(folder / "missing.json"), BadInput);
     const std::string text = whole().dump();
-    EXPECT_TRUE(says(fault(text.substr(0, text.size() / 2)), "not JSON"));
+    expect_refusal(text.substr(0, text.size() / 2), "not JSON");
     for (const char* other : {"null", "1", "[]", "{}", "\"asterope-profile\""}) {
-        EXPECT_TRUE(says(fault(other), "no asterope profile")) << other;
+        expect_refusal(other, "no asterope profile");
     }
-    EXPECT_TRUE(says(fault("/format", "asterope-trials"), "no asterope profile"));
-    EXPECT_TRUE(says(fault("/version", 99), "newer asterope (version 99)"));
-    EXPECT_TRUE(says(fault("/version", 0), "has version 0, and this asterope reads 2: tune again"));
+    expect_refusal("/format", "asterope-trials", "no asterope profile");
+    expect_refusal("/version", 99, "newer asterope (version 99)");
+    expect_refusal("/version", 0, "has version 0, and this asterope reads 2: tune again");
     for (const json& version : {json("1"), json(1.0), json(true), json(nullptr), json::object()}) {
-        EXPECT_TRUE(says(fault("/version", version), "has no version")) << version;
+        expect_refusal("/version", version, "has no version");
     }
-    put("profile.json", R"({"format": "asterope-profile", "version": 3})");
-    EXPECT_THROW(read_profile(path()), NewerProfile);
-    put("profile.json",
-        R"({"format": "asterope-profile", "version": 2, "architecture": "aarch64"})");
-    EXPECT_THROW(read_profile(path()), OtherArchitecture);
+    EXPECT_THROW(read(R"({"format": "asterope-profile", "version": 3})"), NewerProfile);
+    EXPECT_THROW(read(R"({"format": "asterope-profile", "version": 2, "architecture": "aarch64"})"),
+                 OtherArchitecture);
 }
 
 TEST_F(ProfileFile, is_refused_with_the_place_of_what_is_wrong) {
@@ -358,7 +332,5 @@ TEST_F(ProfileFile, is_refused_with_the_place_of_what_is_wrong) {
         {"/search/rigor", "\x1b[2J", "search.rigor: not all printable ASCII"},
         {"/machine", 7, "machine: 7 where an object is expected"},
     };
-    for (const auto& [pointer, value, why] : faults) {
-        EXPECT_TRUE(says(fault(pointer, value), why)) << fault(pointer, value);
-    }
+    for (const auto& [pointer, value, why] : faults) expect_refusal(pointer, value, why);
 }
