@@ -8,25 +8,21 @@
 
 namespace {
 
+using Text = std::vector<std::string>;
+
 class Lines : public TemporaryFolder {
   protected:
-    struct Content {
-        std::vector<std::string> lines;
-        bool torn;
-    };
-
-    Content read_text(const std::string& text) {
+    /// The lines, and whether the last one is torn.
+    std::pair<Text, bool> read_text(const std::string& text) {
         put("file", text);
         LineReader reader(folder / "file", "thing");
-        Content content{};
-        for (std::string line; reader.next(line);) {
-            content.lines.push_back(line);
-            EXPECT_EQ(reader.number(), content.lines.size());
-        }
+        Text lines;
         std::string line;
+        for (; reader.next(line); lines.push_back(line)) {
+            EXPECT_EQ(reader.number(), lines.size() + 1);
+        }
         EXPECT_FALSE(reader.next(line)) << "after the end is the end";
-        content.torn = reader.torn();
-        return content;
+        return {lines, reader.torn()};
     }
 
     std::string fault(const std::filesystem::path& path) {
@@ -37,28 +33,27 @@ class Lines : public TemporaryFolder {
     }
 };
 
-using Text = std::vector<std::string>;
-
 } // namespace
 
 TEST_F(Lines, come_without_their_newline_at_any_length_but_for_a_last_one_that_has_none) {
-    const Content content = read_text("one\n\ntwo\tthree\nf\xc3\xbcnf\n");
-    EXPECT_EQ(content.lines, (Text{"one", "", "two\tthree", "f\xc3\xbcnf"}));
-    EXPECT_FALSE(content.torn);
+    std::vector<std::tuple<std::string, Text, bool>> rows = {
+        {"one\n\ntwo\tthree\nf\xc3\xbcnf\n", {"one", "", "two\tthree", "f\xc3\xbcnf"}, false},
+        {"one\ntwo", {"one"}, true},
+        {"one", {}, true},
+        {"one\n" + std::string(100, '\0'), {"one"}, true}};
     for (const std::size_t length : {1u << 18, (1u << 18) - 1, (1u << 18) + 1, 3000000u}) {
         const std::string line(length, 'x');
-        EXPECT_EQ(read_text("begin\n" + line + "\nend\n").lines, (Text{"begin", line, "end"}));
+        rows.push_back({"begin\n" + line + "\nend\n", {"begin", line, "end"}, false});
     }
-    const Content torn = read_text("one\ntwo");
-    EXPECT_EQ(torn.lines, Text{"one"});
-    EXPECT_TRUE(torn.torn);
-    EXPECT_TRUE(read_text("one").torn);
-    EXPECT_TRUE(read_text("one\n" + std::string(100, '\0')).torn);
+    for (const auto& [text, lines, torn] : rows) {
+        EXPECT_EQ(read_text(text), std::pair(lines, torn));
+    }
 }
 
 TEST_F(Lines, begin_behind_a_byte_order_mark_and_count_their_bytes_in_the_file) {
     const std::string mark(kByteOrderMark);
-    EXPECT_EQ(read_text(mark + "one\n" + mark + "two\n").lines, (Text{"one", mark + "two"}));
+    EXPECT_EQ(read_text(mark + "one\n" + mark + "two\n"),
+              std::pair(Text{"one", mark + "two"}, false));
     put("file", mark + "one\n\ntwo\nthree");
     LineReader reader(folder / "file", "thing");
     EXPECT_EQ(reader.start(), "one\n\ntwo\nthree") << "a look at it takes nothing";

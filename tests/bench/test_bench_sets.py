@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pytest
 from asterope.report.inputs import read_inputs
-from bench_command import (
-    FEW,
-    FIXED,
-    MIXES,
-    PAGE_ENDS,
-    SIZES,
-    only_error,
-    routine_of,
-    rows_of,
-)
+from bench_command import FEW, FIXED, MIXES, PAGE_ENDS, SIZES, only_error, routine_of, rows_of
 from copy_programs import shared_library
 from profile_samples import of_memset, taking
 
@@ -27,18 +18,6 @@ MEMSET = (
     of_memset("pipelines", 0, 300, {"rt": "XMM", "st": "T"}, size=300),
     of_memset("pipelines", 300, 3000, {"rt": "R64", "st": "T"}, size=3000),
 )
-SET_PEERS = """
-#include <string.h>
-#define SET(name) void *name(void *to, int value, size_t size)
-SET(zeros) { return memset(to, 0, size); }
-SET(asterope_memset) { return zeros(to, value, size); }
-"""
-
-
-@pytest.fixture(scope="module")
-def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with sets of all kinds."""
-    return shared_library(tmp_path_factory.mktemp("sets") / "libsets.so", SET_PEERS)
 
 
 @pytest.fixture
@@ -89,8 +68,10 @@ def test_sets_are_timed_beside_libcs_memset_in_the_suites_that_need_no_source(
     assert set(header.split()[2:]) == of_one_size
 
 
-def test_a_routine_that_sets_wrongly_fails(bench, sets):
-    done = bench("--routine", sets, *SETS, *FEW)
+def test_a_routine_that_sets_wrongly_fails(bench, tmp_path):
+    zeros = """#include <string.h>
+void *asterope_memset(void *to, int value, size_t size) { return memset(to, value & 0, size); }"""
+    done = bench("--routine", shared_library(tmp_path / "libzeros.so", zeros), *SETS, *FEW)
     assert "the routine asterope_memset sets wrong: wrong byte 0 of 1 " in only_error(done, 1)
 
 

@@ -31,10 +31,8 @@ Cell cell(double routine, double other, double crowd = 1, const std::string& lab
 } // namespace
 
 TEST(CellNoise, is_the_farther_end_of_libc_against_libc) {
-    const struct {
-        Estimate floor;
-        double noise;
-    } rows[] = {{{1, 0.8, 1.1}, 1.25}, {{1, 1.01, 1.1}, 1.1}, {{1, 1, 1}, 1}};
+    const std::pair<Estimate, double> rows[] = {
+        {{1, 0.8, 1.1}, 1.25}, {{1, 1.01, 1.1}, 1.1}, {{1, 1, 1}, 1}};
     for (const auto& [floor, noise] : rows) {
         Cell one = cell(1, 1);
         one.floor = floor;
@@ -43,33 +41,31 @@ TEST(CellNoise, is_the_farther_end_of_libc_against_libc) {
 }
 
 TEST(ClearlyBetter, is_the_copy_that_leads_by_most_beyond_the_noise_floor) {
+    Contenders with_entry_point = kContenders;
+    with_entry_point[2].ours = true;
     const struct {
-        double routine, other, crowd;
+        Cell cell;
         const char* better;
-        double factor;
+        double factor = 1;
+        Contenders contenders = kContenders;
     } rows[] = {
-        {2, 1, 1, "", 1},     // the routine leads
-        {1, 1, 1, "", 1},     // all are alike
-        {1, 1.025, 1, "", 1}, // its low end is 1.015, inside 1.02
-        {1, 1.04, 1, "other", 1.04},
-        {2, 2.08, 1, "other", 1.04},
-        {0.5, 0.4, 1, "glibc", 2}, // the routine loses to libc
-        {0.5, 3, 1, "other", 6},
-        {1, 1, 5, "", 1}, // takes other CPUs' time
+        {cell(2, 1), ""},     // the routine leads
+        {cell(1, 1), ""},     // all are alike
+        {cell(1, 1.025), ""}, // its low end is 1.015, inside 1.02
+        {cell(1, 1.04), "other", 1.04},
+        {cell(2, 2.08), "other", 1.04},
+        {cell(0.5, 0.4), "glibc", 2}, // the routine loses to libc
+        {cell(0.5, 3), "other", 6},
+        {cell(1, 1, 5), ""}, // takes other CPUs' time
+        {cell(1, 3), "", 1, with_entry_point},
+        {cell(0.5, 3), "glibc", 2, with_entry_point},
     };
-    for (const auto& row : rows) {
-        const Cell one = cell(row.routine, row.other, row.crowd);
-        const Better better = clearly_better(one, kContenders);
-        EXPECT_EQ(better.copy, row.better) << row.routine << ' ' << row.other;
-        EXPECT_DOUBLE_EQ(better.factor, row.factor);
+    for (const auto& [cell, copy, factor, contenders] : rows) {
+        const Better better = clearly_better(cell, contenders);
+        EXPECT_EQ(better.copy, copy)
+            << cell.copies[1].ratio.median << ' ' << cell.copies[2].ratio.median;
+        EXPECT_DOUBLE_EQ(better.factor, factor);
     }
-}
-
-TEST(ClearlyBetter, is_no_other_entry_point_of_the_routine) {
-    Contenders contenders = kContenders;
-    contenders[2].ours = true;
-    EXPECT_EQ(clearly_better(cell(1, 3), contenders).copy, "");
-    EXPECT_EQ(clearly_better(cell(0.5, 3), contenders).copy, "glibc");
 }
 
 TEST(ClearlyBetterThanTold, is_judged_by_what_the_told_entry_point_took) {
@@ -87,10 +83,11 @@ TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     cells.push_back(cell(3, 1));
     cells.back().suite = "mix";
     const std::string text = summary_text(cells, kContenders);
-    EXPECT_TRUE(mentions(text, "in 2 of 4 (50.0 %) cells"));
-    EXPECT_TRUE(mentions(text, "sizes          1 of 3 (33.3 %)"));
-    EXPECT_TRUE(mentions(text, "mix            1 of 1 (100.0 %)"));
-    EXPECT_TRUE(mentions(text, "worst ratio to glibc: 0.80 (0.79..0.81) in sizes hot 4 KiB."));
+    for (const char* part : {"in 2 of 4 (50.0 %) cells", "sizes          1 of 3 (33.3 %)",
+                             "mix            1 of 1 (100.0 %)",
+                             "worst ratio to glibc: 0.80 (0.79..0.81) in sizes hot 4 KiB."}) {
+        EXPECT_TRUE(mentions(text, part));
+    }
     const std::size_t first = text.find("other by 2.00"), second = text.find("other by 1.50");
     ASSERT_NE(first, text.npos) << text;
     ASSERT_NE(second, text.npos) << text;
@@ -109,21 +106,9 @@ TEST(CellsUnder, are_those_whose_whole_interval_is_below) {
     EXPECT_TRUE(cells_under(0.5, cells).empty());
 }
 
-// --- References ----------------------------------------------------------------------------------
-
-namespace {
-
-/// The routine against libc, and a reference that has `reference` of libc's speed.
-Cell judged(double routine, double reference) {
-    Cell one = cell(routine, reference);
-    one.copies[2].reference = true;
-    return one;
-}
-
-} // namespace
-
 TEST(BestRatio, is_to_the_faster_of_libc_and_the_references) {
-    const Cell by_libc = judged(1.2, 0.5), by_other = judged(1.2, 1.5);
+    Cell by_libc = cell(1.2, 0.5), by_other = cell(1.2, 1.5);
+    by_libc.copies[2].reference = by_other.copies[2].reference = true;
     EXPECT_EQ(by_libc.best_reference().copy, "glibc");
     EXPECT_DOUBLE_EQ(by_libc.best_ratio().median, 1.2);
     EXPECT_EQ(by_other.best_reference().copy, "other");
@@ -132,8 +117,6 @@ TEST(BestRatio, is_to_the_faster_of_libc_and_the_references) {
     EXPECT_DOUBLE_EQ(by_other.best_ratio().high, 0.8 / 0.99);
     EXPECT_DOUBLE_EQ(cell(1.2, 1.5).best_ratio().median, 1.2); // a peer judges nobody
 }
-
-// --- In a few lines ------------------------------------------------------------------------------
 
 TEST(BriefText, has_the_means_of_the_workloads_and_the_extremes) {
     std::vector<Cell> cells = {cell(2, 1), cell(8, 1, 1, "8 KiB"), cell(1, 1), cell(0.5, 1)};

@@ -31,7 +31,7 @@ def test_copies_are_right(recorder, checker, situation, period):
     recorder.run(checker, situation, checker.with_name("plugin.so"), period=period)
 
 
-@pytest.mark.parametrize("situation", ["errno", "files", "fork_in_handler"])
+@pytest.mark.parametrize("situation", ["errno_and_files", "fork_in_handler"])
 def test_a_program_sees_nothing_of_it(recorder, check, situation, period):
     assert recorder.run(check, situation, period=period).stderr == ""
     processes = recorder.processes()
@@ -161,7 +161,7 @@ def test_where_no_space_can_be_reserved_nothing_is_recorded(recorder, check):
 def test_valgrind_finds_nothing_wrong(recorder, check):
     need("valgrind")
     command = ("valgrind", "-q", "--error-exitcode=99", "--trace-children=yes", check)
-    for situation in ("functions", "errno", "files"):
+    for situation in ("functions", "errno_and_files"):
         recorder.run(*command, situation, period=ALL, timeout=300)
     assert any(process.counts.get("mempcpy") for process in recorder.processes())
 

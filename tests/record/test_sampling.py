@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from asterope.record.raw import RawProcess, class_start, read_process
+from asterope.record.raw import class_start, read_process
 from asterope.record.recorder import request_stop
 from recorded_programs import ALL, Recorder, size_class
 
@@ -29,16 +29,13 @@ def chance(size: int) -> float:
     return 1 - math.exp(-(size_class(size)[0] + 256) / PERIOD)
 
 
-@pytest.fixture
-def mixtures(recorder: Recorder, check: Path) -> list[RawProcess]:
+def test_each_size_is_sampled_as_often_as_its_work_says(recorder: Recorder, check: Path) -> None:
+    """Within four standard deviations of the binomial distribution."""
     for seed in SEEDS:
         recorder.run(check, "mixture", 40_000, period=PERIOD, seed=seed)
-    return recorder.processes()
-
-
-def test_each_size_is_sampled_as_often_as_its_work_says(mixtures: list[RawProcess]) -> None:
-    """Within four standard deviations of the binomial distribution."""
-    sampled = Counter((s.function, s.size) for process in mixtures for s in process.samples)
+    sampled = Counter(
+        (s.function, s.size) for process in recorder.processes() for s in process.samples
+    )
     assert set(sampled) == {(function, size) for function, size, _ in MIXTURE}
     for function, size, calls in MIXTURE:
         mean = calls * len(SEEDS) * chance(size)

@@ -33,18 +33,20 @@ from asterope.record.raw import read_process
 from copy_programs import shared_library
 from recorded_programs import Recorder
 
-# The routine of these tests copies right, and takes `spin` more for each call.
-SLOW = """
-#include <stddef.h>
+# The routine of these tests copies right, after what BEFORE says.
+ROUTINES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
 void *own_memcpy(void *to, const void *from, size_t bytes);
 void *own_memset(void *to, int value, size_t bytes);
 void *own_memmove(void *to, const void *from, size_t bytes);
-static void spin(void) { for (volatile int i = SPIN; i > 0; --i) { } }
 void *own_memcpy(void *to, const void *from, size_t bytes)
 {
     const void *source = from;
     void *target = to;
-    spin();
+    BEFORE
     __asm__ volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(bytes) : : "memory");
     return to;
 }
@@ -59,42 +61,31 @@ void *own_memmove(void *to, const void *from, size_t bytes)
 void *own_memset(void *to, int value, size_t bytes)
 {
     void *target = to;
-    spin();
+    BEFORE
     __asm__ volatile("rep stosb" : "+D"(target), "+c"(bytes) : "a"(value) : "memory");
     return to;
 }
 """
-
-# Copies for the program itself and for nobody else.
+SPIN = "for (volatile int i = {}; i > 0; --i) {{ }}"
+# For the program itself and for nobody else.
 STRICT = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <string.h>
-#include <unistd.h>
-void *own_memcpy(void *to, const void *from, size_t bytes);
-void *own_memcpy(void *to, const void *from, size_t bytes)
-{
     Dl_info caller;
     if (!dladdr(__builtin_return_address(0), &caller) || !strstr(caller.dli_fname, "record_check"))
         _exit(9);
-    void *target = to;
-    __asm__ volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");
-    return to;
-}
 """
 
 
 @pytest.fixture(scope="module")
 def way(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Way]:
-    """Makes a way of a library: "like" libc's, "slow", or "strict"."""
+    """Makes a way of a library: "like" libc's, "slow", "rarely" so, or "strict"."""
     folder = tmp_path_factory.mktemp("ways")
-    for library, text in {
-        "like": SLOW.replace("SPIN", "0"),
-        "slow": SLOW.replace("SPIN", "1000"),
-        "rarely": "static int calls;\n" + SLOW.replace("SPIN", "(++calls % 20000 ? 0 : 2000000)"),
+    for library, before in {
+        "like": "",
+        "slow": SPIN.format(1000),
+        "rarely": "static int calls; " + SPIN.format("(++calls % 20000 ? 0 : 2000000)"),
         "strict": STRICT,
     }.items():
-        shared_library(folder / f"{library}.so", text)
+        shared_library(folder / f"{library}.so", ROUTINES.replace("BEFORE", before))
 
     def of(library: str, name: str = ROUTINE, copy="own_memcpy", set="own_memset", **more) -> Way:
         return Way(name, folder / f"{library}.so", copy, set, **more)

@@ -36,9 +36,8 @@ def _edited(edit: Callable[[list[Any]], object]) -> str:
 
 def _literal(before: str, after: str) -> str:
     """The good profile's text, changed where JSON's writer would not write such a thing."""
-    text = json.dumps(good_profile())
-    assert before in text
-    return text.replace(before, after, 1)
+    assert before in _TEXT
+    return _TEXT.replace(before, after, 1)
 
 
 # What some field could carry to end a C comment or string, or to mean something to a template.

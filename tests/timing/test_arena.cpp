@@ -2,9 +2,9 @@
 #include "timing/arena.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "support/unit_test.hpp"
+#include "timing/fresh_memory.hpp"
 
 namespace {
 
@@ -17,13 +17,9 @@ Machine machine(std::size_t usable_bytes, std::size_t last_cache) {
 }
 
 bool all_pages_are_there(const char* begin, std::size_t bytes) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::vector<unsigned char> resident(bytes / page);
-    if (mincore(const_cast<char*>(begin), bytes, resident.data()) != 0) return false;
-    for (const unsigned char flag : resident) {
-        if (!(flag & 1)) return false;
-    }
-    return true;
+    std::vector<unsigned char> resident(bytes / page_size());
+    EXPECT_EQ(mincore(const_cast<char*>(begin), bytes, resident.data()), 0);
+    return std::ranges::all_of(resident, [](unsigned char flag) { return flag & 1; });
 }
 
 } // namespace
@@ -31,14 +27,12 @@ bool all_pages_are_there(const char* begin, std::size_t bytes) {
 TEST(Arena, has_two_aligned_areas_apart_whose_every_page_is_touched_before_anything_is_timed) {
     const Arena arena(5 * kMiB);
     EXPECT_EQ(arena.bytes(), 6 * kMiB);
-    for (const char* area :
-         std::initializer_list<const char*>{arena.source(), arena.destination()}) {
+    for (const char* area : {arena.source(), static_cast<const char*>(arena.destination())}) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(area) % (2 * kMiB), 0u);
+        EXPECT_TRUE(all_pages_are_there(area, arena.bytes()));
     }
     EXPECT_GE(std::abs(arena.destination() - arena.source()),
               static_cast<std::ptrdiff_t>(arena.bytes()));
-    EXPECT_TRUE(all_pages_are_there(arena.source(), arena.bytes()));
-    EXPECT_TRUE(all_pages_are_there(arena.destination(), arena.bytes()));
     arena.writable_source()[arena.bytes() - 1] = arena.destination()[arena.bytes() - 1] = 1;
     EXPECT_EQ(arena.writable_source(), arena.source());
     EXPECT_EQ(arena.source_bytes(), arena.bytes());

@@ -6,20 +6,14 @@
 
 namespace {
 
-/// Three pages, the outer two of which cannot be touched.
-class Fenced : public ::testing::Test {
-  protected:
-    void SetUp() override {
-        void* mapping = mmap(nullptr, 3 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        ASSERT_NE(mapping, MAP_FAILED);
-        page = static_cast<char*>(mapping) + kPage;
-        ASSERT_EQ(mprotect(page, kPage, PROT_READ | PROT_WRITE), 0);
-        for (std::size_t i = 0; i < kPage; ++i) page[i] = static_cast<char>(i * 2654435761u >> 11);
-    }
-    void TearDown() override { munmap(page - kPage, 3 * kPage); }
-
-    char* page = nullptr;
-};
+/// The middle one of three pages, the outer two of which cannot be touched.
+char* fenced_page() {
+    void* mapping = mmap(nullptr, 3 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char* const page = static_cast<char*>(mapping) + kPage;
+    EXPECT_EQ(mprotect(page, kPage, PROT_READ | PROT_WRITE), 0);
+    for (std::size_t i = 0; i < kPage; ++i) page[i] = static_cast<char>(i * 2654435761u >> 11);
+    return page;
+}
 
 std::uint64_t sum_by_bytes(const char* at, std::size_t bytes) {
     std::uint64_t sum = 0;
@@ -32,10 +26,8 @@ std::uint64_t sum_by_bytes(const char* at, std::size_t bytes) {
 
 } // namespace
 
-using ReadCopy = Fenced;
-using WriteSource = Fenced;
-
-TEST_F(ReadCopy, sums_up_words_and_the_bytes_left_and_reads_nothing_else) {
+TEST(ReadCopy, sums_up_words_and_the_bytes_left_and_reads_nothing_else) {
+    const char* const page = fenced_page();
     for (std::size_t bytes = 0; bytes <= 300; ++bytes) {
         for (const std::size_t offset : {std::size_t{0}, bytes % 64, kPage - bytes}) {
             ASSERT_EQ(read_copy(page + offset, bytes), sum_by_bytes(page + offset, bytes))
@@ -44,7 +36,8 @@ TEST_F(ReadCopy, sums_up_words_and_the_bytes_left_and_reads_nothing_else) {
     }
 }
 
-TEST_F(WriteSource, stores_ascending_words_over_all_bytes_and_touches_nothing_else) {
+TEST(WriteSource, stores_ascending_words_over_all_bytes_and_touches_nothing_else) {
+    char* const page = fenced_page();
     for (std::size_t bytes = 0; bytes <= 100; ++bytes) {
         std::vector<std::uint64_t> words(bytes / 8 + 1);
         for (std::size_t i = 0; i < words.size(); ++i) words[i] = 0x0123456789abcdef + i;

@@ -125,20 +125,22 @@ TEST_F(Tunables, that_glibc_does_not_know_or_beyond_their_limits_are_refused) {
 
 TEST(TunablesVariable, goes_on_with_what_is_set_already) {
     const char* const before = getenv("GLIBC_TUNABLES");
-    const std::string kept = before ? before : "";
-    unsetenv("GLIBC_TUNABLES");
-    EXPECT_EQ(tunables_variable({}), "");
-    EXPECT_EQ(tunables_variable({{kRepMovsbThreshold, 1}}), "glibc.cpu.x86_rep_movsb_threshold=1");
-    setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=1", 1);
-    EXPECT_EQ(tunables_variable({}), "glibc.malloc.perturb=1");
-    EXPECT_EQ(tunables_variable({{kRepMovsbThreshold, 1}}),
-              "glibc.malloc.perturb=1:glibc.cpu.x86_rep_movsb_threshold=1");
-    setenv("GLIBC_TUNABLES", "glibc.cpu.x86_rep_movsb_threshold=2:glibc.malloc.perturb=1", 1);
-    EXPECT_EQ(tunables_variable({{kRepMovsbThreshold, 1}}),
-              "glibc.malloc.perturb=1:glibc.cpu.x86_rep_movsb_threshold=1");
-    EXPECT_EQ(tunables_variable({{kNonTemporalThreshold, 1}}),
-              "glibc.cpu.x86_rep_movsb_threshold=2:glibc.malloc.perturb=1:"
-              "glibc.cpu.x86_non_temporal_threshold=1");
+    const std::string kept = before ? before : "", perturb = "glibc.malloc.perturb=1",
+                      rep = "glibc.cpu.x86_rep_movsb_threshold=",
+                      non_temporal = "glibc.cpu.x86_non_temporal_threshold=";
+    const std::tuple<std::string, LibcThresholds, std::string> rows[] = {
+        {"", {}, ""},
+        {"", {{kRepMovsbThreshold, 1}}, rep + "1"},
+        {perturb, {}, perturb},
+        {perturb, {{kRepMovsbThreshold, 1}}, perturb + ':' + rep + "1"},
+        {rep + "2:" + perturb, {{kRepMovsbThreshold, 1}}, perturb + ':' + rep + "1"},
+        {rep + "2:" + perturb,
+         {{kNonTemporalThreshold, 1}},
+         rep + "2:" + perturb + ':' + non_temporal + "1"}};
+    for (const auto& [set, thresholds, expected] : rows) {
+        set.empty() ? unsetenv("GLIBC_TUNABLES") : setenv("GLIBC_TUNABLES", set.c_str(), 1);
+        EXPECT_EQ(tunables_variable(thresholds), expected);
+    }
     before ? setenv("GLIBC_TUNABLES", kept.c_str(), 1) : unsetenv("GLIBC_TUNABLES");
 }
 

@@ -44,16 +44,16 @@ TEST_F(Map, is_the_whole_file_or_begins_at_the_offset_and_has_the_length_which_a
 }
 
 TEST_F(Map, takes_file_names_with_colons_the_longest_that_exists) {
-    const std::string colon = file("with:4K", 5);
-    EXPECT_EQ(content(SourceMap(colon, kSize)).front(), 'a');
-    EXPECT_EQ(content(SourceMap(colon + ":8K:12K", kSize)).front(), 'c');
-    // the longest wins, even where the shorter one is there too
-    file("with", 8);
-    EXPECT_EQ(SourceMap(colon, kSize).bytes(), 5 * kPage);
-    EXPECT_EQ(SourceMap((folder / "with:8K").string(), kSize).bytes(), 6 * kPage);
-    const std::string last = file("last:", 5);
-    EXPECT_EQ(SourceMap(last, kSize).bytes(), 5 * kPage);
-    EXPECT_EQ(SourceMap(last + ":4K", kSize).bytes(), 4 * kPage);
+    for (const auto& [name, pages] : {std::pair{"with:4K", 5}, {"with", 8}, {"last:", 5}}) {
+        file(name, static_cast<std::size_t>(pages));
+    }
+    const std::pair<const char*, std::size_t> rows[] = {
+        {"with:4K", 5}, {"with:4K:8K:12K", 3}, {"with:8K", 6}, {"last:", 5}, {"last::4K", 4}};
+    for (const auto& [text, pages] : rows) {
+        const SourceMap map((folder / text).string(), kSize);
+        EXPECT_EQ(map.bytes(), pages * kPage) << text;
+        EXPECT_EQ(content(map).back(), text == rows[2].first ? 'h' : 'e') << text;
+    }
 }
 
 TEST_F(Map, follows_the_file_and_cannot_be_written) {
