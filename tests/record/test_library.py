@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from architectures import HOST, preload_check
+from architectures import HOST, assert_right_unrelocated, preload_check
 from asterope.record.recorder import find_library
 from copy_programs import exported, need, output_of
 
@@ -18,7 +18,7 @@ NAMES = {*PLAIN, "__mempcpy", *(f"__{name}_chk" for name in PLAIN)}
 
 def test_it_exports_what_it_counts_and_little_else(library: Path) -> None:
     """prctl and syscall tell that a program restricts its system calls, _exit that it ends."""
-    assert exported(library).keys() == {*NAMES, *SIGNS}
+    assert exported(library) == {*NAMES, *SIGNS}
 
 
 def test_it_needs_no_memory_and_no_streams_of_the_program(library: Path) -> None:
@@ -61,8 +61,7 @@ def test_a_call_that_is_not_sampled_costs_a_few_instructions(library: Path, name
 
 
 def test_it_copies_right_before_it_is_even_relocated(tmp_path: Path, library: Path) -> None:
-    program = preload_check(HOST, tmp_path)
-    assert output_of(program, "unrelocated", library) == f"{len(NAMES)} functions\n"
+    assert_right_unrelocated(preload_check(HOST, tmp_path), library, NAMES, HOST.on())
 
 
 def test_the_python_side_finds_it(build_dir: Path, library: Path, monkeypatch) -> None:

@@ -1,14 +1,9 @@
 /* Shows what a generated file of several profiles has chosen, and that its copies are right, from
  * the first constructor on.
  *
- * Usage: chosen_check [LIBRARY [VALUE]]
- * Prints the name that asterope_profile returns in the program's first constructor, and in main.
- * With LIBRARY both are those of a library that is opened by main, after ASTEROPE_PROFILE has been
- * set to VALUE, and -DOPENS compiles it without a file of its own. */
+ * Prints the name that asterope_profile returns in the program's first constructor, and in main. */
 #define _GNU_SOURCE
 #include "harness.h"
-
-typedef const char* (*name_function)(void);
 
 /* One of the two. */
 static void check(plain_function copy, plain_set_function set, const char* when) {
@@ -26,17 +21,6 @@ static void check(plain_function copy, plain_set_function set, const char* when)
     }
 }
 
-#ifdef OPENS
-int main(int argc, char** argv) {
-    if (argc > 2) setenv("ASTEROPE_PROFILE", argv[2], 1);
-    void* library;
-    check((plain_function)function_of(argv[1], "asterope_memcpy", &library), NULL, "library");
-    check(NULL, (plain_set_function)dlsym(library, "asterope_memset"), "library");
-    const name_function name = (name_function)dlsym(library, "asterope_profile");
-    printf("%s %s\n", name(), name());
-    return 0;
-}
-#else
 #include "asterope_memcpy.h"
 
 /* Its address stands in memory that has to be relocated. */
@@ -56,4 +40,3 @@ int main(void) {
     printf("%s %s\n", first_name, asterope_profile());
     return 0;
 }
-#endif

@@ -5,6 +5,27 @@
 #include <setjmp.h>
 
 #include "harness.h"
+
+/* One call through `copy_check_call`, which calls `function` with everything that it must leave
+ * alone at known values, notes what it has made of them, and knows these offsets. In assembly,
+ * since a compiler would keep its own values there. */
+struct call {
+    void (*function)(void);        /* 0 */
+    void* destination;             /* 8 */
+    const void* source;            /* 16 */
+    size_t bytes, distance;        /* 24 32 */
+    void (*fifth)(void);           /* 40 */
+    const void* returned;          /* 48 */
+    uint64_t stack_pointer_moved;  /* 56 */
+    uint64_t below[16], above[16]; /* 64 192: the stack, before and after */
+    uint64_t kept[20];             /* 320: registers, before and after */
+    uint64_t control;              /* 480: how numbers are rounded, before and after */
+    uint64_t more[7];              /* 488 */
+};
+typedef char call_is_laid_out_so[offsetof(struct call, more) == 488 ? 1 : -1];
+
+__attribute__((visibility("hidden"))) void copy_check_call(struct call* call);
+
 #include OF_ARCHITECTURE(cpu_state.h)
 
 enum { OFFSETS = 64, CANARY_BYTES = 128 };
@@ -279,13 +300,26 @@ size_t copy_check_room(void) {
 /* --- The state of the CPU --- */
 
 #define SENTINEL 0x5AA55AA5C33CC33Cu
+#define REGISTER(i) (0x0123456789ABCDEFu ^ (0x1111111111111111u * (i)))
+
+bool copy_check_sees_dirty_halves(void) {
+    return cpu_has("upper halves");
+}
 
 static bool state_after(struct call* call) {
     prepare_call(call);
+    call->control = rounding_up;
+    for (size_t i = 0; i < COUNT_OF(kept_names); ++i) call->kept[i] = REGISTER(i);
     for (int i = 0; i < 16; ++i) call->below[i] = call->above[i] = SENTINEL;
     copy_check_call(call);
     reset_cpu();
     if (!returned_right(call->returned)) return false;
+    for (size_t i = 0; i < COUNT_OF(kept_names); ++i) {
+        if (call->kept[i] == REGISTER(i)) continue;
+        char text[16];
+        snprintf(text, sizeof text, "changed %s", kept_names[i]);
+        return fail(text);
+    }
     const char* changed = changed_by(call);
     if (changed != NULL) return fail(changed);
     if (call->stack_pointer_moved != 0) return fail("moved the stack pointer");

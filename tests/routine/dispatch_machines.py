@@ -95,14 +95,19 @@ MACHINES = {
 ASKED = {"x86_64": ("haswell", "any.sse2"), "aarch64": ("neoverse-n1", "any.plain")}
 
 
-def write_profile(folder: Path, name: str, machine: Sequence, features: object = None) -> Path:
+def need_asked(arch: Architecture) -> None:
+    """Skips where the first CPU cannot run these."""
+    arch.cpu_for(*(FLAVOURS[MACHINES[arch.name][n][-1]].winner for n in ASKED[arch.name]))
+
+
+def write_profile(folder: Path, name: str, machine: Sequence) -> Path:
     """A profile of this machine, which says nothing of what is None."""
     *identity, flavour = machine
     has, winner, small, _ = FLAVOURS[flavour]
     raw = json.loads(profile_json([(4096, winner)], small, memset=FLAVOURS[flavour].memset))
     cpu = {key: value for key, value in zip(IDENTITY, identity) if value is not None}
     if cpu:
-        raw["machine"] = {"cpu": {**cpu, "features": has if features is None else features}}
+        raw["machine"] = {"cpu": {**cpu, "features": has}}
     path = folder / f"{name}.json"
     path.write_text(json.dumps(raw), encoding="utf-8")
     return path

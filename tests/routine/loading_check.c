@@ -57,12 +57,11 @@ enum {
     FUNCTIONS = COUNT_OF(functions),
     LARGEST = 1100, /* of all sizes; some are larger */
     BEYOND = 17000,
-    MARGIN = 64,   /* canaries on either side of a copy */
-    SHIFTED = 128, /* how far overlapping buffers may lie apart */
-    ROOM = MARGIN + SHIFTED + BEYOND + SHIFTED + MARGIN,
-    OVER_THREADS = 200000, /* bytes */
-    FEW = 37,              /* the step of sizes where no variable can have changed */
-    STEPPED = 32,          /* instructions of a copy: behind these none reads a variable */
+    OVER_THREADS = 200000,
+    MARGIN = 192,    /* looked at on either side of a copy */
+    FAR = 50 * 4096, /* whole pages: some buffers alias modulo 4096 */
+    FEW = 37,        /* the step of sizes where no variable can have changed */
+    STEPPED = 32,    /* instructions of a copy: behind these none reads a variable */
     MOST_CHANGES = 64,
     MOST_FAULTS = 5
 };
@@ -70,17 +69,12 @@ enum {
 struct fault {
     const char *function, *what;
     size_t step, bytes;
-    long distance;
-    bool interrupted;
+    bool overlapping, interrupted;
 };
 
 /* All that changes lies in memory of its own, so that what else changes is the routine's. */
 static struct {
-    /* on pages, so that some buffers alias modulo 4096 */
-    _Alignas(4096) unsigned char pattern[ROOM];
-    _Alignas(4096) unsigned char to[ROOM];
-    unsigned char canary[MARGIN];
-    unsigned char large_from[OVER_THREADS], large_to[OVER_THREADS];
+    unsigned char pattern[2 * FAR], buffer[2 * FAR]; /* alike, but for a copy under way */
 
     struct range {
         uintptr_t begin, end;
@@ -138,49 +132,31 @@ static void* call(const struct function* function, void* to, const void* from, s
     return loading_check_stepped(to, from, bytes, function->copy);
 }
 
-static void check_apart(const struct function* function, size_t bytes, size_t salt) {
-    const unsigned char* from = all->pattern + (bytes * 7 + salt) % MARGIN;
-    unsigned char* to = all->to + MARGIN + (bytes * 11 + salt) % MARGIN;
-    memset(to - MARGIN, CANARY, MARGIN + bytes + MARGIN);
-    all->now.distance = 0;
-    const void* returned = call(function, to, from, bytes);
-    if (returned != to + (function->returns_end ? bytes : 0)) note_fault("returns another address");
-    if (memcmp(to - MARGIN, all->canary, MARGIN)) note_fault("writes in front");
-    if (memcmp(to + bytes, all->canary, MARGIN)) note_fault("writes behind");
+static void check_at(const struct function* function, size_t bytes, size_t from_at, size_t to_at) {
+    const unsigned char *from = all->pattern + from_at, *was = all->pattern + to_at;
+    unsigned char *to = all->buffer + to_at, *behind = to + bytes;
+    all->now.function = function->name;
+    all->now.bytes = bytes;
+    all->now.overlapping = to_at < FAR;
+    const void* returned = call(function, to, all->buffer + from_at, bytes);
+    if (returned != (function->returns_end ? behind : to)) note_fault("returns another address");
+    if (memcmp(to - MARGIN, was - MARGIN, MARGIN)) note_fault("writes in front");
+    if (memcmp(behind, was + bytes, MARGIN)) note_fault("writes behind");
     if (memcmp(to, from, bytes)) note_fault("copies wrongly");
+    plain_copy(to - MARGIN, was - MARGIN, MARGIN + bytes + MARGIN);
 }
 
-/* Within one buffer, the destination `distance` bytes behind the source. */
-static void check_overlapping(const struct function* function, size_t bytes, long distance) {
-    const size_t from_at = MARGIN + SHIFTED, to_at = from_at + (size_t)distance;
-    unsigned char* to = all->to + to_at;
-    plain_copy(all->to, all->pattern, bytes + 2 * (MARGIN + SHIFTED));
-    all->now.distance = distance;
-    const void* returned = call(function, to, all->to + from_at, bytes);
-    if (returned != to + (function->returns_end ? bytes : 0)) note_fault("returns another address");
-    if (memcmp(all->to, all->pattern, to_at)) note_fault("writes in front");
-    if (memcmp(to + bytes, all->pattern + to_at + bytes, MARGIN)) note_fault("writes behind");
-    if (memcmp(to, all->pattern + from_at, bytes)) note_fault("copies wrongly");
+static void check_apart(const struct function* function, size_t bytes, size_t salt) {
+    const size_t from_at = MARGIN + (bytes * 7 + salt) % 64;
+    check_at(function, bytes, from_at, FAR + MARGIN + (bytes * 11 + salt) % 64);
 }
 
 static void check(const struct function* function, size_t bytes, size_t salt) {
-    static const long shifts[] = {1, 7, 8, 16, 31, 33, 63, 64, 100};
-    const long shift = shifts[(bytes + salt) % COUNT_OF(shifts)];
-    all->now.function = function->name;
-    all->now.bytes = bytes;
+    static const size_t shifts[] = {1, 7, 8, 16, 31, 33, 63, 64, 100};
+    const size_t shift = shifts[(bytes + salt) % COUNT_OF(shifts)], middle = 2 * MARGIN;
     check_apart(function, bytes, salt);
-    if (function->forgives) check_overlapping(function, bytes, shift);
-    if (function->forgives) check_overlapping(function, bytes, -shift);
-}
-
-static void check_large(const struct function* function, size_t salt) {
-    all->now.function = function->name;
-    all->now.bytes = OVER_THREADS;
-    memset(all->large_from, (int)salt, OVER_THREADS);
-    if (function->copy(all->large_to, all->large_from, OVER_THREADS) != all->large_to) {
-        note_fault("returns another address");
-    }
-    if (memcmp(all->large_to, all->large_from, OVER_THREADS)) note_fault("copies wrongly");
+    if (function->forgives) check_at(function, bytes, middle, middle + shift);
+    if (function->forgives) check_at(function, bytes, middle, middle - shift);
 }
 
 /* Some of these sizes are sensed. */
@@ -194,7 +170,7 @@ static void check_sizes(size_t salt) {
     for (size_t bytes = 0; bytes <= LARGEST; ++bytes) check_all(bytes, salt);
     for (size_t i = 0; i < COUNT_OF(beyond); ++i) check_all(beyond[i], salt);
     for (size_t i = 0; i < FUNCTIONS; ++i) {
-        if (functions[i].threaded) check_large(&functions[i], salt);
+        if (functions[i].threaded) check(&functions[i], OVER_THREADS, salt);
     }
 }
 
@@ -257,7 +233,7 @@ static void print_fault(const struct fault* fault) {
     char line[200];
     const int length = snprintf(
         line, sizeof line, "FAIL %s of %zu bytes%s %s%s %zu of the loading\n", fault->function,
-        fault->bytes, fault->distance ? ", overlapping," : "", fault->what,
+        fault->bytes, fault->overlapping ? ", overlapping," : "", fault->what,
         fault->interrupted ? ", interrupted by step" : " at step", fault->step);
     if (write(STDOUT_FILENO, line, (size_t)length) < 0) _exit(1);
 }
@@ -322,8 +298,8 @@ __attribute__((constructor(101))) static void begin(void) {
     const stack_t stack = {.ss_sp = memory(1 << 20), .ss_size = 1 << 20};
     size_t words = 0;
     all = memory(sizeof *all);
-    for (size_t i = 0; i < ROOM; ++i) all->pattern[i] = (unsigned char)(i * 131 + i / 256 * 17);
-    memset(all->canary, CANARY, MARGIN);
+    for (size_t i = 0; i < sizeof all->pattern; ++i)
+        all->buffer[i] = all->pattern[i] = (unsigned char)(i * 131 + i / 256 * 17);
     if (!dl_iterate_phdr(find_object, NULL)) _exit(2);
     for (size_t i = 0; i < all->variables_count; ++i) words += words_of(&all->variables[i]);
     all->seen = memory((words + 1) * 8);
@@ -354,8 +330,6 @@ static void interrupt_copies(const struct function* function, size_t bytes, size
     for (all->switch_at = 1; !all->over; ++all->switch_at) {
         set_variables(from);
         all->copied = all->reads = all->reading = 0;
-        all->now.function = function->name;
-        all->now.bytes = bytes;
         check_apart(function, bytes, all->switch_at);
     }
 }

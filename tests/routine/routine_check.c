@@ -1,7 +1,7 @@
 /* Checks that generated routines copy right: memcpy, mempcpy, memmove, and where they are there
- * memcpy_hot, _cold and _consume; and that their memset sets right. routines.inc, which the test
- * writes, lists them as ROUTINE(prefix, BYTES...): the bytes are sizes at which the routine's code
- * changes, such as the ends of its intervals.
+ * memcpy_hot, _cold, _consume and _mt; and that their memset sets right. routines.inc, which the
+ * test writes, lists them as ROUTINE(prefix, BYTES...): the bytes are sizes at which the routine's
+ * code changes, such as the ends of its intervals.
  *
  * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
  *                      [--around BYTES,BYTES...] [--huge BYTES,BYTES...]
@@ -30,8 +30,8 @@ static const struct function {
     bool returns_end, may_overlap;
 } functions[] = {{.name = "memcpy"},     {"mempcpy", true, true}, {"memmove", false, true},
                  {.name = "memcpy_hot"}, {.name = "memcpy_cold"}, {.name = "memcpy_consume"},
-                 {.name = "memset"}};
-enum { PLAIN = 3, MEMSET = 6, FUNCTIONS = 7 };
+                 {.name = "memcpy_mt"},  {.name = "memset"}};
+enum { PLAIN = 3, MEMSET = 7, FUNCTIONS = 8 };
 
 struct routine {
     const char* prefix;
@@ -45,7 +45,8 @@ typedef void* sets(void*, int, size_t);
 
 #define ROUTINE(p, ...)                                                                            \
     copies p##_memcpy, p##_mempcpy, p##_memmove;                                                   \
-    __attribute__((weak)) copies p##_memcpy_hot, p##_memcpy_cold, p##_memcpy_consume;              \
+    __attribute__((weak)) copies p##_memcpy_hot, p##_memcpy_cold, p##_memcpy_consume,              \
+        p##_memcpy_mt;                                                                             \
     __attribute__((weak)) sets p##_memset;                                                         \
     static const size_t p##_sizes[] = {__VA_ARGS__};
 #include "routines.inc"
@@ -56,7 +57,7 @@ static const struct routine routines[] = {
 #define ROUTINE(p, ...)                                                                            \
     {#p,                                                                                           \
      {OF(p, memcpy), OF(p, mempcpy), OF(p, memmove), OF(p, memcpy_hot), OF(p, memcpy_cold),        \
-      OF(p, memcpy_consume), OF(p, memset)},                                                       \
+      OF(p, memcpy_consume), OF(p, memcpy_mt), OF(p, memset)},                                     \
      p##_sizes,                                                                                    \
      COUNT_OF(p##_sizes)},
 #include "routines.inc"

@@ -42,7 +42,7 @@ static void set_clock(const struct asterope_copy* probe, unsigned start, unsigne
 
 /* --- Which pipeline goes on, and with what --- */
 
-static struct {
+static struct way {
     char which; /* 'h', 'c' or 'f' */
     unsigned char* destination;
     const unsigned char* source;
@@ -51,25 +51,17 @@ static struct {
 
 static void* note(char which, void* destination, const void* source, size_t bytes,
                   size_t distance) {
-    gone_on.which = which;
-    gone_on.destination = destination;
-    gone_on.source = source;
-    gone_on.bytes = bytes;
-    gone_on.distance = distance;
+    gone_on = (struct way){which, destination, source, bytes, distance};
     return memcpy(destination, source, bytes);
 }
 
-static void* hot(void* destination, const void* source, size_t bytes, size_t distance) {
-    return note('h', destination, source, bytes, distance);
-}
-
-static void* cold(void* destination, const void* source, size_t bytes, size_t distance) {
-    return note('c', destination, source, bytes, distance);
-}
-
-static void* fetch(void* destination, const void* source, size_t bytes, size_t distance) {
-    return note('f', destination, source, bytes, distance);
-}
+#define PIPELINE(name, which)                                                                      \
+    static void* name(void* to, const void* from, size_t bytes, size_t distance) {                 \
+        return note(which, to, from, bytes, distance);                                             \
+    }
+PIPELINE(hot, 'h')
+PIPELINE(cold, 'c')
+PIPELINE(fetch, 'f')
 
 static unsigned char from[PAGE * PAGES], to[PAGE * PAGES];
 

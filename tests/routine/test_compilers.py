@@ -16,6 +16,7 @@ from copy_programs import (
     STRICT,
     STRICT_C,
     assert_right,
+    exported,
     need,
     output_of,
     render,
@@ -212,6 +213,9 @@ FILES: dict[str, tuple[Callable[[Architecture, Path], Path], str]] = {
     "full": (render_full, ""),
     "several profiles": (render_machines, ""),
     "without indirect functions": (render_machines, "-DASTEROPE_NO_IFUNC -ffreestanding"),
+    "threads that are not asked for": (
+        *(lambda arch, folder: render(tuned(arch), folder, shares=SHARES), ""),
+    ),
     "threads": (lambda arch, folder: render(tuned(arch), folder, shares=SHARES), THREADS),
     "threads of several": (render_machines, THREADS),
 }
@@ -238,6 +242,7 @@ def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
             assert not [name for name in wanted if re.search("mem(cpy|pcpy|move|set)", name)]
         else:
             assert wanted <= ({"getauxval"} if arch is AARCH64 else set()), more
+            assert "_mt" not in output_of(arch.nm, "--defined-only", target)
 
 
 @each()
@@ -246,7 +251,7 @@ def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_pa
     routine = render(folder=tmp_path, **everything(arch))
     output_of(*arch.gcc, *STRICT_C, "-fPIC", "-shared", "-O2", routine, "-o", library)
     functions = (*FUNCTIONS, "memset", *(f"memcpy_{name}" for name in intents_of(arch)))
-    assert arch.exported(library) == {f"asterope_{name}" for name in functions}
+    assert exported(library, arch.nm) == {f"asterope_{name}" for name in functions}
     # nothing is patched when it is loaded: what has no text relocations may be shared
     assert "TEXTREL" not in output_of(arch.readelf, "-d", library)
     assert re.search(r"GNU_STACK.* RW +0x", output_of(arch.readelf, "-lW", library))

@@ -25,6 +25,7 @@ from dispatch_machines import (
     build_which,
     cpu_line,
     nearest,
+    need_asked,
     render_machines,
     render_profiles,
     symbol,
@@ -202,7 +203,7 @@ NO_NAMES += ["any_plain", "neoverse-n"]
 
 @each(lambda arch: {name[:20]: name for name in NAMES[arch.name] + NO_NAMES})
 def test_the_environment_names_the_profile_and_what_is_no_name_is_ignored(program, arch, case):
-    arch.cpu_for(*(FLAVOURS[MACHINES[arch.name][n][-1]].winner for n in ASKED[arch.name]))
+    need_asked(arch)
     built, emulator = program(arch), arch.on()
     expected = which(built, *emulator) if case in NO_NAMES else symbol(case)
     for function in ALL:

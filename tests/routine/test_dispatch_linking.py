@@ -3,13 +3,14 @@ it has chosen is what that profile alone would be."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from architectures import (
-    AARCH64,
     SHORT_VECTORS,
     WITH_SVE,
     WITHOUT_SVE,
@@ -23,22 +24,22 @@ from copy_programs import (
     SHORT,
     assert_right,
     copies_taken,
-    exported,
     need,
     output_of,
     profile_json,
     render,
     run,
+    symbols,
 )
 from dispatch_machines import (
     ALL,
     ASKED,
     FLAVOURS,
-    MACHINES,
     STREAMED_XMM,
     XMM,
     YMM,
     build_which,
+    need_asked,
     render_machines,
     render_profiles,
     symbol,
@@ -46,53 +47,26 @@ from dispatch_machines import (
     with_profile,
 )
 from profile_samples import good_profile, of
+from test_compilers import ADDITIONS, INSTRUMENTED, LEVELS, OF_ARCHITECTURE, TOGETHER
 from test_memcpy_mt import build_check
-
-
-def need_asked(arch: Architecture) -> None:
-    """Skips where the first CPU cannot run what tests ask for."""
-    arch.cpu_for(*(FLAVOURS[MACHINES[arch.name][n][-1]].winner for n in ASKED[arch.name]))
-
 
 # --- However it is compiled, linked and loaded ----------------------------------------------------
 
 
-# Flags of gcc, then what else there is, with the compiler.
-FLAGS = {
-    **{"gcc -O0": "-O0", "gcc -O3": "-O3", "gcc LTO": "-O3 -flto"},
-    "no position independence": "-O2 -no-pie -fno-pie",
-    "static PIE": "-O2 -static-pie -fPIE -fstack-protector-all",
-    "no indirect functions": "-O2 -DASTEROPE_NO_IFUNC",
-}
-OTHER_WAYS = {
-    "x86_64": {
-        **{"clang -O0": "clang -O0", "clang -O3": "clang -O3"},
-        "bound at the start": "gcc -O2 -Wl,-z,now",
-        "static": "gcc -O2 -static",
-        "clang LTO": "clang -O3 -flto -fuse-ld=lld",
-        "gcc sanitizers": "gcc -O1 -fsanitize=address,undefined",
-        "clang sanitizer": "clang -O1 -fsanitize=address",
-        "thread sanitizer": "gcc -O1 -fsanitize=thread",
-        "coverage": "gcc -O0 --coverage",
-        "profile": "clang -O2 -fprofile-instr-generate",
-        "gprof": "gcc -O0 -pg",
-        "branches protected": "gcc -O2 -fcf-protection=full",
-        "calls traced": "gcc -O0 -finstrument-functions -fstack-protector-all",
-        "far code": "gcc -O2 -mcmodel=large",
-        **{"musl": "musl-gcc -O2", "musl, static": "musl-gcc -O2 -static"},
-        "gold": "gcc -O2 -fuse-ld=gold",
-    },
-    "aarch64": {
-        "branches protected": f"{AARCH64.gcc[0]} -O2 -mbranch-protection=standard",
-        "gcc sanitizers": f"{AARCH64.gcc[0]} -O1 -fsanitize=undefined",
-    },
-}
+# What test_compilers has not.
+FLAGS = ("-O2 -DASTEROPE_NO_IFUNC", "-O2 -Wl,-z,now", "-O2 -fuse-ld=gold")
+OTHERS = (
+    *("musl-gcc -O2", "musl-gcc -O2 -static", "clang -O0", "clang -O3 -flto -fuse-ld=lld"),
+    *("clang -O1 -fsanitize=address", "clang -O2 -fprofile-instr-generate"),
+)
 
 
 def ways_of(arch: Architecture) -> dict[str, tuple[str, ...]]:
-    """Commands and flags."""
-    ways = {name: f"{arch.gcc[0]} {flags}" for name, flags in FLAGS.items()}
-    return {name: tuple(way.split()) for name, way in {**ways, **OTHER_WAYS[arch.name]}.items()}
+    """Commands and flags: where it is linked otherwise, or calls something as it begins."""
+    flags = (*FLAGS, *LEVELS[::3], *ADDITIONS, *OF_ARCHITECTURE[arch.name], *TOGETHER)
+    ways = [f"{arch.gcc[0]} {way}" for way in (*flags, *INSTRUMENTED)]
+    ways += OTHERS if arch.is_native else ()
+    return {way: tuple(way.split()) for way in ways}
 
 
 def build_chosen(folder: Path, routine: Path, *compiler: object) -> Path:
@@ -143,7 +117,8 @@ def library(request, avx2, routine, tmp_path_factory) -> Path:
 
 def test_a_library_shows_the_functions_and_what_was_chosen_only(library):
     # Not indirect to others: they would be asked before this library is relocated.
-    assert exported(library) == {f"asterope_{name}": "T" for name in (*ALL, "profile")}
+    defined = {name: kind for name, (_, kind) in symbols(library, "-D").items()}
+    assert defined == {f"asterope_{name}": "T" for name in (*ALL, "profile")}
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
@@ -163,16 +138,29 @@ def test_what_decides_needs_no_relocation(tmp_path, avx2, routine, compiler, lev
     assert not re.search(r"@plt|jmp +\*|call +\*|%fs:", "".join(bodies))
 
 
-def test_a_library_that_is_opened_goes_by_the_environment_of_the_start(
-    tmp_path, library, unasked, avx2
-):
-    opener = X86_64.program(tmp_path, "chosen_check", "-DOPENS", "-ldl")
+# Sets the variable, and opens a library.
+OPENS = """
+import ctypes, os, sys
+os.environ.update(zip(["ASTEROPE_PROFILE"], sys.argv[2:]))
+library = ctypes.CDLL(sys.argv[1])
+library.asterope_profile.restype = ctypes.c_char_p
+for size in (0, 1, 100, 3000, 5000):
+    source, to = os.urandom(size), ctypes.create_string_buffer(size + 1)
+    library.asterope_memcpy(to, source, ctypes.c_size_t(size))
+    assert to.raw == source + bytes(1)
+    library.asterope_memset(to, 7, ctypes.c_size_t(size))
+    assert to.raw == size * bytes([7]) + bytes(1)
+print(library.asterope_profile().decode())
+"""
+
+
+def test_a_library_that_is_opened_goes_by_the_environment_of_the_start(library, unasked):
     for at_start, set_later, expected in (
         *(("rome", [], "rome"), ("any.sse2", ["haswell"], "any_sse2")),
         (None, ["any.sse2"], unasked),
     ):
-        found = output_of(opener, library, *set_later, env=with_profile(at_start)).split()
-        assert [symbol(name) for name in found] == [expected] * 2
+        command = (sys.executable, "-c", OPENS, library, *set_later)
+        assert symbol(output_of(*command, env=with_profile(at_start)).strip()) == expected
 
 
 @pytest.mark.parametrize("bound", [{}, {"LD_BIND_NOW": "1"}], ids=["lazily", "now"])
@@ -276,19 +264,15 @@ def test_each_profile_copies_right_by_every_function(tmp_path, objects, arch, ca
     assert_right(*command, **expected, env=with_profile(ask))
 
 
-def test_a_profile_without_memset_takes_the_fallback_s(rich, avx2):
-    program = build_which(rich)
-    for ask, taken in (("plain", "fallback"), ("intents", "intents"), ("fallback", "fallback")):
-        assert which(program, ask=ask, function="memset") == taken
-
-
-def test_a_profile_without_an_intent_takes_its_memcpy_for_it(rich, avx2):
+def test_what_a_profile_lacks_another_function_does(rich, avx2):
+    """Its own memcpy for an entry point, the fallback's memset."""
+    instead = {"memset": "fallback_memset"}
+    instead |= dict.fromkeys(("memcpy_hot", "memcpy_consume"), "plain_memcpy")
     program = build_which(rich, intents=("memcpy_hot", "memcpy_consume"))
-    for ask in ("plain", "intents", "fallback"):
-        for function in ("memcpy_hot", "memcpy_consume"):
-            taken = "memcpy" if ask == "plain" else function
-            out = output_of(program, f"asterope_{function}", 4096, 100, env=with_profile(ask))
-            assert out == f"asterope_{ask}_{taken}\n"
+    for ask, function in itertools.product(("plain", "intents", "fallback"), instead):
+        taken = instead[function] if ask == "plain" else f"{ask}_{function}"
+        out = output_of(program, f"asterope_{function}", 4096, 100, env=with_profile(ask))
+        assert out == f"asterope_{taken}\n"
 
 
 @pytest.mark.parametrize("flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"])

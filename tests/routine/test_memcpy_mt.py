@@ -6,12 +6,22 @@ import functools
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from architectures import X86_64, Architecture, each
-from copy_programs import STRICT_C, Intervals, output_of, render, run
+from copy_programs import (
+    CHECKERS,
+    SHORT,
+    STRICT_C,
+    Intervals,
+    assert_right,
+    output_of,
+    render,
+    run,
+)
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
 # Above, up to, threads, chunk.
@@ -38,8 +48,8 @@ def tuned(arch: Architecture) -> Intervals:
 def build_check(
     arch: Architecture, routine: Path, *flags: str, compiler: Sequence[str] = ()
 ) -> Path:
-    included = (f'-DROUTINE="{routine}"', "-O1", *THREADED)
-    return arch.program(routine.parent, "memcpy_mt_check", *included, *flags, compiler=compiler)
+    more = (f'-DROUTINE="{routine}"', "-O1", *THREADED, CHECKERS / "copy_check.c", *flags)
+    return arch.program(routine.parent, "memcpy_mt_check", *more, compiler=compiler)
 
 
 @pytest.fixture(scope="module")
@@ -109,28 +119,12 @@ def test_there_are_no_more_threads_than_cpus_or_than_are_wanted_or_can_be_starte
 
 @pytest.mark.parametrize("shares", [[], [(131071, 300000, 1, 65536)]])
 @each()
-def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, arch, shares):
+def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, objects, arch, shares):
     routine = render(tuned(arch), tmp_path, shares=shares)
-    program, source = tmp_path / "program", tmp_path / "program.c"
-    source.write_text(
-        '#include "asterope_memcpy.h"\n#include <string.h>\n'
-        "static char from[500000] = {1, 2, 3}, to[500000];\n"
-        "int main(void) { return asterope_memcpy_mt(to, from, sizeof to) != to"
-        " || memcmp(from, to, sizeof to) != 0; }\n",
-        encoding="ascii",
-    )
-    output_of(*arch.gcc, *STRICT_C, *THREADED, source, routine, "-o", program)
-    assert run(*arch.on(), program).returncode == 0
+    program = arch.routine_check(routine, objects, *arch.gcc, "-O2", *THREADED)
+    options = (*SHORT, "--around", "200000,300000", "--without-state", 1)
+    assert_right(*arch.on(), program, *options, intents=["mt"])
     assert "pthread_create" not in routine.read_text(encoding="ascii")
-
-
-@each()
-def test_without_the_macro_there_is_no_thread_in_it(tmp_path, arch):
-    target = tmp_path / "routine.o"
-    routine = render(tuned(arch), tmp_path, shares=SHARES)
-    output_of(*arch.gcc, *STRICT_C, "-O2", "-c", routine, "-o", target)
-    assert arch.wanted(target) <= {"_GLOBAL_OFFSET_TABLE_"}
-    assert "_mt" not in output_of(arch.nm, "--defined-only", target)
 
 
 def test_the_size_of_the_whole_decides_which_copy_its_chunks_take(tmp_path):
@@ -143,15 +137,46 @@ def test_the_size_of_the_whole_decides_which_copy_its_chunks_take(tmp_path):
     assert found == list(zip(("262144", "(size_t)-1"), symbols))
 
 
+# Opens the library, copies with its threads, and closes it, again and again: the threads must be
+# gone before their code is. So must children that no handler of fork is called in, and that have
+# none of the threads. Prints how many threads there were.
+CLOSES = """
+import ctypes, os, sys, time
+from _ctypes import dlclose
+threads = lambda: len(os.listdir("/proc/self/task"))
+fork, most, path = ctypes.CDLL(None).syscall, 0, sys.argv[1]
+SYS_clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+for i in range(200):
+    library, to = ctypes.CDLL(path), ctypes.create_string_buffer(1000000)
+    for _ in range(1 + i % 3):
+        library.asterope_memcpy_mt(to, bytes([i]) * 1000000, ctypes.c_size_t(1000000))
+    assert to.raw == bytes([i]) * 1000000
+    most = max(most, threads())
+    child = -1 if i % 4 else fork(SYS_clone, 17, 0, 0, 0, 0)
+    dlclose(library._handle)
+    assert child <= 0 or os.waitpid(child, 0)[1] == 0
+    tries = 0
+    while threads() > 1 and tries < 10000:  # one that was joined may stand in /proc for a moment
+        time.sleep(0.001)
+        tries += 1
+    assert threads() == 1
+    try:
+        ctypes.CDLL(path, os.RTLD_NOLOAD | os.RTLD_NOW)
+        sys.exit("the library is not closed")
+    except OSError:
+        pass
+    if child == 0:
+        os._exit(0)
+print(most)
+"""
+
+
 @each(emulated=False)
 def test_a_library_is_closed_with_its_threads(tmp_path, arch):
-    routine = render(tuned(arch), tmp_path, shares=SHARES)
-    library, program = tmp_path / "library.so", arch.program(tmp_path, "closing_check", "-ldl")
+    routine, library = render(tuned(arch), tmp_path, shares=SHARES), tmp_path / "library.so"
     output_of("gcc", *STRICT_C, *THREADED, "-O2", "-fPIC", "-shared", routine, "-o", library)
-    done = run(program, library)
-    assert_ok(done)
-    wanted = min(3, len(os.sched_getaffinity(0)))
-    assert done.stdout.splitlines()[0] == f"{wanted} threads"
+    most = int(output_of(sys.executable, "-c", CLOSES, library))
+    assert most == min(3, len(os.sched_getaffinity(0)))
 
 
 @each()

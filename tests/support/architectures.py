@@ -9,7 +9,7 @@ import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +18,7 @@ import pytest
 from asterope import spaces
 from asterope.spaces.axis import Space
 from copy_programs import CHECKERS, REPOSITORY, STRICT_C, WARNINGS, need_way, output_of
+from elftools.elf.elffile import ELFFile
 from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
@@ -151,11 +152,6 @@ class Architecture:
         output_of(*self.gcc, *flags, source, *harness, "-o", program)
         return program
 
-    def exported(self, library: Path) -> set[str]:
-        """What a library defines for others."""
-        lines = output_of(self.nm, "-D", "--defined-only", library).splitlines()
-        return {line.split()[-1].split("@")[0] for line in lines}
-
     def wanted(self, path: Path, *options: str) -> set[str]:
         """What an object or (`-D`) a library has to be given by others."""
         lines = output_of(self.nm, *options, "--undefined-only", path).splitlines()
@@ -174,12 +170,13 @@ class Architecture:
 
     @functools.cache  # noqa: B019 (there are two of them)
     def features_of(self, cpu: str) -> frozenset[str]:
-        """What that CPU has of what copies may need, as a program that runs on it says."""
+        """What that CPU has of what copies may need, as a program that runs on it says; and whether
+        it tells if the upper halves of vectors are dirty."""
         with tempfile.TemporaryDirectory() as folder:
             source, program = Path(folder, "features.c"), Path(folder, "features")
             source.write_text(_HAS, encoding="ascii")
             output_of(*self.gcc, f"-I{CHECKERS / self.name}", "-static", source, "-o", program)
-            command = (*self.on(cpu), program, *sorted(needs_of(*self.copies())))
+            command = (*self.on(cpu), program, *sorted(needs_of(*self.copies())), "upper halves")
             return frozenset(output_of(*command).split())
 
     def cpu_with(self, *copies: object) -> str | None:
@@ -299,6 +296,25 @@ def preload_check(arch: Architecture, folder: Path) -> Path:
     arch.program(folder, "preload_check", *plugin).rename(folder / "plugin.so")
     linked = (*NO_BUILTIN, "-fPIE", "-pie", "-pthread", "-ldl")
     return arch.program(folder, "preload_check", *linked)
+
+
+def assert_right_unrelocated(
+    program: Path, library: Path, names: Iterable[str], *emulators: tuple[object, ...]
+) -> None:
+    """What the dynamic linker has mapped may be called at once: preload_check gets the library as
+    it is then."""
+    with library.open("rb") as file:
+        elf = ELFFile(file)
+        parts = list(elf.iter_segments("PT_LOAD"))
+        image = bytearray(max(part["p_vaddr"] + part["p_memsz"] for part in parts))
+        for part in parts:
+            image[part["p_vaddr"] : part["p_vaddr"] + part["p_filesz"]] = part.data()
+        at = {s.name: s["st_value"] for s in elf.get_section_by_name(".dynsym").iter_symbols()}
+    mapped = program.with_name("image")
+    mapped.write_bytes(image)
+    functions = [word for name in names for word in (name, at[name])]
+    for emulator in emulators:
+        output_of(*emulator, program, "unrelocated", mapped, *functions)
 
 
 def fortified_check(arch: Architecture, folder: Path) -> Path:

@@ -116,11 +116,17 @@ def output_of(*command: object, **options: object) -> str:
     return done.stdout
 
 
-def exported(library: Path) -> dict[str, str]:
-    """What a library defines for others: name -> nm's letter for its kind."""
-    need("nm")
-    lines = output_of("nm", "-D", "--defined-only", library).splitlines()
-    return {line.split()[-1]: line.split()[-2] for line in lines}
+def symbols(file: Path, *options: str, nm: str = "nm") -> dict[str, tuple[str, str]]:
+    """What is defined in a file: name -> address and nm's letter for its kind."""
+    need(nm)
+    lines = output_of(nm, "--defined-only", *options, file).splitlines()
+    fields = [line.split() for line in lines if len(line.split()) == 3]  # not an archive's headings
+    return {name.split("@")[0]: (at, kind) for at, kind, name in fields}
+
+
+def exported(library: Path, nm: str = "nm") -> set[str]:
+    """What a library defines for others."""
+    return {*symbols(library, "-D", nm=nm)}
 
 
 def shared_library(path: Path, text: str) -> Path:
@@ -343,14 +349,3 @@ def assert_dispatched(
     for (function, distance, few), expected, taken in zip(questions, answers, found):
         copies = (copy.replace(f"{prefix}_", "", 1) for copy in taken)
         assert dict(zip(few, copies)) == expected, f"{function}, {distance} bytes ahead"
-
-
-def with_instruction(routine: Path, instruction: str) -> None:
-    """Puts an instruction in front of each of the routine's three functions."""
-    text = routine.read_text(encoding="ascii")
-    x86_64 = r'^ +"(?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$'
-    aarch64 = r'^ +\w+_BEGIN\("\w+_(?:memcpy|mempcpy|memmove)".*$'
-    entry = re.compile(f"{x86_64}|{aarch64}", re.MULTILINE)
-    text, count = entry.subn(lambda match: f'{match[0]} "{instruction}\\n"', text)
-    assert count == len(FUNCTIONS)
-    routine.write_text(text, encoding="ascii")

@@ -87,11 +87,3 @@ def through(program: Path, *arguments: object) -> bytes:
     """What the program makes of DATA."""
     command = [str(program), *map(str, arguments)]
     return subprocess.run(command, input=DATA, capture_output=True, check=True, timeout=60).stdout
-
-
-def symbols(file: Path, *options: str) -> dict[str, tuple[str, str]]:
-    """Defined symbols: name -> address and kind."""
-    need("nm")
-    lines = output_of("nm", "--defined-only", *options, file).splitlines()
-    fields = [line.split() for line in lines if len(line.split()) == 3]  # not an archive's headings
-    return {name.split("@")[0]: (at, kind) for at, kind, name in fields}

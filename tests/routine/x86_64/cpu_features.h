@@ -13,6 +13,23 @@ static bool has_bit(unsigned leaf, char of, unsigned bit) {
     return __get_cpuid_count(leaf, 0, &a, &b, &c, &d) && ((of == 'b' ? b : c) >> bit & 1);
 }
 
+/* XGETBV with ECX = 1 tells which parts of the vector state are in use (Intel SDM vol. 1, 13.6);
+ * not every CPU and no emulator tracks vzeroupper there, so try. Bit 2: upper halves of YMM. */
+static bool sees_upper_halves(void) {
+    unsigned int eax, ebx, ecx, edx, high, clean, dirty;
+    if (!__builtin_cpu_supports("avx")) return false;
+    if (!__get_cpuid_count(0xD, 1, &eax, &ebx, &ecx, &edx) || !(eax & 4)) return false;
+    __asm__ volatile("vzeroupper\n\txgetbv" : "=a"(clean), "=d"(high) : "c"(1));
+    __asm__ volatile("vpcmpeqd %%xmm0, %%xmm0, %%xmm0\n\t"
+                     "vinsertf128 $1, %%xmm0, %%ymm0, %%ymm0\n\t"
+                     "xgetbv\n\t"
+                     "vzeroupper"
+                     : "=a"(dirty), "=d"(high)
+                     : "c"(1)
+                     : "xmm0");
+    return !(clean & 4) && (dirty & 4);
+}
+
 static bool cpu_has(const char* feature) {
     if (strcmp(feature, "movdir64b") == 0) return has_bit(7, 'c', 28);
     if (strcmp(feature, "3dnowprefetch") == 0) return has_bit(0x80000001u, 'c', 8);
@@ -23,6 +40,7 @@ static bool cpu_has(const char* feature) {
     if (strcmp(feature, "avx2") == 0) return __builtin_cpu_supports("avx2");
     if (strcmp(feature, "bmi2") == 0) return __builtin_cpu_supports("bmi2");
     if (strcmp(feature, "sse4_1") == 0) return __builtin_cpu_supports("sse4.1");
+    if (strcmp(feature, "upper halves") == 0) return sees_upper_halves();
     return strcmp(feature, "") == 0;
 }
 

@@ -2,10 +2,10 @@
 #ifndef ASTEROPE_CPU_STATE_H
 #define ASTEROPE_CPU_STATE_H
 
-#include <cpuid.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cpu_features.h"
 
 /* A copy that died may have left these as they were in its middle. */
 static void reset_cpu(void) {
@@ -13,30 +13,12 @@ static void reset_cpu(void) {
     __asm__ volatile("cld\n\tfninit\n\tldmxcsr %0" : : "m"(mxcsr));
 }
 
-#define REGISTER(i) (0x0123456789ABCDEFu ^ (0x1111111111111111u * (i)))
+/* The registers that `kept` of a call has, and what `more` has: the flags, whether to look at upper
+ * vector halves, which parts of the state are in use, and the x87's control, status, tag word, ...
+ */
+static const char* const kept_names[] = {"rbx", "rbp", "r12", "r13", "r14", "r15"};
+enum { FLAGS, LOOK_AT_HALVES, IN_USE, X87 };
 
-/* One call through `copy_check_call`, which knows these offsets. */
-struct call {
-    void (*function)(void);          /* 0 */
-    void* destination;               /* 8 */
-    const void* source;              /* 16 */
-    size_t bytes, distance;          /* 24 32 */
-    uint64_t registers[6];           /* 40: rbx rbp r12 r13 r14 r15, before and after */
-    const void* returned;            /* 88 */
-    uint64_t stack_pointer_moved;    /* 96 */
-    uint64_t flags;                  /* 104 */
-    uint64_t mxcsr;                  /* 112: before and after */
-    uint64_t look_at_halves, xinuse; /* 120 128 */
-    uint64_t below[16], above[16];   /* 136 264: the stack, before and after */
-    uint64_t x87[4];                 /* 392: control, status, tag word, ... */
-    void (*fifth)(void);             /* 424 */
-};
-typedef char call_is_laid_out_so[offsetof(struct call, fifth) == 424 ? 1 : -1];
-
-__attribute__((visibility("hidden"))) void copy_check_call(struct call* call);
-
-/* Calls call->function with everything that it must leave alone at known values, and notes what it
- * has made of them. In assembly, since a compiler would keep its own values there. */
 __asm__("    .text\n"
         "    .type copy_check_call, @function\n"
         "    .hidden copy_check_call\n"
@@ -48,49 +30,49 @@ __asm__("    .text\n"
         "    mov %rdi, copy_check_call_now(%rip)\n"
         "    mov %rsp, copy_check_call_stack(%rip)\n"
         "    mov %rdi, %rax\n"
-        "    ldmxcsr 112(%rax)\n"
-        "    cmpq $0, 120(%rax)\n"
+        "    ldmxcsr 480(%rax)\n"
+        "    cmpq $0, 496(%rax)\n"
         "    je 1f\n"
         "    vzeroupper\n"
         "1:\n"
         "    xor %ecx, %ecx\n"
         "2:\n" /* 128 bytes above the stack pointer and 128 below the return address */
-        "    mov 136(%rax,%rcx,8), %rdx\n"
+        "    mov 64(%rax,%rcx,8), %rdx\n"
         "    mov %rdx, -136(%rsp,%rcx,8)\n"
-        "    mov 264(%rax,%rcx,8), %rdx\n"
+        "    mov 192(%rax,%rcx,8), %rdx\n"
         "    mov %rdx, (%rsp,%rcx,8)\n"
         "    inc %ecx; cmp $16, %ecx\n"
         "    jne 2b\n"
-        "    mov 40(%rax), %rbx; mov 48(%rax), %rbp; mov 56(%rax), %r12\n"
-        "    mov 64(%rax), %r13; mov 72(%rax), %r14; mov 80(%rax), %r15\n"
+        "    mov 320(%rax), %rbx; mov 328(%rax), %rbp; mov 336(%rax), %r12\n"
+        "    mov 344(%rax), %r13; mov 352(%rax), %r14; mov 360(%rax), %r15\n"
         "    mov 8(%rax), %rdi; mov 16(%rax), %rsi; mov 24(%rax), %rdx\n"
-        "    mov 32(%rax), %rcx; mov 424(%rax), %r8\n"
+        "    mov 32(%rax), %rcx; mov 40(%rax), %r8\n"
         "    call *(%rax)\n"
         "    mov copy_check_call_now(%rip), %r11\n"
-        "    mov %rax, 88(%r11); mov %rbx, 40(%r11); mov %rbp, 48(%r11)\n"
-        "    mov %r12, 56(%r11); mov %r13, 64(%r11); mov %r14, 72(%r11)\n"
-        "    mov %r15, 80(%r11)\n"
+        "    mov %rax, 48(%r11); mov %rbx, 320(%r11); mov %rbp, 328(%r11)\n"
+        "    mov %r12, 336(%r11); mov %r13, 344(%r11); mov %r14, 352(%r11)\n"
+        "    mov %r15, 360(%r11)\n"
         "    mov %rsp, %rax\n"
         "    sub copy_check_call_stack(%rip), %rax\n"
-        "    mov %rax, 96(%r11)\n"
+        "    mov %rax, 56(%r11)\n"
         "    mov copy_check_call_stack(%rip), %rsp\n"
         "    pushfq\n" /* to where the return address was */
-        "    pop 104(%r11)\n"
+        "    pop 488(%r11)\n"
         "    cld\n"
-        "    stmxcsr 112(%r11)\n"
-        "    fnstenv 392(%r11)\n"
-        "    cmpq $0, 120(%r11)\n"
+        "    stmxcsr 480(%r11)\n"
+        "    fnstenv 512(%r11)\n"
+        "    cmpq $0, 496(%r11)\n"
         "    je 3f\n"
         "    mov $1, %ecx\n"
         "    xgetbv\n"
-        "    mov %eax, 128(%r11)\n"
+        "    mov %eax, 504(%r11)\n"
         "3:\n"
         "    xor %ecx, %ecx\n"
         "4:\n"
         "    mov -136(%rsp,%rcx,8), %rdx\n"
-        "    mov %rdx, 136(%r11,%rcx,8)\n"
+        "    mov %rdx, 64(%r11,%rcx,8)\n"
         "    mov (%rsp,%rcx,8), %rdx\n"
-        "    mov %rdx, 264(%r11,%rcx,8)\n"
+        "    mov %rdx, 192(%r11,%rcx,8)\n"
         "    inc %ecx; cmp $16, %ecx\n"
         "    jne 4b\n"
         "    add $136, %rsp\n"
@@ -102,47 +84,23 @@ __asm__("    .text\n"
         "    .comm copy_check_call_now, 8, 8\n"
         "    .comm copy_check_call_stack, 8, 8\n");
 
-/* XGETBV with ECX = 1 tells which parts of the vector state are in use (Intel SDM vol. 1, 13.6);
- * not every CPU and no emulator tracks vzeroupper there, so try. Bit 2: upper halves of YMM. */
-bool copy_check_sees_dirty_halves(void) {
-    unsigned int eax, ebx, ecx, edx, high, clean, dirty;
-    if (!__builtin_cpu_supports("avx")) return false;
-    if (!__get_cpuid_count(0xD, 1, &eax, &ebx, &ecx, &edx) || !(eax & 4)) return false;
-    __asm__ volatile("vzeroupper\n\txgetbv" : "=a"(clean), "=d"(high) : "c"(1));
-    __asm__ volatile("vpcmpeqd %%xmm0, %%xmm0, %%xmm0\n\t"
-                     "vinsertf128 $1, %%xmm0, %%ymm0, %%ymm0\n\t"
-                     "xgetbv\n\t"
-                     "vzeroupper"
-                     : "=a"(dirty), "=d"(high)
-                     : "c"(1)
-                     : "xmm0");
-    return !(clean & 4) && (dirty & 4);
-}
-
 /* No function may set it back to the default. */
-static const uint64_t mxcsr_rounding_up = 0x5F80;
+static const uint64_t rounding_up = 0x5F80;
 
 /* Fills in what of the call the architecture alone knows. */
 static void prepare_call(struct call* call) {
     static int sees = -1;
     if (sees < 0) sees = copy_check_sees_dirty_halves();
-    call->look_at_halves = (uint64_t)sees;
-    call->mxcsr = mxcsr_rounding_up;
-    for (size_t i = 0; i < 6; ++i) call->registers[i] = REGISTER(i);
+    call->more[LOOK_AT_HALVES] = (uint64_t)sees;
 }
 
-/* What the call has changed of the CPU's state, in words, or NULL. */
+/* What the call has changed of the rest of the CPU's state, in words, or NULL. */
 static const char* changed_by(const struct call* call) {
-    static const char* const names[] = {"changed rbx", "changed rbp", "changed r12",
-                                        "changed r13", "changed r14", "changed r15"};
-    for (size_t i = 0; i < 6; ++i) {
-        if (call->registers[i] != REGISTER(i)) return names[i];
-    }
-    if (call->flags & 1u << 10) return "left the direction flag set";
-    if (call->mxcsr != mxcsr_rounding_up) return "changed MXCSR";
-    if ((call->x87[1] & 0xFFFF) != 0xFFFF) return "left the x87 stack occupied: no emms";
-    if ((call->x87[0] & 0xFFFF) != 0x37F) return "changed the x87 control word";
-    if (call->look_at_halves && (call->xinuse & 4)) {
+    if (call->more[FLAGS] & 1u << 10) return "left the direction flag set";
+    if (call->control != rounding_up) return "changed MXCSR";
+    if ((call->more[X87 + 1] & 0xFFFF) != 0xFFFF) return "left the x87 stack occupied: no emms";
+    if ((call->more[X87] & 0xFFFF) != 0x37F) return "changed the x87 control word";
+    if (call->more[LOOK_AT_HALVES] && (call->more[IN_USE] & 4)) {
         return "left upper vector halves dirty: no vzeroupper";
     }
     return NULL;

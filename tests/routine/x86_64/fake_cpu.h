@@ -1,44 +1,38 @@
-/* A CPU of x86-64 that the test describes, for nearest_check and fake/cpuid.h: read_cpuid and `saved_by_system`
- * stand for the instructions CPUID and XGETBV. */
+/* A CPU of x86-64 that the test describes, for nearest_check and fake/cpuid.h: read_cpuid and
+ * `saved_by_system` stand for the instructions CPUID and XGETBV. */
 #ifndef ASTEROPE_FAKE_CPU_H
 #define ASTEROPE_FAKE_CPU_H
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
-static struct {
-    unsigned most_leaves, vendor_b, vendor_d, vendor_c; /* leaf 0 */
-    unsigned signature, leaf1_c;
-    unsigned most_subleaves, leaf7_b, leaf7_c, leaf7_d; /* leaf 7 */
-    unsigned leaf7_1_a;
-    unsigned extended_c, extended_d, extended7_d; /* leaves 80000001H and 80000007H */
-    unsigned most_extended, extended8_b; /* leaves 80000000H and 80000008H */
-    unsigned saved;
-} fake;
+/* What CPUID says of a leaf and a subleaf in one of its registers, in the order of the numbers. */
+static const struct {
+    unsigned leaf, subleaf;
+    char of;
+} told[] = {
+    {0, 0, 'a'},           {0, 0, 'b'},           {0, 0, 'd'},           {0, 0, 'c'},
+    {1, 0, 'a'},           {1, 0, 'c'},           {7, 0, 'a'},           {7, 0, 'b'},
+    {7, 0, 'c'},           {7, 0, 'd'},           {7, 1, 'a'},           {0x80000001u, 0, 'c'},
+    {0x80000001u, 0, 'd'}, {0x80000007u, 0, 'd'}, {0x80000000u, 0, 'a'}, {0x80000008u, 0, 'b'},
+};
+enum { TOLD = sizeof told / sizeof told[0] };
+static unsigned fake[TOLD + 1];
+#define saved_by_system fake[TOLD]
 
 static void read_cpuid(unsigned leaf, unsigned subleaf, unsigned* a, unsigned* b, unsigned* c,
                        unsigned* d) {
     *a = *b = *c = *d = 0;
-    if (leaf == 0)
-        *a = fake.most_leaves, *b = fake.vendor_b, *d = fake.vendor_d, *c = fake.vendor_c;
-    if (leaf == 1) *a = fake.signature, *c = fake.leaf1_c;
-    if (leaf == 7 && subleaf == 0)
-        *a = fake.most_subleaves, *b = fake.leaf7_b, *c = fake.leaf7_c, *d = fake.leaf7_d;
-    if (leaf == 7 && subleaf == 1) *a = fake.leaf7_1_a;
-    if (leaf == 0x80000000u) *a = fake.most_extended;
-    if (leaf == 0x80000001u) *c = fake.extended_c, *d = fake.extended_d;
-    if (leaf == 0x80000007u) *d = fake.extended7_d;
-    if (leaf == 0x80000008u) *b = fake.extended8_b;
+    for (int i = 0; i < TOLD; ++i) {
+        unsigned* const in[] = {a, b, c, d};
+        if (told[i].leaf == leaf && told[i].subleaf == subleaf) *in[told[i].of - 'a'] = fake[i];
+    }
 }
 
-#define saved_by_system fake.saved
-
-/* Takes the numbers, hexadecimal, in the order above; false where they are not there. */
+/* Takes the numbers, hexadecimal; false where they are not there. */
 static bool read_fake_cpu(const char* line) {
-    unsigned* at = (unsigned*)&fake;
-    for (; at < (unsigned*)(&fake + 1); ++at, line = strchr(line, ' '), line += line != NULL) {
-        if (line == NULL || sscanf(line, "%x", at) != 1) return false;
+    for (int i = 0, length; i <= TOLD; ++i, line += length) {
+        if (sscanf(line, "%x%n", &fake[i], &length) != 1) return false;
     }
     return true;
 }
