@@ -128,4 +128,26 @@ static bool overlaps(size_t step, size_t largest) {
     return true;
 }
 
+static bool onto_itself(void) {
+    static const size_t sizes[] = {129, 300, 700, 1500, 5000, 3 * PAGE + 700};
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        if (!move_once(64 + 7 * i, 64 + 7 * i, sizes[i])) return false;
+    }
+    return true;
+}
+
+/* The sources cannot be written. */
+static bool unwritten(void) {
+    static const size_t sizes[] = {513, 4096, 30001};
+    now.destination = sources[0].start + 64;
+    now.source = now.destination;
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        now.bytes = sizes[i];
+        if (!returned_right(now.subject->copy(now.destination, now.source, now.bytes, 0))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 #endif
