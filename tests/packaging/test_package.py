@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from asterope import __version__
 from command_errors import run_command
-from copy_programs import need, output_of
+from copy_programs import REPOSITORY, need, output_of
 from packaging_samples import PROGRAMS
 
 pytestmark = pytest.mark.slow
-
-DEBIAN = Path(__file__).resolve().parents[2] / "scripts" / "packaging" / "debian"
 
 
 def cpack(build: Path, folder: Path, gpl: bool) -> subprocess.CompletedProcess:
@@ -65,7 +63,11 @@ def test_files_are_where_and_as_debian_wants_them(package, unpacked):
     doc = unpacked / "usr/share/doc/asterope"
     assert {"copyright", "changelog.gz", "installing.md"} <= {path.name for path in doc.iterdir()}
     assert not (doc / "LICENSE").exists()
-    assert (DEBIAN / "changelog").read_text().startswith(f"asterope ({__version__}) ")
+    assert (
+        (REPOSITORY / "scripts/packaging/debian/changelog")
+        .read_text()
+        .startswith(f"asterope ({__version__}) ")
+    )
     for line in output_of("dpkg-deb", "-c", package).splitlines():
         mode, owner, *_, name = line.split(None, 5)
         assert owner == "root/root" and name.startswith("./usr/")

@@ -152,8 +152,7 @@ def test_places_enter_where_another_way_is_surely_better(monkeypatch, written) -
     )
     found = findings(trial.observed, trial.names)
     text, lines, has_places = mapping.map_of(trial, found, {}, ["x"], Path("p.json"))
-    places = read_places(written(text), ENTRIES)
-    ways = {place.build_id: place.way for place in places}
+    ways = {place.build_id: place.way for place in read_places(written(text), ENTRIES)}
     assert has_places and ways == {"aa": "libc", "bb": "cold", "dd": "cold"}
     assert lines == [
         "Wrote p.json: 3 places with another way than the routine.",

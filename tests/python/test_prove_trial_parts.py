@@ -125,19 +125,19 @@ def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(mon
         parse_copies(["no.so"])
 
 
-def test_an_installation_compiles_what_is_older_than_its_templates(monkeypatch, tmp_path) -> None:
-    profile = tmp_path / "profile.json"
+def test_an_installation_compiles_what_is_older_than_its_sources(monkeypatch, tmp_path) -> None:
+    profile, later = tmp_path / "profile.json", time.time() + 1e6
     profile.write_text(json.dumps(plain_profile(platform.machine())))
-    os.utime(profile, (1, 1))
     monkeypatch.setattr(programs, "_is_checkout", lambda: False)
     monkeypatch.setattr(programs, "profile_to_read", lambda _: profile)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     made = programs.libraries() / programs.PRELOAD
-    for when in (1, time.time() + 1e6):
-        os.utime(made, (when, when))
-        before = made.stat().st_mtime_ns
+    for own, of_profile, is_old in ((1, 1, True), (later, 1, False), (later, later + 9, True)):
+        os.utime(made, (own, own))
+        os.utime(profile, (of_profile, of_profile))
+        before = made.stat().st_ino
         programs.libraries()
-        assert (made.stat().st_mtime_ns != before) == (when == 1)
+        assert (made.stat().st_ino != before) == is_old
     monkeypatch.setenv("XDG_DATA_HOME", "/proc")
     with pytest.raises(Failure, match="name a library with --routine"):
         programs.libraries()
