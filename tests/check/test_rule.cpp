@@ -14,13 +14,14 @@ KnownMachine::Ratios ratios(double winner, double rival) {
     return {{Workload::hot, {winner, rival}}, {Workload::cold, {winner, rival}}};
 }
 
-/// How many of kRuns contests on machines of that kind find the winner fallen, in which way.
-template <class Machine>
-std::map<Verdict, int> verdicts(double winner, double rival, double jitter,
+using Noise = decltype(&jitter);
+
+/// How many of kRuns contests with that noise find the winner fallen, in which way.
+std::map<Verdict, int> verdicts(Noise noise, double winner, double rival, double deviation,
                                 const TunedResult& tuned = {}) {
     std::map<Verdict, int> count;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-        Machine machine(ratios(winner, rival), jitter, seed);
+        KnownMachine machine(ratios(winner, rival), noise(deviation, seed));
         ++count[hold_contest(4096, kWeights, true, tuned, machine).verdict];
     }
     return count;
@@ -76,7 +77,7 @@ TEST(Contest, AQuietWinnerIsTimedOnceAFallenOneTwice) {
 
 TEST(Contest, AFallThatDoesNotRepeatIsNone) {
     // slow for the winner in the first contest, and never again
-    ScaledMachine machine(ratios(1.2, 1.2), [](Workload, Entrant entrant, std::uint64_t round) {
+    KnownMachine machine(ratios(1.2, 1.2), [](Workload, Entrant entrant, std::uint64_t round) {
         return entrant == kHolder && round < kHoldRounds ? 2 : 1;
     });
     const Outcome outcome = hold_contest(1, kWeights, true, {}, machine);
@@ -86,21 +87,21 @@ TEST(Contest, AFallThatDoesNotRepeatIsNone) {
 
 // The one mistake: a change found where there is none.
 TEST(Contest, IdenticalCopiesATieLostByTwoPercentAndWhatWasSlowerFromTheStartHold) {
-    EXPECT_EQ(verdicts<JitteryMachine>(1, 1, 0.01)[Verdict::holds], kRuns);
-    EXPECT_GE(verdicts<NoisyMachine>(1, 1, 0.05)[Verdict::holds], kRuns - 1);
-    EXPECT_EQ(verdicts<JitteryMachine>(1.30, 1.326, 0.01)[Verdict::holds], kRuns);
+    EXPECT_EQ(verdicts(jitter, 1, 1, 0.01)[Verdict::holds], kRuns);
+    EXPECT_GE(verdicts(noise_of_others, 1, 1, 0.05)[Verdict::holds], kRuns - 1);
+    EXPECT_EQ(verdicts(jitter, 1.30, 1.326, 0.01)[Verdict::holds], kRuns);
     const TunedResult tuned{0.9, 0.95};
-    EXPECT_EQ(verdicts<JitteryMachine>(0.9, 0.947, 0.01, tuned)[Verdict::holds], kRuns);
+    EXPECT_EQ(verdicts(jitter, 0.9, 0.947, 0.01, tuned)[Verdict::holds], kRuns);
 }
 
 // The other: a real change missed.
 TEST(Contest, AWinnerTenPercentBehindLibcItsRunnerUpOrWhatItWasHasFallen) {
-    EXPECT_EQ(verdicts<JitteryMachine>(0.9, 0.9, 0.02)[Verdict::behind_libc], kRuns);
-    EXPECT_GE(verdicts<NoisyMachine>(0.85, 0.85, 0.02)[Verdict::behind_libc], kRuns * 95 / 100);
-    EXPECT_EQ(verdicts<JitteryMachine>(1.2, 1.33, 0.02)[Verdict::behind_rival], kRuns);
-    EXPECT_GE(verdicts<NoisyMachine>(1.2, 1.4, 0.02)[Verdict::behind_rival], kRuns * 95 / 100);
+    EXPECT_EQ(verdicts(jitter, 0.9, 0.9, 0.02)[Verdict::behind_libc], kRuns);
+    EXPECT_GE(verdicts(noise_of_others, 0.85, 0.85, 0.02)[Verdict::behind_libc], kRuns * 95 / 100);
+    EXPECT_EQ(verdicts(jitter, 1.2, 1.33, 0.02)[Verdict::behind_rival], kRuns);
+    EXPECT_GE(verdicts(noise_of_others, 1.2, 1.4, 0.02)[Verdict::behind_rival], kRuns * 95 / 100);
     const TunedResult tuned{0.9, 0.95};
-    EXPECT_EQ(verdicts<JitteryMachine>(0.8, 0.842, 0.01, tuned)[Verdict::behind_libc], kRuns);
+    EXPECT_EQ(verdicts(jitter, 0.8, 0.842, 0.01, tuned)[Verdict::behind_libc], kRuns);
 }
 
 TEST(Closing, TooLittleIsNoVerdict) {

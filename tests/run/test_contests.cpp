@@ -13,7 +13,7 @@ const RowCopy kSensing = {{0, 0, 1}, true}, kPlain = RowCopy::plain(1);
 KeptRace race_among(std::vector<double> ratios) {
     KeptRace kept{std::make_unique<std::mt19937_64>(1), nullptr};
     const std::vector<Entrant> all = all_entrants(ratios.size());
-    JitteryMachine machine({{Workload::hot, std::move(ratios)}}, 0.02, 1);
+    KnownMachine machine({{Workload::hot, std::move(ratios)}}, jitter(0.02, 1));
     kept.race = std::make_unique<Race>(4096, std::vector{kHot}, *kept.random, machine);
     kept.race->run_off(all, 11, kLibc);
     return kept;

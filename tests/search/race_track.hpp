@@ -33,13 +33,17 @@ using Entrants = std::vector<Entrant>;
 
 constexpr auto first = &all_entrants;
 
-/// A race on a machine of which the truth is known. What follows the seed goes to the machine.
+/// A race on a machine of which the truth is known.
 template <class Machine = KnownMachine> struct Track {
-    template <class... Rest>
     Track(const Truths& truths, std::vector<Weights> objectives, std::uint64_t seed = 1,
-          Rest... rest)
-        : all(first(truths.size())), random(seed), machine(ratios(truths), rest...),
-          race(kSize, std::move(objectives), random, machine) {}
+          Trouble trouble = jitter(0, 1), std::vector<TimedCopy> timed = {},
+          std::vector<TimedCopy> references = {})
+        : all(first(truths.size())), copies(std::move(timed)), random(seed),
+          machine(ratios(truths), std::move(trouble)),
+          race(kSize, std::move(objectives), random,
+               {machine, copies, {.name = "libc"}, std::move(references)}) {
+        copies.resize(truths.size());
+    }
 
     SizeResult run_off(int rounds = 9, Entrant favourite = kLibc, Entrant plain = kLibc) {
         return race.run_off(all, rounds, favourite, plain);
@@ -62,6 +66,7 @@ template <class Machine = KnownMachine> struct Track {
         return samples;
     }
     Entrants all;
+    std::vector<TimedCopy> copies;
     noise::Random random;
     Machine machine;
     Race race;

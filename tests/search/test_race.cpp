@@ -13,6 +13,15 @@ int cache_effect(Entrant entrant, bool mixed) {
     return mixed && entrant >= 0 && entrant % 3 == 0 ? 1 : 0;
 }
 
+/// The copies of these cache effects, for a race that minds them.
+std::vector<TimedCopy> copies(std::size_t count, bool mixed) {
+    std::vector<TimedCopy> copies(count);
+    for (const Entrant i : first(count)) {
+        copies[static_cast<std::size_t>(i)].cache_effect = cache_effect(i, mixed);
+    }
+    return copies;
+}
+
 /// The calls, those of one round and workload together.
 std::vector<Entrants> turns(const KnownMachine& machine) {
     std::vector<Entrants> turns;
@@ -50,35 +59,19 @@ void expect_companies_together(const std::vector<Entrants>& turns) {
     }
 }
 
-/// The copies of these cache effects, for a race that minds them.
-std::vector<TimedCopy> copies(std::size_t count, bool mixed) {
-    std::vector<TimedCopy> copies;
-    for (const Entrant i : first(count)) {
-        copies.push_back({nullptr, 0, cache_effect(i, mixed), nullptr, std::to_string(i)});
-    }
-    return copies;
-}
-
 // What a candidate is compared with was timed in its round, at most 12 trials away, and left the
 // caches as libc does. Cache effects go one after the other.
 TEST(Race, samples_each_as_often_as_asked_in_heats_of_another_order_with_libc_all_along) {
     for (const bool mixed : {false, true}) {
-        noise::Random random(1);
-        KnownMachine machine(ratios(no_two_alike(120)));
-        const auto entrants = copies(120, mixed);
-        Race race(kSize, kBoth, random, TimedCopies(machine, entrants, {.name = "libc"}));
-        race.sample(first(120), 4);
-        const auto heats = turns(machine);
+        Track track(no_two_alike(120), {kBoth}, 1, jitter(0, 1), copies(120, mixed));
+        track.race.sample(track.all, 4);
+        const auto heats = turns(track.machine);
         ASSERT_EQ(heats.size(), 2u * 2 * 4); // of 96 and 24, twice four times
         EXPECT_EQ(std::set(heats.begin(), heats.end()).size(), heats.size());
         if (mixed) expect_companies_together(heats);
-        std::map<Entrant, int> samples;
         for (const Entrants& heat : heats) {
-            Entrants own;
-            for (const Entrant entrant : heat) {
-                ++samples[entrant];
-                if (cache_effect(entrant, mixed) == 0) own.push_back(entrant);
-            }
+            Entrants own = heat;
+            std::erase_if(own, [&](Entrant one) { return cache_effect(one, mixed) != 0; });
             EXPECT_EQ(own.front(), kLibc);
             EXPECT_EQ(own.back(), kLibc);
             const auto libcs = std::count(heat.begin(), heat.end(), kLibc);
@@ -87,11 +80,11 @@ TEST(Race, samples_each_as_often_as_asked_in_heats_of_another_order_with_libc_al
                 EXPECT_GT(std::count(at, at + 13, kLibc), 0);
             }
         }
-        for (const Entrant entrant : first(120)) EXPECT_EQ(samples[entrant], 8) << entrant;
-        Entrants ranked = first(120); // each time was kept with what was timed
-        race.rank(ranked);
-        const auto truth = [&](Entrant one) { return std::round(1e9 * machine.ratio(one)); };
-        EXPECT_TRUE(std::ranges::is_sorted(ranked, std::greater(), truth));
+        EXPECT_EQ(track.samples().size(), 2u * 120);
+        for (const auto& [what, count] : track.samples()) EXPECT_EQ(count, 4) << what.first;
+        const auto truth = [&](Entrant one) { return std::round(1e9 * track.machine.ratio(one)); };
+        EXPECT_TRUE(std::ranges::is_sorted(track.ranked(), std::greater(), truth))
+            << "each time was kept with what was timed";
     }
 }
 
@@ -129,12 +122,9 @@ TEST(Race, keeps_the_best_and_ranks_a_large_loss_behind_a_small_gain) {
 }
 
 TEST(RunOff, times_each_cache_effect_one_after_the_other) {
-    noise::Random random(1);
-    KnownMachine machine(ratios(Truths(8, {1, 1})));
-    const auto entrants = copies(8, true);
-    Race(kSize, kBoth, random, TimedCopies(machine, entrants, {.name = "libc"}))
-        .run_off(first(8), 9, kLibc);
-    const auto rounds = turns(machine);
+    Track track(Truths(8, {1, 1}), {kBoth}, 1, jitter(0, 1), copies(8, true));
+    track.run_off();
+    const auto rounds = turns(track.machine);
     ASSERT_EQ(rounds.size(), 18u);
     expect_companies_together(rounds);
     for (const Entrants& round : rounds) EXPECT_EQ(round.size(), 10u);
@@ -146,21 +136,19 @@ class DisturbedMachine : public KnownMachine {
   public:
     using KnownMachine::KnownMachine;
 
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override {
-        const double seconds = KnownMachine::seconds(size, workload, entrant, round);
+    Trial trial(const TrialRequest& asked) override {
+        const double ns = KnownMachine::trial(asked).ns;
         ++in_try_;
-        if (is_quiet()) return seconds;
-        return entrant < 0 ? 9 * seconds : seconds / static_cast<double>(in_try_);
+        if (is_quiet()) return {ns};
+        return {asked.entrant < 0 ? 9 * ns : ns / static_cast<double>(in_try_)};
     }
-
-    bool disturbed() override {
+    RoundEnd round_ended() override {
         const std::vector<Call> round(calls.end() - in_try_, calls.end());
         EXPECT_TRUE(tries_ % 3 == 0 || round == last_) << "it was repeated otherwise";
         last_ = round;
         if (is_quiet()) quiet.insert(quiet.end(), round.begin(), round.end());
         in_try_ = 0;
-        return tries_++ % 3 != 2;
+        return {{}, tries_++ % 3 != 2};
     }
     void enter(Stage stage) override { stages.emplace_back(stage, calls.size()); }
 
@@ -205,28 +193,12 @@ double reference_time(Workload workload, Entrant entrant, std::uint64_t) {
     return entrant != kFirstReference ? 1 : workload == Workload::hot ? 1 / 0.9 : 1 / 1.2;
 }
 
-struct JudgedTrack {
-    JudgedTrack(const Truths& truths, Weights weighed)
-        : all(first(truths.size())), copies(truths.size()), random(1),
-          machine(ratios(truths), reference_time),
-          race(kSize, std::move(weighed), random,
-               {machine, copies, {.name = "libc"}, {reference_copy("new-1.0", nullptr, 0)}}) {}
-
-    Entrants ranked() const {
-        Entrants entrants = all;
-        race.rank(entrants);
-        return entrants;
-    }
-
-    Entrants all;
-    std::vector<TimedCopy> copies;
-    std::mt19937_64 random;
-    ScaledMachine machine;
-    Race race;
-};
+Track<> judged(const Truths& truths, const Weights& weights) {
+    return {truths, {weights}, 1, reference_time, {}, {reference_copy("new-1.0", nullptr, 0)}};
+}
 
 TEST(References, run_in_every_heat_and_in_every_round_of_the_run_off) {
-    JudgedTrack track(Truths(100, {1, 1}), kHotAlone);
+    Track<> track = judged(Truths(100, {1, 1}), kHotAlone);
     track.race.sample(track.all, 2);
     track.race.run_off({0, 1}, 5, kLibc);
     std::map<std::uint64_t, std::set<Entrant>> rounds;
@@ -239,14 +211,13 @@ TEST(References, run_in_every_heat_and_in_every_round_of_the_run_off) {
 
 TEST(References, judge_where_they_are_faster_than_libc) {
     // as fast as libc where cold, which a reference beats
-    JudgedTrack track({{1.3, 1}, {1.25, 1.2}}, weights(9, 1));
+    Track<> track = judged({{1.3, 1}, {1.25, 1.2}}, weights(9, 1));
     track.race.sample(track.all, 2);
     EXPECT_EQ(track.ranked(), (Entrants{1, 0}));
-    const SizeResult result = track.race.run_off(track.all, 9, kLibc);
+    const SizeResult result = track.run_off();
     EXPECT_EQ(result.winner(), 1);
-    const Finalist& winner = result.finalists.front();
-    const Measured& hot = winner.workloads.at(Workload::hot);
-    const Measured& cold = winner.workloads.at(Workload::cold);
+    const auto& measured = result.finalists.front().workloads;
+    const Measured &hot = measured.at(Workload::hot), &cold = measured.at(Workload::cold);
     ASSERT_TRUE(hot.best_ratio && cold.best_ratio);
     EXPECT_EQ(hot.best_reference, "libc");
     EXPECT_NEAR(hot.judged_ratio().median, 1.25, 1e-9);

@@ -8,35 +8,28 @@ using namespace asterope::races;
 
 namespace {
 
-/// How many times as long a trial takes.
-using Trouble = std::function<double(Entrant, Workload, noise::Random&)>;
-
-/// A quiet machine with one trouble.
-class TroubledMachine : public JitteryMachine {
-  public:
-    TroubledMachine(Ratios ratios, Trouble trouble, std::uint64_t seed)
-        : JitteryMachine(std::move(ratios), 0.002, seed), trouble_(std::move(trouble)) {}
-
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override {
-        const double seconds = JitteryMachine::seconds(size, workload, entrant, round);
-        return seconds * trouble_(entrant, workload, random_);
-    }
-
-  private:
-    Trouble trouble_;
-};
+/// A quiet machine's, and more.
+template <class More> Trouble jitter_and(std::uint64_t seed, More more) {
+    return [more, random = noise::Random(seed)](Workload workload, Entrant entrant,
+                                                std::uint64_t) mutable {
+        const double own = std::exp(0.002 * noise::normal(random));
+        return own * more(entrant, workload, random);
+    };
+}
 
 /// Its frequency falls by a tenth from the first trial to the `trials`-th, as when it warms up.
-Trouble falling(double trials) {
-    return [trials, trial = 0.0](auto...) mutable { return 1 / (1 - 0.1 * ++trial / trials); };
+Trouble falling(double trials, std::uint64_t seed) {
+    return jitter_and(
+        seed, [trials, trial = 0.0](auto...) mutable { return 1 / (1 - 0.1 * ++trial / trials); });
 }
 
 constexpr Entrant kBest = 5, kLucky = 3;
 
 /// One in a hundred trials of kLucky takes half as long, as when a counter is read too late.
-double lucky(Entrant entrant, Workload, noise::Random& random) {
-    return entrant == kLucky && noise::uniform(random) < 0.01 ? 0.5 : 1;
+Trouble lucky(std::uint64_t seed) {
+    return jitter_and(seed, [](Entrant entrant, Workload, noise::Random& random) {
+        return entrant == kLucky && noise::uniform(random) < 0.01 ? 0.5 : 1;
+    });
 }
 
 /// Eight of which one leads by `lead`; 1.13 is so much that no rule about ties may take its win.
@@ -51,7 +44,7 @@ TEST(Drift, changes_no_rank_no_ratio_and_no_interval) {
     Truths truths;
     for (int i = 0; i < 96; ++i) truths.push_back({1 + 0.01 * (i * 7 % 96)});
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        Track<TroubledMachine> field(truths, {kHotAlone}, seed, falling(3 * 4 * 27), seed);
+        Track field(truths, {kHotAlone}, seed, falling(3 * 4 * 27, seed));
         field.race.sample(field.all, 3);
         const Entrants ranked = field.ranked();
         for (std::size_t i = 0; i < ranked.size(); ++i) {
@@ -59,7 +52,7 @@ TEST(Drift, changes_no_rank_no_ratio_and_no_interval) {
             EXPECT_NEAR(field.machine.ratio(ranked[i]), expected, 0.0101) << i;
         }
 
-        Track<TroubledMachine> track(one_leads(), {kBoth}, seed, falling(15 * 2 * 10), seed);
+        Track track(one_leads(), {kBoth}, seed, falling(15 * 2 * 10, seed));
         const SizeResult result = track.run_off(15, 0);
         EXPECT_EQ(result.winner(), kBest);
         for (const Finalist& finalist : result.finalists) {
@@ -75,11 +68,11 @@ TEST(LuckyShots, help_nothing_into_the_run_off_win_none_and_tie_with_no_winner) 
     Truths two_lead = one_leads();
     two_lead[2] = {1.12, 1.12};
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        Track<TroubledMachine> screened(two_lead, {weights(1, 0)}, seed, lucky, seed);
+        Track screened(two_lead, {weights(1, 0)}, seed, lucky(seed));
         screened.race.sample(first(8), 7);
         EXPECT_EQ(screened.race.best(first(8), 2), (Entrants{kBest, 2})) << seed;
 
-        Track<TroubledMachine> track(one_leads(), {weights(1, 0)}, seed, lucky, seed);
+        Track track(one_leads(), {weights(1, 0)}, seed, lucky(seed));
         const SizeResult result = track.run_off(15, kLucky);
         EXPECT_EQ(result.winner(), kBest) << seed;
         for (const Finalist& finalist : result.finalists) {
@@ -93,9 +86,9 @@ TEST(LuckyShots, help_nothing_into_the_run_off_win_none_and_tie_with_no_winner) 
 TEST(RunOff, tells_identical_work_from_a_real_difference) {
     int won_by_luck = 0, missed = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-        Track<NoisyMachine> alike(one_leads(1.1), {kBoth}, seed, 0.01, seed);
+        Track alike(one_leads(1.1), {kBoth}, seed, noise_of_others(0.01, seed));
         won_by_luck += alike.winner(15, 0) != 0;
-        Track<NoisyMachine> one(one_leads(1.16), {kBoth}, seed, 0.01, seed);
+        Track one(one_leads(1.16), {kBoth}, seed, noise_of_others(0.01, seed));
         missed += one.winner(15, 0) != kBest;
     }
     EXPECT_LE(won_by_luck, 10);
@@ -106,24 +99,26 @@ constexpr Entrant kPlainEntrant = 0;
 
 /// Under `workloads` every timing is off by a factor of its own, 4 or more as often as not: a
 /// machine that is busy with something else.
-Trouble loud(const std::set<Workload>& workloads) {
-    return [workloads](Entrant, Workload workload, noise::Random& random) {
+Trouble loud(const std::set<Workload>& workloads, std::uint64_t seed) {
+    return jitter_and(seed, [workloads](Entrant, Workload workload, noise::Random& random) {
         return workloads.count(workload) ? std::exp(2 * noise::normal(random)) : 1;
-    };
+    });
 }
 
-const Trouble kAllLoud = loud({Workload::hot, Workload::cold});
+Trouble all_loud(std::uint64_t seed) {
+    return loud({Workload::hot, Workload::cold}, seed);
+}
 
 TEST(Undecided, gives_what_noise_hides_to_the_plain_copy) {
     int plain = 0, others = 0;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const Truths truths = {{0.9, 0.9}, {1, 1}, {1.1, 1.2}, {1.2, 1.1}};
-        Track<TroubledMachine> track(truths, {kBoth}, 1, kAllLoud, seed);
+        Track track(truths, {kBoth}, 1, all_loud(seed));
         const SizeResult result = track.run_off(15, kLibc, kPlainEntrant);
         plain += result.winner() == kPlainEntrant;
         EXPECT_EQ(result.finalists.size(), 4u);
         EXPECT_TRUE(!result.undecided || result.winner() == kPlainEntrant);
-        Track<TroubledMachine> again(truths, {kBoth}, 1, kAllLoud, seed);
+        Track again(truths, {kBoth}, 1, all_loud(seed));
         others += again.winner(15) != kPlainEntrant;
     }
     EXPECT_GE(plain, 40);  // of the best of three, one in twenty seems to be beyond doubt
@@ -137,11 +132,10 @@ TEST(Undecided, is_nothing_where_the_lead_is_beyond_the_noise) {
             const SizeResult result = track.run_off(15, kLibc, kPlainEntrant);
             return result.winner() == 1 && !result.undecided;
         };
-        EXPECT_TRUE(keeps_its_win(
-            Track<TroubledMachine>({{1, 1}, {1e4, 1e4}}, {kBoth}, 1, kAllLoud, seed)));
-        EXPECT_TRUE(keeps_its_win(
-            Track<TroubledMachine>({{1, 1}, {1.04, 1.04}}, {kBoth}, 1, loud({}), seed)));
-        kept += keeps_its_win(Track<NoisyMachine>({{1, 1}, {1.3, 1.3}}, {kBoth}, seed, 0.01, seed));
+        EXPECT_TRUE(keeps_its_win(Track({{1, 1}, {1e4, 1e4}}, {kBoth}, 1, all_loud(seed))));
+        EXPECT_TRUE(keeps_its_win(Track({{1, 1}, {1.04, 1.04}}, {kBoth}, 1, loud({}, seed))));
+        kept +=
+            keeps_its_win(Track({{1, 1}, {1.3, 1.3}}, {kBoth}, seed, noise_of_others(0.01, seed)));
     }
     EXPECT_GE(kept, 49);
 }
@@ -149,13 +143,12 @@ TEST(Undecided, is_nothing_where_the_lead_is_beyond_the_noise) {
 // Even if it would have won.
 TEST(Undecided, is_said_of_a_plain_copy_among_the_finalists_for_each_objective_by_its_own_noise) {
     for (const Entrant plain : {kPlainEntrant, kLibc, Entrant{7}}) {
-        Track<TroubledMachine> track({{1.2, 1.2}, {1, 1}}, {kBoth}, 1, kAllLoud, 3);
+        Track track({{1.2, 1.2}, {1, 1}}, {kBoth}, 1, all_loud(3));
         const SizeResult result = track.run_off(15, kLibc, plain);
         EXPECT_EQ(result.undecided, plain == kPlainEntrant);
         EXPECT_TRUE(!result.undecided || result.winner() == kPlainEntrant);
     }
-    Track<TroubledMachine> track({{0.9, 0.9}, {1, 1}}, {weights(1, 0), weights(0, 1)}, 1,
-                                 loud({Workload::cold}), 1);
+    Track track({{0.9, 0.9}, {1, 1}}, {weights(1, 0), weights(0, 1)}, 1, loud({Workload::cold}, 1));
     const auto results = track.race.run_offs(first(2), 15, {{kLibc}, {kLibc}}, kPlainEntrant);
     EXPECT_FALSE(results[0].undecided);
     EXPECT_TRUE(results[1].undecided);

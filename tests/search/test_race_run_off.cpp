@@ -83,7 +83,7 @@ TEST(RunOff, forgives_a_loss_where_libc_is_as_far_from_itself) {
     };
     const Truths truths = {{0.9, 1.3}, {1.01, 1.02}};
     EXPECT_EQ(Track(truths, {kBoth}).winner(), 1);
-    EXPECT_EQ(Track<ScaledMachine>(truths, {kBoth}, 1, apart).winner(), 0);
+    EXPECT_EQ(Track(truths, {kBoth}, 1, apart).winner(), 0);
 }
 
 // What is reported is the mean of the medians. Entrant 0 lags 4 % behind entrant 1 in two rounds of
@@ -94,7 +94,7 @@ TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
         const bool ahead = round % 3 == (workload == Workload::hot ? 1u : 2u);
         return entrant == 0 ? std::exp(ahead ? -0.2 : 0.04) : 1;
     };
-    Track<ScaledMachine> track({{1.1, 1.1}, {1.1, 1.1}}, {kBoth}, 1, alternating);
+    Track track({{1.1, 1.1}, {1.1, 1.1}}, {kBoth}, 1, alternating);
     const SizeResult result = track.run_off();
     EXPECT_EQ(result.winner(), 1);
     EXPECT_NEAR(result.finalists.front().ratio / result.finalists.back().ratio, std::exp(0.04),

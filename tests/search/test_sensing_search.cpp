@@ -130,28 +130,20 @@ const asterope_copy kSource4 = made_up("source 4", {{"kind", "source", 0}, {"lin
                     kEach2 = made_up("each 2", {{"kind", "each", 0}, {"lines", nullptr, 2}});
 
 TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_on) {
-    const SensingCopy copy{&kSource4, kHotCopy, kColdCopy, {187, 90, 390}};
-    EXPECT_EQ(copy.name(), "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0");
-    const asterope_sensing arguments = copy.arguments();
-    EXPECT_EQ(arguments.threshold, 187u);
-    EXPECT_EQ(arguments.hot, &plain_copy);
-    EXPECT_EQ(arguments.hot_distance, 0u);
-    EXPECT_EQ(arguments.cold, &other_copy);
-    EXPECT_EQ(arguments.cold_distance, kColdCopy.distance());
-    EXPECT_NE(arguments.cold_distance, 0u);
-    EXPECT_EQ(arguments.fetch, nullptr);
-}
-
-TEST(SensingCopy, goes_on_with_a_third_pipeline_where_its_probe_looks_at_the_destination) {
-    EXPECT_TRUE(looks_at_destination(kEach2));
     EXPECT_FALSE(looks_at_destination(kSource4));
-    const SensingCopy copy{&kEach2, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy};
-    EXPECT_EQ(copy.name(), "each 2 > 187: YMM T T none 0 0, fetch YMM T NT T0 2 16, else "
-                           "YMM T T none 0 0");
-    const asterope_sensing arguments = copy.arguments();
-    EXPECT_EQ(arguments.cold, &plain_copy);
-    EXPECT_EQ(arguments.fetch, &other_copy);
-    EXPECT_EQ(arguments.fetch_distance, kColdCopy.distance());
+    EXPECT_TRUE(looks_at_destination(kEach2)) << "and goes on with a third pipeline";
+    const SensingCopy two{&kSource4, kHotCopy, kColdCopy, {187, 90, 390}},
+        three{&kEach2, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy};
+    EXPECT_EQ(two.name(), "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0");
+    EXPECT_EQ(three.name(), "each 2 > 187: YMM T T none 0 0, fetch YMM T NT T0 2 16, else "
+                            "YMM T T none 0 0");
+    const asterope_sensing of_two = two.arguments(), of_three = three.arguments();
+    EXPECT_NE(kColdCopy.distance(), 0u);
+    EXPECT_EQ(std::tuple(of_two.threshold, of_two.hot, of_two.hot_distance, of_two.cold,
+                         of_two.cold_distance, of_two.fetch),
+              std::tuple(187u, &plain_copy, 0u, &other_copy, kColdCopy.distance(), nullptr));
+    EXPECT_EQ(std::tuple(of_three.cold, of_three.fetch, of_three.fetch_distance),
+              std::tuple(&plain_copy, &other_copy, kColdCopy.distance()));
 }
 
 std::vector<Call> probed;

@@ -1,8 +1,6 @@
 // What is asked of searches, and machines whose fastest copy is known that they run on.
 #pragma once
 
-#include <memory>
-
 #include "search/search.hpp"
 #include "search/utility.hpp"
 #include "support/known_machine.hpp"
@@ -158,10 +156,9 @@ shares_of(const std::string& rigor, bool noisy, std::uint64_t seeds,
           const std::function<KnownMachine::Ratios(std::uint64_t)>& ratios, Query query = {}) {
     std::vector<Shares> shares(query.objectives.size());
     for (query.seed = 0; query.seed < seeds; ++query.seed) {
-        const auto machine =
-            noisy ? std::make_unique<NoisyMachine>(ratios(query.seed), 0.01, query.seed)
-                  : std::make_unique<JitteryMachine>(ratios(query.seed), 0.001, query.seed);
-        const Found found = find(*machine, rigor, query);
+        KnownMachine machine(ratios(query.seed),
+                             noisy ? noise_of_others(0.01, query.seed) : jitter(0.001, query.seed));
+        const Found found = find(machine, rigor, query);
         EXPECT_EQ(found.results.size(), shares.size());
         for (std::size_t i = 0; i < shares.size(); ++i) {
             if (found.results[i].undecided) {
@@ -170,10 +167,10 @@ shares_of(const std::string& rigor, bool noisy, std::uint64_t seeds,
             }
             double best = 0;
             for (const Entrant entrant : all_entrants(query.space->size())) {
-                best = std::max(best, worth(*machine, entrant, query.objectives[i]));
+                best = std::max(best, worth(machine, entrant, query.objectives[i]));
             }
             const Entrant won = found.results[i].winner();
-            const double share = worth(*machine, won, query.objectives[i]) / best;
+            const double share = worth(machine, won, query.objectives[i]) / best;
             shares[i].worst = std::min(shares[i].worst, share);
             shares[i].sum += share;
             ++shares[i].count;
@@ -183,9 +180,12 @@ shares_of(const std::string& rigor, bool noisy, std::uint64_t seeds,
     return shares;
 }
 
-/// What a rigor promises on a noisy machine: quick looks at little.
-inline double least(const std::string& rigor, double quick, double others) {
-    return rigor == "quick" ? quick : others;
-}
+/// What each rigor promises; on a noisy machine quick, which looks at little, promises less.
+class Rigors : public ::testing::TestWithParam<const char*> {
+  protected:
+    static double least(double quick, double others) {
+        return std::string_view(GetParam()) == "quick" ? quick : others;
+    }
+};
 
 } // namespace asterope::searches

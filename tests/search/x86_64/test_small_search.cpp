@@ -118,7 +118,7 @@ TEST(SmallSearch, chooses_by_the_objective) {
         {"unpredictable", masked}, {"predictable", grouped}, {"balanced", grouped}};
     for (const auto& [objective, expected] : winners) {
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
-            NoisyMachine machine(ratios, 0.01, seed);
+            KnownMachine machine(ratios, noise_of_others(0.01, seed));
             EXPECT_EQ(name_of(small_search(machine, objective, seed).winner()), expected)
                 << objective;
         }
@@ -188,7 +188,7 @@ TEST(SmallSearch, times_no_entrant_that_was_left_out_and_fails_with_none) {
 TEST(SmallSearch, gives_what_noise_hides_to_the_plain_copy) {
     const Entrant plain = plain_small(all_small_copies());
     EXPECT_EQ(name_of(plain), "stepped XMM middle 128");
-    JitteryMachine loud(flat(), 4, 1);
+    KnownMachine loud(flat(), jitter(4, 1));
     const SizeResult result = small_search(loud, "balanced");
     EXPECT_TRUE(result.undecided);
     EXPECT_EQ(result.winner(), plain);
