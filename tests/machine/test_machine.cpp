@@ -23,23 +23,6 @@ const bool kOnArm = kArchitecture == std::string_view("aarch64");
 
 class FakeRoot : public TemporaryFolder {
   protected:
-    void put_memory(std::size_t total, std::size_t available) {
-        put("proc/meminfo", "MemTotal:       " + std::to_string(total / 1024) +
-                                " kB\nMemFree:  1 kB\nMemAvailable:   " +
-                                std::to_string(available / 1024) + " kB\n");
-    }
-    void put_cache(int index, const std::string& level, const std::string& type,
-                   const std::string& size, const std::string& ways, const std::string& shared) {
-        const std::pair<const char*, std::string> files[] = {{"level", level},
-                                                             {"type", type},
-                                                             {"size", size},
-                                                             {"coherency_line_size", "64"},
-                                                             {"ways_of_associativity", ways},
-                                                             {"shared_cpu_list", shared}};
-        for (const auto& [name, text] : files)
-            put("sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/" + name,
-                text + "\n");
-    }
     void begin_anew(const std::vector<std::pair<std::string, std::string>>& files) {
         TearDown();
         SetUp();
@@ -110,7 +93,9 @@ TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
         setrlimit(RLIMIT_RSS, &limit);
         for (const auto& one : cases) {
             begin_anew(one.files);
-            put_memory(8 * kGiB, 5 * kGiB);
+            put("proc/meminfo",
+                "MemTotal:       " + std::to_string(8 * kMiB) +
+                    " kB\nMemFree:  1 kB\nMemAvailable:   " + std::to_string(5 * kMiB) + " kB\n");
             EXPECT_EQ(read_machine(folder).usable_bytes, std::min(rlim_t{one.usable}, most))
                 << one.what;
         }
@@ -118,14 +103,23 @@ TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
 }
 
 TEST_F(FakeRoot, CachesComeFromSysfsWithoutInstructionCachesAndGarbage) {
-    put_cache(3, "3", "Unified", "32768K", "16", "0-7,16-23");
-    put_cache(0, "1", "Data", "32K", "8", "0,16");
-    put_cache(1, "1", "Instruction", "64K", "8", "0,16");
-    put_cache(2, "2", "Unified", "1M", "16", "0");
-    put_cache(4, "2", "Unified", "lots", "16", "0");
-    put_cache(5, "3", "Unified", "", "16", "0");
-    put_cache(6, "none", "Unified", "32K", "16", "0");
-    put_cache(7, "4", "Unified", "99999999999999999999K", "16", "0");
+    const std::array files = {
+        "level", "type", "size", "ways_of_associativity", "shared_cpu_list", "coherency_line_size"};
+    const std::array<std::string, files.size()> caches[] = {
+        {"1", "Data", "32K", "8", "0,16", "64"},
+        {"3", "Unified", "32768K", "16", "0-7,16-23", "64"},
+        {"1", "Instruction", "64K", "8", "0,16", "64"},
+        {"2", "Unified", "1M", "16", "0", "64"},
+        {"2", "Unified", "lots", "16", "0", "64"},
+        {"3", "Unified", "", "16", "0", "64"},
+        {"none", "Unified", "32K", "16", "0", "64"},
+        {"4", "Unified", "99999999999999999999K", "16", "0", "64"}};
+    for (std::size_t i = 0; i < std::size(caches); ++i) {
+        const std::string place = "sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i);
+        for (std::size_t file = 0; file < files.size(); ++file) {
+            put(place + '/' + files[file], caches[i][file] + '\n');
+        }
+    }
     Machine expected;
     expected.caches = {{1, "data", 32768, 64, 8, 2},
                        {2, "unified", kMiB, 64, 16, 1},

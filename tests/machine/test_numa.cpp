@@ -6,11 +6,12 @@
 
 #include "support/unit_test.hpp"
 
+using Lists = std::vector<std::pair<int, std::string>>;
+
 class Numa : public TemporaryFolder {
   protected:
     /// A machine with these nodes' lists of CPUs.
-    NumaNodes made_up(const std::vector<std::pair<int, std::string>>& nodes,
-                      const std::string& online, int cpu) {
+    NumaNodes made_up(const Lists& nodes, const std::string& online, int cpu) {
         std::filesystem::remove_all(folder / "sys");
         put("sys/devices/system/node/online", online + "\n");
         for (const auto& [node, cpus] : nodes) {
@@ -21,8 +22,7 @@ class Numa : public TemporaryFolder {
 };
 
 TEST_F(Numa, binds_to_the_node_of_the_cpu_unless_it_is_interleaved_and_says_so) {
-    const std::vector<std::pair<int, std::string>> two = {{0, "0-3,8"}, {1, "4-7"}};
-    const std::vector<std::pair<int, std::string>> gap = {{0, "0"}, {2, "1"}, {3, ""}};
+    const Lists two = {{0, "0-3,8"}, {1, "4-7"}}, gap = {{0, "0"}, {2, "1"}, {3, ""}};
     const struct {
         NumaNodes nodes;
         bool interleaved;

@@ -44,8 +44,7 @@ class PlanOf : public TemporaryFolder {
 TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     const Plan made = plan();
     EXPECT_EQ(made.objective.name, "balanced");
-    EXPECT_TRUE(made.extended);
-    EXPECT_TRUE(made.options.sensing);
+    EXPECT_TRUE(made.extended && made.options.sensing);
     EXPECT_EQ(made.rigor.name, "standard");
     EXPECT_EQ(made.sizes, default_sizes(machine.caches));
     EXPECT_FALSE(made.source_map);
@@ -70,8 +69,7 @@ TEST_F(PlanOf, leaves_out_what_the_request_leaves_out_and_has_its_sizes_ascendin
     request.options.rigor = "quick";
     request.sizes = "32M,128,8K,128";
     const Plan made = plan();
-    EXPECT_FALSE(made.extended);
-    EXPECT_FALSE(made.options.sensing);
+    EXPECT_FALSE(made.extended || made.options.sensing);
     EXPECT_EQ(made.rigor.name, "quick");
     EXPECT_EQ(made.sizes, (std::vector<std::size_t>{128, 8192, std::size_t{32} << 20}));
     EXPECT_EQ(files(), 0u) << "it writes nothing";
@@ -104,10 +102,8 @@ TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it)
             EXPECT_NE(workload, Workload::produce) << objective.name;
         }
     }
-    for (const char* workload : {"produce", "hot=1,produce=1"}) {
-        request.options.workload = workload;
-        EXPECT_TRUE(mentions(refusal(), "produce"));
-    }
+    request.options.workload = "hot=1,produce=1";
+    EXPECT_TRUE(mentions(refusal(), "produce"));
     request.options.workload = "balanced";
     put("source", std::string(4096, 's')); // shorter than the largest size
     EXPECT_NE(refusal(), "accepted");

@@ -25,8 +25,7 @@ TEST(ParseReferences, reads_the_symbols_of_each_operation) {
 using ReferenceHash = TemporaryFolder;
 
 TEST_F(ReferenceHash, is_of_the_library_and_the_symbol) {
-    put("one.so", "code");
-    put("same.so", "code");
+    for (const char* name : {"one.so", "same.so"}) put(name, "code");
     put("other.so", "other code");
     const auto hash = [&](const std::string& place) {
         return parse_references({"new=" + (folder / place).string()}).front().hash;

@@ -143,8 +143,8 @@ TEST_F(SessionFile, tells_the_machine_how_long_trials_are_and_asks_it_for_nothin
 
 // What was chosen from less than the sizes that were meant is timed again, as it may be another.
 TEST_F(SessionFile, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
-    for (const bool reads : {false, true}) {
-        SCOPED_TRACE(reads);
+    for (const auto& ask :
+         {+[](Timings& run) { trial(run, 1); }, +[](Timings& run) { readings(run); }}) {
         std::filesystem::remove(path());
         {
             EveryFigure machine;
@@ -153,11 +153,7 @@ TEST_F(SessionFile, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
             run.timings.enter("pipelines 256");
             EXPECT_EQ(trial(run.timings, 0), 5);
             machine.spent = true;
-            if (reads) {
-                EXPECT_THROW(readings(run.timings), BudgetSpent);
-            } else {
-                EXPECT_THROW(trial(run.timings, 1), BudgetSpent);
-            }
+            EXPECT_THROW(ask(run.timings), BudgetSpent);
             machine.spent = false; // what comes after the sizes has time of its own
             run.timings.enter("rows 128");
             EXPECT_EQ(trial(run.timings, 7), 6);
@@ -185,13 +181,14 @@ TEST_F(SessionFile, counts_screening_and_run_off_of_pipelines_apart_and_no_other
     }
     std::vector<Step> phases;
     for (const auto& [phase, seconds] : run.timings.spent.phases()) phases.push_back(phase);
-    EXPECT_EQ(phases, (std::vector<Step>{Step::screening, Step::run_off, Step::aliased}));
+    EXPECT_EQ(phases, (std::vector{Step::screening, Step::run_off, Step::aliased}));
 }
 
-TEST_F(SessionFile, refuses_another_search_in_the_middle) {
+TEST_F(SessionFile, refuses_another_search_in_the_middle_and_a_second_run_at_once) {
     first_run();
     EveryFigure machine;
     Run run(machine, path());
+    EXPECT_TRUE(mentions(refusal(kHeader), "is being written by another run"));
     run.timings.enter("pipelines 128");
     EXPECT_THROW(trial(run.timings, 1), BadInput); // it was round 0
     EXPECT_THROW(readings(run.timings), BadInput);
@@ -217,24 +214,20 @@ TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
     EXPECT_EQ(refusal(with("/started", "now")), "taken");
 }
 
-TEST_F(SessionFile, a_whole_log_serves_the_search_without_the_machine) {
+TEST_F(SessionFile,
+       a_whole_log_serves_the_search_without_the_machine_and_one_that_ends_early_fails) {
     const std::string expected = first_run();
-    const TrialLogContents log = read_trial_log(path());
+    TrialLogContents log = read_trial_log(path());
     LoggedTimings logged(log.steps, "log");
     EXPECT_EQ(search(logged), expected);
     // and in the place of the machine, where the beginning is known
     put("half.jsonl", content(path()).substr(0, content(path()).rfind("{\"step\"")));
     Run half(logged, folder / "half.jsonl");
     EXPECT_EQ(search(half.timings), expected);
-}
-
-TEST_F(SessionFile, a_log_that_ends_early_cannot_be_replayed) {
-    first_run();
-    TrialLogContents log = read_trial_log(path());
-    log.steps.at("pipelines 128").pop_back();
-    log.steps.at("pipelines 128").pop_back();
-    LoggedTimings logged(log.steps, "log");
-    EXPECT_THROW(search(logged), BadInput);
+    auto& step = log.steps.at("pipelines 128");
+    step.erase(step.end() - 2, step.end());
+    LoggedTimings early(log.steps, "log");
+    EXPECT_THROW(search(early), BadInput);
 }
 
 // --- Under watch ---------------------------------------------------------------------------------

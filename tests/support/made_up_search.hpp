@@ -3,12 +3,9 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "base/text.hpp"
@@ -93,8 +90,8 @@ inline TuningRequest made_up_request() {
 /// the copies.
 inline Findings run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
                                    const Truth& truth, std::uint64_t noise = 1,
-                                   const Machine& machine = made_up_machine(),
                                    bool examines = false) {
+    const Machine machine = made_up_machine();
     const Plan plan(request, machine);
     const Features features(machine.cpu, plan.options.without);
     std::vector<std::unique_ptr<OperationSearch>> searches;
@@ -125,40 +122,18 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     return searches.front()->findings;
 }
 
-/// The same, but each search is run once only: its log is remembered. `name` is the truth's.
-inline void made_up_search(const std::filesystem::path& path, const TuningRequest& request,
-                           const std::string& name, const Truth& truth, std::uint64_t noise = 1,
-                           const Machine& machine = made_up_machine()) {
-    static std::map<std::string, std::string> logs;
-    const std::string key = name + std::to_string(noise) + std::to_string(request.seed) +
-                            to_json(Plan(request, machine).options).dump() +
-                            to_json(machine).dump();
-    std::string& log = logs[key];
-    if (log.empty()) {
-        run_made_up_search(path, request, truth, noise, machine);
-        std::ostringstream text;
-        text << std::ifstream(path).rdbuf();
-        log = text.str();
-    } else {
-        std::ofstream(path) << log;
-    }
-}
+/// Libc's times by which a copy of that name takes longer; 0: see made_up_truth.
+using MadeUpFactor = std::function<double(const std::string&, std::size_t, Workload)>;
 
 /// Libc takes a nanosecond for 10 bytes, and everybody else as long: most by a name's luck up to a
 /// fifth longer, those of `best` by their factor at that size.
-inline Truth made_up_truth(
-    std::function<double(const std::string& name, std::size_t size, Workload workload)> best) {
+inline Truth made_up_truth(MadeUpFactor best) {
     return [best](const std::string& name, std::size_t size, Workload workload) {
         const double libc = static_cast<double>(size ? size : 64) / 10;
         if (name == "libc") return libc;
         const double factor = best(name, size, workload);
         return libc * (factor > 0 ? factor : 1.05 + 0.2 * std::stod("0x0." + text_hash(name)));
     };
-}
-
-/// The profile of a whole log.
-inline nlohmann::ordered_json profile_of_log(const std::string& path) {
-    return to_json(profile_of_log(read_trial_log(path), path));
 }
 
 } // namespace asterope

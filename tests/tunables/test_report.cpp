@@ -7,15 +7,10 @@ namespace {
 
 SizeGain gain(std::size_t size, Way before, Way after, double ratio, double worth) {
     const Estimate estimate{ratio, ratio * 0.98, ratio * 1.02}, floor{1, 0.99, 1.01};
-    const Measured measured{1e3 / ratio, 1e3, estimate};
-    return {size,
-            before,
-            after,
-            estimate,
-            floor,
-            worth,
-            {{Workload::hot, measured}},
-            {{Workload::hot, floor}}};
+    SizeGain gain{size, before, after, estimate, floor, worth, {}, {}};
+    gain.workloads[Workload::hot] = {1e3 / ratio, 1e3, estimate};
+    gain.floors[Workload::hot] = floor;
+    return gain;
 }
 
 /// Zen 5 under glibc 2.36, as a virtual machine sees it, and a setting for sizes from 16 MiB.

@@ -90,29 +90,26 @@ TEST(FitsIn, counts_both_sides_of_a_copy) {
     EXPECT_EQ(fits_in(128, {}), "memory");
 }
 
-TEST(CriticalStrides, are_the_bytes_of_a_cache_over_its_ways) {
-    const auto strides = critical_strides(kCaches);
-    ASSERT_EQ(strides.size(), 3u);
-    EXPECT_EQ(strides[0].level, 1);
-    EXPECT_EQ(strides[0].bytes, 4096u);
-    EXPECT_EQ(strides[0].buffers, 16u); // twice the ways
-    EXPECT_EQ(strides[1].bytes, 128 * kKiB);
-    EXPECT_EQ(strides[1].buffers, 128u); // of 256 B each: with both sides, twice the L1
-    EXPECT_EQ(strides[2].bytes, 2 * kMiB);
-    EXPECT_EQ(strides[2].buffers, 32u); // more would take gigabytes
-    EXPECT_EQ(strides[2].span(), 32 * (2 * kMiB + 64));
-}
-
-TEST(CriticalStrides, leave_out_what_is_unknown_and_what_is_the_same) {
-    std::vector<Cache> caches = kCaches;
-    caches[0].ways = 0;
-    caches[1].bytes = 0;
-    EXPECT_EQ(critical_strides(caches).size(), 1u);
-    EXPECT_TRUE(critical_strides({}).empty());
-    const auto same =
-        critical_strides({{1, "data", 32 * kKiB, 64, 8, 1}, {2, "unified", 64 * kKiB, 64, 16, 1}});
-    ASSERT_EQ(same.size(), 1u);
-    EXPECT_EQ(same[0].level, 2);
+TEST(CriticalStrides, are_the_bytes_of_a_cache_over_its_ways_where_that_is_known_and_another) {
+    // Buffers: twice the ways; with both sides twice the L1, of 256 B each; no more than gigabytes.
+    using Expected = std::vector<std::tuple<int, std::size_t, std::size_t>>;
+    std::vector<Cache> unknown = kCaches;
+    unknown[0].ways = 0;
+    unknown[1].bytes = 0;
+    const std::pair<std::vector<Cache>, Expected> cases[] = {
+        {kCaches, {{1, 4096, 16}, {2, 128 * kKiB, 128}, {3, 2 * kMiB, 32}}},
+        {unknown, {{3, 2 * kMiB, 32}}},
+        {{}, {}},
+        {{{1, "data", 32 * kKiB, 64, 8, 1}, {2, "unified", 64 * kKiB, 64, 16, 1}},
+         {{2, 4096, 128}}}};
+    for (const auto& [caches, expected] : cases) {
+        Expected found;
+        for (const CriticalStride& one : critical_strides(caches)) {
+            found.emplace_back(one.level, one.bytes, one.buffers);
+            EXPECT_EQ(one.span(), one.buffers * (one.bytes + 64));
+        }
+        EXPECT_EQ(found, expected);
+    }
 }
 
 // --- Verdicts ------------------------------------------------------------------------------------

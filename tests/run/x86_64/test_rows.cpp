@@ -34,40 +34,27 @@ double by_place(const std::string& name, std::size_t, Workload workload) {
     return name == (cached ? kSmaller : kLarger) ? 0.5 : 0;
 }
 
-/// What stores past the caches is by far the best where nothing is cached, and loses else.
-double far_better_uncached(const std::string& name, std::size_t, Workload workload) {
-    if (name == kSmaller) return 0.9;
-    return name == kLarger ? (facts_of(workload).destination_cached ? 1.3 : 0.1) : 0;
+/// What stores past the caches is by far the best, but takes so many times as long where that is.
+MadeUpFactor past_caches(bool WorkloadFacts::*where, double factor) {
+    return [=](const std::string& name, std::size_t, Workload workload) {
+        if (name == kLarger) return facts_of(workload).*where ? factor : 0.1;
+        return name == kSmaller ? 0.9 : 0;
+    };
 }
 
-/// The same, and loses in fresh pages alone, which the kernel has cleared in the caches.
-double loses_in_fresh_pages(const std::string& name, std::size_t, Workload workload) {
-    if (name == kSmaller) return 0.9;
-    return name == kLarger ? (facts_of(workload).fresh ? 1.3 : 0.1) : 0;
-}
-
-/// The same, and loses nowhere.
-double better_everywhere(const std::string& name, std::size_t, Workload workload) {
-    if (name == kSmaller) return 0.9;
-    return name == kLarger ? (facts_of(workload).destination_cached ? 0.95 : 0.1) : 0;
-}
+const MadeUpFactor far_better_uncached = past_caches(&WorkloadFacts::destination_cached, 1.3),
+                   better_everywhere = past_caches(&WorkloadFacts::destination_cached, 0.95),
+                   loses_in_fresh_pages = past_caches(&WorkloadFacts::fresh, 1.3);
 
 /// One copy is the best up to `limit`, another beyond. The first routine loses between 16 and 32
-/// KiB, whichever of the two it has there; the next one nowhere.
-double lost_between(const std::string& name, std::size_t size, std::size_t limit) {
-    if (name == "routine 1" && size == 23170) return 1.5;
-    if (name.starts_with("routine ")) return 0.6;
-    return name == (size <= limit ? kSmaller : kLarger) ? 0.6 : 0;
-}
-double lost_above(const std::string& name, std::size_t size, Workload) {
-    return lost_between(name, size, 16384);
-}
-double lost_below(const std::string& name, std::size_t size, Workload) {
-    return lost_between(name, size, 30000);
-}
-/// The next one loses more there.
-double lost_always(const std::string& name, std::size_t size, Workload) {
-    return name == "routine 2" && size == 23170 ? 1.8 : lost_between(name, size, 16384);
+/// KiB, whichever of the two it has there; the next one takes `next` times as long.
+MadeUpFactor lost_between(std::size_t limit, double next = 0.6) {
+    return [=](const std::string& name, std::size_t size, Workload) {
+        if (name == "routine 1" && size == 23170) return 1.5;
+        if (name == "routine 2" && size == 23170) return next;
+        if (name.starts_with("routine ")) return 0.6;
+        return name == (size <= limit ? kSmaller : kLarger) ? 0.6 : 0;
+    };
 }
 
 /// Copies that sense take as long as the pipeline that they go on with, and 2 ns more.
@@ -89,8 +76,6 @@ Truth sensing(const Truth& truth) {
     };
 }
 
-using Factor = double (*)(const std::string&, std::size_t, Workload);
-
 class RowsOf : public TemporaryFolder {
   protected:
     void SetUp() override {
@@ -101,41 +86,34 @@ class RowsOf : public TemporaryFolder {
         for (std::size_t size = 512; size <= 131072; size *= 2) sizes.push_back(size);
         sizes.push_back(1 << 20);
     }
-    Profile run(Factor factor, std::uint64_t noise = 1, bool examines = false) {
+    Profile run(const MadeUpFactor& factor, std::uint64_t noise = 1, bool examines = false) {
         const std::string log = (folder / "log").string();
         std::filesystem::remove(log);
-        run_made_up_search(log, request_, sensing(made_up_truth(factor)), noise, made_up_machine(),
-                           examines);
+        run_made_up_search(log, request_, sensing(made_up_truth(factor)), noise, examines);
         return profile_of_log(read_trial_log(log), log);
     }
 
     TuningRequest request_ = made_up_request();
 };
 
-/// What copies each row, by name: neighbours that are copied alike are one row of the routine.
+/// The pipelines that a choice takes, by name.
+std::vector<std::string> pipelines_of(const Choice& choice) {
+    if (!choice.sensing) return {name_of(choice.copy)};
+    std::vector<std::string> names = {choice.sensing->hot.name(), choice.sensing->cold.name()};
+    if (choice.sensing->fetch) names.push_back(choice.sensing->fetch->name());
+    return names;
+}
+
+/// What copies each row: neighbours that are copied alike are one row of the routine.
 std::vector<std::string> rows_of(const std::vector<const Choice*>& choices) {
     std::vector<std::string> rows;
     for (const Choice* one : choices) {
-        std::string name = name_of(one->copy);
-        if (const auto& sensing = one->sensing) {
-            name = sensing->hot.name() + " | " + sensing->cold.name();
-            if (sensing->fetch) name += " | " + sensing->fetch->name();
-        }
+        std::string name;
+        for (const std::string& each : pipelines_of(*one))
+            name += (name.empty() ? "" : " | ") + each;
         if (rows.empty() || rows.back() != name) rows.push_back(name);
     }
     return rows;
-}
-
-std::set<std::string> pipelines_of(const std::vector<const Choice*>& choices) {
-    std::set<std::string> pipelines;
-    for (const Choice* one : choices) {
-        pipelines.insert(name_of(one->copy));
-        const auto& sensing = one->sensing;
-        if (!sensing) continue;
-        pipelines.insert({sensing->hot.name(), sensing->cold.name()});
-        if (sensing->fetch) pipelines.insert(sensing->fetch->name());
-    }
-    return pipelines;
 }
 
 } // namespace
@@ -145,13 +123,20 @@ TEST_F(RowsOf, a_routine_are_few_and_so_are_its_pipelines_whatever_each_size_wou
         request_.options.rows = rows;
         const Profile profile = run(unrelated);
         EXPECT_LE(rows_of(profile.of(ChoiceKind::pipelines)).size(), rows);
-        std::set<std::string> pipelines = pipelines_of(profile.of(ChoiceKind::pipelines));
-        EXPECT_LE(pipelines.size(), 6u);
+        std::set<std::string> pipelines;
+        const auto add = [&](const std::vector<const Choice*>& choices) {
+            for (const Choice* one : choices) {
+                pipelines.insert(name_of(one->copy));
+                for (const std::string& name : pipelines_of(*one)) pipelines.insert(name);
+            }
+            return pipelines.size();
+        };
+        EXPECT_LE(add(profile.of(ChoiceKind::pipelines)), 6u);
         for (const Workload intent : {Workload::hot, Workload::cold, Workload::consume}) {
             const auto choices = profile.of(ChoiceKind::pipelines, Operation::copy, intent);
             ASSERT_FALSE(choices.empty());
             EXPECT_LE(rows_of(choices).size(), rows) << name_of(intent);
-            pipelines.merge(pipelines_of(choices));
+            add(choices);
         }
         EXPECT_LE(pipelines.size(), 9u) << "with three more for the entry points";
     }
@@ -187,14 +172,14 @@ TEST_F(RowsOf,
 }
 
 TEST_F(RowsOf, a_routine_are_those_of_another_run_with_other_noise) {
-    for (const Factor factor : {two_halves, about_alike, by_place}) {
+    for (const auto& factor : {two_halves, about_alike, by_place}) {
         EXPECT_EQ(rows_of(run(factor, 1).of(ChoiceKind::pipelines)),
                   rows_of(run(factor, 2).of(ChoiceKind::pipelines)));
     }
 }
 
 TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evaluated_sizes) {
-    const auto end_of_first = [&](Factor factor) {
+    const auto end_of_first = [&](const MadeUpFactor& factor) {
         const Profile profile = run(factor, 1, true);
         std::size_t up_to = 0;
         for (const Choice* one : profile.of(ChoiceKind::pipelines)) {
@@ -202,7 +187,7 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
         }
         return up_to;
     };
-    EXPECT_EQ(end_of_first(lost_above), 23170u);
-    EXPECT_EQ(end_of_first(lost_below), 16384u);
-    EXPECT_LT(end_of_first(lost_always), 23170u) << "it was no better";
+    EXPECT_EQ(end_of_first(lost_between(16384)), 23170u);
+    EXPECT_EQ(end_of_first(lost_between(30000)), 16384u);
+    EXPECT_LT(end_of_first(lost_between(16384, 1.8)), 23170u) << "it was no better";
 }
