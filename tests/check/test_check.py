@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import subprocess
@@ -9,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_errors import tune_error
-from namespaces import run_with, skip_without_namespaces
+from command_errors import SHORTEST, tune_error
+from namespaces import run_with
 from profile_samples import of, of_memset, taking, without
 
 pytestmark = pytest.mark.one_cpu
@@ -20,9 +21,8 @@ pytestmark = pytest.mark.one_cpu
 def text(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A profile of this machine."""
     path = tmp_path_factory.mktemp("tuned") / "profile.json"
-    options = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot", "--space", "paper")
-    quiet = ("--operations", "memcpy", "--quiet", "--no-generate", "-o", path)
-    subprocess.run([build_dir / "asterope-tune", *options, *quiet], check=True, timeout=120)
+    quiet = ("--sizes", "128,1K", "--quiet", "--no-generate", "-o", path)
+    subprocess.run([build_dir / "asterope-tune", *SHORTEST, *quiet], check=True, timeout=120)
     profile = json.loads(path.read_text())
     profile["search"]["noise"]["provisional"] = False  # whatever this machine did meanwhile
     return json.dumps(profile)
@@ -45,7 +45,6 @@ def check(tune, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
 @pytest.fixture
 def check_with(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
     """Checks where something else lies over a file or folder of the system: text, or nothing."""
-    skip_without_namespaces()
 
     def run(profile: dict, place: str, text: str | None = None) -> subprocess.CompletedProcess:
         (tmp_path / "profile.json").write_text(json.dumps(profile))
@@ -59,10 +58,7 @@ def check_with(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.Comp
 
 def changed(profile: dict, part: str, value: object) -> dict:
     *outer, last = part.split(".")
-    place = profile
-    for name in outer:
-        place = place[name]
-    place[last] = value
+    functools.reduce(dict.get, outer, profile)[last] = value
     return profile
 
 
@@ -77,9 +73,7 @@ def test_another_machines_profile_is_stale_and_told_why(check, profile, part, va
     assert told.startswith(f"  {part.removeprefix('machine.')}: ")
 
 
-def test_this_machines_profile_fits_and_what_does_not_matter_is_told_apart(
-    check, profile: dict
-) -> None:
+def test_this_machines_fits_and_what_does_not_matter_is_told_apart(check, profile: dict) -> None:
     done = check(changed(profile, "machine.kernel", "Linux 2.6"))
     assert (done.returncode, done.stderr) == (0, "")
     first, blank, *rest = done.stdout.splitlines()
@@ -127,11 +121,8 @@ def test_a_provisional_profile_fits_and_is_warned_of(check, provisional: dict) -
 def test_who_wants_a_settled_profile_is_told_that_it_is_not(check, provisional: dict) -> None:
     done = check(provisional, "--settled")
     assert (done.returncode, done.stderr) == (3, "")
-    reasons = done.stdout.partition("\n\n")[0].splitlines()
-    assert reasons == [
-        "profile.json fits this machine, but is provisional:",
-        f"  {DOUBT}; {ELSEWHERE}",
-    ]
+    first = "profile.json fits this machine, but is provisional:"
+    assert done.stdout.startswith(f"{first}\n  {DOUBT}; {ELSEWHERE}\n\n")
     provisional["search"]["noise"]["provisional"] = False
     assert check(provisional, "--settled").returncode == 0
 
@@ -141,9 +132,7 @@ def test_where_the_machine_cannot_be_read_it_does_not_guess(check_with, profile:
     assert "/proc/meminfo" in tune_error(done, 2)
 
 
-def test_a_guess_about_this_machine_is_no_difference_but_another_one_is(
-    check_with, profile: dict
-) -> None:
+def test_a_guess_about_this_machine_is_no_difference(check_with, profile: dict) -> None:
     profile["machine"]["cpus"] = 4096
     line = tune_error(check_with(profile, "/sys/devices"), 2)
     assert "cannot tell whether" in line
@@ -157,9 +146,8 @@ def test_a_guess_about_this_machine_is_no_difference_but_another_one_is(
 def rows(done: subprocess.CompletedProcess) -> dict[str, str]:
     """The rows of the table by size."""
     label = r"(?:memset )?(?:\d+ B|\d+ KiB|to \d+ B)"
-    found = re.findall(rf"^({label}) +\d.*$", done.stdout, re.MULTILINE)
-    lines = done.stdout.splitlines()
-    return {size: next(line for line in lines if line.startswith(f"{size} ")) for size in found}
+    found = re.finditer(rf"^({label}) +\d.*$", done.stdout, re.MULTILINE)
+    return {row[1]: row[0] for row in found}
 
 
 def verdict(done: subprocess.CompletedProcess) -> tuple[int, str]:
@@ -196,9 +184,8 @@ def test_measuring_says_of_each_size_how_it_does_and_what_follows(check, profile
     small = f"to {of(profile, 'small')[0]['copies']['taken']['bound']} B"
     assert set(rows(done)) == {"128 B", "1 KiB", small}
     fallen = ", ".join(size for size, row in rows(done).items() if " holds " not in row)
-    assert code == (3 if fallen else 0)
-    no_longer = f"The profile no longer holds: {fallen}"
-    assert last == (no_longer if fallen else "The profile still holds")
+    no_longer = (3, f"The profile no longer holds: {fallen}")
+    assert (code, last) == (no_longer if fallen else (0, "The profile still holds"))
     for one, size in zip(of(profile), ("128 B", "1 KiB")):
         row, evidence = rows(done)[size], one["evidence"]
         assert f" {evidence['ratio']:.2f} " in row
@@ -228,9 +215,7 @@ def test_sets_are_timed_again_as_copies_are(check, profile: dict, tmp_path: Path
     assert rows(done)["memset 1 KiB"].endswith("  XMM T")
 
 
-def test_measuring_absolves_of_another_libc_and_not_of_another_processor(
-    check, text: str, profile: dict
-) -> None:
+def test_measuring_absolves_of_another_libc_alone(check, text: str, profile: dict) -> None:
     done = check(always_holds(changed(profile, "machine.cpu.model", 4096)), "--measure")
     assert (done.returncode, done.stderr) == (3, "")
     assert done.stdout.splitlines()[-1].startswith("The profile is stale: not timed, ")

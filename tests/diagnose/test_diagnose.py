@@ -5,30 +5,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from asterope import __version__
 from command_errors import interrupted, run_command
-from profile_samples import choice
+from profile_samples import choice, plain_profile, taking
 
 SECTIONS = ["working_set", "critical_stride", "misalignment", "aliasing", "store_forwarding",
             "huge_pages", "contents", "single_timings", "identical"]  # fmt: skip
-OFFSETS = [*range(65), 2048, *range(4032, 4096)]
-
-
-def profile_of(**up_to: int) -> str:
-    """As far as the command reads it: the register that copies up to a size."""
-    plain = {"lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
-    choices = [
-        choice("pipelines", above, end, {"rt": rt, **plain})
-        for above, (rt, end) in zip((0, *up_to.values()), up_to.items())
-    ]
-    head = {"format": "asterope-profile", "version": 2, "architecture": "x86_64"}
-    return json.dumps({**head, "complete": True, "choices": choices})
 
 
 @pytest.fixture
@@ -41,6 +30,9 @@ def assert_estimate(estimate: dict[str, float]) -> None:
     assert 0 < estimate["low"] <= estimate["median"] <= estimate["high"]
 
 
+Rows = list[dict[str, Any]]
+
+
 class Whole(NamedTuple):
     """A run of all sections with a profile."""
 
@@ -48,18 +40,26 @@ class Whole(NamedTuple):
     done: subprocess.CompletedProcess
     report: dict[str, Any]
 
-    def rows(self, name: str) -> list[dict[str, Any]]:
+    def rows(self, name: str) -> Rows:
         """Of the section of that name."""
         found = next(one for one in self.report["sections"] if one["name"] == name)
         if "skipped" in found:
             pytest.skip(found["skipped"])
         return found["rows"]
 
+    def by_size(self, name: str) -> Iterator[Rows]:
+        for _, rows in groupby(self.rows(name), lambda row: row["size"]):
+            yield list(rows)
+
 
 @pytest.fixture(scope="module")
 def whole(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("diagnosis")
-    (folder / "profile.json").write_text(profile_of(XMM=512, R64=1 << 25))
+    plain = {"lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
+    small = choice("pipelines", 0, 512, {"rt": "XMM", **plain})
+    large = choice("pipelines", 512, 1 << 25, {"rt": "R64", **plain})
+    profile = taking(plain_profile("x86_64"), small, large)
+    (folder / "profile.json").write_text(json.dumps(profile))
     command = ("diagnose", "profile.json", "--quick", "--json", "report.json")
     done = run_command(build_dir / "asterope-tune", *command, cwd=folder, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
@@ -93,14 +93,12 @@ def test_rows_compare_libc_and_winner_with_their_baselines(whole) -> None:
         assert len(names) == len(rows)
         for row in rows:
             assert_estimate(row["noise_floor"])
-            copies = [row["libc"]]
             assert ("winner" in row) == (row["size"] >= 128)
             if "winner" in row:
-                copies.append(row["winner"])
                 expected = "XMM T T none 0 0" if row["size"] <= 512 else "R64 T T none 0 0"
                 assert row["winner"]["candidate"] == expected
                 assert_estimate(row["ratio"])
-            for copy in copies:
+            for copy in (row[one] for one in ("libc", "winner") if one in row):
                 assert copy["ns"] > 0
                 assert ("slowdown" in copy) == ("baseline" in row)
                 if "slowdown" in copy:
@@ -114,8 +112,7 @@ def test_working_set_goes_from_the_first_cache_outwards(whole) -> None:
     sizes = [row["size"] for row in rows]
     assert sizes == sorted(set(sizes))
     levels = [row["fits_in"] for row in rows]
-    order = ["L1", "L2", "L3", "L4", "memory"]
-    assert [order.index(level) for level in levels] == sorted(map(order.index, levels))
+    assert levels == sorted(levels, key=["L1", "L2", "L3", "L4", "memory"].index)
     for row in rows:
         assert row["libc"]["gb_per_s"] == pytest.approx(row["size"] / row["libc"]["ns"])
 
@@ -124,44 +121,34 @@ def test_critical_strides_are_beside_the_same_and_a_line(whole) -> None:
     rows = whole.rows("critical_stride")
     caches = whole.report["machine"]["caches"]
     ways = {cache["level"]: cache["bytes"] // cache["ways"] for cache in caches if cache["ways"]}
-    spread, critical = rows[::2], rows[1::2]
-    for beside, row in zip(spread, critical):
+    for beside, row in zip(rows[::2], rows[1::2]):
         assert row["stride"] == ways[row["level"]]
         assert beside["stride"] == row["stride"] + 64
         assert beside["buffers"] == row["buffers"]
 
 
 def test_misalignment_has_every_byte_of_a_line_on_either_side(whole) -> None:
-    rows = whole.rows("misalignment")
-    wanted = {(0, 0)}
-    for past in range(1, 64):
-        wanted |= {(past, 0), (0, past), (past, past)}
-    sizes = {row["size"] for row in rows}
+    wanted = {pair for past in range(64) for pair in ((past, 0), (0, past), (past, past))}
+    sizes = [*whole.by_size("misalignment")]
     assert len(sizes) >= 3
-    for size in sizes:
-        own = [row for row in rows if row["size"] == size]
-        assert {(row["source"], row["destination"]) for row in own} == wanted
+    for rows in sizes:
+        assert {(row["source"], row["destination"]) for row in rows} == wanted
 
 
 def test_aliasing_compares_like_misalignments(whole) -> None:
-    rows = whole.rows("aliasing")
-    for size in {row["size"] for row in rows}:
-        own = {row["condition"]: row for row in rows if row["size"] == size}
-        offsets = {row["offset"] for row in own.values()}
-        assert offsets >= set(OFFSETS)
-        for row in own.values():
+    for rows in whole.by_size("aliasing"):
+        assert {row["offset"] for row in rows} >= {*range(65), 2048, *range(4032, 4096)}
+        own = {row["condition"]: row for row in rows}
+        for row in rows:
             base = own[row.get("baseline", row["condition"])]
             assert base["offset"] == 2048 + row["offset"] % 64
 
 
 def test_store_forwarding_reads_head_and_tail(whole) -> None:
-    rows = whole.rows("store_forwarding")
-    for size in {row["size"] for row in rows}:
-        own = [row for row in rows if row["size"] == size]
-        assert own[0]["read"] == "nothing"
-        reads = [(row["read"], row["bytes"]) for row in own[1:]]
-        for where in ("head", "tail"):
-            assert {bytes for read, bytes in reads if read == where} >= {1, 8, 16}
+    for first, *rows in whole.by_size("store_forwarding"):
+        assert first["read"] == "nothing"
+        reads = {(row["read"], row["bytes"]) for row in rows}
+        assert reads >= {(where, count) for where in ("head", "tail") for count in (1, 8, 16)}
 
 
 def test_single_timings_are_percentiles(whole) -> None:
@@ -199,9 +186,7 @@ def test_identical_races_libc_against_itself(whole) -> None:
         assert all(0.5 < lead < 2 for lead in row["leads"])
 
 
-def test_sections_run_in_their_own_order_and_once_with_libc_alone_without_a_profile(
-    diagnose, tmp_path: Path
-) -> None:
+def test_sections_run_in_their_own_order_and_once(diagnose, tmp_path: Path) -> None:
     done = diagnose("--only", "contents,store_forwarding,contents", "--json", "report.json")
     assert (done.returncode, done.stderr) == (0, "")
     titles = [line.split(":")[0] for line in done.stdout.splitlines()]

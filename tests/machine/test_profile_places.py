@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from asterope import generate, profile_places
 from asterope.report import command as report
-from command_errors import only_error_of, run_command
+from command_errors import tune_error
 from copy_programs import shared_library
 from profile_samples import good_profile, of, taking
 
@@ -85,31 +85,24 @@ def test_without_any_profile_a_command_exits_2_and_writes_nothing(places, capsys
     assert list(Path().iterdir()) == []
 
 
-@pytest.fixture
-def run(build_dir: Path, places):
-    """Runs a built program where the user's place lies in an empty folder."""
-    return lambda program, *arguments: run_command(build_dir / program, *arguments)
-
-
-def test_check_takes_the_users_and_says_so_and_refuses_a_broken_one_or_an_empty_name(run, places):
+def test_check_takes_the_users_and_says_so_and_refuses_a_broken_one_or_an_empty_name(places, tune):
     place = put(places[0])
-    done = run("asterope-tune", "check")
+    done = tune("check")
     assert (done.returncode, done.stderr) == (3, "")  # it is of a made-up machine
     assert done.stdout.startswith(f"{place} is stale:\n")
-    put(places[0], "{")
-    assert str(place) in only_error_of("asterope-tune", run("asterope-tune", "check"), 2)
-    assert "PROFILE" in only_error_of("asterope-tune", run("asterope-tune", "check", ""), 2)
+    put(place, "{")
+    assert str(place) in tune_error(tune("check"), 2)
+    assert "PROFILE" in tune_error(tune("check", ""), 2)
 
 
-def test_bench_takes_it_where_profile_has_no_name(run, places, tmp_path):
+def test_bench_takes_it_where_profile_has_no_name(places, bench, tmp_path):
     profile = good_profile()
     profile["search"]["workload"] = "hot"
     taking(profile, {**of(profile)[0], "up_to": 192})
     place = put(places[0], json.dumps(profile))
     text = "#include <string.h>\nvoid *asterope_memcpy(void *to, const void *from, size_t size) "
     library = shared_library(tmp_path / "libcopy.so", text + "{ return memcpy(to, from, size); }")
-    routine = ("--routine", library, "--rounds", "3")
-    done = run("asterope-bench", *routine, "--profile", "--suite", "sizes")
+    done = bench("--routine", library, "--rounds", "3", "--profile", "--suite", "sizes")
     assert done.returncode == 0, done
     assert done.stdout.startswith(f"profile: {place}\n")
     assert any(line.startswith("192 B ") for line in done.stdout.splitlines()), done

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import run_command, tune_error
-from namespaces import run_with, skip_without_namespaces
+from command_errors import SHORTEST, run_command, tune_error
+from namespaces import run_with
 from profile_samples import of
 
 pytestmark = pytest.mark.one_cpu
 
 PLACE = "/etc/asterope/profile.json"
-QUICK = (
-    *("--rigor", "quick", "--operations", "memcpy"),
-    *("--workload", "hot", "--space", "paper", "--quiet"),
-)
+QUICK = (*SHORTEST, "--quiet")
 
 
 @pytest.fixture
@@ -28,33 +24,10 @@ def program(build_dir: Path) -> Path:
     return build_dir / "asterope-tune"
 
 
-@pytest.fixture
-def etc(tmp_path: Path) -> Path:
-    """What lies over /etc in the namespace."""
-    skip_without_namespaces()
-    folder = tmp_path / "etc"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def run(program: Path, etc: Path, tmp_path: Path):
-    """Runs asterope-tune as root, with an /etc of its own, in an empty folder."""
-
-    def run(*arguments: object, first: str = "") -> subprocess.CompletedProcess:
-        here = tmp_path / "here"
-        here.mkdir(exist_ok=True)
-        settings = {"cwd": here, "env": {"XDG_CONFIG_HOME": str(tmp_path / "config")}}
-        return run_with([(etc, "/etc")], [program, *arguments], first, **settings)
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def tuned(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An /etc with this machine's profile, made by root with a strict umask; beside it the folder
     that asterope-tune ran in."""
-    skip_without_namespaces()
     folder = tmp_path_factory.mktemp("tuned")
     for name in ("etc", "here"):
         (folder / name).mkdir()
@@ -83,24 +56,25 @@ def test_the_systems_is_found_where_none_is_named(tuned, program, tmp_path):
     assert done.stdout.rstrip().endswith(f"from {PLACE}")
 
 
-def test_where_etc_is_not_writable_it_says_so_before_the_search(run, etc):
-    read_only = "mount -o remount,bind,ro /etc"
-    line = tune_error(run("--system", first=read_only), 2)
-    assert PLACE in line and "Read-only" in line
-    (etc / "asterope").mkdir()
-    assert "Read-only" in tune_error(run("--system", first=read_only), 2)
+def test_where_etc_is_not_writable_it_says_so_before_the_search(program, tmp_path):
+    for folder in ("etc", "etc/asterope"):
+        (tmp_path / folder).mkdir()
+        read_only = "mount -o remount,bind,ro /etc"
+        done = run_with([(tmp_path / "etc", "/etc")], [program, "--system"], read_only)
+        line = tune_error(done, 2)
+        assert PLACE in line and "Read-only" in line
 
 
-def test_where_the_machine_cannot_be_read_nothing_is_replaced(program, etc, tmp_path):
+def test_where_the_machine_cannot_be_read_nothing_is_replaced(program, tmp_path):
     """It would look like another machine, for which any profile is as good as none."""
-    (etc / "asterope").mkdir()
-    (etc / "asterope" / "profile.json").write_text("as it was")
+    place = tmp_path / "etc" / "asterope" / "profile.json"
+    place.parent.mkdir(parents=True)
+    place.write_text("as it was")
     (tmp_path / "garbage").write_text("MemTotal: lots\n")
-    mounts = [(etc, "/etc"), (tmp_path / "garbage", "/proc/meminfo")]
+    mounts = [(tmp_path / "etc", "/etc"), (tmp_path / "garbage", "/proc/meminfo")]
     done = run_with(mounts, [program, "--system", *QUICK, "--sizes", "128"])
     assert "/proc/meminfo" in tune_error(done, 2)
-    assert [path.name for path in (etc / "asterope").iterdir()] == ["profile.json"]
-    assert (etc / "asterope" / "profile.json").read_text() == "as it was"
+    assert [*place.parent.iterdir()] == [place] and place.read_text() == "as it was"
 
 
 def test_without_a_home_there_is_no_place_for_a_user(tune):
@@ -117,14 +91,13 @@ def test_a_better_profile_of_the_users_is_replaced_by_force_only(tuned, program,
     profile["search"]["noise"]["provisional"] = False  # whatever this machine did meanwhile
     place.write_text(json.dumps(profile))
     before = place.read_bytes()
-    for lesser in (("--sizes", "128"), ("--sizes", "128,256")):
-        line = tune_error(tune("--user", *lesser), 2)
-        assert "rigor exhaustive" in line
-        assert "--fresh" in line
-        tune_error(tune("-o", str(place), *lesser), 2)
+    for sizes in ("128", "128,256"):
+        for where in (["--user"], ["-o", place]):
+            line = tune_error(tune(*where, "--sizes", sizes), 2)
+            assert "rigor exhaustive" in line and "--fresh" in line
     assert place.read_bytes() == before
-    assert [entry.name for entry in place.parent.iterdir()] == [place.name]  # nor a log begun
+    assert [*place.parent.iterdir()] == [place]  # nor a log begun
     assert tune("--user", "--sizes", "128", "--fresh").returncode == 0
     assert len(of(json.loads(place.read_text()))) == 1
-    assert [entry.name for entry in place.parent.iterdir()] == [place.name]  # nothing is rendered
-    assert [entry.name for entry in tmp_path.iterdir()] == ["config"]
+    assert [*place.parent.iterdir()] == [place]  # nothing is rendered
+    assert [*tmp_path.iterdir()] == [tmp_path / "config"]

@@ -10,59 +10,47 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import run_command, tune_error
+from command_errors import SHORTEST, run_command, tune_error
 from profile_samples import of
 
 pytestmark = pytest.mark.one_cpu
 
-SEARCH = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot", "--space", "paper")
-SEARCH += ("--operations", "memcpy", "--threads", "1", "--quiet", "--no-generate")
+SEARCH = (*SHORTEST, "--sizes", "128,1K", "--threads", "1", "--quiet", "--no-generate")
 SEARCH += ("--without", "avx2,avx512,sensing")  # fewer candidates: less to verify
 
+TWO = ("whole1.trials", "whole2.trials")
 Run = Callable[..., subprocess.CompletedProcess]
 
 
 @pytest.fixture(scope="module")
 def tune(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("merge")
-
-    run = partial(run_command, build_dir / "asterope-tune", cwd=folder)
-    run.folder = folder
-    return run
+    return partial(run_command, build_dir / "asterope-tune", cwd=tmp_path_factory.mktemp("merge"))
 
 
 @pytest.fixture(scope="module")
 def searches(tune: Run) -> Path:
-    """Two searches, each with its log."""
-    for seed in (1, 2):
-        files = ("-o", f"whole{seed}.json", "--log", f"whole{seed}.trials")
-        done = tune(*SEARCH, "--seed", seed, *files)
+    """The folder of two searches, each with its log."""
+    for log in TWO:
+        done = tune(*SEARCH, "--seed", log[5], "-o", f"{log}.json", "--log", log)
         assert done.returncode == 0, done
-    return tune.folder
+    return tune.keywords["cwd"]
 
 
-def test_searches_merge_to_a_sound_profile_that_renders_and_fits_here(
-    tune: Run, searches: Path, build_dir: Path
-):
-    done = tune("merge", "whole1.trials", "whole2.trials", "-o", "common.json")
+def test_the_merged_is_sound_renders_and_fits(tune: Run, searches: Path, build_dir: Path):
+    done = tune("merge", *TWO, "-o", "common.json")
     assert done.returncode == 0, done
     assert "2 sizes from 2 machines; profile: common.json" in done.stdout
     profile = load_profile(searches / "common.json")
     assert profile.complete
     sources = profile.raw["merged"]["sources"]
-    assert sorted(source["name"] for source in sources) == ["whole1.trials", "whole2.trials"]
+    assert {source["name"] for source in sources} == set(TWO)
     assert all(0 < one["evidence"]["of_best"]["worst"] <= 1 for one in of(profile.raw))
     assert tune("check", "common.json").returncode == 0
     command = [build_dir / "asterope-generate", "common.json", "-o", "rendered"]
     assert subprocess.run(command, cwd=searches, capture_output=True).returncode == 0
-    again = ("merge", "whole2.trials", "whole1.trials", "-o", "common2.json", "--quiet")
-    assert tune(*again).returncode == 0
-    assert (searches / "common2.json").read_bytes() == (searches / "common.json").read_bytes()
 
 
-def test_check_compares_with_the_machine_among_the_merged_ones_that_is_nearest(
-    tune: Run, searches: Path
-):
+def test_check_compares_with_the_nearest_of_the_merged_machines(tune: Run, searches: Path):
     header, *trials = (searches / "whole1.trials").read_text().splitlines(keepends=True)
     other = json.loads(header)
     other["machine"]["memory_bytes"] = int(other["machine"]["memory_bytes"] * 0.95)
@@ -75,7 +63,6 @@ def test_check_compares_with_the_machine_among_the_merged_ones_that_is_nearest(
     assert tune("check", "other.json").returncode == 3
 
 
-TWO = ("whole1.trials", "whole2.trials")
 REFUSED = {
     "an unfinished log": (["whole1.trials", "cut.trials", "-o", "kept.json"], "--resume"),
     "no file": (["whole1.trials", "missing.trials", "-o", "kept.json"], "missing.trials"),

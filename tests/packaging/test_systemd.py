@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_errors import run_command
 from copy_programs import need
-from namespaces import run_with, skip_without_namespaces
+from namespaces import run_with
 from packaging_samples import help_of, install_by_script, options_in
 
 FOLDER = Path("scripts") / "packaging" / "systemd"
@@ -49,7 +49,6 @@ def test_systemd_finds_no_fault_in_them(units):
     ("says", "tunes"), [(None, True), (0, False), (3, True), (2, False), (1, False), (99, False)]
 )
 def test_it_tunes_where_there_is_no_profile_or_a_stale_one(units, tmp_path, says, tunes):
-    skip_without_namespaces()
     etc = tmp_path / "etc"
     (etc / "asterope").mkdir(parents=True)
     if says is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from namespaces import run_with, skip_without_namespaces
+from command_errors import SHORTEST
+from copy_programs import shared_library
+from namespaces import run_with
 
 pytestmark = pytest.mark.one_cpu
 
@@ -55,17 +56,13 @@ BIND, INTERLEAVE = 2, 3  # as in <linux/mempolicy.h>
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    library = tmp_path_factory.mktemp("kernel") / "kernel.so"
-    command = ["cc", "-shared", "-fPIC", "-xc", "-", "-o", library]
-    subprocess.run(command, input=KERNEL, text=True, check=True)
-    return library
+    return shared_library(tmp_path_factory.mktemp("kernel") / "kernel.so", KERNEL)
 
 
 @pytest.mark.parametrize(("own", "interleaved"), [(1, False), (0, True)])
 def test_buffers_lie_where_the_profile_says(
     build_dir: Path, kernel: Path, tmp_path: Path, own: int, interleaved: bool
 ) -> None:
-    skip_without_namespaces()
     cpu = max(os.sched_getaffinity(0))
     (tmp_path / "online").write_text("0-1\n")
     for node in (0, 1):
@@ -74,8 +71,7 @@ def test_buffers_lie_where_the_profile_says(
     written, profile = tmp_path / "written", tmp_path / "profile.json"
     command = [
         *(build_dir / "asterope-tune", "-o", profile, "--cpu", cpu, "--no-generate"),
-        *("--rigor", "quick", "--operations", "memcpy", "--workload", "hot", "--space", "paper"),
-        *("--sizes", "128", "--quiet", *(["--interleave"] if interleaved else [])),
+        *(*SHORTEST, "--sizes", "128", "--quiet", *(["--interleave"] if interleaved else [])),
     ]
     environment = {"LD_PRELOAD": str(kernel), "WRITTEN": str(written)}
     mounts = [(tmp_path, "/sys/devices/system/node")]

@@ -8,16 +8,13 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import interrupted, run_command, tune_error
+from command_errors import SHORTEST, interrupted, run_command, tune_error
 from copy_programs import FAULTY_COPIES, shared_library
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
-RUN = (
-    *("--rigor", "quick", "--operations", "memcpy"),
-    *("--sizes", "4K", "--workload", "hot", "--space", "paper", "--no-generate"),
-)
+RUN = (*SHORTEST, "--sizes", "4K", "--no-generate")
 
 COPIES = (
     FAULTY_COPIES
@@ -63,13 +60,10 @@ def test_references_run_beside_libc_and_are_named_in_log_and_profile(judged: Pat
     for figure in figures:
         if "step" in figure:
             timed = steps.setdefault(figure["step"].split()[0], set())
-        elif "candidate" in figure:
-            timed.add(figure["candidate"])
+        timed.add(figure.get("candidate"))
     beside = {f"reference {name}" for name in names}
-    assert beside < steps["pipelines"]
-    assert beside < steps["small"]
+    assert beside < steps["pipelines"] and beside < steps["small"]
     assert not beside & steps["overlapping"]
-
     profile = load_profile(judged / "p.json")
     assert profile.raw["search"]["references"] == names
     for kind in ("pipelines", "small"):
@@ -86,9 +80,7 @@ def test_a_replay_takes_the_references_from_the_log(tune, judged: Path, tmp_path
     assert (tmp_path / "p.json").read_bytes() == (judged / "p.json").read_bytes()
 
 
-def test_resuming_needs_the_same_references(
-    tune, judged: Path, copies: Path, tmp_path: Path
-) -> None:
+def test_resuming_needs_the_same_ones(tune, judged: Path, copies: Path, tmp_path: Path) -> None:
     lines = (judged / "trials.jsonl").read_bytes().splitlines(keepends=True)
     cut = b"".join(lines[: len(lines) // 2])
     (tmp_path / "trials.jsonl").write_bytes(cut)
@@ -104,9 +96,7 @@ def test_resuming_needs_the_same_references(
     assert [one["name"] for one in header["options"]["references"]] == ["new-1.0", "Slow"]
 
 
-def test_a_reference_that_cannot_be_used_is_named_before_anything_is_timed(
-    tune, copies: Path, tmp_path: Path
-) -> None:
+def test_what_cannot_be_used_is_named_before_a_trial(tune, copies: Path, tmp_path: Path) -> None:
     for symbol, reason in (("too_short", "wrong byte"), ("leaves", "ends the process")):
         message = tune_error(tune(*RUN, "--reference", f"new={copies}:{symbol}"), 2)
         assert message.startswith("asterope-tune: --reference new ") and reason in message
@@ -136,7 +126,7 @@ def test_a_reference_that_goes_wrong_in_the_middle_is_named(
     assert not (tmp_path / "p.json").exists()
 
 
-def test_a_reference_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(
+def test_one_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(
     build_dir: Path, copies: Path, tmp_path: Path
 ) -> None:
     """How a run ends whose reference does not return, the tests of what watches it say."""

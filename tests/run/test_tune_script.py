@@ -59,9 +59,7 @@ TAKEN = [
 
 @pytest.mark.parametrize("given", TAKEN, ids=" ".join)
 def test_what_asterope_tune_takes_is_handed_on(checkout: Checkout, given: list[str]) -> None:
-    done = checkout.run(*given)
-    assert done.returncode == 0, done
-    assert checkout.searches() == 1
+    assert checkout.searches_of(*given) == 1
 
 
 def test_nothing_but_what_was_asked_for_is_left_beside_the_profile(checkout: Checkout) -> None:
@@ -84,18 +82,14 @@ def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
 # --- The list of options --------------------------------------------------------------------------
 
 
-def test_the_list_of_options_is_what_asterope_tune_says_of_itself(
-    repository: Path, build_dir: Path
-) -> None:
+def test_the_list_is_what_asterope_tune_says_of_itself(repository: Path, build_dir: Path) -> None:
     command = [sys.executable, "scripts/packaging/options_list.py", build_dir]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
     again = "python3 scripts/packaging/options_list.py build > scripts/tune-options"
     assert done.stdout == (repository / "scripts" / "tune-options").read_text(), again
 
 
-def test_the_words_of_the_list_are_all_that_asterope_tune_takes(
-    repository: Path, build_dir: Path
-) -> None:
+def test_its_words_are_all_that_asterope_tune_takes(repository: Path, build_dir: Path) -> None:
     lines = (repository / "scripts" / "tune-options").read_text().splitlines()
     found = [match for line in lines if (match := re.fullmatch(r"- .*?(--\S+) = (.+)", line))]
     assert {match[1] for match in found} >= {"--rigor", "--workload", "--space"}
@@ -112,24 +106,20 @@ def test_the_words_of_the_list_are_all_that_asterope_tune_takes(
 
 
 @pytest.mark.parametrize("command", ["check", "diagnose"])
-def test_a_question_without_a_profile_is_about_the_one_written_here(
-    checkout: Checkout, command: str
-) -> None:
-    assert checkout.run(command).returncode == 0
-    assert checkout.asked() == [command]  # none is there: the tool has places of its own
-    assert checkout.run().returncode == 0
-    checkout.asked()
-    for given in ([], ["--cpu", "1"]):
-        assert checkout.run(command, *given).returncode == 0
-        assert checkout.asked() == [" ".join([command, *given, str(checkout.profile)])]
+def test_without_a_name_the_profile_is_the_one_here(checkout: Checkout, command: str) -> None:
     (checkout.home / "other.json").touch()
-    assert checkout.run(command, "--cpu", "1", "other.json").returncode == 0
-    assert checkout.asked() == [f"{command} --cpu 1 other.json"]
+    here = str(checkout.profile)
+    # none is there at first: the tool has places of its own
+    for given, added in (
+        *(([], []), ([], [here]), (["--cpu", "1"], [here])),
+        (["--cpu", "1", "other.json"], []),
+    ):
+        assert checkout.run(command, *given).returncode == 0
+        assert checkout.asked() == [" ".join([command, *given, *added])]
+        checkout.searches_of()
 
 
-def test_the_first_run_builds_what_is_installed_compares_briefly_and_names_what_was_made(
-    checkout: Checkout,
-) -> None:
+def test_the_first_run_builds_all_compares_briefly_and_names_all(checkout: Checkout) -> None:
     done = checkout.run()
     first, *others = (checkout.root / "targets").read_text().splitlines()
     assert first == "asterope-tune"  # the search begins as soon as this is there
@@ -158,10 +148,8 @@ def test_the_first_run_builds_what_is_installed_compares_briefly_and_names_what_
 def test_the_first_line_says_what_will_be_done_and_how_long_that_takes(
     checkout: Checkout, given: list[str], search: str
 ) -> None:
-    tool = checkout.root / "build" / "asterope-tune"
-    tool.rename(checkout.root / "kept")
-    with (checkout.scripts / "setup.sh").open("a") as setup:
-        setup.write('configure() { cp "$root/kept" "$build/asterope-tune"; }\n')
+    (checkout.root / "build" / "asterope-tune").rename(checkout.root / "kept")
+    checkout.set_up('configure() { cp "$root/kept" "$build/asterope-tune"; }')
     first = checkout.run(*given).stderr.splitlines()[0]
     building, *others = first.removeprefix("scripts/tune: ").split(", ")
     assert re.fullmatch(r"builds asterope-tune \([1-9][0-9]* min\)", building)
@@ -178,8 +166,7 @@ def test_the_first_line_says_what_will_be_done_and_how_long_that_takes(
 
 
 def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: Checkout) -> None:
-    assert checkout.run().returncode == 0
-    assert checkout.searches() == 1
+    assert checkout.searches_of() == 1
     for verdict, last in (("0 fits", None), (f"0 fits {PROVISIONAL}", PROVISIONAL)):
         checkout.verdict.write_text(f"{verdict}\n")
         for given in ([], ["--no-generate"]):
@@ -190,8 +177,7 @@ def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: C
             said = [line for line in done.stderr.splitlines() if "provisional" in line]
             assert said == ([f"{last}, with scripts/tune --retune"] if last else [])
             assert not last or done.stderr.splitlines()[-1] == said[0]
-    checkout.run("--retune")
-    assert checkout.searches() == 1
+    assert checkout.searches_of("--retune") == 1
     checkout.verdict.write_text("3 stale\n")
     assert "tuning again: p.json stale" in checkout.run().stderr
     assert checkout.searches() == 1
@@ -200,9 +186,7 @@ def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: C
 RECORDING = ' "program": {"command": ["./x"], "executable": "/bin/x", "name": "ffmpeg"},\n'
 
 
-def test_a_programs_profile_and_libraries_are_kept_apart(
-    checkout: Checkout, tmp_path: Path
-) -> None:
+def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) -> None:
     """Another recording of the same name is searched for again."""
     assert checkout.run().returncode == 0
     checkout.profile.write_text("the general one")
@@ -243,16 +227,13 @@ def test_a_map_of_places_goes_to_the_preload_library(checkout: Checkout, tmp_pat
 
 @pytest.mark.parametrize("there_before", [True, False])
 def test_an_older_profile_is_not_taken_for_one_that_was_not_written(
-    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, there_before: bool
+    checkout: Checkout, there_before: bool
 ) -> None:
-    if there_before:
-        assert checkout.run().returncode == 0
-    monkeypatch.setenv("ASTEROPE_WRITES_NOTHING", "1")
+    assert not there_before or checkout.searches_of() == 1
+    checkout.environment["ASTEROPE_WRITES_NOTHING"] = "1"
     done = checkout.run("--retune")
     assert done.returncode == 1
     assert f"has not written {checkout.profile}: run scripts/tune again" in done.stderr
     assert checkout.profile.exists() == there_before
-    monkeypatch.delenv("ASTEROPE_WRITES_NOTHING")
-    checkout.asked()
-    assert checkout.run().returncode == 0
-    assert checkout.searches() == 1  # nothing vouches for what was there
+    del checkout.environment["ASTEROPE_WRITES_NOTHING"]
+    assert checkout.searches_of() == 1  # nothing vouches for what was there

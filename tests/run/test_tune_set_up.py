@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import pty
 import pwd
 import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from namespaces import run_with, skip_without_namespaces
+from command_errors import on_terminal
+from namespaces import run_with
 from tune_checkout import Checkout, only_line
 
 # --- The line that moves while it builds ----------------------------------------------------------
@@ -38,33 +37,22 @@ def test_the_progress_of_a_step_is_read_from_what_it_prints(
     assert (done.returncode, done.stdout) == (0, line), done
 
 
-def on_a_terminal(checkout: Checkout, act: Callable[[int], object]) -> tuple[int, str]:
-    """Runs scripts/tune with a terminal, whose build goes on until a file is there. `act` gets the
-    terminal once it shows the build's progress. Returns the exit code and all that was printed."""
-    with (checkout.scripts / "setup.sh").open("a") as setup:
-        setup.write(
-            "build_targets() { echo '[30/40] Compiling'; "
-            'until [[ -e "$root/go" ]]; do sleep 0.05; done; }\n'
-        )
-    process, terminal = pty.fork()
-    if process == 0:
-        os.environ |= {
-            "ASTEROPE_CALLS": str(checkout.calls),
-            "ASTEROPE_VERDICT": str(checkout.verdict),
-        }
-        os.execv(checkout.scripts / "tune", ["tune"])
-    shown = ""
-    with contextlib.suppress(OSError):  # what a terminal gives whose other end is closed
-        while text := os.read(terminal, 4096).decode():
-            if "[30/40]" in text:
-                act(terminal)
-            shown += text
-    os.close(terminal)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown
+def watched(checkout: Checkout, act: Callable[[int], object]) -> tuple[int, str]:
+    """Runs scripts/tune at a terminal, whose build goes on until a file is there. `act` gets the
+    terminal once it shows the build's progress."""
+    checkout.set_up(
+        "build_targets() { echo '[30/40] Compiling'; "
+        'until [[ -e "$root/go" ]]; do sleep 0.05; done; }'
+    )
+    return on_terminal(
+        [checkout.scripts / "tune"],
+        lambda shown, terminal: "[30/40]" in shown and act(terminal),
+        env=checkout.environment,
+    )
 
 
 def test_where_somebody_watches_the_line_of_a_step_moves(checkout: Checkout) -> None:
-    code, shown = on_a_terminal(checkout, lambda _: (checkout.root / "go").touch())
+    code, shown = watched(checkout, lambda _: (checkout.root / "go").touch())
     assert code == 0, shown
     assert "\r\033[Kbuilding asterope-tune ... [30/40]" in shown
     assert re.search(r"\r\033\[Kbuilding asterope-tune \.\.\. \d+ s\r\n", shown)
@@ -72,7 +60,7 @@ def test_where_somebody_watches_the_line_of_a_step_moves(checkout: Checkout) -> 
 
 
 def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None:
-    code, shown = on_a_terminal(checkout, lambda terminal: os.write(terminal, b"\x03"))
+    code, shown = watched(checkout, lambda terminal: os.write(terminal, b"\x03"))
     assert code == 130, shown
     assert checkout.searches() == 0
 
@@ -80,40 +68,28 @@ def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None
 # --- A checkout of somebody else's ----------------------------------------------------------------
 
 
-def as_nobody() -> Callable[[], None]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to be somebody else")
+def become_nobody() -> None:
     nobody = pwd.getpwnam("nobody")
-
-    def become() -> None:
-        os.setgroups([])
-        os.setgid(nobody.pw_gid)
-        os.setuid(nobody.pw_uid)
-
-    return become
+    os.setgroups([])
+    os.setgid(nobody.pw_gid)
+    os.setuid(nobody.pw_uid)
 
 
-@pytest.fixture
-def readable(repository: Path) -> Iterator[Checkout]:
-    """A checkout that all may read and only we may write; pytest's folders are private."""
-    with tempfile.TemporaryDirectory() as folder:
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_a_checkout_of_somebody_else_gets_one_line(repository: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's folders are private
         os.chmod(folder, 0o755)
-        yield Checkout(repository, Path(folder))
-
-
-def test_a_checkout_of_somebody_else_gets_one_line(readable: Checkout) -> None:
-    done = readable.run("--rigor", "quick", preexec_fn=as_nobody(), cwd="/")
-    message = only_line(done)
-    assert f"{readable.root} cannot be written, it belongs to root" in message
-    assert [path.name for path in readable.root.iterdir()] == ["scripts"]
+        readable = Checkout(repository, Path(folder))
+        done = readable.run("--rigor", "quick", preexec_fn=become_nobody, cwd="/")
+        assert f"{readable.root} cannot be written, it belongs to root" in only_line(done)
+        assert [path.name for path in readable.root.iterdir()] == ["scripts"]
 
 
 def test_a_repository_that_git_does_not_trust_gets_one_line(checkout: Checkout) -> None:
-    with (checkout.scripts / "setup.sh").open("a") as setup:
-        setup.write(
-            "configure() { printf 'fatal: detected dubious ownership in repository at %s\\n' a b; "
-            "false; }\n"
-        )
+    checkout.set_up(
+        "configure() { printf 'fatal: detected dubious ownership in repository at %s\\n' a b; "
+        "false; }"
+    )
     done = checkout.run()
     assert done.returncode == 1
     _plan, titles, message = done.stderr.splitlines()
@@ -121,10 +97,7 @@ def test_a_repository_that_git_does_not_trust_gets_one_line(checkout: Checkout) 
     assert message.startswith("scripts/tune: git trusts no repository of another user")
 
 
-def test_a_read_only_checkout_of_ones_own_needs_another_place_and_no_other_user(
-    bare: Checkout,
-) -> None:
-    skip_without_namespaces()
+def test_ones_own_read_only_checkout_needs_another_place(bare: Checkout) -> None:
     root = shlex.quote(str(bare.root))
     read_only = f"mount --bind {root} {root}; mount -o remount,bind,ro {root}"
     message = only_line(run_with([], [bare.root / "scripts/tune"], read_only))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
 import re
 import signal
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ import asterope
 import pytest
 
 SCRIPTS = str(Path(asterope.__file__).parents[1])
+# Of asterope-tune, for its shortest search: of copies alone, as memset takes as long again.
+SHORTEST = ("--rigor", "quick", "--operations", "memcpy", "--workload", "hot", "--space", "paper")
 
 
 def run_command(program: Path, *arguments: object, **settings: object):
@@ -87,6 +91,27 @@ def interrupted(
             process.kill()
     code = process.returncode
     return subprocess.CompletedProcess(command, code, stdout, without_warnings(stderr or ""))
+
+
+def on_terminal(
+    command: Sequence[object],
+    act: Callable[[str, int], object] = lambda shown, terminal: None,
+    cwd: Path = Path(),
+    env: Mapping[str, str] = os.environ,
+) -> tuple[int, str]:
+    """Runs it at a terminal. `act` gets all that this shows and the terminal, each time that it
+    shows more. Returns the exit code and what was shown."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(cwd)
+        os.execve(command[0], [str(part) for part in command], env)
+    shown = ""
+    with contextlib.suppress(OSError):  # what a terminal gives whose other end is closed
+        while text := os.read(terminal, 4096).decode():
+            shown += text
+            act(shown, terminal)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown
 
 
 def wait_until(condition: Callable[[], object], what: object) -> None:

@@ -13,7 +13,7 @@ import pytest
 _UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
-def skip_without_namespaces() -> None:
+def _skip_without_namespaces() -> None:
     """Containers often forbid them."""
     try:
         done = subprocess.run(
@@ -33,6 +33,7 @@ def run_with(
 ) -> subprocess.CompletedProcess:
     """Runs the command as root of a namespace where each folder or file of `mounts` lies over that
     path of the system; `first`: shell commands to run before."""
+    _skip_without_namespaces()
     steps = [f"mount --bind {shlex.quote(str(own))} {target}" for own, target in mounts]
     script = "; ".join(["set -e", *steps, *([first] if first else []), 'exec "$@"'])
     settings = {"capture_output": True, "text": True, "timeout": 120, **settings}

@@ -66,10 +66,20 @@ class Checkout:
         self.verdict = folder / "verdict"
         self.verdict.write_text("0 fits\n")
         self.profile = self.root / "generated" / "profile.json"
+        self.environment = {
+            **{name: text for name, text in os.environ.items() if name != "XDG_CONFIG_HOME"},
+            "HOME": str(self.home),
+            "ASTEROPE_CALLS": str(self.calls),
+            "ASTEROPE_VERDICT": str(self.verdict),
+        }
+
+    def set_up(self, functions: str) -> None:
+        """Puts these in the place of those that install and build."""
+        with (self.scripts / "setup.sh").open("a") as setup:
+            setup.write(f"{functions}\n")
 
     def stand_in(self) -> Checkout:
-        with (self.scripts / "setup.sh").open("a") as setup:
-            setup.write(STAND_INS)
+        self.set_up(STAND_INS)
         build = self.root / "build"
         build.mkdir()
         (self.root / "generated").mkdir()
@@ -83,15 +93,8 @@ class Checkout:
         return self
 
     def run(self, *arguments: object, **settings: object) -> subprocess.CompletedProcess:
-        environment = {
-            **os.environ,
-            "HOME": str(self.home),
-            "ASTEROPE_CALLS": str(self.calls),
-            "ASTEROPE_VERDICT": str(self.verdict),
-        }
-        environment.pop("XDG_CONFIG_HOME", None)
         command = [str(word) for word in (self.scripts / "tune", *arguments)]
-        settings = {"cwd": self.home, "env": environment, "timeout": 60, **settings}
+        settings = {"cwd": self.home, "env": self.environment, "timeout": 60, **settings}
         return subprocess.run(command, capture_output=True, text=True, **settings)
 
     def asked(self) -> list[str]:
@@ -102,6 +105,13 @@ class Checkout:
 
     def searches(self) -> int:
         return sum(call.startswith("-o ") for call in self.asked())
+
+    def searches_of(self, *arguments: object) -> int:
+        """By a run that ends well."""
+        self.asked()
+        done = self.run(*arguments)
+        assert done.returncode == 0, done
+        return self.searches()
 
 
 @pytest.fixture

@@ -1,0 +1,334 @@
+"""What ends asterope-tune early: faults, signals, budgets, and a generator that fails. What was
+there before stays, what was timed is kept, and --resume comes to the same end."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from asterope.profile import load_profile
+from command_errors import (
+    SHORTEST,
+    interrupted,
+    make_device,
+    run_command,
+    tune_error,
+    wait_until,
+)
+from conftest import BUILD
+from trial_logs import log_lines_of
+
+pytestmark = pytest.mark.one_cpu
+
+PROGRAM = BUILD / "asterope-tune"
+RUN = ("--rigor", "quick", "--sizes", "128,1K,64K", "--no-generate")
+QUICK = (*SHORTEST, "--sizes", "128,1K")
+ONE_SIZE = (*SHORTEST, "--sizes", "128")
+SHORT = (*ONE_SIZE, "--no-generate")
+OLD = "an earlier profile"
+
+
+# --- Faults while running: the profile that was there before stays --------------------------------
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """An earlier profile, alone in its folder."""
+    path = tmp_path / "out" / "profile.json"
+    path.parent.mkdir()
+    path.write_text(OLD)
+    return path
+
+
+def assert_untouched(earlier: Path) -> None:
+    assert earlier.read_text() == OLD
+    assert list(earlier.parent.iterdir()) == [earlier]
+
+
+def limit(what: int, value: int) -> Callable[[], None]:
+    def apply() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # write() then says EFBIG
+        resource.setrlimit(what, (value, value))
+
+    return apply
+
+
+FAULTS = {
+    "no memory for the buffers": ([], limit(resource.RLIMIT_AS, 200 << 20), "no memory"),
+    "a full disk": ([], limit(resource.RLIMIT_FSIZE, 1024), "profile.json"),
+    "a full disk for the log": (["--log", "/dev/full"], None, "/dev/full"),
+    # 3 times the last two is next to nothing, modulo 2^64.
+    **{
+        f"size {size}": (["--sizes", size], None, "no memory")
+        for size in ("1024G", "6148914691236517206")
+    },
+}
+
+
+@pytest.mark.parametrize(("arguments", "limited", "said"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_ends_it_in_one_line_and_leaves_the_earlier_profile(
+    tune, earlier: Path, arguments: list[str], limited: Callable[[], None] | None, said: str
+) -> None:
+    options = (*(SHORTEST if "--sizes" in arguments else QUICK), "-o", earlier, *arguments)
+    assert said in tune_error(tune(*options, preexec_fn=limited), 1)
+    assert_untouched(earlier)
+
+
+def test_a_disk_that_fills_up_keeps_what_was_timed(tune, earlier: Path) -> None:
+    full = limit(resource.RLIMIT_FSIZE, 100_000)
+    message = tune_error(tune(*QUICK, "-o", earlier, preexec_fn=full), 1)
+    log = earlier.with_name("profile.json.trials")
+    assert str(log) in message and "--resume" in message
+    assert earlier.read_text() == OLD
+    assert log.stat().st_size == 100_000
+    earlier.unlink()
+    assert tune(*QUICK, "-o", earlier, "--resume").returncode == 0
+    load_profile(earlier)
+
+
+MOMENTS = [
+    ("SIGINT", "at once"),
+    ("SIGTERM", "later"),
+    *(pytest.param("SIGHUP", moment, marks=pytest.mark.slow) for moment in ("at once", "later")),
+]
+
+
+@pytest.mark.parametrize(("name", "moment"), MOMENTS)
+def test_a_signal_ends_cleanly(earlier: Path, name: str, moment: str) -> None:
+    log = earlier.parent.parent / "trials.jsonl"
+
+    def ready(process: subprocess.Popen) -> bool:
+        # The first line on stdout comes before the verification, the second in the log is a trial.
+        if moment == "at once":
+            return bool(process.stdout.readline())
+        return log.exists() and log.read_bytes().count(b"\n") >= 2
+
+    options = ("--rigor", "exhaustive", "-o", earlier, "--log", log)
+    done = interrupted([PROGRAM, *options], ready, getattr(signal, name))
+    assert tune_error(done, 130).startswith("asterope-tune: interrupted")
+    assert_untouched(earlier)
+    # what was timed until then stays readable
+    assert moment == "at once" or log_lines_of(log.read_bytes())
+
+
+# --- The generator --------------------------------------------------------------------------------
+
+
+def put_generator(alone: Path, script: str) -> None:
+    generator = alone.with_name("asterope-generate")
+    generator.write_text(f"#!/bin/sh\n{script}\n")
+    generator.chmod(0o755)
+
+
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with asterope-tune alone, and the log of a run of it that was interrupted while its
+    routine was rendered for the exam."""
+    folder = tmp_path_factory.mktemp("timed")
+    alone = Path(shutil.copy(PROGRAM, folder))
+    put_generator(alone, "exit 130")
+    run = run_command(alone, *ONE_SIZE, cwd=folder, env={**os.environ, "PATH": ""})
+    assert "--resume goes on" in tune_error(run, 130)
+    assert not (folder / "asterope-profile.json").exists()
+    alone.with_name("asterope-generate").unlink()
+    return folder
+
+
+@pytest.fixture
+def resume(timed: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Goes on where that run ended, so that little is left to be timed."""
+    shutil.copytree(timed, tmp_path / "alone")
+    program = tmp_path / "alone" / "asterope-tune"
+
+    def run(path: object = "") -> subprocess.CompletedProcess:
+        environment = {**os.environ, "PATH": str(path)}
+        return run_command(program, *ONE_SIZE, "--resume", cwd=program.parent, env=environment)
+
+    return run
+
+
+def test_a_generator_on_the_path_is_found(resume, tmp_path: Path) -> None:
+    assert resume(f"{BUILD}:{os.environ['PATH']}").returncode == 0
+    left = {"asterope-tune", "asterope-profile.json", "asterope_memcpy.c", "asterope_memcpy.h"}
+    assert {path.name for path in (tmp_path / "alone").iterdir()} == left
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        ("", 1, "asterope-generate"),
+        ("exit 1", 1, "asterope-generate failed"),
+        # The first time is for the exam, when there is no profile yet.
+        ("[ -e asked ] && exit 130; : > asked; exit 1", 130, "interrupted; the profile is written"),
+        (": > asterope_memcpy.c", 0, None),
+    ],
+)
+def test_a_generator_that_is_missing_or_fails_leaves_the_profile(
+    resume, tmp_path: Path, script: str, code: int, said: str | None
+) -> None:
+    if script:
+        put_generator(tmp_path / "alone" / "asterope-tune", script)
+    done = resume()
+    assert done.returncode == code
+    if said:
+        message = tune_error(done, code)
+        assert said in message and "profile" in message
+    load_profile(tmp_path / "alone" / "asterope-profile.json")
+
+
+def has(log: Path, count: int) -> Callable[..., bool]:
+    """Whether the log has so many bytes."""
+    return lambda *_: log.exists() and log.stat().st_size >= count
+
+
+# --- Killed and resumed ---------------------------------------------------------------------------
+
+
+def test_a_killed_run_on_the_machine_goes_on(tune, tmp_path: Path) -> None:
+    trials = tmp_path / "asterope-profile.json.trials"
+    run = [PROGRAM, *SHORT, "--quiet"]
+    done = interrupted(run, has(trials, 200_000), signal.SIGKILL, cwd=tmp_path)
+    assert done.returncode == -signal.SIGKILL
+    left = trials.read_bytes()
+    whole_lines = left[: left.rindex(b"\n") + 1]
+    assert not (tmp_path / "asterope-profile.json").exists()
+
+    # Without --resume nothing of it is lost.
+    message = tune_error(tune(*SHORT, "--quiet"), 2)
+    assert "asterope-profile.json.trials" in message
+    assert "--resume" in message
+    assert trials.read_bytes() == left
+
+    trials.write_bytes(whole_lines + b'{"size":')  # torn
+    done = tune(*SHORT, "--resume", "--log", "asterope-profile.json.trials")
+    assert done.returncode == 0, done
+    assert "its last line is not whole and was dropped" in done.all_stderr
+    assert trials.read_bytes().startswith(whole_lines)
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    assert profile.complete
+    assert profile.search["resumed"] == 1
+    lines = log_lines_of(trials.read_bytes())
+    assert profile.search["trials"] == sum("ns" in line for line in lines)
+
+
+def test_to_resume_where_there_is_no_log_is_refused(tune, tmp_path: Path) -> None:
+    for log in ("none.jsonl", "asterope-profile.json.trials"):
+        named = ("--log", log) if log == "none.jsonl" else ()
+        message = tune_error(tune(*SHORT, "--resume", *named), 2)
+        assert log in message and "leave out --resume" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- Other ends -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(tmp_path: Path) -> None:
+    process = subprocess.Popen([PROGRAM, *RUN, "--quiet", "--log", "t.jsonl"], cwd=tmp_path)
+    wait_until(has(tmp_path / "t.jsonl", 50_000), "it has timed much")
+    for _ in range(5):  # one may fall between two rounds
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.05)
+    assert process.wait(timeout=180) == 0
+    noise = load_profile(tmp_path / "asterope-profile.json").raw["search"]["noise"]
+    assert noise["disturbed"]["stalled"] >= 1
+    assert noise["repeated"] >= 1
+
+
+def test_a_vanished_folder_and_an_ignored_hang_up_cost_no_trial(tune, tmp_path: Path) -> None:
+    """Hang-ups stay ignored where they are, as under nohup."""
+    (tmp_path / "out").mkdir()
+    options = [*SHORT, "--quiet", "-o", "out/p.json", "--log", "trials.jsonl"]
+    process = subprocess.Popen(
+        [PROGRAM, *options],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    wait_until(has(tmp_path / "trials.jsonl", 5000), "it has timed something")
+    process.send_signal(signal.SIGHUP)
+    shutil.rmtree(tmp_path / "out")
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "out/p.json" in errors
+    before = (tmp_path / "trials.jsonl").read_bytes()
+
+    (tmp_path / "out").mkdir()
+    assert tune(*options, "--resume").returncode == 0
+    after = (tmp_path / "trials.jsonl").read_bytes()
+    assert after.startswith(before)
+    assert after[len(before) :].count(b'"ns"') == 0  # nothing had to be timed again
+    load_profile(tmp_path / "out" / "p.json")
+
+
+# --- The time budget ------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_budget_ends_in_a_valid_profile_that_resuming_goes_on_with(tune, tmp_path: Path) -> None:
+    # These sizes take more than half a minute anywhere.
+    sizes = "1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M"
+    options = ["--rigor", "quick", "--operations", "memcpy", "--sizes", sizes]
+    done = tune(*options, "--time-budget", "15s")
+    if done.returncode == 1 and "before the first size" in done.stderr:
+        pytest.skip("this machine does not get through one size in the budget")
+    assert done.returncode == 0, done
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    assert not profile.complete
+    left = profile.left_out["memcpy"]["sizes"]
+    found = [choice.size for choice in profile.of("pipelines")]
+    assert sorted([*left, *found]) == [1024 << i for i in range(16)]
+    assert profile.raw["search"]["time_budget_seconds"] == 15
+    assert (tmp_path / "asterope_memcpy.c").exists()
+    assert "left out" in done.stdout + done.all_stderr
+    trials = tmp_path / "asterope-profile.json.trials"
+    before = trials.read_bytes()
+    # What was chosen of these sizes is not in the log: of more sizes something else is chosen.
+    assert not {b"rows", b"exam"} & set(re.findall(rb'"step":"(\w+)', before))
+    done = tune(*options, "--time-budget", "24s", "--resume")
+    assert done.returncode == 0, done
+    assert trials.read_bytes().startswith(before)
+    resumed = load_profile(tmp_path / "asterope-profile.json").left_out["memcpy"]["sizes"]
+    assert set(resumed) < set(left)
+
+
+def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, tmp_path: Path) -> None:
+    for _ in range(2):
+        message = tune_error(tune(*SHORT, "--quiet", "--time-budget", "0.001s"), 1)
+        assert "before anything was timed: give more" in message
+    trials = tmp_path / "asterope-profile.json.trials"
+    interrupted([PROGRAM, *SHORT], has(trials, 5_000), signal.SIGTERM, cwd=tmp_path)
+    lines = trials.read_bytes().splitlines(keepends=True)
+    for last in (b'"calls"', b'"ns"'):  # killed while calibrating, and in its first trial
+        (tmp_path / "asterope-profile.json").unlink(missing_ok=True)
+        first = next(i for i, line in enumerate(lines) if last in line)
+        trials.write_bytes(b"".join(lines[: first + 1]))
+        done = tune(*SHORT, "--quiet")
+        refused = last == b'"ns"'
+        # a log that nobody asked for goes when the profile is there
+        assert (done.returncode, trials.exists()) == ((2, True) if refused else (0, False))
+
+
+# --- No regular files -----------------------------------------------------------------------------
+
+
+def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:
+    node = make_device(tmp_path / "node")
+    done = tune(*ONE_SIZE, "--quiet", "-o", "node")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "node is no regular file: no routine is rendered from it" in done.all_stderr
+    assert stat.S_ISCHR(node.stat().st_mode)
+    assert os.listdir(tmp_path) == ["node"]
