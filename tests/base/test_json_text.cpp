@@ -6,8 +6,6 @@
 
 namespace {
 
-using nlohmann::json;
-
 std::string fault(const std::string& text, std::size_t line = 1) {
     return refusal_of([&] { parse_json(text, "thing", line); });
 }

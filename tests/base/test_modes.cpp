@@ -8,28 +8,21 @@
 
 namespace {
 
+using Draw = double (*)(std::mt19937_64&);
+
+const Draw noisy = [](auto& r) { return std::exp(std::normal_distribution<>(0, 0.01)(r)); };
+const Draw uniform = [](auto& r) { return std::uniform_real_distribution<>(1, 2)(r); };
+const Draw tailed = [](auto& r) { return 1 + std::exponential_distribution<>(5)(r); };
+const Draw in_steps = [](auto& r) { return std::round(std::normal_distribution<>(10, 0.6)(r)); };
+
 /// So many values, each of `draw`, whose share `share` is multiplied by `apart`.
-template <class Draw>
-std::vector<double> sample(int count, double share, double apart, const Draw& draw) {
+std::vector<double> sample(int count, double share, double apart, Draw draw) {
     std::mt19937_64 random(5);
     std::vector<double> values;
     for (int i = 0; i < count; ++i) {
         values.push_back(1e-6 * draw(random) * (i < share * count ? apart : 1));
     }
     return values;
-}
-
-double noisy(std::mt19937_64& random) {
-    return std::exp(std::normal_distribution<>(0, 0.01)(random));
-}
-double uniform(std::mt19937_64& random) {
-    return std::uniform_real_distribution<>(1, 2)(random);
-}
-double tailed(std::mt19937_64& random) {
-    return 1 + std::exponential_distribution<>(5)(random);
-}
-double in_steps(std::mt19937_64& random) {
-    return std::round(10 + std::normal_distribution<>(0, 0.6)(random));
 }
 
 } // namespace

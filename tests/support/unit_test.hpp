@@ -1,5 +1,5 @@
 // What nearly every unit test includes: googletest, containers, JSON, what tests ask of errors,
-// texts and folders, and the project's names without their namespace.
+// texts and folders, and the project's names, and json, without their namespaces.
 #pragma once
 
 #include <algorithm>
@@ -26,3 +26,4 @@
 #include "support/units.hpp"
 
 using namespace asterope;
+using nlohmann::json;

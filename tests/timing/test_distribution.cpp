@@ -60,8 +60,6 @@ TEST(ParseStatistics, reads_sizes_and_alignments_and_takes_every_address_where_n
     EXPECT_EQ(parse_statistics("8:1", "calls").alignments.pairs(), (Pairs{{1, 1}}));
 }
 
-using nlohmann::json;
-
 class RecordingFile : public TemporaryFolder {
   protected:
     CallStatistics read(const std::string& text) {

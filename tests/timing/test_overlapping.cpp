@@ -6,7 +6,6 @@
 #include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
 
-namespace asterope {
 namespace {
 
 class OverlapTrials : public ::testing::Test {
@@ -60,4 +59,3 @@ TEST_F(OverlapTrials, of_the_workload_are_those_of_all_sizes_and_shifts) {
 }
 
 } // namespace
-} // namespace asterope

@@ -16,13 +16,6 @@ RemoteSetup small_setup() {
     return {allowed_cpus().back(), 8 * kMiB, kMiB, kMiB};
 }
 
-class Tunables : public ::testing::Test {
-  protected:
-    void SetUp() override {
-        if (read_machine().libc_thresholds.empty()) GTEST_SKIP() << "libc lists no tunables";
-    }
-};
-
 } // namespace
 
 TEST(Remote, calibrates_and_serves_trials_and_leaves_no_process_behind) {
@@ -105,16 +98,14 @@ TEST(Remote, says_what_keeps_the_process_from_serving) {
     EXPECT_TRUE(mentions(refusal_of<Error>([&] { RemoteCopy({}, setup); }), "12345"));
 }
 
-TEST_F(Tunables, that_hold_there_are_told) {
-    const RemoteCopy as_it_is({}, small_setup());
+TEST(Remote, tells_the_tunables_that_hold_there_and_refuses_what_glibc_does_not_take) {
     const LibcThresholds here = read_machine().libc_thresholds;
+    if (here.empty()) GTEST_SKIP() << "libc lists no tunables";
+    const RemoteCopy as_it_is({}, small_setup());
     EXPECT_EQ(as_it_is.thresholds().at(kRepMovsbThreshold), here.at(kRepMovsbThreshold));
     const RemoteCopy set({{kRepMovsbThreshold, 8192}}, small_setup());
     EXPECT_EQ(set.thresholds().at(kRepMovsbThreshold), 8192u);
     EXPECT_EQ(set.thresholds().at(kNonTemporalThreshold), here.at(kNonTemporalThreshold));
-}
-
-TEST_F(Tunables, that_glibc_does_not_know_or_beyond_their_limits_are_refused) {
     for (const LibcThresholds& bad :
          {LibcThresholds{{"x86_no_such_threshold", 1}}, LibcThresholds{{kRepMovsbThreshold, 1}},
           LibcThresholds{{kNonTemporalThreshold, 1}}}) {

@@ -6,8 +6,6 @@
 #include "machine/machine.hpp"
 #include "support/unit_test.hpp"
 
-using nlohmann::json;
-
 namespace {
 
 const json kXmm = {{"rt", "XMM"}, {"lt", "T"}, {"st", "T"}, {"pt", "none"}, {"ps", 0}, {"pd", 0}};

@@ -7,8 +7,6 @@
 #include "support/made_up_variants.hpp"
 #include "support/unit_test.hpp"
 
-using nlohmann::json;
-
 namespace {
 
 const asterope_variant kVariants[] = {made_up("ZMM", "T", "NT", "T0", 4),

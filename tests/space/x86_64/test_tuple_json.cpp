@@ -5,8 +5,6 @@
 #include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
 
-using nlohmann::json;
-
 namespace {
 
 /// The paper's fields alone, or all where one is beyond the paper, unless the register type says
