@@ -4,14 +4,12 @@
  * code changes, such as the ends of its intervals.
  *
  * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
- *                      [--around BYTES,BYTES...] [--huge BYTES,BYTES...]
- *                      [--without-state 1] [--count N]
+ *                      [--around BYTES,BYTES...] [--without-state 1] [--count N]
  *   --step           thins the grid of memcpy, see copy_plan's offsets (default 1)
  *   --other-step     thins those of the others, which share memcpy's pipelines (default 1)
  *   --last           ends the grids of sizes and offsets (default 1024)
  *   --largest        doubles the size from 2 KiB up to here (default 1 MiB)
  *   --around         also checks these sizes and their neighbours, a profile's interval ends
- *   --huge           also copies and sets these sizes, beyond what there is memory for
  *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
  *   --count          instead of all that copies at random, so many times with each routine, which
  *                    function, from where, to where, how much of up to --largest; and sets at
@@ -65,7 +63,7 @@ static const struct routine routines[] = {
 
 static size_t step = 1, other_step = 1, last = 1024, largest = 1 << 20;
 static size_t without_state, count;
-static size_t around[MOST_SIZES], around_count, huge[MOST_SIZES], huge_count;
+static size_t around[MOST_SIZES], around_count;
 
 static const struct option options[] = {
     {.name = "--step", .number = &step},
@@ -75,7 +73,6 @@ static const struct option options[] = {
     {.name = "--without-state", .number = &without_state},
     {.name = "--count", .number = &count},
     {.name = "--around", .numbers = around, .count = &around_count, .most = MOST_SIZES},
-    {.name = "--huge", .numbers = huge, .count = &huge_count, .most = MOST_SIZES},
 };
 
 static void (*called)(void);
@@ -203,59 +200,6 @@ static bool right_at_random(const struct routine* routine) {
     return true;
 }
 
-/* --- Sizes beyond the memory there is --- */
-
-enum { PERIOD = 64 << 20 };
-
-/* `bytes` bytes of addresses that show the same PERIOD bytes of memory again and again. */
-static unsigned char* map_periodic(size_t bytes) {
-    const int file = memfd_create("routine_check", 0);
-    if (file < 0 || ftruncate(file, PERIOD) != 0) return NULL;
-    bytes = (bytes / PERIOD + 2) * PERIOD;
-    unsigned char* start =
-        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (start == MAP_FAILED) return NULL;
-    for (size_t at = 0; at < bytes; at += PERIOD) {
-        if (mmap(start + at, PERIOD, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
-            MAP_FAILED) {
-            return NULL;
-        }
-    }
-    close(file);
-    return start;
-}
-
-enum { SOURCE_AT = 17, DESTINATION_AT = 5 };
-
-/* As source and destination repeat alike, all of the copy is right if its last period is. */
-static bool check_huge(unsigned char* to, const unsigned char* from, size_t bytes) {
-    enum { BYTE = 0x95 };
-    const plain_function copy = (plain_function)routines[0].functions[0];
-    const plain_set_function set = (plain_set_function)routines[0].functions[MEMSET];
-    memset(to, 0, PERIOD);
-    bool right = copy(to, from, bytes) == to &&
-                 memcmp(to + bytes - PERIOD, from + bytes - PERIOD, PERIOD) == 0;
-    if (set != NULL) {
-        right = right && set(to, BYTE, bytes) == to;
-        for (size_t i = 1; i <= PERIOD; ++i) right &= to[bytes - i] == BYTE;
-    }
-    printf("%s %zu bytes\n", right ? "ok" : "FAIL", bytes);
-    return right;
-}
-
-static bool check_all_huge(void) {
-    size_t most = 0;
-    for (size_t i = 0; i < huge_count; ++i) most = huge[i] > most ? huge[i] : most;
-    unsigned char* const source = or_exit(map_periodic(most));
-    unsigned char* const destination = or_exit(map_periodic(most));
-    fill_randomly(source, PERIOD, 1);
-    bool right = true;
-    for (size_t i = 0; i < huge_count; ++i) {
-        right &= check_huge(destination + DESTINATION_AT, source + SOURCE_AT, huge[i]);
-    }
-    return right;
-}
-
 int main(int argc, char** argv) {
     read_options(argc, argv, options, COUNT_OF(options));
     size_t most = largest;
@@ -268,5 +212,5 @@ int main(int argc, char** argv) {
             if (routines[i].functions[f]) right &= check(&routines[i], f);
         }
     }
-    return (!huge_count || check_all_huge()) && right ? 0 : 1;
+    return right ? 0 : 1;
 }

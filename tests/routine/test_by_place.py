@@ -3,14 +3,13 @@ and whatever the program does, its copies are right."""
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from architectures import Architecture, each
+from architectures import Architecture, each, once
 from asterope.dispatch import render_dispatch
 from asterope.place_map import LEAST, MappedPlace, as_c, text_of
 from asterope.preload import compile_preload
@@ -138,9 +137,7 @@ class Things:
         assert self.ways(library, *words) == [said.strip() for _, _, said in calls]
 
 
-@pytest.fixture(scope="module")
-def things(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Architecture], Things]:
-    return functools.cache(lambda arch: Things(arch, tmp_path_factory.mktemp(arch.name)))
+things = once(Things)
 
 
 @pytest.fixture

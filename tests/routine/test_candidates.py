@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from architectures import ARCHITECTURES, Architecture, each
+from architectures import ARCHITECTURES, Architecture, each, once
 from asterope.render import render_candidates
 from copy_programs import CHECKERS, failures
 
@@ -43,12 +43,9 @@ def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str
     return done.stdout.splitlines()
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory, objects) -> Callable[[Architecture], Path]:
-    folder = tmp_path_factory.mktemp
-    return functools.cache(
-        lambda arch: arch.candidates_check(folder("all"), render_candidates(arch.name), objects)
-    )
+program = once(
+    lambda arch, folder: arch.candidates_check(folder, render_candidates(arch.name), folder)
+)
 
 
 def verdict_of(arch: Architecture, cpu: str, name: str, needs: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from architectures import AARCH64, X86_64, Architecture, each, list_routines
+from architectures import AARCH64, X86_64, Architecture, each, list_routines, once
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
@@ -152,20 +152,15 @@ def code_of(arch: Architecture, folder: Path, *compiler: str) -> dict[str, list[
     return {n: f.instructions for n, f in functions.items() if re.fullmatch(COPIES, n)}
 
 
-@pytest.fixture(scope="module")
-def expected_code(tmp_path_factory):
-    known: dict[Architecture, dict[str, list[str]]] = {}
+def code_of_gcc(arch: Architecture, folder: Path) -> dict[str, list[str]]:
+    code = code_of(arch, folder, *arch.gcc, "-O2")
+    # untuned, and the moves of it and of its own; memset's untuned
+    sets = {t for _, t in every_set(arch).intervals}
+    assert len(code) == len(FUNCTIONS) + len(arch.kinds) + 5 + 1 + len(sets) + 1
+    return code
 
-    def of(arch: Architecture) -> dict[str, list[str]]:
-        if arch not in known:
-            code = code_of(arch, tmp_path_factory.mktemp("code"), *arch.gcc, "-O2")
-            # untuned, and the moves of it and of its own; memset's untuned
-            sets = {t for _, t in every_set(arch).intervals}
-            assert len(code) == len(FUNCTIONS) + len(arch.kinds) + 5 + 1 + len(sets) + 1
-            known[arch] = code
-        return known[arch]
 
-    return of
+expected_code = once(code_of_gcc)
 
 
 def all_compilations(arch: Architecture) -> Compilations:

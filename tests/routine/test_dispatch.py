@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from architectures import WITH_SVE, WITHOUT_SVE, X86_64, Architecture, each, needs_of
+from architectures import WITH_SVE, WITHOUT_SVE, X86_64, each, needs_of, once
 from copy_programs import output_of, run
 from dispatch_machines import (
     ALL,
@@ -35,26 +33,14 @@ from dispatch_machines import (
     write_profiles,
 )
 
-Built = Callable[[Architecture], Path]
-
-
-@pytest.fixture(scope="module")
-def routine(tmp_path_factory) -> Built:
-    """The file of all MACHINES."""
-    return functools.cache(lambda arch: render_machines(arch, tmp_path_factory.mktemp("several")))
-
-
-@pytest.fixture(scope="module")
-def program(routine) -> Built:
-    return functools.cache(lambda arch: build_which(routine(arch), "-O2", "-static", arch=arch))
+routine = once(render_machines)  # the file of all MACHINES
+program = once(
+    lambda arch, folder: build_which(render_machines(arch, folder), "-O2", "-static", arch=arch)
+)
+nearest_check = once(lambda arch, folder: build_nearest_check(arch, render_machines(arch, folder)))
 
 
 # --- What is chosen, by the CPU -------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def nearest_check(routine) -> Built:
-    return functools.cache(lambda arch: build_nearest_check(arch, routine(arch)))
 
 
 GRANITE_RAPIDS = [*AVX512, "fsrm", "movdir64b", "movdiri", "cldemote"]

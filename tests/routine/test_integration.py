@@ -275,35 +275,3 @@ def test_without_a_profile_the_user_s_own_is_taken(replaced, tmp_path):
     routine = replaced / "asterope" / "archive" / "asterope_memcpy.c"
     profile = replaced.parent / "asterope" / "profile.json"
     assert routine.read_text() == render(profile, tmp_path).read_text()
-
-
-@pytest.fixture(scope="module")
-def routine(tmp_path_factory) -> Path:
-    return render(INTERVALS, tmp_path_factory.mktemp("routine"), memset=SETS)
-
-
-def replacing_object(compiler: str, routine: Path, *flags: str) -> Path:
-    need(compiler)
-    target = routine.with_name("replace_libc.o")
-    source = REPOSITORY / "templates" / "replace_libc.c"
-    output_of(compiler, *flags, f"-I{routine.parent}", "-c", source, "-o", target)
-    return target
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("sanitizer", ["address", "thread"])
-def test_sanitizers_keep_their_own_memcpy(routine, compiler, sanitizer):
-    defined = set(symbols(replacing_object(compiler, routine, f"-fsanitize={sanitizer}")))
-    assert "asterope_memcpy" in defined
-    assert not (NAMES | CHECKED) & defined
-
-
-def test_a_static_program_of_musl_has_the_tuned_functions_too(routine, tmp_path):
-    target = replacing_object("musl-gcc", routine, "-O2", *WARNINGS)
-    source, program = CHECKERS / "replace_libc" / "overlap.c", tmp_path / "overlap"
-    output_of("musl-gcc", "-O2", "-static", source, target, "-o", program)
-    assert output_of(program) == "right\n"
-    defined = symbols(program)
-    assert defined["memcpy"] == defined["asterope_memmove"]
-    assert defined["memset"] == defined["asterope_memset"]
-    assert not CHECKED & set(defined)

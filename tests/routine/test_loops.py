@@ -8,19 +8,19 @@ Small copies have no distance: routine and candidate begin with the same instruc
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from architectures import AARCH64, X86_64, Architecture, each
+from architectures import AARCH64, X86_64, Architecture, each, once
 from asterope.profile import Profile, load_profile
 from asterope.render import render_candidates, render_routine
+from conftest import BUILD
 from copy_programs import REPOSITORY, Memset, output_of, profile_json
 from disassembly import LANDING, Function, Listing, differences_of, disassemble, taken_apart
 
@@ -94,20 +94,16 @@ def all_sets(arch: Architecture) -> list:
     ]
 
 
-@pytest.fixture(scope="module")
-def candidates(request, tmp_path_factory) -> Callable[[Architecture], Listing]:
+def candidates_of(arch: Architecture, folder: Path) -> Listing:
     """Those that asterope-tune runs: taken from the program itself, where it has names for what
     they use."""
+    if arch is X86_64 and arch.is_native:
+        return disassemble(BUILD / "asterope-tune")
+    (folder / "candidates.c").write_text(render_candidates(arch.name))
+    return object_of(arch, folder / "candidates.c")
 
-    @functools.cache
-    def of(arch: Architecture) -> Listing:
-        if arch is X86_64 and arch.is_native:
-            return disassemble(request.getfixturevalue("build_dir") / "asterope-tune")
-        source = tmp_path_factory.mktemp("candidates") / "candidates.c"
-        source.write_text(render_candidates(arch.name))
-        return object_of(arch, source)
 
-    return of
+candidates = once(candidates_of)
 
 
 def shipped(arch: Architecture, folder: Path) -> Iterator[tuple[str, Any, Function]]:

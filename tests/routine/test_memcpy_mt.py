@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from architectures import X86_64, Architecture, each
+from architectures import X86_64, Architecture, each, once
 from copy_programs import (
     CHECKERS,
     SHORT,
@@ -52,12 +51,7 @@ def build_check(
     return arch.program(routine.parent, "memcpy_mt_check", *more, compiler=compiler)
 
 
-@pytest.fixture(scope="module")
-def check(tmp_path_factory) -> Callable[[Architecture], Path]:
-    folder = tmp_path_factory.mktemp
-    return functools.cache(
-        lambda arch: build_check(arch, render(tuned(arch), folder("shared"), shares=SHARES))
-    )
+check = once(lambda arch, folder: build_check(arch, render(tuned(arch), folder, shares=SHARES)))
 
 
 def assert_ok(done: subprocess.CompletedProcess[str]) -> None:

@@ -3,12 +3,10 @@ in every situation."""
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,14 +20,17 @@ from architectures import (
     build_preload,
     each,
     fortified_check,
+    once,
     preload_check,
 )
 from asterope.place_map import MappedPlace, as_c
 from copy_programs import (
+    CHECKERS,
     REPOSITORY,
     WARNINGS,
     Memset,
     exported,
+    need,
     output_of,
     profile_json,
     render,
@@ -64,48 +65,34 @@ def tuned_profile(arch: Architecture, folder: Path) -> Path:
     return folder / "profile.json"
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory) -> Callable[[Architecture, str], Path]:
+def make_library(arch: Architecture, folder: Path, name: str) -> Path:
     """One as scripts/tune has it made, without memset, one with it, the same with a map, which
     names a place of no program, and one of several profiles; the last three lie two folders below
     their routine. Where the CPU lacks what the profile needs, this tests the portable path."""
-
-    @functools.cache
-    def of(arch: Architecture, name: str) -> Path:
-        folder = tmp_path_factory.mktemp(name.replace(" ", "_"))
-        made = folder / "build" / "libasterope_preload.so"
-        if name == "reference":
-            profile = REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json"
-            assert generate(profile, "--quiet", "--preload", made) == 0
-            return made
-        made.parent.mkdir()
-        if name == "several":
-            return build_preload(arch, render_machines(arch, folder), made)
-        routine = render(tuned_profile(arch, folder), folder)
-        if name == "tuned":
-            return build_preload(arch, routine, made)
-        places = [MappedPlace("a file", "00", 4096, "", "memcpy", 1024, "libc")]
-        (folder / "places.h").write_text(as_c(places))
-        mapped = f'-DASTEROPE_PLACES="{folder / "places.h"}"'
-        return build_preload(arch, routine, made, *arch.gcc, "-O2", mapped)
-
-    return of
+    made = folder / "build" / "libasterope_preload.so"
+    if name == "reference":
+        profile = REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json"
+        assert generate(profile, "--quiet", "--preload", made) == 0
+        return made
+    made.parent.mkdir()
+    if name == "several":
+        return build_preload(arch, render_machines(arch, folder), made)
+    routine = render(tuned_profile(arch, folder), folder)
+    if name == "tuned":
+        return build_preload(arch, routine, made)
+    places = [MappedPlace("a file", "00", 4096, "", "memcpy", 1024, "libc")]
+    (folder / "places.h").write_text(as_c(places))
+    mapped = f'-DASTEROPE_PLACES="{folder / "places.h"}"'
+    return build_preload(arch, routine, made, *arch.gcc, "-O2", mapped)
 
 
+library, check = once(make_library), once(preload_check)
 each_library = each(lambda a: list(NAMES)[not (a is X86_64 and a.is_native) :])
 
 
 def under(arch: Architecture, library: Path | None, cpu: str = "", **more: str) -> tuple:
     """The beginning of a command that has the library under it, or none."""
     return arch.on(cpu, **({"LD_PRELOAD": library} if library else {}), **more)
-
-
-@pytest.fixture(scope="module")
-def check(tmp_path_factory) -> Callable[[Architecture], Path]:
-    """preload_check, and beside it the library that it loads."""
-
-    folder = tmp_path_factory.mktemp
-    return functools.cache(lambda arch: preload_check(arch, folder("preload_check")))
 
 
 # --- The library ----------------------------------------------------------------------------------
@@ -277,6 +264,33 @@ def test_a_program_may_have_it_in_libc_s_place(tmp_path, library, arch, case):
     for cpu in arch.cpus[:2]:
         for situation in SITUATIONS[:-1]:
             output_of(*arch.on(cpu), program, situation)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+@each(emulated=False)
+def test_sanitizers_keep_their_own_memcpy(tmp_path, library, arch, compiler, sanitizer):
+    need(compiler)
+    routine, how = routine_of(library(arch, "tuned")), (compiler, f"-fsanitize={sanitizer}")
+    defined = {*symbols(replacing(routine, tmp_path / "replace_libc.o", *how))}
+    assert "asterope_memcpy" in defined
+    assert not NAMES["tuned"] & defined
+
+
+@pytest.mark.slow
+@each(emulated=False)
+def test_a_static_program_of_musl_has_the_tuned_functions_too(tmp_path, library, arch):
+    need("musl-gcc")
+    routine, program = routine_of(library(arch, "tuned")), tmp_path / "overlap"
+    linked = replacing(routine, tmp_path / "replace_libc.o", "musl-gcc", "-O2")
+    source = CHECKERS / "replace_libc" / "overlap.c"
+    output_of("musl-gcc", "-O2", "-static", source, linked, "-o", program)
+    assert output_of(program) == "right\n"
+    defined = symbols(program)
+    assert defined["memcpy"] == defined["asterope_memmove"]
+    assert defined["memset"] == defined["asterope_memset"]
+    assert not [name for name in defined if name.endswith("_chk")]
 
 
 # --- A real program -------------------------------------------------------------------------------

@@ -323,6 +323,17 @@ def fortified_check(arch: Architecture, folder: Path) -> Path:
     return arch.program(folder, "preload_check", *flags)
 
 
+def once(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A fixture of a module: what this makes of an architecture and a folder, and more, once."""
+
+    @pytest.fixture(scope="module")
+    def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+        folder = tmp_path_factory.mktemp
+        return functools.cache(lambda arch, *more: make(arch, folder(arch.name), *more))
+
+    return made
+
+
 # What a test that renders many routines makes of each: its prefix, and the sizes at which its code
 # changes.
 Routines = Mapping[Path, Sequence[int]]
