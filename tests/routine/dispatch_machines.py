@@ -225,14 +225,14 @@ def cpu_line(
     *identity: Any,
     features: Iterable[str] = (),
     saved: int = ALL_SAVED,
-    readable: int = READABLE,
     **told: int,
 ) -> str:
-    """A CPU as nearest_check reads it; `told` replaces registers of x86-64."""
+    """A CPU as nearest_check reads it; `told` replaces registers of x86-64, and without `saved` one
+    of AArch64 may not be asked which it is."""
     if arch is X86_64:
         return told_x86_64(*identity, features=features, saved=saved, **told)
     vendor, _, model, stepping = identity
-    caps = [readable, 0]
+    caps = [READABLE if saved else 0, 0]
     for feature in {*features} & HWCAP_BITS.keys():
         word, bit = HWCAP_BITS[feature]
         caps[word] |= 1 << bit

@@ -76,6 +76,7 @@ NEAREST = {
         "the vendor's other one": (("0x46", 8, 3, 0), SVE, "a64fx"),
         "a vendor whose second digit differs": (("0x42", 8, 0xD40, 0x11), [], "any.plain"),
         "another vendor with SVE": (("0x48", 8, 0xD40, 0x11), SVE, "neoverse-v1"),
+        "what may not be asked": (("0x41", 8, 0xD40, 0x11), ["zva64"], "any.plain", 0),
         "the last one of two digits": (("0xc0", 8, 0xAC3, 0), ["atomics"], "neoverse-n1"),
     },
 }
@@ -86,12 +87,6 @@ def test_the_nearest_profile_is_chosen(nearest_check, arch, case):
     identity, features, expected, *saved = case
     cpu = cpu_line(arch, *identity, features=features, saved=(*saved, ALL_SAVED)[0])
     assert nearest(arch, nearest_check(arch), cpu)[0][0] == expected
-
-
-@each(lambda arch: [] if arch is X86_64 else [0])
-def test_a_cpu_that_may_not_be_asked_is_like_no_machine_s(nearest_check, arch, case):
-    cpu = cpu_line(arch, "0x41", 8, 0xD40, 0x11, features=["zva64"], readable=0)
-    assert nearest(arch, nearest_check(arch), cpu)[0][0] not in ("neoverse-v1", "a64fx")
 
 
 @each()

@@ -12,7 +12,6 @@ import mmap
 import re
 import resource
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from asterope.spaces.probes import PROBES, Probe, SensingCopy
 from copy_programs import (
     FUNCTIONS,
     assert_right,
+    change,
     copies_taken,
     cpu_features,
     need,
@@ -127,38 +127,33 @@ __attribute__((constructor)) static void tell(void)
 FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
 
 
+def apart(ticks: int) -> dict[str, str]:
+    """The change that puts two readings of the counter so far apart."""
+    compared = "if (to - from < least)"
+    return {compared: f"to = from + {ticks};\n        {compared}"}
+
+
 def with_counter(
     arch: Architecture, routine: Path, clock: str = "", hertz: int = 1_000_000_000, ticks: int = 20
 ) -> Path:
     """The routine with time stamps of a RING, if it is given. On AArch64 it also finds a counter
     that runs so fast, with readings so many ticks apart: the emulator's runs too slow for any
     probe."""
-    text = routine.read_text(encoding="ascii")
     if arch is AARCH64:
-        compared = "if (to - from < least)"
-        assert text.count(FREQUENCY) == text.count(compared) == 1
-        text = text.replace(FREQUENCY, f"frequency = {hertz};")
-        text = text.replace(compared, f"to = from + {ticks};\n        {compared}")
+        change(routine, {FREQUENCY: f"frequency = {hertz};", **apart(ticks)})
     if clock:
-        text = with_clock(arch, text, "routine_clock") + clock
-    routine.write_text(text, encoding="ascii")
+        text = routine.read_text(encoding="ascii")
+        routine.write_text(with_clock(arch, text, "routine_clock") + clock, encoding="ascii")
     return routine
 
 
-def pipelines_taken(
-    arch: Architecture,
-    program: Path,
-    sizes: Sequence[int] = (4000, 4097, 16384, 16385, 65536),
-    **variables: object,
-) -> list[str]:
-    """The pipelines that go on at these sizes, by default those of the intervals, behind the
-    probes."""
-    taken = []
-    for function in FUNCTIONS:
-        command = (program, "--past-sensing", f"asterope_{function}", 65536, *sizes)
-        taken.append(output_of(*arch.on(**variables), *command).split())
-    assert taken[0] == taken[1] == taken[2]
-    return [name.replace("asterope_copy_", "") for name in taken[0]]
+def pipelines_taken(arch: Architecture, program: Path, **variables: object) -> list[str]:
+    """Those that go on behind the probes, at sizes of each of the intervals."""
+    sizes = (4000, 4097, 16384, 16385, 65536)
+    words = [word for name in FUNCTIONS for word in (f"asterope_{name}", 65536, *sizes)]
+    taken = output_of(*arch.on(**variables), program, "--past-sensing", *words).split()
+    assert taken == 3 * taken[:5]
+    return [name.replace("asterope_copy_", "") for name in taken[:5]]
 
 
 def sensed(arch: Architecture) -> list[str]:
@@ -265,9 +260,7 @@ def test_a_process_that_must_not_read_the_counter_copies_right_without(tmp_path,
         pytest.skip("this system cannot forbid to read the time stamp counter")
     assert done.returncode == 0
     # Were it not looked at, the process would die:
-    text = routine.read_text(encoding="ascii")
-    assert text.count(LOOK) == 1
-    routine.write_text(text.replace(LOOK, ""), encoding="ascii")
+    change(routine, {LOOK: ""})
     assert run(sys.executable, "-c", FORBIDDEN, library_of(tmp_path, routine)).returncode < 0
 
 
@@ -275,10 +268,12 @@ def test_a_process_that_must_not_read_the_counter_copies_right_without(tmp_path,
 def test_a_process_that_may_not_read_the_counter_does_not(tmp_path, arch, case):
     """As the kernel answers prctl; the emulator's always allows it."""
     routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(PROBES[1], arch))
-    text = with_counter(arch, routine, STEADY).read_text(encoding="ascii")
-    assert text.count(LOOK) == 1
+    with_counter(arch, routine, STEADY)
+    look = LOOK
     for result, mode, expected in ((0, 2, unsensed), (0, 1, sensed), (-22, 2, sensed)):
-        routine.write_text(text.replace(LOOK, f"result = {result}; mode = {mode}; {LOOK}"))
+        told = f"result = {result}; mode = {mode}; {LOOK}"
+        change(routine, {look: told})
+        look = told
         taken = pipelines_taken(arch, build_dispatch_check(arch, routine))
         assert taken == expected(arch), (result, mode)
 
@@ -309,10 +304,7 @@ def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, arch, case
     if arch is X86_64:
         if expected is sensed:
             need_counter(arch)
-        text, compared = routine.read_text(encoding="ascii"), "if (to - from < least)"
-        assert text.count(compared) == 1
-        text = text.replace(compared, f"to = from + {ticks};\n        {compared}")
-        routine.write_text(text, encoding="ascii")
+        change(routine, apart(ticks))
         cpu = told_x86_64("", 6, 0, 0, extended7_d=says[0], most_extended=says[1])
         taken = pipelines_taken(arch, build_on_told_cpu(routine), FAKE_CPU=cpu)
     else:

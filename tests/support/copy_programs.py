@@ -272,6 +272,15 @@ def render(
     return folder / f"{prefix}_memcpy.c"
 
 
+def change(path: Path, changes: Mapping[str, str]) -> None:
+    """Replaces in a routine what must stand there once."""
+    text = path.read_text(encoding="ascii")
+    for before, after in changes.items():
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    path.write_text(text, encoding="ascii")
+
+
 # A function with its prefix, how far the destination is ahead, sizes, and where the source begins.
 Question = tuple[Any, ...]
 

@@ -7,31 +7,22 @@ from pathlib import Path
 
 import pytest
 from architectures import AARCH64
-from asterope.spaces.aarch64.pipelines import Tuple
 from asterope.spaces.probes import PROBES, SensingCopy
-from copy_programs import STRICT_C, Aliased, Memset, need, output_of, render, run
+from copy_programs import STRICT_C, need, output_of, render, run
 from disassembly import disassemble
+from routine_examples import everything
 
 pytestmark = AARCH64.marks(slow=True)
 
 PROTECTED = "-mbranch-protection=standard"
-SVE = Tuple("SVE", "T", "T", "L1KEEP", 2, 4)
 
 
 @pytest.fixture(scope="module")
 def routine(tmp_path_factory) -> Path:
     """One with every kind of function: each may be jumped to by a pointer or by another one."""
-    probe = SensingCopy(PROBES[0], 10, SVE, AARCH64.plain, None)
-    return render(
-        [(4096, AARCH64.plain), (1 << 16, SVE), (1 << 20, AARCH64.plain)],
-        tmp_path_factory.mktemp("protected"),
-        aliased=Aliased(600, 4096, AARCH64.moves[0]),
-        sensing={1 << 16: probe},
-        intents={"hot": [(1 << 20, SVE)]},
-        memset=Memset(
-            [(1 << 20, AARCH64.set_pipelines.Tuple("SVE", "NT"))], AARCH64.small_set["sve Q up 256"]
-        ),
-    )
+    probe = SensingCopy(PROBES[0], 10, AARCH64.plain, AARCH64.plain, None)
+    folder = tmp_path_factory.mktemp("protected")
+    return render(folder=folder, **everything(AARCH64), sensing={16384: probe})
 
 
 @pytest.fixture(scope="module", params=[AARCH64.gcc, AARCH64.clang], ids=lambda c: c[0])
