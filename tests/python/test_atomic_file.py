@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import stat
-import subprocess
-import sys
 import threading
 
 import pytest
 from asterope import atomic_file
 from asterope.atomic_file import write_files
-from command_errors import make_device
-from conftest import REPOSITORY
+from asterope.command_line import run
+from command_errors import finished, make_device, python_settings
 
 
 def test_a_link_to_a_device_is_followed(tmp_path):
@@ -69,30 +68,19 @@ def test_a_loop_of_links_is_refused(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
 
 
-def as_program(code: str, **settings: object) -> subprocess.CompletedProcess:
-    imports = "import os, signal\nfrom pathlib import Path\nfrom asterope import atomic_file\n"
-    return subprocess.run(
-        [sys.executable, "-c", imports + code],
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "scripts")},
-        check=False,
-        **settings,
-    )
-
-
 @pytest.mark.parametrize("name", ["/dev/stdout", "/proc/self/fd/1"])
-@pytest.mark.parametrize("into", ["pipe", "file"])
+@pytest.mark.parametrize("into", [">file", "| cat >file"])
 def test_standard_output_is_written_wherever_it_leads(tmp_path, name, into):
     folder, _, last = name.rpartition("/")
-    code = f"""print("before", flush=True)
-atomic_file.write_files(Path({folder!r}), {{{last!r}: "text\\n"}})
+    code = f"""from pathlib import Path
+from asterope.atomic_file import write_files
+print("before", flush=True)
+write_files(Path({folder!r}), {{{last!r}: "text\\n"}})
 print("after")"""
-    if into == "pipe":
-        assert as_program(code, stdout=subprocess.PIPE).stdout == b"before\ntext\nafter\n"
-    else:
-        with open(tmp_path / "file", "wb") as file:
-            as_program(code, stdout=file)
-        assert (tmp_path / "file").read_bytes() == b"before\ntext\nafter\n"
-        assert os.listdir(tmp_path) == ["file"]
+    its = python_settings(tmp_path, "-c", code)
+    finished({**its, "args": ["sh", "-c", f"{shlex.join(its['args'])} {into}"]})
+    assert (tmp_path / "file").read_text() == "before\ntext\nafter\n"
+    assert sorted(os.listdir(tmp_path)) == ["file", "tmp"]
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
@@ -119,30 +107,27 @@ def test_the_file_of_a_living_process_is_left_alone(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["file"]
 
 
-# In the middle of writing, something happens to the process.
-MEANWHILE = """
-from asterope.command_line import run
-fsync = os.fsync
-def meanwhile(descriptor):
-    os.kill(os.getpid(), {number})
-    fsync(descriptor)
-atomic_file.os.fsync = meanwhile
-written = lambda: atomic_file.write_files(Path({folder!r}), {{"a": "1", "b": "2"}})
-raise SystemExit(run("name", written))
-"""
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_while_writing_comes_when_all_is_written(tmp_path, number):
-    code = MEANWHILE.format(number=int(number), folder=str(tmp_path))
-    done = as_program(code, stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr) == (130, b"name: interrupted\n")
+def test_a_signal_while_writing_comes_when_all_is_written(tmp_path, monkeypatch, capsys, number):
+    fsync = os.fsync
+
+    def meanwhile(descriptor: int) -> None:
+        signal.raise_signal(number)
+        fsync(descriptor)
+
+    monkeypatch.setattr(atomic_file.os, "fsync", meanwhile)
+    assert run("name", lambda: write_files(tmp_path, {"a": "1", "b": "2"})) == 130
+    assert capsys.readouterr().err == "name: interrupted\n"
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
 
 
 def test_a_kill_while_writing_leaves_nothing_behind_after_the_next_run(tmp_path):
-    code = MEANWHILE.format(number=int(signal.SIGKILL), folder=str(tmp_path))
-    assert as_program(code).returncode == -signal.SIGKILL
+    child = os.fork()
+    if child == 0:
+        atomic_file.os.fsync = lambda _: signal.raise_signal(signal.SIGKILL)
+        write_files(tmp_path, {"a": "1"})
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert len(os.listdir(tmp_path)) == 1
     write_files(tmp_path, {"a": "2"})
     assert os.listdir(tmp_path) == ["a"]
