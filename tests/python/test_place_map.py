@@ -11,13 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import jsonschema
 import pytest
 from asterope.faults import BadInput
-from asterope.place_map import SCHEMA_FILE, MappedPlace, as_c, least_of, read_places, text_of
+from asterope.place_map import MappedPlace, as_c, least_of, read_places, text_of
 from asterope.prove.trial import mapping
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
 from asterope.prove.trial.findings import findings
+from command_errors import read_json
 from generate_command import assert_old, command, only_line
 from profile_samples import good_profile
 
@@ -43,9 +43,7 @@ def written(tmp_path: Path) -> Callable[[object], Path]:
 
 
 def test_what_is_written_is_read_and_is_as_the_schema_says(written) -> None:
-    schema = json.loads(SCHEMA_FILE.read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(raw(), schema)
+    read_json(written(raw()), "places")
     assert read_places(written(raw()), ENTRIES) == PLACES
 
 

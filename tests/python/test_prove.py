@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
 from asterope.faults import Failure
 from asterope.program import find_program
@@ -17,14 +16,13 @@ from asterope.prove.copies import LIBC, LIBC_AGAIN, Copy
 from asterope.prove.metric import parse_metric
 from asterope.prove.processes import Run
 from asterope.prove.runners import Commands
+from command_errors import read_json
 from prove_command import REGEX, SAY, only_error, rows_of
 
 # --- Commands -------------------------------------------------------------------------------------
 
 
-def test_each_copy_has_its_verdict_and_the_json_every_run(
-    prove, libraries: Path, repository: Path, tmp_path: Path
-) -> None:
+def test_each_copy_has_its_verdict_and_the_json_every_run(prove, libraries, tmp_path) -> None:
     """No run has the preload of the caller."""
     file = tmp_path / "prove.json"
     asked = ("--metric", REGEX, "--json", file, "--", "sh", "-c", SAY)
@@ -41,10 +39,7 @@ def test_each_copy_has_its_verdict_and_the_json_every_run(
     assert re.search(r"^120 +0.833  \(0.833..0.833\) .* slower: 16.7 % \(", rows["slow"])
     assert "the same within 0.0 %" in rows["like"]
 
-    found = json.loads(file.read_text())
-    schema = json.loads((repository / "scripts/asterope/prove.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(found, schema)
+    found = read_json(file, "prove")
     assert (found["rounds"], found["stopped_by"], len(found["blocks"])) == (6, "until", 6)
     truth = {LIBC: 100, LIBC_AGAIN: 100, "fast": 50, "slow": 120, "like": 100}
     for block in found["blocks"]:

@@ -14,11 +14,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import jsonschema
 import pytest
 from asterope.faults import BadInput
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
-from command_errors import finished, python_settings
+from command_errors import finished, python_settings, read_json
 from copy_programs import output_of
 from profile_samples import good_profile, of, plain_profile
 from prove_command import PROVE, interrupted_output, only_error
@@ -44,7 +43,7 @@ def prove(settings) -> Callable[..., subprocess.CompletedProcess]:
     return lambda *arguments, **more: finished(settings(*arguments, **more))
 
 
-def test_a_slower_routine_is_advised_against(prove, program, repository, tmp_path: Path) -> None:
+def test_a_slower_routine_is_advised_against(prove, program: Path, tmp_path: Path) -> None:
     """And the place that wants another way is written."""
     file, mapping = tmp_path / "trial.json", tmp_path / "places.json"
     asked = ("--time", "20s", "--json", file, "--write", mapping)
@@ -54,10 +53,7 @@ def test_a_slower_routine_is_advised_against(prove, program, repository, tmp_pat
     assert lines[0].startswith("With the routine this program runs ")
     assert "% slower (" in lines[0] and lines[0].endswith("; it is slower than libc at 1 place.")
     assert "program main (memcpy)" in done.stdout and "8KiB.." in done.stdout
-    found = json.loads(file.read_text())
-    schema = json.loads((repository / "scripts/asterope/trial.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(found, schema)
+    found = read_json(file, "trial")
     (place,) = found["places"]
     assert (place["module"], place["caller"]) == (str(program), "main")
     assert found["gain"]["high"] < 0 and place["ratios"]["routine"]["high"] < 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pty
 import re
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import asterope
+import jsonschema
 import pytest
 
 SCRIPTS = str(Path(asterope.__file__).parents[1])
@@ -53,6 +55,15 @@ def finished(settings: dict[str, Any], timeout: float = 300) -> subprocess.Compl
     done = subprocess.run(**settings, timeout=timeout)
     assert list((settings["cwd"] / "tmp").iterdir()) == []
     return done
+
+
+def read_json(path: Path, schema: str) -> dict[str, Any]:
+    """What a command wrote, which must be as its schema says."""
+    found = json.loads(path.read_text())
+    described = json.loads(Path(SCRIPTS, "asterope", f"{schema}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(described)
+    jsonschema.validate(found, described)
+    return found
 
 
 def without_warnings(text: str) -> str:

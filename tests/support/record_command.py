@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from asterope.record import __file__ as RECORD
-from command_errors import finished, python_settings
+from command_errors import finished, python_settings, read_json
 from copy_programs import need_way, output_of
 
 COPIES = 20_000
@@ -79,12 +77,7 @@ def start(settings) -> Iterator[Callable[..., subprocess.Popen]]:
         yield run
 
 
-def read_recording(path: Path) -> dict[str, Any]:
-    """As its schema says."""
-    recording = json.loads(path.read_text())
-    schema = Path(RECORD).parents[1] / "recording.schema.json"
-    jsonschema.validate(recording, json.loads(schema.read_text()))
-    return recording
+read_recording = partial(read_json, schema="recording")
 
 
 def finish(process: subprocess.Popen) -> tuple[int, str]:
