@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from asterope.program import CannotPreload, find_program
-from copy_programs import need_way, output_of
+from copy_programs import compiled, need_way
 
 
 def script(path: Path, first_line: str) -> Path:
@@ -72,10 +72,7 @@ def test_what_env_runs_is_looked_at_too(tmp_path):
 
 def program_of(folder: Path, *flags: str) -> Path:
     need_way(folder, "cc", *flags)
-    source = folder / "program.c"
-    source.write_text("int main(void) { return 0; }\n")
-    output_of("cc", *flags, source, "-o", folder / "program")
-    return folder / "program"
+    return compiled(folder / "program", "int main(void) { return 0; }\n", *flags)
 
 
 def test_a_program_of_another_libc_is_refused(tmp_path):

@@ -129,12 +129,17 @@ def exported(library: Path, nm: str = "nm") -> set[str]:
     return {*symbols(library, "-D", nm=nm)}
 
 
-def shared_library(path: Path, text: str) -> Path:
-    """Compiles C, with copies that stay as they are written."""
+def compiled(path: Path, text: str, *flags: object) -> Path:
+    """Compiles C, which is kept beside it."""
     source = path.with_suffix(".c")
     source.write_text(text, encoding="ascii")
-    output_of("cc", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", path, source)
+    output_of("cc", *flags, source, "-o", path)
     return path
+
+
+def shared_library(path: Path, text: str) -> Path:
+    """With copies that stay as they are written."""
+    return compiled(path, text, "-O1", "-fno-builtin", "-shared", "-fPIC")
 
 
 # Copies of others, for shared_library: a right one, and some that commands must refuse.

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from copy_programs import compiled
 
 QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --threads 1 --quiet"
 
@@ -55,10 +56,7 @@ int main(void)
 
 def assert_dispatches(routine: Path, folder: Path) -> None:
     """On the machine of the profile `here`, the routine takes that or what the environment says."""
-    source, program = folder / "copies.c", folder / "copies"
-    source.write_text(PROGRAM)
-    command = ["cc", "-I", routine, source, routine / "asterope_memcpy.c", "-o", program]
-    subprocess.run(command, check=True)
+    program = compiled(folder / "copies", PROGRAM, "-I", routine, routine / "asterope_memcpy.c")
     for environment, chosen in (({}, "here"), ({"ASTEROPE_PROFILE": "fallback"}, "fallback")):
         done = subprocess.run([program], env=environment, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, f"right by {chosen}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from command_errors import finished, interrupted, only_error_of, python_settings
-from copy_programs import output_of, shared_library
+from copy_programs import compiled, shared_library
 
 REGEX = r"took ([0-9.]+)"
 # What the fake programs take under libc and under the libraries, by the libraries' names.
@@ -57,12 +57,8 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, spin in (("slow", 1500), ("like", 0)):
         shared_library(folder / f"{name}.so", ROUTINE.replace("SPIN", str(spin)))
     (folder / "text.so").write_text("no library\n")
-    for name, text, *flags in (
-        ("program", PROGRAM, "-O2", "-fno-builtin", "-Wl,--build-id"),
-        ("static", STATIC, "-static"),
-    ):
-        (folder / f"{name}.c").write_text(text)
-        output_of("cc", *flags, folder / f"{name}.c", "-o", folder / name)
+    compiled(folder / "program", PROGRAM, "-O2", "-fno-builtin", "-Wl,--build-id")
+    compiled(folder / "static", STATIC, "-static")
     return folder
 
 

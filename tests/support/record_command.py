@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from command_errors import finished, python_settings, read_json
-from copy_programs import need_way, output_of
+from copy_programs import compiled, need_way
 
 COPIES = 20_000
 
@@ -38,9 +38,7 @@ int main(int count, char **words)
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("program")
     need_way(folder, "cc")
-    (folder / "program.c").write_text(PROGRAM)
-    output_of("cc", "-O1", folder / "program.c", "-o", folder / "program")
-    return folder / "program"
+    return compiled(folder / "program", PROGRAM, "-O1")
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from asterope.record.descendants import Descendants
 from command_errors import SCRIPTS, finished, only_error_of, wait_until
-from copy_programs import need, need_way, output_of
-from record_command import COPIES, finish, read_recording
+from copy_programs import compiled, need, need_way
+from record_command import COPIES, PROGRAM, finish, read_recording
 
 only_error = partial(only_error_of, "asterope-record")
 
@@ -206,8 +206,7 @@ def test_what_a_killed_recorder_leaves_the_next_one_removes(start, program, tmp_
 def static(program: Path) -> Path:
     """The program, linked statically."""
     need_way(program.parent, "cc", "-static")
-    output_of("cc", "-static", program.parent / "program.c", "-o", program.with_name("static"))
-    return program.with_name("static")
+    return compiled(program.with_name("static"), PROGRAM, "-static")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from copy_programs import need_way, output_of
+from copy_programs import compiled, need_way
 from record_command import read_recording
 
 # Works for a while, in itself or in a child, without its environment or with it. HOW
@@ -63,9 +63,7 @@ SAYS = {
 @pytest.mark.parametrize("how", SAYS)
 def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> None:
     need_way(tmp_path, "cc")
-    (tmp_path / "launcher.c").write_text(LAUNCHER)
-    output_of("cc", "-O1", "-w", tmp_path / "launcher.c", "-o", tmp_path / "launcher")
-    done = record("--", tmp_path / "launcher", how)
+    done = record("--", compiled(tmp_path / "launcher", LAUNCHER, "-O1", "-w"), how)
     said = " ".join(done.stderr.split())
     assert done.returncode == 0 and SAYS[how] in said, done
     assert ("Next: record again" in said) != ("Not worth it" in said) == (how == "works"), said
