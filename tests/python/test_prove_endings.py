@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shlex
 import signal
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from asterope.prove.copies import LIBC
-from command_errors import alive, assert_gone, wait_until
+from command_errors import alive, assert_gone, on_terminal, wait_until
 from prove_command import REGEX, SAY, interrupted_output, only_error, rows_of
 
 # --- Interrupts and terminals ---------------------------------------------------------------------
@@ -85,17 +84,14 @@ def test_what_left_the_group_of_a_run_ends_with_the_run(prove, tmp_path: Path) -
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
-def test_progress_is_shown_on_a_terminal_only(command) -> None:
-    ours, its_own = pty.openpty()
-    settings = command("--rounds", "8", "--metric", REGEX, "--", "sh", "-c", SAY)
-    done = subprocess.run(**{**settings, "stderr": its_own}, timeout=120)
-    os.close(its_own)
-    said = os.read(ours, 1 << 16).decode()
-    os.close(ours)
-    assert "first run 1 of 3, which is not counted: libc" in said
+def test_progress_is_shown_on_a_terminal_only(command, tmp_path: Path) -> None:
+    its = command("--rounds", "8", "--metric", REGEX, "--", "sh", "-c", SAY)
+    line = f"{shlex.join(its['args'])} >out"
+    code, said = on_terminal(["/bin/sh", "-c", line], cwd=tmp_path, env=its["env"])
+    assert code == 0 and "first run 1 of 3, which is not counted: libc" in said
     assert re.search(r"round 7, known to 0\.0 %, about \d+ s left", said)
     assert said.endswith("\r\033[K")
-    assert "round 7" not in done.stdout
+    assert "round 7" not in (tmp_path / "out").read_text()
 
 
 # --- Servers --------------------------------------------------------------------------------------

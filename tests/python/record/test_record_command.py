@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import pty
 import shlex
 import shutil
 import signal
@@ -16,7 +14,7 @@ from typing import Any
 
 import pytest
 from asterope.record.descendants import Descendants
-from command_errors import SCRIPTS, finished, only_error_of, wait_until
+from command_errors import SCRIPTS, finished, on_terminal, only_error_of, wait_until
 from copy_programs import compiled, need, need_way
 from record_command import COPIES, PROGRAM, finish, read_recording
 
@@ -135,22 +133,14 @@ def test_a_signal_for_it_alone_is_sent_on(start, program, tmp_path) -> None:
 
 
 def test_ctrl_c_reaches_the_program_and_the_recording_is_written(settings, program, tmp_path):
-    pid, terminal = pty.fork()
-    if pid == 0:
-        its = settings("--", program, "wait")
-        os.chdir(tmp_path)
-        os.execve(its["args"][0], its["args"], its["env"])
-    seen = b""
-    while b"copied" not in seen:
-        seen += os.read(terminal, 1000)
-    os.write(terminal, b"\x03")
-    with contextlib.suppress(OSError):  # how a terminal ends
-        while part := os.read(terminal, 1000):
-            seen += part
-    _, status = os.waitpid(pid, 0)
-    os.close(terminal)
-    assert os.waitstatus_to_exitcode(status) == 1
-    assert b"killed by SIGINT" in seen
+    its = settings("--", program, "wait")
+
+    def interrupt(shown: str, terminal: int) -> None:
+        if shown.endswith("copied\r\n"):
+            os.write(terminal, b"\x03")
+
+    code, shown = on_terminal(its["args"], interrupt, its["cwd"], its["env"])
+    assert code == 1 and "killed by SIGINT" in shown
     assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
 
 
