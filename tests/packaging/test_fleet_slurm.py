@@ -43,12 +43,9 @@ class Fleet:
     cluster: Cluster
 
     def configure(self, **settings: str) -> None:
-        """Replaces variables of fleet.conf; each must be there."""
-        path = self.folder / "fleet.conf"
-        for name, value in settings.items():
-            line = re.compile(rf"^{name}=(\([^)]*\)|[^\n]*)$", re.M)
-            (found,) = line.finditer(text := path.read_text())
-            path.write_text(f"{text[: found.start()]}{name}={value}{text[found.end() :]}")
+        """Sets variables of fleet.conf anew."""
+        with (self.folder / "fleet.conf").open("a") as file:
+            file.writelines(f"{name}={value}\n" for name, value in settings.items())
 
     def submit(self) -> subprocess.CompletedProcess:
         return self.cluster.run(self.folder / "submit.sh")
