@@ -161,9 +161,12 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
         if (chosen.size() < places && !contains(chosen, entrant)) chosen.push_back(entrant);
     };
     if (standard.whole()) add(*standard.whole(), most);
-    for (const Entrant one : covering) {
-        for (const Entrant like : standard.like(space[static_cast<std::size_t>(one)])) {
-            add(like, most * 2 / 3);
+    for (const bool prefetching : {false, true}) {
+        for (const Entrant one : covering) {
+            for (const Entrant like : standard.like(space[static_cast<std::size_t>(one)])) {
+                const bool prefetches = space[static_cast<std::size_t>(like)].prefetches();
+                if (prefetches == prefetching) add(like, most * 2 / 3);
+            }
         }
     }
     for (const Entrant one : covering) add(one, most);

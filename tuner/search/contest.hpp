@@ -39,9 +39,10 @@ class StandardPipelines {
 
 /// Which pipelines take part, at most `most`: `plain` first, where it is none of kLibc, and the
 /// whole one, lest a routine lose to libc's own way where no other is as good; then the standard
-/// ones that are like those that cover most, for about two thirds of the places; then these. Of
-/// what counts at a size (each objective, and what of the first one a probe could tell apart, see
-/// Locality) a pipeline covers what it was about the best for.
+/// ones with the registers of those that cover most, for about two thirds of the places, those that
+/// prefetch nothing first; then these. Of what counts at a size (each objective, and what of the
+/// first one a probe could tell apart, see Locality) a pipeline covers what it was about the best
+/// for.
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const std::vector<Weights>& objectives,
                                         const std::vector<Candidate>& space,

@@ -51,7 +51,7 @@ Rigor standard() {
             .huge = kHugeCopy,
             .last_cut_times_all = true,
             .probe_readings = 30,
-            .contestants = 14,
+            .contestants = 16,
             .contest_rounds = 15,
             .exam_rounds = 5,
             .exams = 3,

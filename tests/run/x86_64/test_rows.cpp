@@ -57,6 +57,16 @@ MadeUpFactor lost_between(std::size_t limit, double next = 0.6) {
     };
 }
 
+/// The first routine loses at a size that its small copy takes, the next one nowhere.
+double lost_small(const std::string& name, std::size_t size, Workload) {
+    if (name == "routine 1" && size == 128) return 1.5;
+    return name.starts_with("routine ") || name == kSmaller ? 0.6 : 0;
+}
+/// The next one loses there, too.
+double lost_small_again(const std::string& name, std::size_t size, Workload workload) {
+    return lost_small(name == "routine 2" ? "routine 1" : name, size, workload);
+}
+
 /// Copies that sense take as long as the pipeline that they go on with, and 2 ns more.
 Truth sensing(const Truth& truth) {
     return [truth](const std::string& name, std::size_t size, Workload workload) {
@@ -190,4 +200,20 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
     EXPECT_EQ(end_of_first(lost_between(16384)), 23170u);
     EXPECT_EQ(end_of_first(lost_between(30000)), 16384u);
     EXPECT_LT(end_of_first(lost_between(16384, 1.8)), 23170u) << "it was no better";
+}
+
+TEST_F(RowsOf, a_routine_stay_where_the_exam_exchanges_a_small_copy_that_loses_at_one_size) {
+    request_.options.of(Operation::copy)
+        .sizes.insert(request_.options.of(Operation::copy).sizes.begin(), 128);
+    const Profile unexamined = run(lost_small), exchanged = run(lost_small, 1, true),
+                  kept = run(lost_small_again, 1, true);
+    const auto small_of = [](const Profile& profile) {
+        return name_of(profile.of(ChoiceKind::small).front()->copy);
+    };
+    EXPECT_NE(small_of(exchanged), small_of(unexamined));
+    EXPECT_EQ(small_of(kept), small_of(unexamined)) << "the next one was no better";
+    for (const Profile* one : {&exchanged, &kept}) {
+        EXPECT_EQ(rows_of(one->of(ChoiceKind::pipelines)),
+                  rows_of(unexamined.of(ChoiceKind::pipelines)));
+    }
 }
