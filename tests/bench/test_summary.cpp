@@ -86,7 +86,7 @@ TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     for (const char* part : {"in 2 of 4 (50.0 %) cells", "sizes          1 of 3 (33.3 %)",
                              "mix            1 of 1 (100.0 %)",
                              "worst ratio to glibc: 0.80 (0.79..0.81) in sizes hot 4 KiB."}) {
-        EXPECT_TRUE(mentions(text, part));
+        EXPECT_TRUE(mentions(text, part)) << part;
     }
     const std::size_t first = text.find("other by 2.00"), second = text.find("other by 1.50");
     ASSERT_NE(first, text.npos) << text;

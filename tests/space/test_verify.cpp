@@ -70,7 +70,7 @@ TEST(Verify, names_what_is_wrong_and_where_the_buffers_lay) {
         {good, spoiled<[](Asked a) { // a line in the wrong place
              if (1024 < a.bytes) std::memcpy(a.to + 512, a.from + 512 + 64, 64);
          }>,
-         "wrong byte 51"},
+         "wrong byte 512 of 1025 "},
         {good, one_byte_too_far, "stray write at byte 128 of 128 "},
         {good, spoiled<[](Asked a) { a.to[-1] = 0; }>, "stray write at byte -1 of 128 "},
         {good, returns_the_source, "wrong return value"},
@@ -92,8 +92,8 @@ TEST(Verify, names_what_is_wrong_and_where_the_buffers_lay) {
         asterope_variant of_right = variant(right), broken = variant(fault);
         if (right == good_set) of_right.space = broken.space = &asterope_sets;
         const auto verified = [](const std::vector<Candidate>& space) { return verify(space); };
-        EXPECT_TRUE(mentions(
-            reason_beside(Candidate{&of_right, 0}, Candidate{&broken, 0}, verified), reason));
+        const Candidate before{&of_right, 0}, fault_between{&broken, 0};
+        EXPECT_TRUE(mentions(reason_beside(before, fault_between, verified), reason)) << reason;
     }
 }
 
@@ -284,7 +284,7 @@ TEST(Verify, finds_what_other_kinds_do_wrong_in_one_direction_at_one_size_or_bey
         const auto verified = [&kind = kind](const std::vector<const asterope_copy*>& copies) {
             return verify(kind.table, copies, kind.pipeline);
         };
-        EXPECT_TRUE(mentions(reason_beside(&kind.right, &fault, verified), reason));
+        EXPECT_TRUE(mentions(reason_beside(&kind.right, &fault, verified), reason)) << reason;
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "space/spoiled_copies.hpp"
 #include "support/unit_test.hpp"
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
@@ -14,9 +15,7 @@ namespace {
 constexpr std::size_t kFile = 1 << 20;
 constexpr std::size_t kBlock = 4 << 10;
 
-void* forgetful_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    return std::memcpy(destination, source, bytes - 1);
-}
+constexpr CopyFunction wrong_copy = spoiled<[](Asked a) { a.to[a.bytes - 1] ^= 1; }>;
 
 } // namespace
 
@@ -98,7 +97,7 @@ TEST(SequentialReader, a_wrong_copy_is_noticed_by_whoever_looks) {
         CachedFile file(kFile, kBlock);
         SequentialReader reader(file, kBlock, 5);
         EXPECT_TRUE(
-            mentions(refusal_of<Failure>([&] { reader.run(forgetful_copy, 8, consume, !consume); }),
+            mentions(refusal_of<Failure>([&] { reader.run(wrong_copy, 8, consume, !consume); }),
                      "a copy is wrong"));
     }
 }

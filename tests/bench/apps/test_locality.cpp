@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "bench/bench_run.hpp"
+#include "space/spoiled_copies.hpp"
 #include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
@@ -34,11 +35,10 @@ void* counting_copy(void* destination, const void* source, std::size_t bytes, st
     return std::memcpy(destination, source, bytes);
 }
 
-/// Forgets the last byte, once in a while.
-void* bad_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    static int calls = 0;
-    return std::memcpy(destination, source, bytes - (++calls % 50 == 0));
-}
+/// Spoils the last byte, once in a while.
+int bad_calls = 0;
+constexpr CopyFunction bad_copy =
+    spoiled<[](Asked a) { a.to[a.bytes - 1] ^= ++bad_calls % 50 == 0; }>;
 
 /// systemSize, numSubsystems, elemsPerSubsys, elemSize, churnCount, accessCount, repCount
 const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3},

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "machine/affinity.hpp"
+#include "space/spoiled_copies.hpp"
 #include "support/unit_test.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
@@ -13,31 +14,11 @@ namespace {
 
 constexpr std::size_t kMessage = 64 << 10;
 
-template <auto copy> void* as_copy(void* to, const void* from, std::size_t bytes, std::size_t) {
-    copy(static_cast<char*>(to), static_cast<const char*>(from), bytes);
-    return to;
-}
-
-void take_one_byte_wrong(char* to, const char* from, std::size_t bytes) {
-    std::memcpy(to, from, bytes - 1);
-    to[bytes - 1] = 'x';
-}
-/// The right words at wrong places: the sum does not show it.
-void take_halves_swapped(char* to, const char* from, std::size_t bytes) {
-    std::memcpy(to, from + bytes / 2, bytes / 2);
-    std::memcpy(to + bytes / 2, from, bytes / 2);
-}
-void crash(char*, const char*, std::size_t) {
-    std::raise(SIGSEGV);
-}
-void leave(char*, const char*, std::size_t) {
-    _exit(1);
-}
 Copier right() {
     return {"the right one", libc_copy()};
 }
-template <auto copy> Copier taking() {
-    return {"the other one", libc_copy(), as_copy<copy>};
+Copier taking(CopyFunction copy) {
+    return {"the other one", libc_copy(), copy};
 }
 
 /// On two CPUs, where there are two.
@@ -74,12 +55,20 @@ TEST(MessagePair, messages_arrive_with_each_copier_and_take_time) {
 }
 
 TEST(MessagePair, names_the_copier_that_changes_a_message_and_in_whose_turn_the_other_ends) {
+    // the right words at wrong places: the sum does not show it
+    constexpr CopyFunction swap_halves = spoiled<[](Asked a) {
+        std::memcpy(a.to, a.from + a.bytes / 2, a.bytes / 2);
+        std::memcpy(a.to + a.bytes / 2, a.from, a.bytes / 2);
+    }>;
+    constexpr CopyFunction crash = spoiled<[](Asked) { std::raise(SIGSEGV); }>;
     const std::pair<Copier, const char*> faults[] = {
-        {taking<take_one_byte_wrong>(), "changed: the other one copies wrongly"},
-        {taking<take_halves_swapped>(), "changed: the other one copies wrongly"},
-        {taking<crash>(), "the subscriber was ended by signal 11"},
-        {taking<crash>(), "in a turn of the other one"},
-        {taking<leave>(), "the subscriber ended with exit code 1 in a turn of the other one"},
+        {taking(spoiled<[](Asked a) { a.to[a.bytes - 1] = 'x'; }>),
+         "changed: the other one copies wrongly"},
+        {taking(swap_halves), "changed: the other one copies wrongly"},
+        {taking(crash), "the subscriber was ended by signal 11"},
+        {taking(crash), "in a turn of the other one"},
+        {taking(spoiled<[](Asked) { _exit(1); }>),
+         "the subscriber ended with exit code 1 in a turn of the other one"},
     };
     for (const auto& [copier, part] : faults) {
         EXPECT_TRUE(mentions(failure_of(copier), part));

@@ -129,8 +129,8 @@ class ProfileFile : public TemporaryFolder {
     /// `text` is refused in a line that has `why` in it.
     void expect_refusal(const std::string& text, const std::string& why) {
         const std::string message = refusal_of([&] { read(text); }, "accepted");
-        EXPECT_TRUE(mentions(message, why));
-        EXPECT_TRUE(mentions(message, "profile.json"));
+        EXPECT_TRUE(mentions(message, why) && mentions(message, "profile.json"))
+            << why << ": " << message;
         EXPECT_EQ(message.find('\n'), message.npos) << message;
     }
     void expect_refusal(const char* pointer, const json& value, const std::string& why) {
