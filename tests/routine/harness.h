@@ -123,10 +123,4 @@ HARNESS size_t threads_of_process(void) {
     return count - 2; /* . and .. */
 }
 
-/* Threads once there are so few: one that was joined may stand in /proc for a moment more. */
-HARNESS size_t threads_in_the_end(size_t few) {
-    for (int tries = 0; threads_of_process() > few && tries < 10000; ++tries) usleep(1000);
-    return threads_of_process();
-}
-
 #endif

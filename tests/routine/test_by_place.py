@@ -146,10 +146,9 @@ def compiled(monkeypatch, things, tmp_path: Path) -> Callable[..., Path]:
         arch: Architecture,
         *places: MappedPlace,
         flags: str = "",
-        cc: str = "",
         texts: Mapping[str, str] | None = None,
     ) -> Path:
-        monkeypatch.setenv("CC", cc or " ".join(arch.gcc))
+        monkeypatch.setenv("CC", " ".join(arch.gcc))
         monkeypatch.setenv("CFLAGS", f"-Wall -Wextra -Werror {flags}")
         library = tmp_path / "library.so"
         library.write_bytes(compile_preload(texts or things(arch).texts, as_c(places)))

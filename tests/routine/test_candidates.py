@@ -132,9 +132,6 @@ def faults() -> Iterator[tuple[str, Fault]]:
             fault, said = fields
 
 
-FAULTS = list(faults())
-
-
 @functools.cache
 def candidates_with(arch: Architecture, name: str) -> str:
     """The candidates, of the pipelines only this one, or where it is none a plain one."""
@@ -161,7 +158,7 @@ def faulty(arch: Architecture, fault: Fault) -> str:
 
 
 def faults_of(arch: Architecture) -> dict[str, Fault]:
-    return {name: fault for name, fault in FAULTS if fault.arch == arch.name}
+    return {name: fault for name, fault in faults() if fault.arch == arch.name}
 
 
 @each(faults_of, slow=False, one_in=3)

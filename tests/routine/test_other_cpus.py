@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -69,10 +68,7 @@ def needed(arch: Architecture, name: str, folder: Path) -> tuple[Path, Flavour, 
     """A routine of what needs that, what it has, and its copy for overlapping buffers."""
     flavour = {**FLAVOURS, "mops": MOPS}[name]
     move = [move for move in arch.moves if needs_of(move) <= flavour.needs][-1]
-    winners = [
-        (1024, arch.plain),
-        (4096, flavour.winner),
-    ]  # what only some of them need counts, too
+    winners = [(1024, arch.plain), (4096, flavour.winner)]  # what only some need counts, too
     more = {"overlapping": move, "memset": flavour.memset}
     return render(winners, folder, flavour.small, **more), flavour, move
 
@@ -90,18 +86,16 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, a
         emulator, tuned = arch.need_emulated(cpu), case in has
         path = f"asterope_copy_{flavour.winner.symbol}" if tuned else "asterope_untuned"
         moves = f"asterope_move_downwards_{move.symbol}" if tuned else path
-        questions = [
-            (f"asterope_{function}", distance, sizes)
-            for function, distance in itertools.product(FUNCTIONS, (2**40, 8))
-            if (function, distance) != ("memcpy", 8)
-        ]
-        found = all_copies_taken(dispatch_check, questions, *emulator)
-        for (function, distance, _), taken in zip(questions, found):
-            assert taken == [moves if distance == 8 else path] * 2, (cpu, function)
+        answers = {(function, 2**40): path for function in FUNCTIONS}
+        answers |= {(function, 8): moves for function in ("mempcpy", "memmove")}
         if flavour.set:
             path = f"asterope_set_{flavour.set.symbol}" if tuned else "asterope_set_untuned"
-            taken = copies_taken(dispatch_check, "asterope_memset", 0, sizes, *emulator)
-            assert taken == [path] * 2, cpu
+            answers["memset", 0] = path
+        questions = [(f"asterope_{name}", distance, sizes) for name, distance in answers]
+        found = all_copies_taken(dispatch_check, questions, *emulator)
+        assert dict(zip(answers, found)) == {asked: [way] * 2 for asked, way in answers.items()}, (
+            cpu
+        )
         if cpu in ("qemu64", "max", WITHOUT_SVE):
             options = ("--step", 31, "--other-step", 31, "--largest", 8192)
             assert_right(*emulator, routine_check, *options, sets=bool(flavour.set))
