@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/contains.hpp"
@@ -58,22 +59,26 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation op
 namespace {
 
 /// What each finalist is worth under a workload of one size again and again: half the mean over the
-/// sizes, half the worst of them.
+/// sizes, half the mean of the three worst. Of one alone chance would say how bad it is.
 std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, Workload workload,
                                         int rounds, std::mt19937_64& random,
                                         const TimedCopies& timings) {
-    std::map<Entrant, double> mean, worst;
+    std::map<Entrant, std::vector<double>> by_size;
     for (const std::size_t size : fixed_sizes()) {
         Race race(size, {{workload, 1}}, random, timings);
         for (const Finalist& one : race.run_off(finalists, rounds, kLibc).finalists) {
-            const double worth = one.workloads.at(workload).worth;
-            mean[one.candidate] += worth / static_cast<double>(fixed_sizes().size());
-            const auto [known, added] = worst.emplace(one.candidate, worth);
-            known->second = std::min(known->second, worth);
+            by_size[one.candidate].push_back(one.workloads.at(workload).worth);
         }
     }
-    for (auto& [entrant, worth] : mean) worth = (worth + worst.at(entrant)) / 2;
-    return mean;
+    const auto mean = [](const auto& from, std::ptrdiff_t count) {
+        return std::accumulate(from, from + count, 0.0) / static_cast<double>(count);
+    };
+    std::map<Entrant, double> worth;
+    for (auto& [entrant, values] : by_size) {
+        std::ranges::sort(values);
+        worth[entrant] = (mean(values.begin(), std::ssize(values)) + mean(values.begin(), 3)) / 2;
+    }
+    return worth;
 }
 
 } // namespace

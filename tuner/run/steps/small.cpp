@@ -128,10 +128,13 @@ void find_bound(Run& run, const Contests& contests, Findings& findings) {
         const Entrant winner = findings.small->finalists.front().candidate;
         const auto gains =
             gains_above_small(run, contests, findings.rows, variants_of(run, winner));
-        std::vector<Entrant> entrants = {winner};
+        const auto bound_at = [&](Entrant one) { return bound_of(small_at(run, one)); };
+        std::vector<Entrant> entrants;
         for (const auto& [entrant, gain] : gains) {
+            const bool alike =
+                word_of(small_at(run, entrant), "rt") == word_of(small_at(run, winner), "rt");
             const bool more = gain > gains.at(winner) + kLeastGain * kSizesBelow;
-            if (entrant != winner && more) entrants.push_back(entrant);
+            if (alike || more) entrants.push_back(entrant);
         }
         std::mt19937_64 random = run.enter(Step::small, 0, kPart);
         const std::vector<TimedCopy> copies =
@@ -139,16 +142,23 @@ void find_bound(Run& run, const Contests& contests, Findings& findings) {
         Race race(0, run.plan.small_weights, random, run.timed(copies, 0));
         std::map<Entrant, double> worth;
         const SizeResult result = race.run_off(entrants, 2 * run.plan.rigor.rounds, winner);
+        double most = kUnusable;
         for (const Finalist& one : result.finalists) {
             worth[one.candidate] = one.score + gains.at(one.candidate) / kSizesBelow;
+            most = std::max(most, worth[one.candidate]);
         }
-        const auto best =
-            std::ranges::max_element(worth, {}, [](const auto& one) { return one.second; });
-        const double least =
-            winner == standing_small(run) ? doubt_of(result, run.plan.small_weights) : kLeastGain;
-        if (best->second < worth.at(winner) + least) return;
+        const bool stands = winner == standing_small(run);
+        const double least = stands ? doubt_of(result, run.plan.small_weights) : kLeastGain;
+        // Of those about as good the one that goes farthest, which calls a pipeline the least
+        // often; else the bound would be what the winner of another race happened to have.
+        Entrant best = winner;
+        for (const auto& [entrant, value] : worth) {
+            const bool good = value >= most - least, farther = bound_at(entrant) > bound_at(best);
+            if (good && (worth.at(best) < most - least || (farther && !stands))) best = entrant;
+        }
+        if (best == winner) return;
         const std::vector<Finalist> before = findings.small->finalists;
-        findings.small = race.won_by(best->first);
+        findings.small = race.won_by(best);
         auto& line = findings.small->finalists;
         for (const Finalist& one : before) { // an exam may still ask for another shape
             if (!contains(line, one.candidate, &Finalist::candidate)) line.push_back(one);
