@@ -207,13 +207,17 @@ static void* call_small_set(void* destination, const void* byte, size_t bytes, s
     return call(destination, byte, bytes, distance, large_set);
 }
 
+static bool begins(const char* name, const char* shape) {
+    return strncmp(name, shape, strlen(shape)) == 0;
+}
+
 /* The pipeline that any CPU can run; like all of them, it leaves nothing on the stack. A variant's
  * name is that of a tuple less the distances, which come last. */
 static void (*plain_pipeline(const struct asterope_space* space))(void) {
     for (size_t i = 0; i < space->variant_count; ++i) {
         const struct asterope_variant* v = &space->variants[i];
         const size_t length = strlen(v->name);
-        if (strncmp(space->plain, v->name, length) == 0 &&
+        if (begins(space->plain, v->name) &&
             (space->plain[length] == ' ' || space->plain[length] == '\0')) {
             return (void (*)(void))v->copy;
         }
@@ -233,14 +237,17 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
         .sets = sets,
         .fifth = plain_pipeline(sets ? &asterope_sets : &asterope_copies),
     };
+    /* bytes that a mask leaves out of a register may lie in a guard page */
+    const bool masks = begins(v->name, "masked ") || begins(v->name, "sve ");
+    const bool may_overlap = !sets && !begins(v->name, "rep "); /* which copies upwards only */
     small.copy = v->small;
     small.bound = strtoull(strrchr(v->name, ' '), NULL, 10);
     const struct copy_plan plan = {
         .function = (void (*)(void))v->small,
         .last = small.bound + 130,
-        .page_ends = masks(v->name) ? 1 : 13,
+        .page_ends = masks ? 1 : 13,
         .offsets = sets ? EACH_SIZE : 1,
-        .overlaps = sets || !may_overlap(v->name) ? 0 : 1,
+        .overlaps = may_overlap,
         .largest = small.bound + 130,
     };
     return copy_check_all(&subject, &plan);

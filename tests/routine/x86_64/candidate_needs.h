@@ -1,5 +1,4 @@
-/* What candidates_check must know of x86-64: what is emulated, and what the names of candidates
- * tell. */
+/* What candidates_check must know of x86-64: what is emulated. */
 #ifndef ASTEROPE_CANDIDATE_NEEDS_H
 #define ASTEROPE_CANDIDATE_NEEDS_H
 
@@ -18,16 +17,6 @@ static void emulate_what_is_missing(void) {
 /* The feature, where it is emulated, or NULL. */
 static const char* emulation(const char* feature) {
     return strcmp(feature, "movdir64b") == 0 ? "movdir64b" : NULL;
-}
-
-/* Whether a small copy leaves bytes of a register out by a mask, which may lie in a guard page. */
-static bool masks(const char* small) {
-    return strncmp(small, "masked ", 7) == 0;
-}
-
-/* Whether a small copy is right where buffers overlap: rep movsb copies upwards only. */
-static bool may_overlap(const char* small) {
-    return strncmp(small, "rep ", 4) != 0;
 }
 
 #endif
