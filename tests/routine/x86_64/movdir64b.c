@@ -18,53 +18,28 @@ static const int registers[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, R
                                   REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                   REG_R12, REG_R13, REG_R14, REG_R15};
 
-/* What an instruction stores where. */
-struct direct_store {
-    const void* source;
-    void* destination;
-    int length; /* of the instruction, in bytes; 0: it is another */
-};
-
 /* 66 [REX] 0F 38 F8 /r, the source at a register and perhaps a displacement (Intel SDM vol. 2,
  * MOVDIR64B and 2.1.5). No index and nothing relative to the instruction: no template has them. */
-static struct direct_store decode(const unsigned char* code, const greg_t* values) {
-    static const unsigned char opcode[] = {0x0F, 0x38, 0xF8};
-    const struct direct_store none = {NULL, NULL, 0};
-    const unsigned char* next = code;
-    if (*next++ != 0x66) return none;
-    unsigned int rex = 0;
-    if ((*next & 0xF0) == 0x40) rex = *next++;
-    if (memcmp(next, opcode, sizeof opcode) != 0) return none;
-    next += sizeof opcode;
-    const unsigned int modrm = *next++, mode = modrm >> 6;
-    const unsigned int to = (modrm >> 3 & 7) | (rex & 4) << 1;
-    const unsigned int from = (modrm & 7) | (rex & 1) << 3;
-    if (mode == 3 || (modrm & 7) == 4 || (mode == 0 && (modrm & 7) == 5)) return none;
-    int32_t displacement = 0;
-    if (mode == 1) displacement = (int8_t)*next++;
-    if (mode == 2) {
-        memcpy(&displacement, next, sizeof displacement);
-        next += sizeof displacement;
-    }
-    const struct direct_store found = {
-        (const void*)(uintptr_t)(values[registers[from]] + displacement),
-        (void*)(uintptr_t)values[registers[to]], (int)(next - code)};
-    return found;
-}
-
 static void on_illegal_instruction(int number, siginfo_t* info, void* context) {
-    greg_t* values = ((ucontext_t*)context)->uc_mcontext.gregs;
-    const struct direct_store store =
-        decode((const unsigned char*)(uintptr_t)values[REG_RIP], values);
-    if (store.length == 0) {
+    static const unsigned char opcode[] = {0x0F, 0x38, 0xF8};
+    greg_t* const values = ((ucontext_t*)context)->uc_mcontext.gregs;
+    const unsigned char* at = (const unsigned char*)values[REG_RIP];
+    const bool prefixed = *at == 0x66;
+    const unsigned rex = (at[1] & 0xF0) == 0x40 ? at[1] : 0;
+    at += rex ? 2 : 1;
+    const unsigned modrm = at[3], mode = modrm >> 6, base = modrm & 7;
+    if (!prefixed || memcmp(at, opcode, sizeof opcode) != 0 || mode == 3 || base == 4 ||
+        (mode == 0 && base == 5)) {
         otherwise.sa_sigaction(number, info, context);
         return;
     }
-    if ((uintptr_t)store.destination % 64 != 0) {
-        copy_check_abort("movdir64b to what is no multiple of 64");
-    }
-    memcpy(store.destination, store.source, 64); /* a fault in here is the copy's own */
-    values[REG_RIP] += store.length;
+    int32_t displacement = mode == 1 ? (int8_t)at[4] : 0;
+    if (mode == 2) memcpy(&displacement, at + 4, sizeof displacement);
+    const greg_t from = values[registers[base | (rex & 1) << 3]] + displacement;
+    const greg_t to = values[registers[(modrm >> 3 & 7) | (rex & 4) << 1]];
+    if (to % 64 != 0) copy_check_abort("movdir64b to what is no multiple of 64");
+    memcpy((void*)to, (const void*)from, 64); /* a fault in here is the copy's own */
+    values[REG_RIP] = (greg_t)(at + 4 + (mode == 1 ? 1 : mode == 2 ? 4 : 0));
 }
 
 void movdir64b_emulate(void);
