@@ -150,7 +150,7 @@ static void* wait_for_help(void* to, const void* from, size_t bytes, size_t unus
 }
 
 /* One copy that is done by others too; hangs where nobody helps. */
-static void check_help_in(struct pair pair, size_t chunk) {
+static void check_help(struct pair pair, size_t chunk) {
     caller = pthread_self();
     helped = 0;
     memset(pair.to, 0, 1000000);
@@ -158,16 +158,12 @@ static void check_help_in(struct pair pair, size_t chunk) {
     if (memcmp(pair.from, pair.to, 1000000)) die("copies wrongly", 1000000);
 }
 
-static void check_help(struct pair pair) {
-    check_help_in(pair, 0);
-}
-
 /* Others take their chunks, also after they had time to fall asleep. */
 static void help(void) {
     const struct pair pair = new_pair(1);
     for (uint32_t i = 0; i < 100; ++i) {
         fill_randomly(pair.from, 1000000, i);
-        check_help_in(pair, i % 2 ? 0 : 65536);
+        check_help(pair, i % 2 ? 0 : 65536);
         pause_for(i % 10 ? 0 : 5000);
     }
 }
@@ -263,7 +259,7 @@ static void held(void) {
         if (pthread_create(&thread, 0, copy_cancelled, 0)) die("no thread", 0);
         pthread_join(thread, 0);
         if (memcmp(pair.to, pair.from, 1000000)) die("copies wrongly", 1000000);
-        check_help(pair);
+        check_help(pair, 0);
     }
 }
 
@@ -283,7 +279,7 @@ static void mend_page(int signal, siginfo_t* info, void* context) {
 /* A program that maps pages when they are touched: workers must have its handler called too. */
 static void faults(void) {
     const struct pair pair = new_pair(3);
-    check_help(pair);
+    check_help(pair, 0);
     missing = pair.to;
     missing_end = pair.to + ROOM;
     handle(SIGSEGV, mend_page);
@@ -309,7 +305,7 @@ static void* stop_cancelled(void* unused) {
 static void stop(void) {
     const struct pair pair = new_pair(3);
     pthread_t thread;
-    check_help(pair);
+    check_help(pair, 0);
     pthread_create(&thread, 0, stop_cancelled, 0);
     pthread_join(thread, 0);
     if (!stopped) die("cancelled before all workers had ended", 0);

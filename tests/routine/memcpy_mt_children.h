@@ -54,7 +54,7 @@ static void children(void) {
         const size_t way = i % (WAYS + 1); /* the last one: in shared memory */
         /* No thread may start while we fork: AddressSanitizer has locks of its own for that, and
          * what was forked then waits for ever. A thread that has helped or called has started. */
-        if (i == 10) check_help(pair);
+        if (i == 10) check_help(pair, 0);
         if (i == 20) {
             pthread_create(&other, 0, call_until_stopped, 0);
             await_flag(&calling);
@@ -64,7 +64,7 @@ static void children(void) {
             copy(pair, 1000000 + i);
             copy(pair, 2000000 + i);
             if ((ways[way] == by_fork) != (tasks() > 1)) die("threads of a child", tasks());
-            if (ways[way] == by_fork) check_help(pair);
+            if (ways[way] == by_fork) check_help(pair, 0);
             if (i % 2) {
                 const pid_t grandchild = ways[i / 2 % WAYS]();
                 copy(pair, 3000000 + i);
@@ -74,11 +74,11 @@ static void children(void) {
         }
         if (i >= 10) copy(pair, 4000000 + i);
         await(child);
-        if (i >= 10 && i < 20) check_help(pair);
+        if (i >= 10 && i < 20) check_help(pair, 0);
     }
     set(&stop_calling);
     pthread_join(other, 0);
-    check_help(pair);
+    check_help(pair, 0);
 }
 
 static struct pair of_handler;
@@ -127,7 +127,7 @@ static void run_and_fork(asterope_threads_copy copy_and_fork, size_t way) {
         copy(pair, 1000000);
         if (ways[way] == by_fork) {
             pause_for(5000); /* the worker must be woken up, though the caller forked asleep */
-            check_help(pair);
+            check_help(pair, 0);
         }
         exit(0);
     }
@@ -185,7 +185,7 @@ static void namespace(void) {
     const pid_t first = fork();
     if (first == 0) {
         if (getpid() != 1) die("the number in a namespace", (size_t)getpid());
-        check_help(pair);
+        check_help(pair, 0);
         const pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
         if (child == 0) {
             if (getpid() != 1) die("the number in a namespace", (size_t)getpid());

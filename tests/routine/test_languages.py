@@ -5,6 +5,7 @@ Every example is copied to a fresh folder, as a stranger would, and built there 
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import random
@@ -79,31 +80,24 @@ def environment(language: str, build_dir: Path, folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def built(repository: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
     """Gives a language's example, built in a folder of its own by the commands of its README."""
-    folders: dict[str, Path] = {}
 
+    @functools.cache
     def build(language: str) -> Path:
-        if language not in folders:
-            variables = environment(language, build_dir, tmp_path_factory.mktemp("environment"))
-            folder = tmp_path_factory.mktemp("examples") / language
-            shutil.copytree(
-                repository / "tests" / "examples" / language,
-                folder,
-                ignore=shutil.ignore_patterns("__pycache__"),
-            )
-            profile = repository / "generated" / "reference" / "xeon-gold-5218.json"
-            shutil.copy(profile, folder / "profile.json")
-            output_of("bash", "-exc", readme_commands(folder), cwd=folder, env=variables)
-            folders[language] = folder
-        return folders[language]
+        variables = environment(language, build_dir, tmp_path_factory.mktemp("environment"))
+        example, folder = repository / "tests" / "examples" / language, tmp_path_factory.mktemp("a")
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(example, folder, ignore=ignored, dirs_exist_ok=True)
+        profile = repository / "generated" / "reference" / "xeon-gold-5218.json"
+        shutil.copy(profile, folder / "profile.json")
+        output_of("bash", "-exc", readme_commands(folder), cwd=folder, env=variables)
+        return folder
 
     return build
 
 
 def gathered(folder: Path, language: str, content: bytes) -> bytes:
-    command = GATHER[language]
-    return subprocess.run(
-        command, input=content, cwd=folder, capture_output=True, check=True, timeout=60
-    ).stdout
+    how = {"input": content, "cwd": folder, "capture_output": True, "timeout": 60}
+    return subprocess.run(GATHER[language], check=True, **how).stdout
 
 
 @pytest.mark.parametrize("language", GATHER)
