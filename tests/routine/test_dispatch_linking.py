@@ -100,12 +100,6 @@ def avx2() -> None:
     need_asked(X86_64)
 
 
-@pytest.fixture(scope="module")
-def unasked(avx2, routine) -> str:
-    """What this machine takes by itself."""
-    return which(build_which(routine, "-O2"))
-
-
 @pytest.fixture(scope="module", params=["ifunc", "variable"])
 def library(request, avx2, routine, tmp_path_factory) -> Path:
     """The file as a library, with indirect functions and without."""
@@ -154,7 +148,8 @@ print(library.asterope_profile().decode())
 """
 
 
-def test_a_library_that_is_opened_goes_by_the_environment_of_the_start(library, unasked):
+def test_a_library_that_is_opened_goes_by_the_environment_of_the_start(library, routine):
+    unasked = which(build_which(routine, "-O2"))  # what this machine takes by itself
     for at_start, set_later, expected in (
         *(("rome", [], "rome"), ("any.sse2", ["haswell"], "any_sse2")),
         (None, ["any.sse2"], unasked),

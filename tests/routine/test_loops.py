@@ -8,6 +8,7 @@ Small copies have no distance: routine and candidate begin with the same instruc
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -42,14 +43,18 @@ LOOPS_ON = {"x86_64": 64, "aarch64": 32}  # bytes
 # --- Routines and candidates ----------------------------------------------------------------------
 
 
+@functools.cache  # most are alike, and long
+def profile_from(text: str, path: Path) -> Profile:
+    path.write_text(text)
+    return load_profile(path)
+
+
 def profile_of(
     arch: Architecture, folder: Path, tuples: list, small: object = None, **more: object
 ) -> Profile:
     """An interval for each tuple. The first ends beyond 128 bytes: its pipeline is then needed."""
     intervals = [(256 * (i + 1), arch.plain) for i in range(len(tuples))]
-    path = folder / "profile.json"
-    path.write_text(profile_json(intervals, small, **more))
-    loaded = load_profile(path)
+    loaded = profile_from(profile_json(intervals, small, **more), folder / "profile.json")
     # Put in here: which tuples a profile may hold is not what is tested.
     with_tuples = [replace(one, copy=t) for one, t in zip(loaded.of("pipelines"), tuples)]
     others = [one for one in loaded.choices if one not in loaded.of("pipelines")]

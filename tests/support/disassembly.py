@@ -3,6 +3,7 @@ another program."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
@@ -39,15 +40,10 @@ class Function:
     instructions: list[str]
 
     @property
-    def loops(self) -> list[tuple[int, int]]:
-        """Where each loop begins and where it ends, as indices of instructions."""
-        jumps = ((at, jump_of(text)) for at, text in enumerate(self.instructions))
-        return [(at + jump, at) for at, jump in jumps if jump is not None and jump < 0]
-
-    @property
     def outermost_loops(self) -> list[int]:
-        """The addresses that those begin at."""
-        loops = self.loops
+        """The addresses at which the loops begin that lie in no other."""
+        jumps = ((at, jump_of(text)) for at, text in enumerate(self.instructions))
+        loops = [(at + jump, at) for at, jump in jumps if jump is not None and jump < 0]
         inner = {begin for begin, _ in loops if any(b < begin < e for b, e in loops)}
         return sorted({self.addresses[begin] for begin, _ in loops if begin not in inner})
 
@@ -120,14 +116,6 @@ def disassemble(path: Path, arch: Architecture = X86_64) -> Listing:
     return Listing(output_of(arch.objdump, "-dr", "--no-show-raw-insn", path), arch)
 
 
-def _differences(timed: list[str], shipped: list[str]) -> Iterator[str]:
-    if len(timed) != len(shipped):
-        yield f"{len(timed)} instructions are timed, {len(shipped)} ship"
-    for index, (a, b) in enumerate(zip(timed, shipped)):
-        if a != b:
-            yield f"instruction {index}: {a!r} is timed, {b!r} ships"
-
-
 # --- Candidates and pipelines ---------------------------------------------------------------------
 
 
@@ -163,4 +151,5 @@ def differences_of(arch: Architecture, t: object, candidate: list, pipeline: lis
     """In what the pipeline of a tuple is not the candidate; nothing if it is."""
     _, same = taken_apart(arch, candidate, pipeline)
     timed = [_at_distances(text, t.pd, t.pw, t.dir == "down") for text in same]
-    return list(_differences(timed, pipeline))
+    pairs = enumerate(itertools.zip_longest(timed, pipeline))
+    return [f"instruction {i}: {a!r} is timed, {b!r} ships" for i, (a, b) in pairs if a != b]
