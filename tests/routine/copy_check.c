@@ -99,35 +99,28 @@ static bool fail_at(const char* what, ptrdiff_t where, unsigned char is, unsigne
     return fail(text);
 }
 
-/* "reading byte 130 of the source" for the address of a fault. */
-static void report_signal(int number, const siginfo_t* info) {
-    char text[160];
-    const unsigned char* at = info->si_addr;
-    if (number == SIGILL || number == SIGFPE) {
-        snprintf(text, sizeof text, "died of %s", number == SIGILL ? "SIGILL" : "SIGFPE");
-    } else {
-        snprintf(text, sizeof text, "died of a fault at source byte %td, destination byte %td",
-                 at - now.source, at - now.destination);
-    }
-    fail(text);
+void copy_check_abort(const char* reason) {
+    copying = 0;
+    fail(reason);
+    siglongjmp(after_signal, 1);
 }
 
 static void on_signal(int number, siginfo_t* info, void* context) {
+    const unsigned char* at = info->si_addr;
+    char text[160];
     (void)context;
     if (!copying) { /* a fault of the checker itself */
         signal(number, SIG_DFL);
         raise(number);
         return;
     }
-    copying = 0;
-    report_signal(number, info);
-    siglongjmp(after_signal, 1);
-}
-
-void copy_check_abort(const char* reason) {
-    copying = 0;
-    fail(reason);
-    siglongjmp(after_signal, 1);
+    if (number == SIGILL || number == SIGFPE) {
+        snprintf(text, sizeof text, "died of %s", number == SIGILL ? "SIGILL" : "SIGFPE");
+    } else {
+        snprintf(text, sizeof text, "died of a fault at source byte %td, destination byte %td",
+                 at - now.source, at - now.destination);
+    }
+    copy_check_abort(text);
 }
 
 void copy_check_start(size_t largest) {

@@ -136,8 +136,8 @@ def symbol(name: str) -> str:
 
 def taken_from(arch: Architecture, name: str, function: str) -> str:
     """Whose function it is where that profile, by its C name, is the one that was chosen."""
-    machines = MACHINES[arch.name].items()
-    without = {symbol(name) for name, machine in machines if not FLAVOURS[machine[-1]].set}
+    machines = MACHINES[arch.name]
+    without = {symbol(one) for one in machines if not FLAVOURS[machines[one][-1]].set}
     return "fallback" if function == "memset" and name in without else name
 
 

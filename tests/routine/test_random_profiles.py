@@ -176,13 +176,11 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     small, emulator = p.small or arch.small_copies.PLAIN, arch.on(arch.cpu_for(*p.everything, p))
     sizes = {size + n for size in p.changes - {0} for n in (-1, 0, 1)}
     sizes |= {0, 1, 64, 129, 2 * p.intervals[-1][0], 2**46}
-    ways = [(p.intervals, p.aliased, p.sensing, {})]
+    of = (program, prefix, p.intervals, small, sizes, p.aliased, p.sensing)
+    assert_dispatched(*of, emulator=emulator)
     for name, intervals in p.intents.items():
-        alias = p.aliased if name == "hot" else None
-        ways.append((intervals, alias, None, {"functions": [f"memcpy_{name}"]}))
-    for intervals, alias, sensing, more in ways:
-        of = (program, prefix, intervals, small, sizes, alias, sensing)
-        assert_dispatched(*of, **more, emulator=emulator)
+        of = (program, prefix, intervals, small, sizes, p.aliased if name == "hot" else None)
+        assert_dispatched(*of, functions=[f"memcpy_{name}"], emulator=emulator)
     # where nothing is cached, the copy of aliasing buffers is of no use
     for name in {*p.intents} - {"hot"} if p.aliased and p.aliased.up_to > small.bound else ():
         where = (f"{prefix}_memcpy_{name}", 2**46 + 4097, [p.aliased.up_to])
