@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from command_errors import run_command
 from tune_checkout import PROVISIONAL, Checkout, only_line
 
 # --- Before anything is installed or built --------------------------------------------------------
@@ -83,8 +83,8 @@ def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
 
 
 def test_the_list_is_what_asterope_tune_says_of_itself(repository: Path, build_dir: Path) -> None:
-    command = [sys.executable, "scripts/packaging/options_list.py", build_dir]
-    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
+    command = (sys.executable, "scripts/packaging/options_list.py", build_dir)
+    done = run_command(*command, cwd=repository)
     again = "python3 scripts/packaging/options_list.py build > scripts/tune-options"
     assert done.stdout == (repository / "scripts" / "tune-options").read_text(), again
 
@@ -94,9 +94,7 @@ def test_its_words_are_all_that_asterope_tune_takes(repository: Path, build_dir:
     found = [match for line in lines if (match := re.fullmatch(r"- .*?(--\S+) = (.+)", line))]
     assert {match[1] for match in found} >= {"--rigor", "--workload", "--space"}
     for match in found:
-        done = subprocess.run(
-            [build_dir / "asterope-tune", match[1], "x"], capture_output=True, text=True
-        )
+        done = run_command(build_dir / "asterope-tune", match[1], "x")
         assert done.returncode == 2
         told = set(re.findall(r"\w+", done.stderr.partition("choose ")[2]))
         assert set(match[2].split()) == told - {"or"}, match[1]

@@ -6,13 +6,12 @@ import os
 import pwd
 import re
 import shlex
-import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_errors import on_terminal
+from command_errors import on_terminal, run_command
 from namespaces import run_with
 from tune_checkout import Checkout, only_line
 
@@ -33,7 +32,7 @@ def test_the_progress_of_a_step_is_read_from_what_it_prints(
     bare: Checkout, output: str, seconds: int, line: str
 ) -> None:
     script = f". {bare.scripts}/setup.sh; progress_of {seconds}"
-    done = subprocess.run(["bash", "-euc", script], input=output, capture_output=True, text=True)
+    done = run_command("bash", "-euc", script, input=output)
     assert (done.returncode, done.stdout) == (0, line), done
 
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from command_errors import run_command
 
 _UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
 def _skip_without_namespaces() -> None:
     """Containers often forbid them."""
-    try:
-        done = subprocess.run(
-            [*_UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, text=True
-        )
-    except FileNotFoundError:
+    if not shutil.which("unshare"):
         pytest.skip("there is no unshare here")
+    done = run_command(*_UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt")
     if done.returncode:
         pytest.skip(f"no mount namespace may be made here: {done.stderr.strip()}")
 
@@ -36,8 +35,5 @@ def run_with(
     _skip_without_namespaces()
     steps = [f"mount --bind {shlex.quote(str(own))} {target}" for own, target in mounts]
     script = "; ".join(["set -e", *steps, *([first] if first else []), 'exec "$@"'])
-    settings = {"capture_output": True, "text": True, "timeout": 120, **settings}
-    environment = {**os.environ, **settings.pop("env", {})}
-    return subprocess.run(
-        [*_UNSHARE, "sh", "-c", script, "sh", *map(str, command)], env=environment, **settings
-    )
+    settings["env"] = {**os.environ, **settings.get("env", {})}
+    return run_command(*_UNSHARE, "sh", "-c", script, "sh", *command, **settings)
