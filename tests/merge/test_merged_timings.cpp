@@ -10,10 +10,6 @@ Record trial(std::uint64_t round, const std::string& candidate, double ns,
     return std::pair(TrialKey{4096, workload, candidate, round}, Trial{ns, 10, true});
 }
 
-Record hit() {
-    return std::vector<Disturbance>{Disturbance::steal};
-}
-
 LoggedRace race(const std::vector<Record>& records, Step step = Step::pipelines) {
     return LoggedRace(records, step);
 }
@@ -36,8 +32,9 @@ TEST(LoggedRace, compares_in_each_round_with_the_median_of_its_references) {
 }
 
 TEST(LoggedRace, forgets_a_disturbed_round_that_was_timed_again) {
-    const LoggedRace logged = race(
-        {trial(1, "libc", 99), trial(1, "a", 1), hit(), trial(1, "libc", 10), trial(1, "a", 5)});
+    const Record hit = std::vector{Disturbance::steal};
+    const LoggedRace logged =
+        race({trial(1, "libc", 99), trial(1, "a", 1), hit, trial(1, "libc", 10), trial(1, "a", 5)});
     ASSERT_EQ(logged.samples.at(Workload::hot).at("a").size(), 1u);
     EXPECT_DOUBLE_EQ(logged.samples.at(Workload::hot).at("a")[0], std::log(2.0));
 }

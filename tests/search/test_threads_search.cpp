@@ -2,13 +2,11 @@
 // threads that do, and from sizes on at which they won.
 #include "search/threads_search.hpp"
 
-#include "support/known_machine.hpp"
+#include "search/race_track.hpp"
 #include "support/unit_test.hpp"
 
 namespace asterope {
 namespace {
-
-const Weights kBalanced = equal_weights({Workload::hot, Workload::cold, Workload::consume});
 
 std::vector<unsigned> counts_of(const std::vector<ThreadShare>& shares) {
     std::vector<unsigned> counts;
@@ -32,23 +30,7 @@ TEST(CanShare, where_there_are_chunks_for_everybody) {
     EXPECT_FALSE(can_share({}, 256 * kKiB)) << "one thread shares nothing";
 }
 
-/// One thread's time over that of several, which are entrants from 1 on.
-struct TrueShare {
-    double hot, cold, consume;
-};
-
-KnownMachine::Ratios ratios(const std::vector<TrueShare>& shares) {
-    KnownMachine::Ratios ratios = {
-        {Workload::hot, {1}}, {Workload::cold, {1}}, {Workload::consume, {1}}};
-    for (const TrueShare& truth : shares) {
-        ratios[Workload::hot].push_back(truth.hot);
-        ratios[Workload::cold].push_back(truth.cold);
-        ratios[Workload::consume].push_back(truth.consume);
-    }
-    return ratios;
-}
-
-SizeResult search_on(const TimedCopies& timings, const Weights& weights = kBalanced) {
+SizeResult search_on(const TimedCopies& timings, const Weights& weights = races::kMean) {
     noise::Random random(1);
     return search_shares(all_entrants(4), 8 * kMiB, weights, parse_rigor("standard"), random,
                          timings);
@@ -58,10 +40,10 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
     const Weights cold = {{Workload::hot, 0}, {Workload::cold, 1}, {Workload::consume, 0}};
     const struct {
         const char* rule;
-        std::vector<TrueShare> truths;
+        races::Truths truths; ///< one thread's time over that of several: entrants from 1 on
         bool taken;
         std::size_t best; ///< of several; where one thread is taken, for the record
-        Weights weights = kBalanced;
+        Weights weights = races::kMean;
     } cases[] = {
         {"one leads", {{1.2, 1.2, 1.2}, {1.2, 1.8, 1.5}, {1.1, 1.1, 1.1}}, true, 1},
         {"a tie", {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, false, 0},
@@ -78,13 +60,15 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
         {"where it does not count", {{0.5, 1.5, 0.5}, {1, 1, 1}, {1, 1, 1}}, true, 0, cold},
     };
     for (const auto& [rule, truths, taken, best, weights] : cases) {
-        KnownMachine machine(ratios(truths));
+        races::Truths with_one = {{1, 1, 1}};
+        with_one.insert(with_one.end(), truths.begin(), truths.end());
+        KnownMachine machine(races::ratios(with_one));
         const SizeResult found = search_on(machine, weights);
         EXPECT_EQ(found.size, 8 * kMiB);
         EXPECT_EQ(found.winner() > 0, taken) << rule;
         const Finalist& first = found.finalists[taken ? 0 : 1]; // of several
         EXPECT_EQ(first.candidate, static_cast<Entrant>(best) + 1) << rule;
-        EXPECT_NEAR(first.workloads.at(Workload::hot).ratio.median, truths[best].hot, 1e-6) << rule;
+        EXPECT_NEAR(first.workloads.at(Workload::hot).ratio.median, truths[best][0], 1e-6) << rule;
         EXPECT_NEAR(first.workloads.at(Workload::cold).libc_ns, kLibcSeconds * 1e9, 1e-3) << rule;
     }
 }
