@@ -66,11 +66,9 @@ FAULTS = {
     "no memory for the buffers": ([], limit(resource.RLIMIT_AS, 200 << 20), "no memory"),
     "a full disk": ([], limit(resource.RLIMIT_FSIZE, 1024), "profile.json"),
     "a full disk for the log": (["--log", "/dev/full"], None, "/dev/full"),
-    # 3 times the last two is next to nothing, modulo 2^64.
-    **{
-        f"size {size}": (["--sizes", size], None, "no memory")
-        for size in ("1024G", "6148914691236517206")
-    },
+    "1024 GiB": (["--sizes", "1024G"], None, "no memory"),
+    # Three times that is next to nothing, modulo 2^64.
+    "a third of 2^64 bytes": (["--sizes", "6148914691236517206"], None, "no memory"),
 }
 
 
@@ -143,23 +141,21 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def resume(timed: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+def resume(alone: Path, path: str) -> subprocess.CompletedProcess:
     """Goes on where that run ended, so that little is left to be timed."""
-    shutil.copytree(timed, tmp_path / "alone")
-    program = tmp_path / "alone" / "asterope-tune"
-
-    def run(path: object = "") -> subprocess.CompletedProcess:
-        environment = {**os.environ, "PATH": str(path)}
-        return run_command(program, *ONE_SIZE, "--resume", cwd=program.parent, env=environment)
-
-    return run
+    environment = {**os.environ, "PATH": path}
+    return run_command(alone, *ONE_SIZE, "--resume", cwd=alone.parent, env=environment)
 
 
-def test_a_generator_on_the_path_is_found(resume, tmp_path: Path) -> None:
-    assert resume(f"{BUILD}:{os.environ['PATH']}").returncode == 0
+@pytest.fixture
+def alone(timed: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(timed, tmp_path / "alone")) / "asterope-tune"
+
+
+def test_a_generator_on_the_path_is_found(alone: Path) -> None:
+    assert resume(alone, f"{BUILD}:{os.environ['PATH']}").returncode == 0
     left = {"asterope-tune", "asterope-profile.json", "asterope_memcpy.c", "asterope_memcpy.h"}
-    assert {path.name for path in (tmp_path / "alone").iterdir()} == left
+    assert {path.name for path in alone.parent.iterdir()} == left
 
 
 @pytest.mark.parametrize(
@@ -173,24 +169,24 @@ def test_a_generator_on_the_path_is_found(resume, tmp_path: Path) -> None:
     ],
 )
 def test_a_generator_that_is_missing_or_fails_leaves_the_profile(
-    resume, tmp_path: Path, script: str, code: int, said: str | None
+    alone: Path, script: str, code: int, said: str | None
 ) -> None:
     if script:
-        put_generator(tmp_path / "alone" / "asterope-tune", script)
-    done = resume()
+        put_generator(alone, script)
+    done = resume(alone, path="")
     assert done.returncode == code
     if said:
         message = tune_error(done, code)
         assert said in message and "profile" in message
-    load_profile(tmp_path / "alone" / "asterope-profile.json")
+    load_profile(alone.with_name("asterope-profile.json"))
+
+
+# --- Killed and resumed ---------------------------------------------------------------------------
 
 
 def has(log: Path, count: int) -> Callable[..., bool]:
     """Whether the log has so many bytes."""
     return lambda *_: log.exists() and log.stat().st_size >= count
-
-
-# --- Killed and resumed ---------------------------------------------------------------------------
 
 
 def test_a_killed_run_on_the_machine_goes_on(tune, tmp_path: Path) -> None:
