@@ -2,7 +2,6 @@
 #include "machine/machine.hpp"
 
 #include <cstdio>
-#include <fstream>
 #include <iterator>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,8 +1,6 @@
 // Profiles that nobody named: the user's place, the system's, and which of them is taken.
 #include "machine/profile_places.hpp"
 
-#include <cstdlib>
-
 #include "support/unit_test.hpp"
 
 namespace fs = std::filesystem;
