@@ -3,8 +3,6 @@
 
 #include "machine/example_machine.hpp"
 
-using nlohmann::json;
-
 TEST(MachineJson, StringsCannotBreakOutOfAComment) {
     Machine machine = example();
     const std::string hostile = "  a */ system(\"x\"); /* ?\?/\n\\ \xc3\xa9 \x01%n\r\n ";

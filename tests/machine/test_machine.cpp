@@ -14,7 +14,6 @@
 #include "machine/libc.hpp"
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 

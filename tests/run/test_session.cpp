@@ -6,8 +6,6 @@
 #include "support/unit_test.hpp"
 #include "timing/watched_timings.hpp"
 
-using nlohmann::json;
-
 namespace {
 
 const json kHeader = made_up_header();

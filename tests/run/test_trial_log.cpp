@@ -5,8 +5,6 @@
 #include "support/made_up_log.hpp"
 #include "support/unit_test.hpp"
 
-using nlohmann::json;
-
 namespace {
 
 const json kFirstLine = made_up_header();

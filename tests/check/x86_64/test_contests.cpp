@@ -4,8 +4,6 @@
 #include "search/small_search.hpp"
 #include "support/unit_test.hpp"
 
-using nlohmann::json;
-
 namespace {
 
 const HasFeature kAll = [](std::string_view) { return true; };

@@ -6,7 +6,6 @@
 #include "timing/clock.hpp"
 
 using namespace asterope::diagnosis;
-using nlohmann::json;
 
 namespace {
 

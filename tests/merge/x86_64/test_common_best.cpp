@@ -5,7 +5,6 @@
 #include "support/made_up_search.hpp"
 #include "support/unit_test.hpp"
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
 namespace {
