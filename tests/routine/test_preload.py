@@ -86,7 +86,7 @@ def make_library(arch: Architecture, folder: Path, name: str) -> Path:
     return build_preload(arch, routine, made, *arch.gcc, "-O2", mapped)
 
 
-library, check = once(make_library), once(preload_check)
+library, check, fortified = map(once, (make_library, preload_check, fortified_check))
 each_library = each(lambda a: list(NAMES)[not (a is X86_64 and a.is_native) :])
 
 
@@ -210,10 +210,10 @@ def test_copies_and_sets_are_right(check, library, arch, case, situation):
 
 @each_library
 def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
-    tmp_path, library, arch, case
+    fortified, library, arch, case
 ):
     """Of a program that is compiled so that they are found."""
-    program = fortified_check(arch, tmp_path)
+    program = fortified(arch)
     if not {f"__{name}_chk" for name in PLAIN} <= arch.wanted(program, "-D"):
         pytest.skip("this compiler or libc does not call the checked functions")
     for name in PLAIN:
