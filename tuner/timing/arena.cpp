@@ -47,6 +47,16 @@ char* Arena::writable_source() const {
     return destination_ - bytes_;
 }
 
+void Arena::touch() const {
+    for (std::size_t i = 0; i < bytes_; i += kHugePage) {
+        volatile char& byte = destination_[i];
+        byte = byte;
+        if (maps_source()) continue;
+        volatile char& other = writable_source()[i];
+        other = other;
+    }
+}
+
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
     const std::size_t last_cache = last_cache_bytes(machine);
     // 0 is what a system without /proc reports: then half of the memory, or 1 GiB, must do

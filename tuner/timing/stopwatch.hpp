@@ -1,6 +1,7 @@
 // Times trials of copies under any workload.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -68,6 +69,7 @@ class Stopwatch {
 
   private:
     void settle(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
+    bool meets_memory(Workload workload, std::size_t size) const;
 
     Buffers buffers_;
     Operation operation_;
@@ -82,6 +84,7 @@ class Stopwatch {
 
     std::optional<int> cache_effect_; ///< of the last trial, if nothing was cached in it
     std::optional<Left> left_;        ///< by the last trial
+    std::chrono::steady_clock::time_point touched_; ///< the arena
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
 };
 
