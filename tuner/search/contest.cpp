@@ -95,9 +95,8 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
 
 /// How far a pipeline's loop goes beyond the paper's: not, by blocks of four lines, four pages side
 /// by side and with the destination prefetched where stores go through the caches, or otherwise.
-/// What lies between the first two, or goes farther, was as fast as one of them (a Xeon with AMX,
-/// 24 temporal and 40 non-temporal loops at 12 sizes in 11 situations): which of them wins is
-/// chance.
+/// What lies between the first two, or goes farther, was as fast as one of them (a Xeon with AMX, 20
+/// temporal and 40 non-temporal loops): which of them wins is chance.
 enum class Loop { plain, full, other };
 
 Loop loop_of(const Candidate& candidate) {
@@ -195,9 +194,7 @@ std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
         const Candidate& candidate = space[static_cast<std::size_t>(one)];
         const bool other = candidate.variant->whole && one != standard.whole();
         const bool simple = standard.has(one) && !other;
-        const double share = !simple                                           ? 1
-                             : candidate.prefetches() || candidate.is_marked() ? 0.5
-                                                                               : 0;
+        const double share = !simple ? 1 : is_plain(candidate) ? 0 : 0.5;
         handicaps.push_back(share * TieBand().never);
     }
     return handicaps;
