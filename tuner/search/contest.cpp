@@ -95,8 +95,8 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
 
 /// How far a pipeline's loop goes beyond the paper's: not, by blocks of four lines, four pages side
 /// by side and with the destination prefetched where stores go through the caches, or otherwise.
-/// What lies between the first two, or goes farther, was as fast as one of them (a Xeon with AMX, 20
-/// temporal and 40 non-temporal loops): which of them wins is chance.
+/// What lies between the first two, or goes farther, was as fast as one of them (a Xeon with AMX,
+/// 20 temporal and 40 non-temporal loops): which of them wins is chance.
 enum class Loop { plain, full, other };
 
 Loop loop_of(const Candidate& candidate) {
