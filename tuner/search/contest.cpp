@@ -180,8 +180,8 @@ std::vector<double> prices_of(const std::vector<Entrant>& contestants,
     constexpr double kPlain = 0, kStandard = 0.03, kOther = 0.08;
     std::vector<double> prices;
     for (const Entrant one : contestants) {
-        const double standing = is_plain(space[static_cast<std::size_t>(one)]) ? kPlain : kStandard;
-        prices.push_back(standard.has(one) ? standing : kOther);
+        const double own = is_plain(space[static_cast<std::size_t>(one)]) ? kPlain : kStandard;
+        prices.push_back(standard.has(one) ? own : kOther);
     }
     return prices;
 }

@@ -48,13 +48,8 @@ char* Arena::writable_source() const {
 }
 
 void Arena::touch() const {
-    for (std::size_t i = 0; i < bytes_; i += kHugePage) {
-        volatile char& byte = destination_[i];
-        byte = byte;
-        if (maps_source()) continue;
-        volatile char& other = writable_source()[i];
-        other = other;
-    }
+    touch_pages(destination_, bytes_, kHugePage);
+    if (!maps_source()) touch_pages(writable_source(), bytes_, kHugePage);
 }
 
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {

@@ -31,9 +31,9 @@ class Arena {
     /// The source, to be written. Throws Failure where it is mapped.
     char* writable_source() const;
 
-    /// Reads a byte of each huge page, and writes it again where that may be. What the host of a
-    /// virtual machine took away meanwhile, to see whether it is used, it gives back now and not in
-    /// a trial.
+    /// Reads a byte of each huge page and writes it again, but for a mapped source. What the host
+    /// of a virtual machine took away meanwhile, to see whether it is used, it gives back now and
+    /// not in a trial.
     void touch() const;
 
   private:

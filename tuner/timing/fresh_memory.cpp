@@ -13,8 +13,8 @@ std::size_t page_size() {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-void touch_pages(char* begin, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; i += page_size()) {
+void touch_pages(char* begin, std::size_t bytes, std::size_t page) {
+    for (std::size_t i = 0; i < bytes; i += page) {
         volatile char& byte = begin[i];
         byte = byte;
     }

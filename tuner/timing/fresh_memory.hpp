@@ -8,9 +8,9 @@ namespace asterope {
 /// The bytes of a page here: 4 KiB, on AArch64 16 or 64 KiB with some kernels.
 std::size_t page_size();
 
-/// Reads a byte of each page and writes it back, so that the page is mapped for writing and keeps
-/// what it holds. No other process may write there meanwhile.
-void touch_pages(char* begin, std::size_t bytes);
+/// Reads a byte of each page, of so many bytes, and writes it back, so that the page is mapped for
+/// writing and keeps what it holds. No other process may write there meanwhile.
+void touch_pages(char* begin, std::size_t bytes, std::size_t page = page_size());
 
 /// Anonymous memory to read and write. Nobody is asked for huge pages: they come where the system
 /// gives them to every program. Unmapped at the end.

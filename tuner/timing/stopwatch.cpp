@@ -79,14 +79,21 @@ bool Stopwatch::prepare(Workload workload) {
     return !timer.prepare || timer.prepare(buffers_, facts_of(workload));
 }
 
-bool Stopwatch::meets_memory(Workload workload, std::size_t size) const {
-    return facts_of(workload).family == WorkloadFamily::one_size &&
-           (is_uncached(workload) || outgrows(size, buffers_.cache_bytes));
+void Stopwatch::touch_arena() {
+    // A host took 300 huge pages of 1,280 away within a second, whether they were used or not, and
+    // giving one back took it 130 us: cold calls of 128 bytes took 65 us each behind a pause.
+    const auto now = std::chrono::steady_clock::now();
+    if (now - touched_ <= std::chrono::milliseconds(20)) return;
+    buffers_.arena.touch();
+    touched_ = now;
 }
 
 void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t size,
                        std::uint64_t round) {
-    const bool uncached = meets_memory(workload, size);
+    const bool of_one_size = facts_of(workload).family == WorkloadFamily::one_size;
+    const bool uncached =
+        of_one_size && (is_uncached(workload) || outgrows(size, buffers_.cache_bytes));
+    if (uncached) touch_arena();
     if (uncached && size >= kSettledFrom && cache_effect_ != copy.cache_effect) {
         const std::size_t calls = settling_bytes(buffers_.cache_bytes) / size + 1;
         const auto own = facts_of(workload).settles ? workload : Workload::cold;
@@ -105,13 +112,6 @@ double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t siz
     left_ = known ? std::optional(left) : std::nullopt;
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
-    // A host took 300 huge pages of 1,280 away within a second, whether they were used or not, and
-    // giving one back took it 130 us: cold calls of 128 bytes took 65 us each behind a pause.
-    const auto now = std::chrono::steady_clock::now();
-    if (meets_memory(workload, size) && now - touched_ > std::chrono::milliseconds(20)) {
-        buffers_.arena.touch();
-        touched_ = now;
-    }
     settle(copy, workload, size, round);
     return timer_of(workload).time(buffers_, facts_of(workload), task);
 }

@@ -69,7 +69,7 @@ class Stopwatch {
 
   private:
     void settle(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
-    bool meets_memory(Workload workload, std::size_t size) const;
+    void touch_arena();
 
     Buffers buffers_;
     Operation operation_;

@@ -203,8 +203,8 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
 }
 
 TEST_F(RowsOf, a_routine_stay_where_the_exam_exchanges_a_small_copy_that_loses_at_one_size) {
-    request_.options.of(Operation::copy)
-        .sizes.insert(request_.options.of(Operation::copy).sizes.begin(), 128);
+    auto& sizes = request_.options.of(Operation::copy).sizes;
+    sizes.insert(sizes.begin(), 128);
     const Profile unexamined = run(lost_small), exchanged = run(lost_small, 1, true),
                   kept = run(lost_small_again, 1, true);
     const auto small_of = [](const Profile& profile) {
