@@ -53,7 +53,8 @@ static void children(void) {
     for (size_t i = 0; i < 100; ++i) {
         const size_t way = i % (WAYS + 1); /* the last one: in shared memory */
         /* No thread may start while we fork: AddressSanitizer has locks of its own for that, and
-         * what was forked then waits for ever. A thread that has helped or called has started. */
+         * what was forked then waits for ever. A thread that has helped or called has started, so
+         * there is one that helps where that sanitizer is used. */
         if (i == 10) check_help(pair, 0);
         if (i == 20) {
             pthread_create(&other, 0, call_until_stopped, 0);
@@ -61,6 +62,7 @@ static void children(void) {
         }
         const pid_t child = way == WAYS ? in_shared_memory() : ways[way]();
         if (child == 0) {
+            creations = creations_of_child;
             copy(pair, 1000000 + i);
             copy(pair, 2000000 + i);
             if ((ways[way] == by_fork) != (tasks() > 1)) die("threads of a child", tasks());
