@@ -14,7 +14,7 @@ import pytest
 from command_errors import run_command
 
 pytest_plugins = [
-    *("bench_command", "installed_tree", "prove_command", "record_command", "recorded_programs"),
+    *("bench_command", "prove_command", "record_command", "recorded_programs"),
     *("generate_command", "report_samples", "tune_checkout"),
 ]
 

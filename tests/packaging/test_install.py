@@ -14,8 +14,7 @@ from asterope.commands import COMMANDS
 from asterope.profile_places import SYSTEM_PROFILE
 from command_errors import only_error_of, run_command
 from copy_programs import need, output_of
-from installed_tree import install
-from packaging_samples import PROGRAMS, install_by_script
+from packaging_samples import PROGRAMS, install, install_by_script
 
 pytestmark = pytest.mark.slow
 

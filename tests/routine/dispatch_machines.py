@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 from architectures import AARCH64, X86_64, Architecture, build_dispatch_check
 from asterope.dispatch import load_profiles, render_dispatch
 from copy_programs import (
-    CHECKERS,
-    CPUID_BITS,
     FUNCTIONS,
     Memset,
     output_of,
@@ -182,11 +180,28 @@ def which(
 
 # --- CPUs that are told ---------------------------------------------------------------------------
 
-REGISTERS = (
-    *("most_leaves", "leaf0_b", "leaf0_d", "leaf0_c", "signature", "leaf1_c", "most_subleaves"),
-    *("leaf7_b", "leaf7_c", "leaf7_d", "leaf7_1_a", "extended_c", "extended_d", "extended7_d"),
-    *("most_extended", "extended8_b", "saved"),
-)
+# Where CPUID says so, leaf.subleaf.register and bit: Intel SDM vol. 2A, CPUID; AMD APM vol. 3,
+# appendix E.
+CPUID_BITS = {
+    **{name: ("1.0.c", bit) for name, bit in (("ssse3", 9), ("sse4_1", 19), ("sse4_2", 20))},
+    **{name: ("1.0.c", bit) for name, bit in (("osxsave", 27), ("avx", 28))},
+    **{name: ("7.0.b", bit) for name, bit in (("avx2", 5), ("bmi2", 8), ("erms", 9))},
+    **{name: ("7.0.b", bit) for name, bit in (("avx512f", 16), ("avx512dq", 17))},
+    **{name: ("7.0.b", bit) for name, bit in (("clflushopt", 23), ("clwb", 24))},
+    **{name: ("7.0.b", bit) for name, bit in (("avx512bw", 30), ("avx512vl", 31))},
+    **{name: ("7.0.c", bit) for name, bit in (("prefetchwt1", 0), ("cldemote", 25))},
+    **{name: ("7.0.c", bit) for name, bit in (("movdiri", 27), ("movdir64b", 28))},
+    **{"fsrm": ("7.0.d", 4), "fzrm": ("7.1.a", 10), "fsrs": ("7.1.a", 11)},
+    **{"3dnowprefetch": ("80000001.0.c", 8), "rdtscp": ("80000001.0.d", 27)},
+    "clzero": ("80000008.0.b", 0),
+}
+# What may be told besides, and what it is else.
+TOLD = {
+    "most_leaves": ("0.0.a", 7),
+    "most_subleaves": ("7.0.a", 1),
+    "most_extended": ("80000000.0.a", 0x80000008),
+    "invariant": ("80000007.0.d", 0),
+}
 ALL_SAVED = 0xE7
 # Where Linux says so: AT_HWCAP or AT_HWCAP2 and the bit (arch/arm64/include/uapi/asm/hwcap.h).
 HWCAP_BITS = {
@@ -199,81 +214,65 @@ READABLE = 1 << 11  # HWCAP_CPUID: MIDR_EL1 may be read
 KNOWN = {"x86_64": CPUID_BITS.keys() - {"osxsave"}, "aarch64": HWCAP_BITS.keys() | {"zva64"}}
 
 
-def told_x86_64(
-    *identity: Any, features: Iterable[str] = (), lacks: object = "", **told: int
-) -> str:
-    """A CPU as fake_cpu.h reads it, `told` the values of further registers."""
-    vendor, family, model, stepping = identity
-    registers = dict.fromkeys(REGISTERS, 0)
-    for i, register in enumerate(("leaf0_b", "leaf0_d", "leaf0_c")):
-        part = vendor.encode("ascii").ljust(12, b"\0")[4 * i : 4 * i + 4]
-        registers[register] = int.from_bytes(part, "little")
-    base = min(family, 15)
-    signature = (
-        stepping | (model & 15) << 4 | base << 8 | (model >> 4) << 16 | (family - base) << 20
-    )
-    registers.update(most_leaves=7, most_subleaves=1, most_extended=0x80000008)
-    registers.update(signature=signature, saved=ALL_SAVED)
-    for feature in {*features, "osxsave"} - {"mmx", "sse", "sse2", lacks}:
-        register, bit = CPUID_BITS[feature]
-        registers[register] |= 1 << bit
-    return " ".join(f"{value:x}" for value in {**registers, **told}.values())
-
-
 def cpu_line(
     arch: Architecture,
     *identity: Any,
     features: Iterable[str] = (),
+    lacks: object = "",
     saved: int = ALL_SAVED,
     **told: int,
 ) -> str:
-    """A CPU as nearest_check reads it; `told` replaces registers of x86-64, and without `saved` one
-    of AArch64 may not be asked which it is."""
-    if arch is X86_64:
-        return told_x86_64(*identity, features=features, saved=saved, **told)
-    vendor, _, model, stepping = identity
-    caps = [READABLE if saved else 0, 0]
-    for feature in {*features} & HWCAP_BITS.keys():
-        word, bit = HWCAP_BITS[feature]
-        caps[word] |= 1 << bit
-    midr = int(vendor, 16) << 24 | stepping >> 4 << 20 | 15 << 16 | model << 4 | stepping & 15
-    return f"{caps[0]:x} {caps[1]:x} {midr:x} {4 if 'zva64' in features else 7:x}"
+    """A CPU as fake_cpu.h reads it; `told`: other values of x86-64's TOLD. Without `saved` one of
+    AArch64 may not be asked which it is."""
+    vendor, family, model, stepping = identity
+    if arch is AARCH64:
+        caps = [READABLE if saved else 0, 0]
+        for feature in {*features} & HWCAP_BITS.keys():
+            word, bit = HWCAP_BITS[feature]
+            caps[word] |= 1 << bit
+        midr = int(vendor, 16) << 24 | stepping >> 4 << 20 | 15 << 16 | model << 4 | stepping & 15
+        return f"{caps[0]:x} {caps[1]:x} {midr:x} {4 if 'zva64' in features else 7:x}"
+    base = min(family, 15)
+    signature = stepping | model % 16 << 4 | base << 8 | model // 16 << 16 | family - base << 20
+    registers = {register: told.get(name, value) for name, (register, value) in TOLD.items()}
+    registers.update({"1.0.a": signature, "0.0.s": saved})
+    for i, register in enumerate("bdc"):
+        part = vendor.encode("ascii").ljust(12, b"\0")[4 * i : 4 * i + 4]
+        registers[f"0.0.{register}"] = int.from_bytes(part, "little")
+    for feature in {*features, "osxsave"} - {"mmx", "sse", "sse2", lacks}:
+        register, bit = CPUID_BITS[feature]
+        registers[register] = registers.get(register, 0) | 1 << bit
+    return "".join(f" {name}={value:x}" for name, value in registers.items())
 
 
 # What asks the CPU, and what stands there instead.
-ASKS_WHAT_IS_SAVED = r'__asm__ volatile\("xgetbv" .*"c"\(0\)\);'
 TOLD_INSTEAD = {
-    "x86_64": {
-        r'__asm__ volatile\("cpuid" .*"c"\(subleaf\)\);': (
-            "read_cpuid(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);"
-        ),
-        ASKS_WHAT_IS_SAVED: "saved = saved_by_system, (void)saved;",
-    },
-    "aarch64": {
-        r'__asm__ volatile\("mrs %0, midr_el1" : "=r"\(midr\)\);': "midr = fake.midr;",
-        r'__asm__ volatile\("mrs %0, dczid_el0" : "=r"\(clears\)\);': "clears = fake.dczid;",
-    },
+    "#include <cpuid.h>": '#include "x86_64/fake_cpu.h"',
+    r'__asm__ volatile\("cpuid" .*\);': "read_cpuid(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);",
+    r'__asm__ volatile\("xgetbv" .*"c"\(0\)\);': "saved = saved_by_system, (void)saved;",
+    r'__asm__ volatile\("mrs %0, midr_el1" .*\);': "midr = fake.midr;",
+    r'__asm__ volatile\("mrs %0, dczid_el0" .*\);': "clears = fake.dczid;",
 }
+
+
+def _on_told_cpu(routine: Path) -> Path:
+    text = routine.read_text(encoding="ascii")
+    for asks, instead in TOLD_INSTEAD.items():
+        text = re.sub(asks, instead, text)
+    told = routine.with_name("told.c")
+    told.write_text(text, encoding="ascii")
+    return told
 
 
 def build_on_told_cpu(routine: Path) -> Path:
     """dispatch_check of a routine of one profile, for which the variable FAKE_CPU is the CPU."""
-    text = routine.read_text(encoding="ascii")
-    text = re.sub(ASKS_WHAT_IS_SAVED, "saved = saved_by_system, (void)saved;", text)
-    routine.write_text(text, encoding="ascii")
-    told = ("-static", f"-I{CHECKERS / 'x86_64' / 'fake'}")
-    return build_dispatch_check(X86_64, routine, flags=told)
+    _on_told_cpu(routine).rename(routine)
+    return build_dispatch_check(X86_64, routine)
 
 
 def build_nearest_check(arch: Architecture, routine: Path) -> Path:
-    """nearest_check with the routine, in which it stands in for what asks the CPU."""
-    text = routine.read_text(encoding="ascii")
-    for instruction, instead in TOLD_INSTEAD[arch.name].items():
-        text, count = re.subn(instruction, instead, text)
-        assert count == 1
-    changed = routine.with_name("changed.c")
-    changed.write_text(text, encoding="ascii")
-    flags = (f'-DROUTINE="{changed}"', "-Wno-unused-function", "-static")
+    """nearest_check with the routine, which it tells what the CPU is."""
+    flags = (f'-DROUTINE="{_on_told_cpu(routine)}"', "-Wno-unused-function", "-static")
     return arch.program(routine.parent, "nearest_check", *flags)
 
 

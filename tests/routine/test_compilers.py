@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, each, list_routines, once
+from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
@@ -16,10 +17,11 @@ from copy_programs import (
     STRICT,
     STRICT_C,
     assert_right,
-    exported,
     need,
     output_of,
     render,
+    run,
+    symbols,
 )
 from disassembly import disassemble, jump_of
 from dispatch_machines import render_machines
@@ -29,13 +31,18 @@ from test_memcpy_mt import SHARES, tuned
 
 THREADS = "-DASTEROPE_THREADS -pthread"
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
-# The compiler's own additions to functions, of which none may get into these.
+# What is linked otherwise, and further additions of the compiler's to functions, of which none may
+# get into these.
+LINKED = (
+    *("-O2 -static", "-O2 -fPIE", "-O2 -fno-pic -no-pie", "-O2 -static-pie -fPIE"),
+    *("-O2 -ffunction-sections -fdata-sections", "-O2 -mcmodel=large"),
+)
 ADDITIONS = (
+    *LINKED[:-1],
     *("-O2 -fstack-clash-protection", "-O2 -fstack-protector-all", "-O2 --coverage"),
-    *("-O2 -fprofile-generate", "-O2 -fno-builtin", "-O2 -ffreestanding", "-O2 -static"),
-    *("-O2 -fPIE", "-O2 -fno-pic -no-pie", "-O2 -static-pie -fPIE"),
-    *("-O2 -fno-asynchronous-unwind-tables", "-O2 -ffunction-sections -fdata-sections"),
-    *("-O0 -fno-omit-frame-pointer -g", "-O2 -pg", "-O2 -finstrument-functions"),
+    *("-O2 -fprofile-generate", "-O2 -fno-builtin", "-O2 -ffreestanding"),
+    *("-O2 -fno-asynchronous-unwind-tables", "-O2 -finstrument-functions"),
+    *("-O0 -fno-omit-frame-pointer -g", "-O2 -pg"),
 )
 OF_ARCHITECTURE = {
     "x86_64": (
@@ -85,12 +92,14 @@ def is_daily(name: str) -> bool:
     return name.endswith(("++20 -O3", "-static")) or bool(re.fullmatch(r"\w+ -O[03]", name))
 
 
-@each(
-    lambda arch: {n: c for n, c in compilations(arch).items() if n[:4] == "gcc " or is_daily(n)},
-    daily=is_daily,
-)
+def all_linked(arch: Architecture) -> Compilations:
+    """Whatever else is told to the compiler, it makes the same instructions, see below."""
+    linked = {f"gcc {flags}" for flags in LINKED}
+    return {n: c for n, c in compilations(arch).items() if n in linked or is_daily(n)}
+
+
+@each(all_linked, daily=is_daily)
 def test_it_copies_right_however_linked(tmp_path, objects, arch, case):
-    """Of most by one compiler: all make the same instructions, see below."""
     if case[0] in (*arch.gcc, *arch.gxx):
         arch.need_way(tmp_path, *case)
     link_flags = [option for flag, option in LINK_FLAGS.items() if flag in case]
@@ -98,8 +107,7 @@ def test_it_copies_right_however_linked(tmp_path, objects, arch, case):
     compiler = [flag for flag in case if flag not in LINKS_ALONE]
     routine = render_all(arch, tmp_path)
     program = arch.routine_check(routine, objects, *compiler, link_flags=link_flags)
-    # -pg and others leave files there
-    assert_right(*arch.on(), program, *SHORT, sets=True, cwd=tmp_path)
+    assert_right(*arch.on(), program, *SHORT, sets=True)
 
 
 TOGETHER = (
@@ -240,13 +248,69 @@ def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
             assert "_mt" not in output_of(arch.nm, "--defined-only", target)
 
 
-@each()
-def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_path, arch):
-    library = tmp_path / "library.so"
-    routine = render(folder=tmp_path, **everything(arch))
-    output_of(*arch.gcc, *STRICT_C, "-fPIC", "-shared", "-O2", routine, "-o", library)
-    functions = (*FUNCTIONS, "memset", *(f"memcpy_{name}" for name in intents_of(arch)))
-    assert exported(library, arch.nm) == {f"asterope_{name}" for name in functions}
+@each(lambda arch: ["one profile", "several profiles", "without indirect functions"])
+def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_path, arch, case):
+    """Not even of several profiles they are indirect to others, who would ask them before this
+    library is relocated."""
+    library, flags = tmp_path / "library.so", FILES.get(case, (None, ""))[1].split()[:1]
+    if case == "one profile":
+        routine = render(folder=tmp_path, **everything(arch))
+        more = [f"memcpy_{name}" for name in intents_of(arch)]
+    else:
+        routine, more = render_machines(arch, tmp_path), ["profile"]
+    output_of(*arch.gcc, *STRICT_C, *flags, "-fPIC", "-shared", "-O2", routine, "-o", library)
+    defined = {name: kind for name, (_, kind) in symbols(library, "-D", nm=arch.nm).items()}
+    assert defined == {f"asterope_{name}": "T" for name in (*FUNCTIONS, "memset", *more)}
     # nothing is patched when it is loaded: what has no text relocations may be shared
     assert "TEXTREL" not in output_of(arch.readelf, "-d", library)
     assert re.search(r"GNU_STACK.* RW +0x", output_of(arch.readelf, "-lW", library))
+
+
+# --- Protected branches ---------------------------------------------------------------------------
+
+
+def protected_and_not(arch: Architecture, folder: Path, name: str) -> list[Path]:
+    """Objects of a routine with every kind of function: each may be jumped to by a pointer or by
+    another one."""
+    compiler = getattr(arch, name)
+    need(compiler[0])
+    sensing = {16384: SensingCopy(PROBES[0], 10, arch.plain, arch.plain)}
+    routine = render(folder=folder, **everything(arch), sensing=sensing)
+    made = []
+    for flags in ("-mbranch-protection=standard", "-O2"):
+        made.append(folder / f"{flags}.o")
+        output_of(*compiler, *STRICT_C, "-O2", flags, "-c", routine, "-o", made[-1])
+    return made
+
+
+protected = once(protected_and_not)
+of_aarch64 = each(lambda arch: ["gcc", "clang"] if arch is AARCH64 else [])
+
+
+@of_aarch64
+def test_every_function_that_may_be_jumped_to_begins_with_a_landing_pad(protected, arch, case):
+    with_pads, plain = (disassemble(path, arch) for path in protected(arch, case))
+    # `_inner`, and what is local, are jumped to by name alone
+    defined = symbols(protected(arch, case)[0], nm=arch.nm).items()
+    functions = {n for n, (_, kind) in defined if kind == "T" and not n.endswith("_inner")}
+    assert functions >= {f"asterope_{name}" for name in ("memcpy", "memset", "memcpy_hot")}
+    assert functions >= {f"asterope_{name}" for name in ("untuned", "set_untuned", "sense_1")}
+    for name in functions:
+        # what compilers make is signed, which is a landing pad as well
+        assert with_pads[name].instructions[0] in ("bti c", "paciasp"), name
+    for name, function in plain.items():
+        for instruction in function.instructions:
+            # else that would need a pad for jumps
+            assert not re.match(r"bl?r (?!x1[67]$)", instruction), f"{name}: {instruction}"
+
+
+@of_aarch64
+def test_the_linker_finds_nothing_unprotected(protected, tmp_path, arch, case):
+    """And would say so."""
+    library = tmp_path / "library.so"
+    linked = (*arch.gcc, "-shared", "-nostdlib", "-Wl,-z,force-bti", "-o", library)
+    with_pads, plain = protected(arch, case)
+    done = run(*linked, "-Wl,--fatal-warnings", with_pads)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "BTI" in output_of(arch.readelf, "-n", library)
+    assert "BTI" in run(*linked, plain).stderr

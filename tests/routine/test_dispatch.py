@@ -117,14 +117,14 @@ def test_all_that_a_copy_may_need_is_known(arch):
 def test_leaves_that_a_cpu_lacks_are_not_read(nearest_check, arch, case):
     """Intel's CPUs answer with another leaf's values."""
 
-    def told(**changed: int) -> tuple[str, int]:
+    def told(**changed: object) -> tuple[str, int]:
         features = [*GRANITE_RAPIDS, "fzrm", "clzero"]
         cpu = cpu_line(arch, "GenuineIntel", 6, 63, 2, features=features, **changed)
         return nearest(arch, nearest_check(arch), cpu)[0]
 
     assert (told()[0], told(most_leaves=6)[0]) == ("haswell", "any.sse4")
-    assert told(leaf7_1_a=0) == told(most_subleaves=0) != told()
-    assert told(extended8_b=0) == told(most_extended=0x80000007) != told()
+    assert told(lacks="fzrm") == told(most_subleaves=0) != told()
+    assert told(lacks="clzero") == told(most_extended=0x80000007) != told()
 
 
 # --- What is chosen, by emulated CPUs and when asked for ------------------------------------------

@@ -17,8 +17,8 @@ from architectures import (
     each,
     needs_of,
 )
+from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
-    CPUID_BITS,
     FUNCTIONS,
     Memset,
     all_copies_taken,
@@ -28,7 +28,7 @@ from copy_programs import (
     need,
     render,
 )
-from dispatch_machines import FLAVOURS, Flavour, build_on_told_cpu, told_x86_64
+from dispatch_machines import CPUID_BITS, FLAVOURS, Flavour, build_on_told_cpu, cpu_line
 from routine_examples import RARE
 from sampling import sampled
 from test_sensing import BY_NAME, INTERVALS, sensing_with
@@ -38,7 +38,7 @@ SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
 SMALL, SMALL_SET = X86_64.small_copies.Tuple, X86_64.small_sets.Tuple
 MOVE = X86_64.overlapping_copies.Tuple
 GATED, GATED_SET = SMALL("masked", "ZMM", "up", 256), SMALL_SET("masked", "ZMM", "up", 256)
-PLAIN = X86_64.small_copies.PLAIN
+PLAIN, PLAIN_SET = X86_64.small_copies.PLAIN, X86_64.small_sets.PLAIN
 R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
 
 
@@ -147,12 +147,15 @@ AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
 MASKED = {*AVX_512, "avx512bw", "avx512vl", "bmi2"}
 DIRECT = RARE["x86_64"]["direct stores"][0][1]
 
-# All that a CPU must have for a copy or set and the small one below it; the copy for overlapping
-# buffers where it is not the plain one.
+SENSES = {16384: SensingCopy(PROBES[0], 0, R64, ZMM)}
+
+# All that a CPU must have for a copy or set and the small one below it, and what else the routine
+# has: the copy for overlapping buffers where it is not the plain one, copies that sense.
 CPU_NEEDS: dict[str, tuple] = {
     "nothing": (set(), R64, PLAIN),
-    "a ZMM move": (AVX_512, R64, PLAIN, MOVE("ZMM", 128)),
-    "a YMM move": (AVX, R64, PLAIN, MOVE("YMM", 128)),
+    "a ZMM move": (AVX_512, R64, PLAIN, {"overlapping": MOVE("ZMM", 128)}),
+    "a YMM move": (AVX, R64, PLAIN, {"overlapping": MOVE("YMM", 128)}),
+    "what no winner is but a probe goes on with": (AVX_512, R64, PLAIN, {"sensing": SENSES}),
     "a ZMM pipeline": (AVX_512, ZMM, PLAIN),
     "a YMM pipeline": (AVX, YMM, PLAIN),
     "an XMM pipeline": ({"sse4_1"}, X("XMM", "NT", "T", "none", 0, 0), PLAIN),
@@ -161,20 +164,17 @@ CPU_NEEDS: dict[str, tuple] = {
     "a masked small copy": (MASKED, R64, GATED),
     "a ZMM small copy": ({*AVX_512, "avx512vl"}, R64, SMALL("stepped", "ZMM", "up", 256)),
     "a YMM small copy": (AVX, R64, SMALL("grouped", "YMM", "up", 256)),
-    "a set of nothing": (set(), Memset([(4096, SX("R64", "T"))])),
-    "a ZMM set": ({*AVX_512, "avx512bw"}, Memset([(4096, SX("ZMM", "T"))])),
-    "a YMM set": (AVX, Memset([(4096, SX("YMM", "NT"))])),
-    "clzero": ({"clzero"}, Memset([(4096, SX("CLZERO", "NT"))])),
-    "a set that prefetches": ({"3dnowprefetch"}, Memset([(4096, SX("XMM", "T", 2, 8))])),
-    "a masked small set": (MASKED, Memset([(4096, SX("R64", "T"))], GATED_SET)),
+    "a set of nothing": (set(), SX("R64", "T"), PLAIN_SET),
+    "a ZMM set": ({*AVX_512, "avx512bw"}, SX("ZMM", "T"), PLAIN_SET),
+    "a YMM set": (AVX, SX("YMM", "NT"), PLAIN_SET),
+    "clzero": ({"clzero"}, SX("CLZERO", "NT"), PLAIN_SET),
+    "a set that prefetches": ({"3dnowprefetch"}, SX("XMM", "T", 2, 8), PLAIN_SET),
+    "a masked small set": (MASKED, SX("R64", "T"), GATED_SET),
     "a ZMM small set": (
         {*AVX_512, "avx512bw", "avx512vl"},
-        Memset([(4096, SX("R64", "T"))], SMALL_SET("stepped", "ZMM", "up", 256)),
+        *(SX("R64", "T"), SMALL_SET("stepped", "ZMM", "up", 256)),
     ),
-    "a YMM small set": (
-        AVX,
-        Memset([(4096, SX("R64", "T"))], SMALL_SET("grouped", "YMM", "up", 256)),
-    ),
+    "a YMM small set": (AVX, SX("R64", "T"), SMALL_SET("grouped", "YMM", "up", 256)),
 }
 
 
@@ -182,28 +182,26 @@ CPU_NEEDS: dict[str, tuple] = {
 @on_x86_64
 @pytest.mark.parametrize("case", CPU_NEEDS.values(), ids=CPU_NEEDS)
 def test_each_feature_is_looked_for(tmp_path, case):
-    needs, winner, *more = case
-    if isinstance(winner, Memset):
-        routine = render([(4096, R64)], tmp_path / "routine", memset=winner)
-        bound, kind, functions = winner.small_set.bound, "set_", ["memset"]
-        winner = winner.intervals[0][1]
+    needs, winner, small, *more = case
+    of_copies, of_sets = ("copy_", FUNCTIONS, 2**40), ("set_", ["memset"], 0)
+    kind, functions, distance = of_copies if winner.loads else of_sets
+    winners = [(4096, winner), (16384, winner), (65536, winner)]
+    if winner.loads:
+        routine = render(winners, tmp_path / "routine", small, **dict(*more))
     else:
-        small, move = (*more, None)[:2]
-        routine = render([(4096, winner)], tmp_path / "routine", small, overlapping=move)
-        bound, kind, functions = small.bound, "", FUNCTIONS
+        routine = render([(4096, R64)], tmp_path / "routine", memset=Memset(winners, small))
     program, features = build_on_told_cpu(routine), LOOKED_FOR & CPUID_BITS.keys()
     for feature in (None, *sorted(LOOKED_FOR)):
-        cpu = told_x86_64(
-            *("", 6, 0, 0),
+        cpu = cpu_line(
+            *(X86_64, "", 6, 0, 0),
             features=features,
             lacks=feature,
             most_leaves=6 if feature == "leaf 7" else 7,
             saved=sum(bit for name, bit in SAVED.items() if name != feature),
         )
-        tuned = f"asterope_{kind or 'copy_'}{winner.symbol}"
-        expected = f"asterope_{kind}untuned" if feature in needs else tuned
-        distance, sizes = 0 if kind else 2**40, [bound + 1, 2**20]
-        questions = [(f"asterope_{function}", distance, sizes) for function in functions]
+        lacking = "untuned" if winner.loads else "set_untuned"
+        expected = f"asterope_{lacking if feature in needs else kind + winner.symbol}"
+        questions = [(f"asterope_{name}", distance, [small.bound + 1, 2**20]) for name in functions]
         taken = all_copies_taken(program, questions, *X86_64.on(FAKE_CPU=cpu))
         assert taken == [[expected] * 2] * len(questions), f"without {feature}"
 

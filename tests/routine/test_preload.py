@@ -4,7 +4,6 @@ in every situation."""
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -25,7 +24,6 @@ from architectures import (
 )
 from asterope.place_map import MappedPlace, as_c
 from copy_programs import (
-    CHECKERS,
     REPOSITORY,
     WARNINGS,
     Memset,
@@ -39,7 +37,7 @@ from copy_programs import (
 )
 from dispatch_machines import render_machines
 from generate_command import command as generate
-from routine_examples import GATED, every_kind, every_set
+from routine_examples import GATED, GATED_SET
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
@@ -55,10 +53,9 @@ def tuned_profile(arch: Architecture, folder: Path) -> Path:
     wide = {"x86_64": "ZMM", "aarch64": "SVE"}[arch.name]
     near = arch.pipelines.VALUES["pt"][1]
     copy, set_ = arch.pipelines.Tuple, arch.set_pipelines.Tuple
-    name = {"x86_64": "masked ZMM up 256", "aarch64": "sve Q up 256"}[arch.name]
     winners = [(4096, copy(wide, "T", "T", "none", 0, 0)), (MIB, copy(wide, "T", "NT", near, 4, 8))]
-    sets = Memset([(4096, set_(wide, "T")), (MIB, set_(wide, "NT"))], arch.small_set[name])
-    profile = json.loads(profile_json(winners, arch.small[name], memset=sets))
+    sets = Memset([(4096, set_(wide, "T")), (MIB, set_(wide, "NT"))], GATED_SET[arch.name])
+    profile = json.loads(profile_json(winners, GATED[arch.name], memset=sets))
     profile["machine"] = {"cpu": {"brand": "A CPU (TM) @ 3.20GHz"}}
     profile["search"] = {"workload": "balanced", "finished": "2026-11-20T22:19:00Z"}
     (folder / "profile.json").write_text(json.dumps(profile))
@@ -282,11 +279,11 @@ def test_sanitizers_keep_their_own_memcpy(tmp_path, library, arch, compiler, san
 @each(emulated=False)
 def test_a_static_program_of_musl_has_the_tuned_functions_too(tmp_path, library, arch):
     need("musl-gcc")
-    routine, program = routine_of(library(arch, "tuned")), tmp_path / "overlap"
-    linked = replacing(routine, tmp_path / "replace_libc.o", "musl-gcc", "-O2")
-    source = CHECKERS / "replace_libc" / "overlap.c"
-    output_of("musl-gcc", "-O2", "-static", source, linked, "-o", program)
-    assert output_of(program) == "right\n"
+    routine, musl = routine_of(library(arch, "tuned")), ("musl-gcc", *NO_BUILTIN)
+    linked = replacing(routine, tmp_path / "replace_libc.o", *musl)
+    static = ("-DSTATIC", "-static", linked)
+    program = arch.program(tmp_path, "preload_check", *static, compiler=musl)
+    output_of(program, "copies")
     defined = symbols(program)
     assert defined["memcpy"] == defined["asterope_memmove"]
     assert defined["memset"] == defined["asterope_memset"]
@@ -296,28 +293,17 @@ def test_a_static_program_of_musl_has_the_tuned_functions_too(tmp_path, library,
 # --- A real program -------------------------------------------------------------------------------
 
 
-def python_with_tests() -> str:
+def python_with_tests() -> Path:
     """A Python with the test package; Debian's own leaves it out."""
-    folders = os.environ.get("PATH", "").split(os.pathsep)
-    pythons = [sys.executable, os.path.join(sys.base_prefix, "bin", "python3")]
-    pythons += [os.path.join(f, name) for f in folders for name in ("python3", "python")]
-    test = "import sys, test.test_bytes; sys.exit(sys.version_info < (3, 9))"
-    for python in pythons:
-        if os.access(python, os.X_OK) and run(python, "-c", test).returncode == 0:
+    for python in (Path(sys.executable), Path(sys.base_prefix, "bin", "python3")):
+        if run(python, "-c", "import test.test_bytes").returncode == 0:
             return python
     pytest.skip("no python3 here has the test package (Debian: libpython3-testsuite)")
 
 
 @pytest.mark.slow
-def test_python_passes_its_own_tests(tmp_path):
-    """With a library that does as much as this CPU can; as it does without."""
-    has = HOST.features_of(HOST.cpus[0])
-    intervals = [(end, t) for end, t in every_kind(HOST) if {*t.needs} <= has]
-    small = GATED[HOST.name] if HOST.cpu_with(GATED[HOST.name]) else None
-    memset = every_set(HOST) if HOST.cpu_with(*(t for _, t in every_set(HOST).intervals)) else None
-    best = build_preload(
-        HOST, render(intervals, tmp_path, small, memset=memset), tmp_path / "best.so"
-    )
+def test_python_passes_its_own_tests(library, tmp_path):
+    """As it does without."""
     command = (python_with_tests(), "-m", "test", "-v", "test_bytes", "test_memoryview")
 
     def results(library: Path | None) -> dict[str, str]:
@@ -328,7 +314,7 @@ def test_python_passes_its_own_tests(tmp_path):
         )
         return dict(lines)
 
-    plain, ours = results(None), results(best)
+    plain, ours = results(None), results(library(HOST, "tuned"))
     assert len(plain) > 500
     assert ours == plain
     assert set(ours.values()) <= {"ok", "skipped"}

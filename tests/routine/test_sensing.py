@@ -22,14 +22,12 @@ from copy_programs import (
     FUNCTIONS,
     assert_right,
     change,
-    copies_taken,
     cpu_features,
-    need,
     output_of,
     render,
     run,
 )
-from dispatch_machines import build_on_told_cpu, told_x86_64
+from dispatch_machines import build_on_told_cpu, cpu_line
 
 HIGHEST_THRESHOLD = 2**32 - 1
 BY_NAME = {probe.name: probe for probe in PROBES}
@@ -305,22 +303,9 @@ def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, arch, case
         if expected is sensed:
             need_counter(arch)
         change(routine, apart(ticks))
-        cpu = told_x86_64("", 6, 0, 0, extended7_d=says[0], most_extended=says[1])
+        cpu = cpu_line(arch, "", 6, 0, 0, invariant=says[0], most_extended=says[1])
         taken = pipelines_taken(arch, build_on_told_cpu(routine), FAKE_CPU=cpu)
     else:
         routine = with_counter(arch, routine, STEADY, *says, ticks)
         taken = pipelines_taken(arch, build_dispatch_check(arch, routine))
     assert taken == expected(arch)
-
-
-# --- Other CPUs, and everything at once -----------------------------------------------------------
-
-
-def test_a_cpu_that_lacks_what_a_sensing_copy_goes_on_with_takes_the_portable_path(tmp_path):
-    """Else it would die of the first cold copy: also of a pipeline that no interval's winner is."""
-    need("qemu-x86_64")
-    sensing = {16384: SensingCopy(PROBES[0], 0, HOT, X("ZMM", "T", "NT", "T0", 4, 8))}
-    program = build_dispatch_check(X86_64, render(INTERVALS, tmp_path, sensing=sensing))
-    emulator = ("qemu-x86_64", "-cpu", "Haswell")
-    taken = copies_taken(program, "asterope_memcpy", 2**40, [4000, 5000], *emulator)
-    assert taken == ["asterope_untuned"] * 2

@@ -32,22 +32,6 @@ STRICT_C = ("-std=c99", *STRICT)
 FUNCTIONS = ("memcpy", "mempcpy", "memmove")
 SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)  # routine_check's grids, thinned
 
-# Where CPUID says so: Intel SDM vol. 2A, CPUID; AMD APM vol. 3, appendix E.
-CPUID_BITS = {
-    **{name: ("leaf1_c", bit) for name, bit in (("ssse3", 9), ("sse4_1", 19), ("sse4_2", 20))},
-    **{name: ("leaf1_c", bit) for name, bit in (("osxsave", 27), ("avx", 28))},
-    **{name: ("leaf7_b", bit) for name, bit in (("avx2", 5), ("bmi2", 8), ("erms", 9))},
-    **{name: ("leaf7_b", bit) for name, bit in (("avx512f", 16), ("avx512dq", 17))},
-    **{name: ("leaf7_b", bit) for name, bit in (("clflushopt", 23), ("clwb", 24))},
-    **{name: ("leaf7_b", bit) for name, bit in (("avx512bw", 30), ("avx512vl", 31))},
-    **{name: ("leaf7_c", bit) for name, bit in (("prefetchwt1", 0), ("cldemote", 25))},
-    **{name: ("leaf7_c", bit) for name, bit in (("movdiri", 27), ("movdir64b", 28))},
-    **{"fsrm": ("leaf7_d", 4), "fzrm": ("leaf7_1_a", 10), "fsrs": ("leaf7_1_a", 11)},
-    **{"3dnowprefetch": ("extended_c", 8), "rdtscp": ("extended_d", 27)},
-    "clzero": ("extended8_b", 0),
-}
-
-
 # The end of each interval, and the copy that wins it.
 Intervals = Sequence[tuple[int, Tuple]]
 

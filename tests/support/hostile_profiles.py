@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Callable
 
-from profile_samples import AXES, good_profile, incomplete_profile
+from profile_samples import good_profile, incomplete_profile
 
 _GOOD = good_profile()
 _TEXT = json.dumps(_GOOD)
@@ -70,6 +70,13 @@ def _path(place: str) -> list[str | int]:
     return [int(step) if step.isdecimal() else step for step in re.findall(r"[\w-]+", place)]
 
 
+def _value(text: str) -> Any:
+    if not text.startswith("@"):
+        return json.loads(text)
+    place = _path(text[1:])
+    return _at(_GOOD, place)[place[-1]]
+
+
 def _from_line(line: str) -> tuple[str, tuple[str, str, tuple[str, ...]]]:
     """A line of bad_profiles.txt, which says how: its name, the file and what its message holds."""
     change, said = line.split(" -> ")
@@ -80,7 +87,7 @@ def _from_line(line: str) -> tuple[str, tuple[str, str, tuple[str, ...]]]:
     if where != place:
         del _at(profile, path)[path[-1]]
     else:
-        _at(profile, path)[path[-1]] = json.loads(value)
+        _at(profile, path)[path[-1]] = _value(value)
     parts = said[1:] if said.startswith("@") else f"{where} | {said}"
     return change, (json.dumps(profile), tuple(parts.split(" | ")))
 
@@ -99,10 +106,6 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "other JSON": ('{"name": "x"}', ("format", "not a profile")),
     "larger than 16 MiB": (_TEXT + " " * (16 << 20), ("larger than 16 MiB",)),
     "nested deeply": ("[" * 100_000, ("nested too deeply",)),
-    "nested deeply but closed": (
-        _changed("source", json.loads("[" * 100 + "]" * 100)),
-        ("source", "nested too deeply"),
-    ),
     "too many values": ("[" + "0," * 300_000 + "0]", ("more than 200000 values",)),
     "newer version with new fields": (
         json.dumps({"format": "asterope-profile", "version": 3, "new": {}}),
@@ -118,13 +121,10 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         ("choices[2].up_to", "given twice"),
     ),
     "1e999": (_literal("123.4", "1e999"), ("search.seconds", "not a finite number")),
-    **{
-        f"an integer of {sign}5,000 digits": (
-            _literal('"cpus": 2', f'"cpus": {sign}{"9" * 5000}'),
-            ("machine.cpus", "not a finite number"),
-        )
-        for sign in ("", "-")
-    },
+    "an integer of 5,000 digits": (
+        _literal('"cpus": 2', f'"cpus": -{"9" * 5000}'),
+        ("machine.cpus", "not a finite number"),
+    ),
     "too many choices": (
         _edited(lambda choices: choices.extend(choices[-1:] * 2048)),
         ("choices", "maxItems 2048"),
@@ -133,33 +133,9 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         _edited(lambda choices: choices.reverse()),
         ("choices[1].above", "1024 leaves a gap"),
     ),
-    "a second small copy": (
-        _edited(lambda choices: choices.append(choices[6])),
-        ("choices[25]", "a second choice of memcpy's small"),
-    ),
-    "sensing below a page": (
-        _changed("choices", 4, "copies", _GOOD["choices"][5]["copies"]),
-        ("choices[4].copies", "it takes 4096 bytes or more"),
-    ),
-    "sensing in an intent": (
-        _edited(lambda choices: choices[23].update(choices[5], intent="cold", above=1024)),
-        ("choices[23].copies", "needs no sensing"),
-    ),
-    "sensing that takes one of its copies always": (
-        _changed("choices", 5, "copies", "taken", AXES["tb"]),
-        ("choices[5].copies.taken", "takes none of its copies always"),
-    ),
-    "a set that senses": (
-        _edited(lambda choices: choices[13].update(copies=_GOOD["choices"][5]["copies"])),
-        ("choices[13].copies.probe", "unknown field"),
-    ),
     "no pipelines": (
         _edited(lambda choices: choices.__delitem__(slice(0, 6))),
         ("choices", "no pipelines of memcpy"),
-    ),
-    "left out the small copies that are there": (
-        json.dumps({**incomplete_profile(), "choices": _GOOD["choices"]}),
-        ("left_out.memcpy.steps[1]", "small copies have a winner"),
     ),
     "text of 201 characters": (_changed("source", "x" * 201), ("source", "longer than 200")),
     **{

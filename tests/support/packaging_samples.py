@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from asterope.commands import COMMANDS
 from command_errors import run_command
+from copy_programs import output_of
 
 PROGRAMS = [f"asterope-{name}" for name in COMMANDS]
 
@@ -39,6 +41,14 @@ def commands_in(text: str) -> list[str]:
     """The subcommands that a --help lists."""
     _, _, listed = re.sub("(?i)subcommands:", "\0", text).partition("\0")
     return re.findall(r"(?m)^  ([a-z]+) ", listed)
+
+
+def install(build: Path, prefix: Path) -> Path:
+    """Installs all that was built, one at a time, as that writes into the build folder, too."""
+    with open(build / "install.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        output_of("cmake", "--install", build, "--prefix", prefix)
+    return prefix
 
 
 def install_by_script(script: Path, prefix: Path) -> str:
