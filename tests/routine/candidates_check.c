@@ -17,7 +17,7 @@
 #include "copy_check.h"
 #include "harness.h"
 #include "space/candidates.h"
-#include OF_ARCHITECTURE(candidate_needs.h)
+#include OF_ARCHITECTURE(cpu_features.h)
 
 enum { LINE = 64, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
 
@@ -35,7 +35,11 @@ static bool can_run(const char* name, const char* needs) {
     emulated = NULL;
     snprintf(features, sizeof features, "%s", needs);
     for (char* f = strtok(features, " "); f != NULL; f = strtok(NULL, " ")) {
-        if (cpu_has(f) || (emulated = emulation(f)) != NULL) continue;
+        if (cpu_has(f)) continue;
+        if (strcmp(f, EMULATED) == 0) {
+            emulated = EMULATED;
+            continue;
+        }
         printf("skip %s: this CPU lacks %s\n", name, f);
         return false;
     }
@@ -301,7 +305,7 @@ int main(int argc, char** argv) {
     if (argc > 2 && strcmp(argv[argc - 2], "--needs") == 0) wanted_needs = argv[argc -= 1], --argc;
     read_options(argc, argv, options, COUNT_OF(options));
     copy_check_start(LARGEST + 64);
-    emulate_what_is_missing();
+    if (!cpu_has(EMULATED)) EMULATE();
     bool right = true;
     size_t number = 0; /* of all that are checked, by which they are shared out */
     for (int sets = 0; sets < 2; ++sets) {

@@ -4,30 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from architectures import AARCH64, ARCHITECTURES, X86_64, Architecture
+from architectures import ARCHITECTURES, Architecture
 from copy_programs import REPOSITORY, Aliased, Intervals, Memset
 
 REFERENCE = REPOSITORY / "generated" / "reference"
 MACHINES = ("opteron-6378", "xeon-gold-5218")
 MIB = 1 << 20
 
-X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
-
-# What few CPUs have: a CPU must have all of it.
-RARE: dict[str, dict[str, Intervals]] = {
-    "x86_64": {"direct stores": [(MIB, X("MOVDIR64B", "T", "NT", "T0", 4, 8, pi=2))]},
-    "aarch64": {
-        "cleared lines": [
-            (2000, A("Q", "T", "T", "none", 0, 0, clear="zva")),
-            (9000, A("Q", "T", "T", "L1KEEP", 8, 8, tb=8, clear="zva")),
-            (MIB, A("Q", "T", "T", "L3KEEP", 2, 6, tb=1, clear="zva")),
-        ],
-        "MOPS": [
-            (512 << i, A("MOPS", lt, st, "none", 0, 0))
-            for i, (lt, st) in enumerate((lt, st) for lt in ("T", "NT") for st in ("T", "NT"))
-        ],
-    },
-}
 # Of the small copies the one with the most gates, compilers must find these however they compile;
 # and the same of sets.
 _GATE = {"x86_64": "masked ZMM up 256", "aarch64": "sve Q up 256"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from copy_programs import CHECKERS, failures
 # each pair of offsets meets one size in 31, which lets each size meet every offset. So each run
 # checks one candidate in so many on each CPU; --slow checks each on one of the CPUs that have what
 # it needs.
-SAMPLE = {True: (37, ("--step", "5")), False: (401, ())}  # by whether it is native
+SAMPLE = {True: (37, ("--step", "5")), False: (601, ())}  # by whether it is native
 THIN = {True: (), False: ("--step", "31", "--other-step", "31")}
 PROCESSES = 2
 EMULATED = {"movdir64b"}  # by the check itself
@@ -112,7 +111,6 @@ def test_each_feature_is_had_by_one_of_the_emulated_cpus(arch):
 class Fault(NamedTuple):
     """A line of faulty_candidates.txt, which says what these are, and what is said of the fault."""
 
-    arch: str
     kind: str
     name: str
     text: str
@@ -120,16 +118,16 @@ class Fault(NamedTuple):
     said: str
 
 
-def faults() -> Iterator[tuple[str, Fault]]:
-    lines = (CHECKERS / "faulty_candidates.txt").read_text(encoding="ascii").splitlines()
-    fault = said = ""
-    for line in lines:
-        fields = [field.strip() for field in line.split("|")]
-        if line.startswith("  "):
+def faults_of(arch: Architecture) -> dict[str, Fault]:
+    faults, fault, said = {}, "", ""
+    for line in (CHECKERS / "faulty_candidates.txt").read_text(encoding="ascii").splitlines():
+        first, *fields = (field.strip() for field in line.split("|"))
+        if line.startswith("  ") and first == arch.name:
             text, change, instead = fields.pop().partition(" => ")
-            yield fault, Fault(*fields, text, instead if change else None, said)
-        elif line and line[0] != "#":
-            fault, said = fields
+            faults[fault] = Fault(*fields, text, instead if change else None, said)
+        elif line and line[0] not in " #":
+            fault, (said,) = first, fields
+    return faults
 
 
 @functools.cache
@@ -155,10 +153,6 @@ def faulty(arch: Architecture, fault: Fault) -> str:
         assert there in body, body
         body = body.replace(there, fault.instead)
     return text[:begin] + body + text[end:]
-
-
-def faults_of(arch: Architecture) -> dict[str, Fault]:
-    return {name: fault for name, fault in faults() if fault.arch == arch.name}
 
 
 @each(faults_of, slow=False, one_in=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -54,31 +55,31 @@ OF_ARCHITECTURE = {
         "-O3 -mcpu=cortex-a53",
     ),
 }
-# Further additions, which need a library of the compiler's to run.
+# Further additions, which need a library of the compiler's to run, the last one of gcc alone.
 INSTRUMENTED = ("-O2 -fsanitize=thread", "-O2 -fsanitize-coverage=trace-pc")
 LINK_FLAGS = {"-x": "-xnone", "-fPIE": "-pie", "-ffunction-sections": "-Wl,--gc-sections"}
 LINKS_ALONE = ("-no-pie", "-static-pie")  # clang warns of these where it does not link
 
-Compilations = dict[str, tuple[str, ...]]  # a command and flags
+
+def ways_of(arch: Architecture) -> list[str]:
+    """Compilers and flags that make the same instructions."""
+    every = (*LEVELS, *ADDITIONS, *OF_ARCHITECTURE[arch.name], *INSTRUMENTED)
+    # what clang has compiled for another architecture, gcc links, without clang's libraries
+    of_clang = every[:-1] if arch.is_native else LEVELS
+    standards = itertools.product(("g++", "clang++"), ("c++11", "c++20"), ("-O0", "-O3"))
+    return [
+        *(f"gcc {flags}" for flags in every),
+        *(f"clang {flags}" for flags in of_clang),
+        *(f"{compiler} -std={standard} {level}" for compiler, standard, level in standards),
+    ]
 
 
-def compilers_of(arch: Architecture) -> dict[str, tuple[str, ...]]:
-    return {"gcc": arch.gcc, "clang": arch.clang}
-
-
-def compilations(arch: Architecture) -> Compilations:
-    found: Compilations = {}
-    for name, compiler in compilers_of(arch).items():
-        # what clang has compiled for another architecture, gcc links, without clang's libraries
-        more = (*ADDITIONS, *OF_ARCHITECTURE[arch.name])
-        for flags in (*LEVELS, *(more if name == "gcc" or arch.is_native else ())):
-            found[f"{name} {flags}"] = (*compiler, *STRICT_C, *flags.split())
-    for name, compiler in {"g++": arch.gxx, "clang++": arch.clangxx}.items():
-        for standard in ("c++11", "c++20"):
-            for level in ("-O0", "-O3"):
-                flags = (f"-std={standard}", *STRICT, "-x", "c++", level)
-                found[f"{name} {standard} {level}"] = (*compiler, *flags)
-    return found
+def command_of(arch: Architecture, way: str, *strict: str) -> tuple[str, ...]:
+    """A way's command; `strict`: the flags of C that it has besides."""
+    name, *flags = way.split()
+    programs = {"gcc": arch.gcc, "clang": arch.clang, "g++": arch.gxx, "clang++": arch.clangxx}
+    more = (*STRICT, "-x", "c++") if "++" in name else strict
+    return (*programs[name], *more, *flags)
 
 
 def render_all(arch: Architecture, folder: Path, **more: object) -> Path:
@@ -88,23 +89,23 @@ def render_all(arch: Architecture, folder: Path, **more: object) -> Path:
 # --- Programs -------------------------------------------------------------------------------------
 
 
-def is_daily(name: str) -> bool:
-    return name.endswith(("++20 -O3", "-static")) or bool(re.fullmatch(r"\w+ -O[03]", name))
+def is_daily(way: str) -> bool:
+    return way.endswith(("++20 -O3", "-static")) or bool(re.fullmatch(r"\w+ -O[03]", way))
 
 
-def all_linked(arch: Architecture) -> Compilations:
-    """Whatever else is told to the compiler, it makes the same instructions, see below."""
-    linked = {f"gcc {flags}" for flags in LINKED}
-    return {n: c for n, c in compilations(arch).items() if n in linked or is_daily(n)}
+def is_linked(way: str) -> bool:
+    """Whatever else is told to a compiler, it makes the same instructions, see below."""
+    return is_daily(way) or way in {f"gcc {flags}" for flags in LINKED}
 
 
-@each(all_linked, daily=is_daily)
+@each(lambda arch: filter(is_linked, ways_of(arch)), daily=is_daily)
 def test_it_copies_right_however_linked(tmp_path, objects, arch, case):
-    if case[0] in (*arch.gcc, *arch.gxx):
-        arch.need_way(tmp_path, *case)
-    link_flags = [option for flag, option in LINK_FLAGS.items() if flag in case]
-    link_flags = [flag for flag in case if flag in LINKS_ALONE] or link_flags
-    compiler = [flag for flag in case if flag not in LINKS_ALONE]
+    command = command_of(arch, case, *STRICT_C)
+    if case[0] == "g":
+        arch.need_way(tmp_path, *command)
+    link_flags = [option for flag, option in LINK_FLAGS.items() if flag in command]
+    link_flags = [flag for flag in command if flag in LINKS_ALONE] or link_flags
+    compiler = [flag for flag in command if flag not in LINKS_ALONE]
     routine = render_all(arch, tmp_path)
     program = arch.routine_check(routine, objects, *compiler, link_flags=link_flags)
     assert_right(*arch.on(), program, *SHORT, sets=True)
@@ -116,21 +117,18 @@ TOGETHER = (
 )
 
 
-def compiled_together(arch: Architecture) -> Compilations:
-    return {
-        f"{name} {flags}": (*compiler, *flags.split())
-        for name, compiler in compilers_of(arch).items()
-        for flags in TOGETHER
-        if name == "gcc" or (arch.is_native and "partition" not in flags)
-    }
+def ways_together(arch: Architecture) -> list[str]:
+    of_clang = (TOGETHER[0], TOGETHER[-1]) if arch.is_native else ()
+    return [*(f"gcc {flags}" for flags in TOGETHER), *(f"clang {flags}" for flags in of_clang)]
 
 
-@each(compiled_together, daily=lambda name: name in ("gcc -flto", f"gcc {TOGETHER[-1]}"))
+@each(ways_together, daily=lambda way: way in ("gcc -flto", f"gcc {TOGETHER[-1]}"))
 def test_it_copies_right_where_all_is_compiled_so(tmp_path, arch, case):
-    arch.need_way(tmp_path, *case)
+    command = command_of(arch, case)
+    arch.need_way(tmp_path, *command)
     routine = render_all(arch, tmp_path)
     together = (list_routines({routine: (0,)}), CHECKERS / "copy_check.c")
-    program = arch.program(tmp_path, "routine_check", "-O2", *together, compiler=case)
+    program = arch.program(tmp_path, "routine_check", "-O2", *together, compiler=command)
     # The checker takes faults for itself, and no emulated process can be traced for leaks.
     options = {"ASAN_OPTIONS": "handle_segv=0:handle_sigill=0:detect_leaks=0"}
     assert_right(*arch.on(), program, *SHORT, env=options, sets=True)
@@ -171,19 +169,10 @@ def code_of_gcc(arch: Architecture, folder: Path) -> dict[str, list[str]]:
 expected_code = once(code_of_gcc)
 
 
-def all_compilations(arch: Architecture) -> Compilations:
-    more = {
-        f"{name} {flags}": (*compiler, *flags.split())
-        for name, compiler in compilers_of(arch).items()
-        for flags in INSTRUMENTED
-        if name == "gcc" or "trace-pc" not in flags
-    }
-    return {**compilations(arch), **more}
-
-
-@each(all_compilations, daily=lambda name: re.fullmatch(r"\w+ -O\d", name))
+@each(ways_of, daily=lambda way: re.fullmatch(r"\w+ -O\d", way))
 def test_every_compiler_makes_the_same_instructions(tmp_path, expected_code, arch, case):
-    code, expected = code_of(arch, tmp_path, *case), expected_code(arch)
+    code = code_of(arch, tmp_path, *command_of(arch, case, *STRICT_C))
+    expected = expected_code(arch)
     for name in expected:  # one at a time: a difference of dictionaries is no readable one
         assert code[name] == expected[name], name
     assert code.keys() == expected.keys()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from architectures import WITH_SVE, WITHOUT_SVE, X86_64, each, needs_of, once
-from copy_programs import output_of, run
+from copy_programs import output_of
 from dispatch_machines import (
     ALL,
     ALL_SAVED,
@@ -185,14 +185,11 @@ NO_NAMES += ["any_plain", "neoverse-n"]
 @each(lambda arch: {name[:20]: name for name in NAMES[arch.name] + NO_NAMES})
 def test_the_environment_names_the_profile_and_what_is_no_name_is_ignored(program, arch, case):
     need_asked(arch)
-    built, emulator = program(arch), arch.on()
-    expected = which(built, *emulator) if case in NO_NAMES else symbol(case)
+    of = (program(arch), *arch.on())
+    expected = which(*of) if case in NO_NAMES else symbol(case)
     for function in ALL:
-        asked = (*emulator, built, f"asterope_{function}", 4096, 100)
-        done = run(*asked, env=with_profile(case))
-        assert (done.returncode, done.stderr) == (0, "")
-        taken = taken_from(arch, expected, function)
-        assert done.stdout == f"asterope_{taken}_{function}\n"
+        found = which(*of, ask=case, function=function)
+        assert found == taken_from(arch, expected, function)
 
 
 @each()

@@ -180,25 +180,31 @@ def bodies_of(routine: Path) -> dict[str, str]:
     return dict(re.findall(pattern, text, re.MULTILINE | re.DOTALL))
 
 
+def render_of(folder: Path, **texts: str) -> Path:
+    """A file of these profiles."""
+    paths = [folder / f"{name}.json" for name in texts]
+    for path, text in zip(paths, texts.values()):
+        path.write_text(text, encoding="utf-8")
+    return render_profiles(folder, paths)
+
+
 def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_path):
     """Sensing copies, aliasing buffers, intents and all."""
-    good, other = tmp_path / "good.json", tmp_path / "other.json"
-    good.write_text(json.dumps(good_profile()), encoding="utf-8")
     sensing = {65536: SensingCopy(PROBES[0], 200, XMM, YMM)}
     # with a small copy as far as the other's: else the shared pipelines need a way for fewer bytes
     bound = of(good_profile(), "small")[0]["up_to"]
     small = X86_64.small[f"stepped XMM middle {bound}"]
-    text = profile_json([(4096, XMM), (65536, YMM)], small, sensing=sensing)
-    other.write_text(text, encoding="utf-8")
+    other = profile_json([(4096, XMM), (65536, YMM)], small, sensing=sensing)
+    together = render_of(tmp_path, other=other, good=json.dumps(good_profile()))
     several = {
         # what is named by the profile or numbered after the other's, as it is alone
         name.replace("_good_", "_"): body.replace("_good_", "_").replace("_sense_2", "_sense_1")
-        for name, body in bodies_of(render_profiles(tmp_path, [other, good])).items()
+        for name, body in bodies_of(together).items()
         if name not in {f"asterope_{function}" for function in (*ALL, "sense_1")}
         and not re.match("asterope_memcpy_", name)
     }
     several["asterope_sense_1"] = several.pop("asterope_sense_2")
-    alone = bodies_of(render(good, tmp_path / "alone"))
+    alone = bodies_of(render(tmp_path / "good.json", tmp_path / "alone"))
     assert {f"asterope_{name}" for name in (*ALL, "memcpy_hot", "sense_1")} < alone.keys()
     others = ("untuned", "move_downwards_ymm_128", "move_upwards_ymm_128", "move_upwards_xmm_128")
     assert {f"asterope_{name}" for name in others} < alone.keys()
@@ -208,20 +214,18 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
 
 def render_rich(folder: Path) -> Path:
     """A file of two profiles that have other things than each other."""
-    plain = json.loads(profile_json([(300, XMM), (1 << 20, STREAMED_XMM)]))
-    intents = json.loads(
-        profile_json(
+    return render_of(
+        folder,
+        plain=profile_json([(300, XMM), (1 << 20, STREAMED_XMM)]),
+        intents=profile_json(
             [(4096, YMM), (1 << 20, XMM)],
             X86_64.small["grouped YMM up 256"],
             intents={"hot": [(4096, YMM)], "consume": [(4096, STREAMED_XMM)]},
             overlapping=X86_64.overlapping_copies.Tuple("YMM", 256),
             memset=FLAVOURS["avx2"].memset,
             shares=[(131071, 4194304, 2, 65536)],
-        )
+        ),
     )
-    for name, raw in (("plain", plain), ("intents", intents)):
-        (folder / f"{name}.json").write_text(json.dumps(raw), encoding="utf-8")
-    return render_profiles(folder, [folder / "plain.json", folder / "intents.json"])
 
 
 @pytest.fixture(scope="module")
@@ -274,13 +278,13 @@ def test_copies_over_threads_are_the_chosen_profile_s(rich, avx2, flags):
 
 def test_sensing_copies_wait_for_the_counter_in_every_profile(tmp_path, avx2, monkeypatch):
     """The gate that a constructor opens is one for all; steps of both name their own copies."""
+    texts = {}
     for number, name in ((1, "one"), (2, "two")):
         sensing = SensingCopy(PROBES[0], 100 * number, XMM, STREAMED_XMM)
-        raw = profile_json([(4096, XMM), (65536, YMM)], sensing={65536: sensing})
-        (tmp_path / f"{name}.json").write_text(raw, encoding="utf-8")
-    routine = render_profiles(tmp_path, [tmp_path / "one.json", tmp_path / "two.json"])
+        texts[name] = profile_json([(4096, XMM), (65536, YMM)], sensing={65536: sensing})
+    routine = render_of(tmp_path, **texts)
     program = build_dispatch_check(X86_64, routine)
     for number, name in ((1, "one"), (2, "two")):
         monkeypatch.setenv("ASTEROPE_PROFILE", name)
-        taken = copies_taken(program, "asterope_memcpy", 2**40, [4096, 5000])
+        (taken,) = copies_taken(program, [("asterope_memcpy", 2**40, [4096, 5000])])
         assert taken == [f"asterope_copy_{XMM.symbol}", f"asterope_sense_{number}"]

@@ -16,7 +16,6 @@ from copy_programs import (
     Aliased,
     Contents,
     Memset,
-    all_copies_taken,
     assert_dispatched,
     copies_taken,
     failures,
@@ -184,7 +183,7 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     # where nothing is cached, the copy of aliasing buffers is of no use
     for name in {*p.intents} - {"hot"} if p.aliased and p.aliased.up_to > small.bound else ():
         where = (f"{prefix}_memcpy_{name}", 2**46 + 4097, [p.aliased.up_to])
-        assert "move" not in copies_taken(program, *where, *emulator)[0], name
+        assert "move" not in copies_taken(program, [where], *emulator)[0][0], name
     if p.memset:
         of = (program, prefix, p.memset.intervals, p.memset.small_set, sizes)
         assert_dispatched(*of, functions=["memset"], emulator=emulator)
@@ -195,7 +194,7 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
         # the last one is no alias modulo a page, which would be moved, too
         for distance in (1, 64, size // 2, size - 1, size, size + 64)
     ]
-    for (_, distance, (size,)), (taken,) in zip(moves, all_copies_taken(program, moves, *emulator)):
+    for (_, distance, (size,)), (taken,) in zip(moves, copies_taken(program, moves, *emulator)):
         move = f"{prefix}_move_{'downwards' if distance > 0 else 'upwards'}_{symbol}"
         assert (taken == move) == (abs(distance) < size), (taken, size, distance)
 

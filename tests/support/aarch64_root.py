@@ -21,27 +21,31 @@ class NoRootError(Exception):
     """Why there is none, in one line."""
 
 
-def _apt(state: Path, arguments: list[str]) -> None:
-    options = {
-        "APT::Architecture": "arm64",
-        "APT::Architectures": "arm64",
-        "Acquire::Languages": "none",
-        "Acquire::Retries": "1",
-        "APT::Sandbox::User": "",
-        "APT::Update::Error-Mode": "any",
-        "Debug::NoLocking": "true",
-        "Dir::Cache": str(state / "cache"),
-        "Dir::State": str(state / "state"),
-        "Dir::State::status": str(state / "status"),
-        # Debian's own alone: of others, not all have this architecture
-        "Dir::Etc::sourcelist": str(state / "sources.list"),
-        "Dir::Etc::sourceparts": "/dev/null",
-    }
-    command = ["apt-get", "--quiet"]
-    for name, value in options.items():
-        command += ["-o", f"{name}={value}"]
+# Debian's own alone, as of others not all have this architecture; of the release that runs here,
+# whose libc the cross compiler has.
+SOURCE = (
+    "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
+    "http://deb.debian.org/debian {} main\n"
+)
+SETTINGS = """
+APT::Architecture "arm64";
+APT::Architectures "arm64";
+Acquire::Languages "none";
+Acquire::Retries "1";
+APT::Sandbox::User "";
+APT::Update::Error-Mode "any";
+Debug::NoLocking "true";
+Dir::Cache "{0}/cache";
+Dir::State "{0}/state";
+Dir::State::status "{0}/status";
+Dir::Etc::sourcelist "{0}/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+"""
+
+
+def _apt(state: Path, *arguments: str) -> None:
     done = subprocess.run(
-        command + arguments,
+        ["apt-get", "--quiet", "-c", state / "settings", *arguments],
         cwd=state / "packages",
         capture_output=True,
         text=True,
@@ -52,43 +56,31 @@ def _apt(state: Path, arguments: list[str]) -> None:
         raise NoRootError(f"apt-get {arguments[0]}: {said[0] if said else 'failed'}")
 
 
-def _sources() -> str:
-    """Of the release that runs here, whose libc the cross compiler has."""
-    release = Path("/etc/os-release").read_text(encoding="utf-8")
-    facts = dict(line.split("=", 1) for line in release.splitlines() if "=" in line)
-    name = facts.get("VERSION_CODENAME", "").strip('"')
-    if facts.get("ID", "").strip('"') != "debian" or not name:
-        raise NoRootError("this is no Debian release")
-    keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    return f"deb [signed-by={keyring}] http://deb.debian.org/debian {name} main\n"
-
-
-def _keep_links_inside(root: Path) -> None:
-    """libz.so is a link to an absolute path, which would lead out of the folder."""
-    for link in root.rglob("*"):
-        if link.is_symlink() and os.path.isabs(target := os.readlink(link)):
-            link.unlink()
-            link.symlink_to(root / target[1:])
-
-
 def aarch64_root(folder: Path) -> Path:
     """The root in `folder`, which is filled once. Raises NoRootError where that cannot be."""
-    root = folder.resolve() / "root"
+    root, state = folder.resolve() / "root", folder.resolve() / "apt"
     if (root / "complete").exists():
         return root
     for tool in ("apt-get", "dpkg-deb"):
         if shutil.which(tool) is None:
             raise NoRootError(f"there is no {tool}")
-    state = folder.resolve() / "apt"
+    lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
+    facts = dict(line.replace('"', "").split("=", 1) for line in lines if "=" in line)
+    if facts.get("ID") != "debian" or "VERSION_CODENAME" not in facts:
+        raise NoRootError("this is no Debian release")
     for part in ("cache/archives/partial", "state/lists/partial", "packages"):
         (state / part).mkdir(parents=True, exist_ok=True)
     (state / "status").touch()
-    (state / "sources.list").write_text(_sources(), encoding="ascii")
-    _apt(state, ["update"])
-    _apt(state, ["download", *PACKAGES])
+    (state / "sources.list").write_text(SOURCE.format(facts["VERSION_CODENAME"]), encoding="ascii")
+    (state / "settings").write_text(SETTINGS.format(state), encoding="utf-8")
+    _apt(state, "update")
+    _apt(state, "download", *PACKAGES)
     for package in sorted((state / "packages").glob("*.deb")):
         subprocess.run(["dpkg-deb", "--extract", str(package), str(root)], check=True)
-    _keep_links_inside(root)
+    for link in root.rglob("*"):  # libz.so is one to an absolute path, which would lead out
+        if link.is_symlink() and os.path.isabs(target := os.readlink(link)):
+            link.unlink()
+            link.symlink_to(root / target[1:])
     shutil.rmtree(state)
     (root / "complete").touch()
     return root

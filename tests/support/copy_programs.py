@@ -164,26 +164,13 @@ def assert_right(
 # --- Profiles and their routines ------------------------------------------------------------------
 
 
-def tuple_json(t: Any) -> dict[str, object]:
-    """The tuple as profiles have it: of the axes with a mark only what is not the default."""
-    values = ((axis, getattr(t, axis.field)) for axis in t.AXES)
-    return {
-        axis.field: value for axis, value in values if axis.mark is None or value != axis.default
-    }
-
-
-def architecture_of(t: Any) -> str:
-    """Which architecture's spaces have the tuple."""
-    return type(t).__module__.split(".")[-2]
-
-
 def _pipelines(
     intervals: Sequence[tuple[int, Any]], sensing: Sensing | None = None, **columns: str
 ) -> list[dict[str, Any]]:
     above = 0
     choices = []
     for up_to, t in intervals:
-        copies: dict[str, Any] = {"taken": tuple_json(t)}
+        copies: dict[str, Any] = {"taken": asdict(t)}
         if sensing and up_to in sensing:
             fields = {k: v for k, v in asdict(sensing[up_to]).items() if v is not None}
             copies = {**fields, "plain": copies["taken"]}
@@ -235,7 +222,7 @@ def profile_json(*parts: Any, **more: Any) -> str:
     profile = {
         "format": "asterope-profile",
         "version": 2,
-        "architecture": architecture_of(intervals[0][1]),
+        "architecture": type(intervals[0][1]).__module__.split(".")[-2],
         "complete": True,
         "choices": [*choices, *shares_json(*shares)],
     }
@@ -274,7 +261,7 @@ def change(path: Path, changes: Mapping[str, str]) -> None:
 Question = tuple[Any, ...]
 
 
-def all_copies_taken(
+def copies_taken(
     program: Path, questions: Sequence[Question], *emulator: object
 ) -> list[list[str]]:
     """What dispatch_check says of each size of each question: one process answers all."""
@@ -283,13 +270,6 @@ def all_copies_taken(
         words += ["--source-at", *(source_at or [0]), function, distance, *sizes]
     taken = iter(output_of(*emulator, program, *words).split())
     return [[next(taken) for _ in question[2]] for question in questions]
-
-
-def copies_taken(
-    program: Path, function: str, distance: int, sizes: Iterable[int], *emulator: object
-) -> list[str]:
-    """The same of one."""
-    return all_copies_taken(program, [(function, distance, sizes)], *emulator)[0]
 
 
 def expected_copy(
@@ -343,7 +323,7 @@ def assert_dispatched(
             answers.append(
                 {n: expected_copy(intervals, small, function, n, alias, sensing) for n in few}
             )
-    found = all_copies_taken(program, questions, *emulator)
+    found = copies_taken(program, questions, *emulator)
     for (function, distance, few), expected, taken in zip(questions, answers, found):
         copies = (copy.replace(f"{prefix}_", "", 1) for copy in taken)
         assert dict(zip(few, copies)) == expected, f"{function}, {distance} bytes ahead"

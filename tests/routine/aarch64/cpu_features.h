@@ -22,4 +22,8 @@ static bool cpu_has(const char* feature) {
     return strcmp(feature, "") == 0;
 }
 
+/* A feature that candidates_check emulates where the CPU lacks it, and what does that. */
+#define EMULATED ""
+#define EMULATE() (void)0
+
 #endif

@@ -44,4 +44,9 @@ static bool cpu_has(const char* feature) {
     return strcmp(feature, "") == 0;
 }
 
+/* A feature that candidates_check emulates where the CPU lacks it, and what does that. */
+#define EMULATED "movdir64b"
+#define EMULATE() movdir64b_emulate()
+void movdir64b_emulate(void); /* see movdir64b.c */
+
 #endif

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* " LEAF.SUBLEAF.REGISTER=VALUE ...", hexadecimal; what is not there is 0. */
+/* " LEAF.SUBLEAF.REGISTER=VALUE ...", hexadecimal; what is not there is 0, as all is where a file of
+ * several profiles chooses as it is loaded. */
 static const char* fake;
 
 static inline bool read_fake_cpu(const char* line) {
@@ -17,9 +18,9 @@ static inline bool read_fake_cpu(const char* line) {
 }
 
 static inline unsigned told(unsigned leaf, unsigned subleaf, char of) {
+    if (!fake) return 0;
     char name[40];
     snprintf(name, sizeof name, " %x.%x.%c=", leaf, subleaf, of);
-    if (!fake && !(fake = getenv("FAKE_CPU"))) abort();
     const char* at = strstr(fake, name);
     return at ? (unsigned)strtoul(at + strlen(name), NULL, 16) : 0;
 }
@@ -35,6 +36,7 @@ static inline void read_cpuid(unsigned leaf, unsigned subleaf, unsigned* a, unsi
 
 static inline int __get_cpuid_count(unsigned leaf, unsigned subleaf, unsigned* a, unsigned* b,
                                     unsigned* c, unsigned* d) {
+    read_fake_cpu(getenv("FAKE_CPU"));
     read_cpuid(leaf, subleaf, a, b, c, d);
     return leaf <= told(leaf & 0x80000000u, 0, 'a');
 }
