@@ -18,8 +18,8 @@
  *    change, and goes on, behind each instruction that reads a variable, with what they were after
  *    a later one. So does the copy of a thread while another one runs the constructor.
  *
- * Prints `N steps, N in the object, N changes, N interrupted copies`, then `ok` or some lines
- * `FAIL ...`; exits 1 where something failed. */
+ * Prints some lines `FAIL ...`, or `N steps, N in the object, N changes, N interrupted copies` and
+ * `ok`; exits 1 where something failed. */
 #define _GNU_SOURCE
 int finish_loading_check(void);
 
@@ -66,12 +66,6 @@ enum {
     MOST_FAULTS = 5
 };
 
-struct fault {
-    const char *function, *what;
-    size_t step, bytes;
-    bool overlapping, interrupted;
-};
-
 /* All that changes lies in memory of its own, so that what else changes is the routine's. */
 static struct {
     unsigned char pattern[2 * FAR], buffer[2 * FAR]; /* alike, but for a copy under way */
@@ -93,7 +87,11 @@ static struct {
     size_t copied, reads;        /* instructions of a copy; of these, those that read variables */
     size_t switch_at, switch_to; /* reads behind which changes are made, and how many changes */
     bool reading, over;          /* whether the next one reads; whether there was no such read */
-    struct fault now, faults[MOST_FAULTS]; /* the copy under way; the first wrong ones */
+    struct {
+        const char* function;
+        size_t step, bytes;
+        bool overlapping, interrupted;
+    } now; /* the copy under way */
     size_t fault_count;
 } * all;
 
@@ -104,10 +102,17 @@ static void plain_copy(void* to, const void* from, size_t bytes) {
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
+static void print_fault(const char* what) {
+    char line[200];
+    const int length =
+        snprintf(line, sizeof line, "FAIL %s of %zu bytes%s %s%s %zu of the loading\n",
+                 all->now.function, all->now.bytes, all->now.overlapping ? ", overlapping," : "",
+                 what, all->now.interrupted ? ", interrupted by step" : " at step", all->now.step);
+    if (write(STDOUT_FILENO, line, (size_t)length) < 0) _exit(1);
+}
+
 static void note_fault(const char* what) {
-    all->now.what = what;
-    if (all->fault_count < MOST_FAULTS) all->faults[all->fault_count] = all->now;
-    ++all->fault_count;
+    if (all->fault_count++ < MOST_FAULTS) print_fault(what);
 }
 
 /* Calls the function with these arguments, and with the trap flag; see step_through_copies. */
@@ -229,19 +234,9 @@ static bool look_for_changes(bool record) {
 
 /* --- Single steps --- */
 
-static void print_fault(const struct fault* fault) {
-    char line[200];
-    const int length = snprintf(
-        line, sizeof line, "FAIL %s of %zu bytes%s %s%s %zu of the loading\n", fault->function,
-        fault->bytes, fault->overlapping ? ", overlapping," : "", fault->what,
-        fault->interrupted ? ", interrupted by step" : " at step", fault->step);
-    if (write(STDOUT_FILENO, line, (size_t)length) < 0) _exit(1);
-}
-
 static void on_death(int number, siginfo_t* info, void* context) {
     (void)info, (void)context;
-    all->now.what = number == SIGSEGV ? "dies of SIGSEGV" : "dies of SIGBUS";
-    print_fault(&all->now);
+    print_fault(number == SIGSEGV ? "dies of SIGSEGV" : "dies of SIGBUS");
     _exit(1);
 }
 
@@ -364,7 +359,6 @@ int finish_loading_check(void) {
     printf("%zu steps, %zu in the object, %zu changes, %zu interrupted copies\n", all->steps,
            all->steps_in_object, all->change_count, all->interrupted);
     fflush(stdout);
-    for (size_t i = 0; i < all->fault_count && i < MOST_FAULTS; ++i) print_fault(&all->faults[i]);
     if (all->fault_count == 0) puts("ok");
     return all->fault_count != 0;
 }

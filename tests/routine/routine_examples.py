@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from architectures import ARCHITECTURES, Architecture
+from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import REPOSITORY, Aliased, Intervals, Memset
 
 REFERENCE = REPOSITORY / "generated" / "reference"
@@ -41,9 +42,11 @@ def intents_of(arch: Architecture) -> dict[str, Intervals]:
 
 
 def everything(arch: Architecture) -> dict[str, Any]:
-    """All that a routine can have, to be rendered."""
+    """All that a routine can have but threads, to be rendered."""
+    cold = intents_of(arch)["cold"][0][1]
     return {
         **{"profile": every_kind(arch), "small": GATED[arch.name], "memset": every_set(arch)},
         **{"aliased": Aliased(511, 4096, arch.moves[0]), "overlapping": arch.moves[-1]},
         "intents": intents_of(arch),
+        "sensing": {16384: SensingCopy(PROBES[0], 200, arch.plain, cold)},
     }

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, each, list_routines, once
-from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
@@ -26,7 +24,6 @@ from copy_programs import (
 )
 from disassembly import disassemble, jump_of
 from dispatch_machines import render_machines
-from profile_samples import good_profile, plain_profile
 from routine_examples import GATED, every_kind, every_set, everything, intents_of
 from test_memcpy_mt import SHARES, tuned
 
@@ -191,18 +188,10 @@ def test_the_copies_call_nothing_and_leave_the_stack_alone(expected_code, arch):
             assert not target or f"asterope_{target[1]}" in code, f"{name}: {instruction}"
 
 
-def render_full(arch: Architecture, folder: Path) -> Path:
-    """Of a profile that has all that there is, where there is such a one."""
-    full = good_profile() if arch is X86_64 else plain_profile(arch.name)
-    (folder / "profile.json").write_text(json.dumps(full), encoding="utf-8")
-    return render(folder / "profile.json", folder)
-
-
 # Files, and further flags of theirs.
 FILES: dict[str, tuple[Callable[[Architecture, Path], Path], str]] = {
-    "gated": (render_all, ""),
+    "everything": (lambda arch, folder: render(folder=folder, **everything(arch)), ""),
     "plain": (lambda arch, folder: render([(4096, arch.plain)], folder), ""),
-    "full": (render_full, ""),
     "several profiles": (render_machines, ""),
     "without indirect functions": (render_machines, "-DASTEROPE_NO_IFUNC -ffreestanding"),
     "threads that are not asked for": (
@@ -237,16 +226,14 @@ def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
             assert "_mt" not in output_of(arch.nm, "--defined-only", target)
 
 
-@each(lambda arch: ["one profile", "several profiles", "without indirect functions"])
+@each(lambda arch: ["everything", "several profiles", "without indirect functions"])
 def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_path, arch, case):
     """Not even of several profiles they are indirect to others, who would ask them before this
     library is relocated."""
-    library, flags = tmp_path / "library.so", FILES.get(case, (None, ""))[1].split()[:1]
-    if case == "one profile":
-        routine = render(folder=tmp_path, **everything(arch))
-        more = [f"memcpy_{name}" for name in intents_of(arch)]
-    else:
-        routine, more = render_machines(arch, tmp_path), ["profile"]
+    library, (make, flags) = tmp_path / "library.so", FILES[case]
+    intents = [f"memcpy_{name}" for name in intents_of(arch)]
+    more = intents if case == "everything" else ["profile"]
+    routine, flags = make(arch, tmp_path), flags.split()[:1]
     output_of(*arch.gcc, *STRICT_C, *flags, "-fPIC", "-shared", "-O2", routine, "-o", library)
     defined = {name: kind for name, (_, kind) in symbols(library, "-D", nm=arch.nm).items()}
     assert defined == {f"asterope_{name}": "T" for name in (*FUNCTIONS, "memset", *more)}
@@ -263,8 +250,7 @@ def protected_and_not(arch: Architecture, folder: Path, name: str) -> list[Path]
     another one."""
     compiler = getattr(arch, name)
     need(compiler[0])
-    sensing = {16384: SensingCopy(PROBES[0], 10, arch.plain, arch.plain)}
-    routine = render(folder=folder, **everything(arch), sensing=sensing)
+    routine = render(folder=folder, **everything(arch))
     made = []
     for flags in ("-mbranch-protection=standard", "-O2"):
         made.append(folder / f"{flags}.o")

@@ -156,7 +156,7 @@ EMULATED = {
 def test_other_cpus_take_the_nearest_profile_that_they_can_run(program, arch, case):
     cpu, ask = case
     for function in ALL:
-        found = which(program(arch), *arch.need_emulated(cpu), ask=ask, function=function)
+        found = which(program(arch), *arch.emulated(cpu), ask=ask, function=function)
         assert found == taken_from(arch, EMULATED[arch.name][case], function)
 
 
@@ -171,7 +171,7 @@ def test_a_cpu_that_can_run_none_takes_the_fallback(tmp_path, arch):
     names, cpu = NEED_MUCH[arch.name]
     routine = render_profiles(tmp_path, write_profiles(tmp_path, names, arch))
     program = build_which(routine, "-static", arch=arch)
-    assert which(program, *arch.need_emulated(cpu)) == "fallback"
+    assert which(program, *arch.emulated(cpu)) == "fallback"
 
 
 NAMES = {

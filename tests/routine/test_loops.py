@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -80,22 +80,25 @@ def built(arch: Architecture, folder: Path, profiles: Mapping[str, Profile]) -> 
     return object_of(arch, together)
 
 
-def all_tuples(arch: Architecture) -> list:
-    """Every variant at one distance; over the variants, all the distances."""
+def parts_of(arch: Architecture) -> dict[str, tuple[str, list]]:
+    """Every variant of pipelines and of sets at one distance, over the variants all the distances:
+    kind, and as many tuples as a profile may have."""
     pds, pws = (arch.pipelines.VALUES[axis] for axis in ("pd", "pw"))
-    return [
+    copies = [
         arch.with_distances(v, pds[5 * i % 16], pws[1 + i % 5])
         for i, v in enumerate(arch.pipelines.variants())
     ]
-
-
-def all_sets(arch: Architecture) -> list:
-    sets = arch.set_pipelines
-    distances = sets.AXES[-1].values[1:]
-    return [
-        sets.Tuple(v.rt, v.st, v.tb, distances[i % len(distances)] if v.pw else 0)
-        for i, v in enumerate(sets.variants())
-    ]
+    begins = range(0, len(copies), LONGEST_PROFILE)
+    parts = {f"copies from {i}": ("", copies[i : i + LONGEST_PROFILE]) for i in begins}
+    of_sets, distances = arch.set_pipelines, arch.set_pipelines.AXES[-1].values[1:]
+    parts["sets"] = (
+        "set_",
+        [
+            of_sets.Tuple(v.rt, v.st, v.tb, distances[i % len(distances)] if v.pw else 0)
+            for i, v in enumerate(of_sets.variants())
+        ],
+    )
+    return parts
 
 
 def candidates_of(arch: Architecture, folder: Path) -> Listing:
@@ -108,19 +111,6 @@ def candidates_of(arch: Architecture, folder: Path) -> Listing:
 
 
 candidates = once(candidates_of)
-
-
-def shipped(arch: Architecture, folder: Path) -> Iterator[tuple[str, Any, Function]]:
-    """The pipelines of every variant, and the sets: kind, tuple and function."""
-    tuples, sets = all_tuples(arch), all_sets(arch)
-    memset = Memset([(256 * (i + 1), t) for i, t in enumerate(sets)])
-    for begin in range(0, len(tuples), LONGEST_PROFILE):
-        part = tuples[begin : begin + LONGEST_PROFILE]
-        more = {} if begin else {"memset": memset}
-        functions = built(arch, folder, {"asterope": profile_of(arch, folder, part, **more)})
-        yield from (("", t, functions[f"asterope_copy_{t.symbol}"]) for t in part)
-        for t in () if begin else sets:
-            yield "set_", t, functions[f"asterope_set_{t.symbol}"]
 
 
 # --- Pipelines ------------------------------------------------------------------------------------
@@ -165,23 +155,19 @@ def assert_is_what_was_timed(arch: Architecture, t: Any, timed: Function, ships:
         assert_aligned(arch, function, not t.is_whole, t.name)
 
 
-@each(slow=False)
-def test_every_pipeline_and_every_set_is_what_was_timed(candidates, tmp_path, arch):
-    seen: dict[str, list[Any]] = {"": [], "set_": []}
-    for kind, t, ships in shipped(arch, tmp_path):
+@each(parts_of, slow=False, one_in=4)
+def test_every_pipeline_and_every_set_is_what_was_timed(candidates, tmp_path, arch, case):
+    kind, tuples = case
+    memset = Memset([(256 * (i + 1), t) for i, t in enumerate(tuples)]) if kind else None
+    profile = profile_of(arch, tmp_path, [arch.plain] if kind else tuples, memset=memset)
+    routine = built(arch, tmp_path, {"asterope": profile})
+    for i, t in enumerate(tuples):
         timed = candidates(arch)[f"asterope_{kind}candidate_{t.variant.symbol}"]
+        ships = routine[f"asterope_{kind or 'copy_'}{t.symbol}"]
         assert_is_what_was_timed(arch, t, timed, ships)
-        if (t.pw or t.pt != "none") and len(seen[kind]) % 16 == 0:  # or none would be seen
+        if (t.pw or t.pt != "none") and i % 16 == 0:  # or none would be seen
             other = SimpleNamespace(pd=t.pd + 2, pw=t.pw + 2, dir=t.dir)
             assert differences_of(arch, other, timed.instructions, ships.instructions), t.name
-        seen[kind].append(t)
-    for kind, space, pws in (
-        ("", arch.pipelines, arch.pipelines.VALUES["pw"]),
-        ("set_", arch.set_pipelines, arch.set_pipelines.AXES[-1].values),
-    ):
-        assert {t.variant for t in seen[kind]} == set(space.variants())
-        assert {t.pw for t in seen[kind]} == set(pws)
-    assert {t.pd for t in seen[""]} == set(arch.pipelines.VALUES["pd"])
 
 
 def test_what_is_stored_past_the_caches_is_there_before_the_copy_returns(candidates):

@@ -81,7 +81,7 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, a
     for cpu, has in CPUS[arch.name].items():
         if case == "mops" and "mops" in arch.features_of(cpu):
             continue
-        emulator, tuned = arch.need_emulated(cpu), case in has
+        emulator, tuned = arch.emulated(cpu), case in has
         path = f"asterope_copy_{flavour.winner.symbol}" if tuned else "asterope_untuned"
         moves = f"asterope_move_downwards_{move.symbol}" if tuned else path
         answers = {(function, 2**40): path for function in FUNCTIONS}

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from architectures import Architecture, build_dispatch_check, each, list_routines, needs_of
 from asterope.spaces.probes import PROBES, SensingCopy
+from asterope.spaces.x86_64 import small_copies
 from copy_programs import (
+    FUNCTIONS,
     Aliased,
     Contents,
+    Intervals,
     Memset,
-    assert_dispatched,
     copies_taken,
     failures,
     profile_json,
@@ -171,22 +173,59 @@ def profiles_of(arch: Architecture, batch: int) -> list[RandomProfile]:
     return [chance.profile() for _ in range(BATCH)]
 
 
+def expected_copy(
+    function: str,
+    size: int,
+    intervals: Intervals,
+    small: Any,
+    aliased: Aliased | None,
+    sensing: Any,
+) -> str:
+    """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking.
+
+    `aliased` is the profile's where the buffers alias, and None where they do not.
+    """
+    # rep movsb copies upwards only: what forgives overlap has the plain small copy in its place
+    plain = small.shape == "rep" and function in ("mempcpy", "memmove")
+    if size <= (small_copies.PLAIN if plain else small).bound:
+        return "none"
+    if aliased and aliased.up_to > small.bound and aliased.above < size <= aliased.up_to:
+        return f"move_downwards_{aliased.tuple.symbol}"
+    # An interval within the bound has no code, so not even what has the plain small copy takes it.
+    beyond = [(end, t) for end, t in intervals if end > small.bound]
+    interval = next((i for i in beyond if size <= i[0]), intervals[-1])
+    if interval[0] in sensing:
+        copies = list(dict.fromkeys((sensing[e], t) for e, t in intervals if e in sensing))
+        return f"sense_{1 + copies.index((sensing[interval[0]], interval[1]))}"
+    return f"{'set' if function == 'memset' else 'copy'}_{interval[1].symbol}"
+
+
 def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: RandomProfile) -> None:
+    """Each size takes the copy that the profile says, in each function."""
     small, emulator = p.small or arch.small_copies.PLAIN, arch.on(arch.cpu_for(*p.everything, p))
+    functions = dict.fromkeys(FUNCTIONS, (p.intervals, small, p.aliased, p.sensing))
+    for name, intervals in p.intents.items():
+        # where nothing is cached, the copy of aliasing buffers is of no use
+        functions[f"memcpy_{name}"] = (intervals, small, p.aliased if name == "hot" else None, {})
+    if p.memset:
+        functions["memset"] = (p.memset.intervals, p.memset.small_set, None, {})
     sizes = {size + n for size in p.changes - {0} for n in (-1, 0, 1)}
     sizes |= {0, 1, 64, 129, 2 * p.intervals[-1][0], 2**46}
-    of = (program, prefix, p.intervals, small, sizes, p.aliased, p.sensing)
-    assert_dispatched(*of, emulator=emulator)
-    for name, intervals in p.intents.items():
-        of = (program, prefix, intervals, small, sizes, p.aliased if name == "hot" else None)
-        assert_dispatched(*of, functions=[f"memcpy_{name}"], emulator=emulator)
-    # where nothing is cached, the copy of aliasing buffers is of no use
-    for name in {*p.intents} - {"hot"} if p.aliased and p.aliased.up_to > small.bound else ():
-        where = (f"{prefix}_memcpy_{name}", 2**46 + 4097, [p.aliased.up_to])
-        assert "move" not in copies_taken(program, [where], *emulator)[0][0], name
-    if p.memset:
-        of = (program, prefix, p.memset.intervals, p.memset.small_set, sizes)
-        assert_dispatched(*of, functions=["memset"], emulator=emulator)
+    in_line = {n for n in sizes if n <= max(small_copies.AXES[-1].values)}
+    # What is copied in line really is; what is larger must not overlap, however large. How far the
+    # destination is ahead, less whole pages, and whether that aliases.
+    ways = [(0, False), (1, True), (63, True), (64, False)]
+    questions, answers = [], []
+    for function, (ahead, alias) in itertools.product(functions, ways if p.aliased else ways[:1]):
+        intervals, of_function, aliased, sensing = functions[function]
+        of = (intervals, of_function, aliased if alias else None, sensing)
+        for far, few in ((4096, in_line), (2**46 + 4096, sizes - in_line)):
+            questions.append((f"{prefix}_{function}", far + ahead, sorted(few)))
+            answers.append({n: expected_copy(function, n, *of) for n in sorted(few)})
+    found = copies_taken(program, questions, *emulator)
+    for (function, distance, few), expected, taken in zip(questions, answers, found):
+        copies = (copy.replace(f"{prefix}_", "", 1) for copy in taken)
+        assert dict(zip(few, copies)) == expected, f"{function}, {distance} bytes ahead"
     symbol = (p.overlapping or arch.overlapping_copies.PLAIN).symbol
     moves = [
         (f"{prefix}_memmove", way * distance, [size])

@@ -92,14 +92,10 @@ class Architecture:
         return (*self.emulated(cpu or self.cpus[0]), *told)
 
     def emulated(self, cpu: str) -> tuple[object, ...]:
-        """The same of one of the emulator's CPUs."""
-        return (self.emulator, "-L", f"/usr/{self.name}-linux-gnu", "-cpu", cpu)
-
-    def need_emulated(self, cpu: str) -> tuple[object, ...]:
-        """The same; skips where there is no emulator."""
+        """The same of one of the emulator's CPUs; skips where there is no emulator."""
         if shutil.which(self.emulator) is None:
             pytest.skip(f"{self.emulator} is not installed")
-        return self.emulated(cpu)
+        return (self.emulator, "-L", f"/usr/{self.name}-linux-gnu", "-cpu", cpu)
 
     def need_way(self, folder: Path, *compiler: object) -> None:
         """Skips where this compiler makes no program that runs."""
@@ -218,16 +214,12 @@ class Architecture:
     @functools.cached_property
     def set_kinds(self) -> list[Any]:
         """Every kind of set, each with other marks, but for those of what few CPUs have."""
-        make, why_not = self.set_pipelines.Tuple, self.set_pipelines.why_not
-        blocks = next(a for a in self.set_pipelines.AXES if a.field == "tb").values
-        found = []
-        unmarked = (v for v in self.set_pipelines.variants() if not v.is_marked and v.rt != "MOPS")
-        for i, v in enumerate(unmarked):
-            tb, pw = blocks[i % len(blocks)], (0, 8)[i % 2]
-            ways = ({"tb": tb, "pw": pw}, {"tb": tb}, {})
-            marks = next(way for way in ways if why_not(rt=v.rt, st=v.st, **way) is None)
-            found.append(make(v.rt, v.st, **marks))
-        return found
+        kinds: dict[tuple[str, str], list[Any]] = {}
+        for v in self.set_pipelines.variants():
+            if v.rt != "MOPS":
+                kinds.setdefault((v.rt, v.st), []).append(v)
+        chosen = [of_kind[(i * 7) % len(of_kind)] for i, of_kind in enumerate(kinds.values())]
+        return [self.set_pipelines.Tuple(v.rt, v.st, v.tb, 8 * bool(v.pw)) for v in chosen]
 
 
 def needs_of(*copies: Any) -> set[str]:
@@ -334,14 +326,10 @@ def once(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-# What a test that renders many routines makes of each: its prefix, and the sizes at which its code
-# changes.
-Routines = Mapping[Path, Sequence[int]]
-
-
-def list_routines(routines: Routines) -> Path:
-    """Lists them for routine_check, in their folder; returns a file that includes them all: a
-    compiler that is started for each takes most of its time to start."""
+def list_routines(routines: Mapping[Path, Sequence[int]]) -> Path:
+    """Lists them for routine_check, in their folder, with the sizes at which the code of each
+    changes; returns a file that includes them all: a compiler that is started for each takes most
+    of its time to start."""
     folder = next(iter(routines)).parent
     entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
     lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]

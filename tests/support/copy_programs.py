@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import re
 import shutil
@@ -18,7 +17,7 @@ from asterope.profile import load_profile
 from asterope.render import render_routine
 from asterope.spaces import members
 from asterope.spaces.probes import SensingCopy
-from asterope.spaces.x86_64 import set_pipelines, small_copies, small_sets
+from asterope.spaces.x86_64 import set_pipelines, small_sets
 from asterope.spaces.x86_64.pipelines import Tuple
 from profile_samples import choice, of_memset
 
@@ -167,15 +166,13 @@ def assert_right(
 def _pipelines(
     intervals: Sequence[tuple[int, Any]], sensing: Sensing | None = None, **columns: str
 ) -> list[dict[str, Any]]:
-    above = 0
     choices = []
-    for up_to, t in intervals:
+    for above, (up_to, t) in zip((0, *(end for end, _ in intervals)), intervals):
         copies: dict[str, Any] = {"taken": asdict(t)}
         if sensing and up_to in sensing:
             fields = {k: v for k, v in asdict(sensing[up_to]).items() if v is not None}
-            copies = {**fields, "plain": copies["taken"]}
+            copies = {**fields, "plain": asdict(t)}
         choices.append(choice("pipelines", above, up_to, copies=copies, **columns))
-        above = up_to
     return choices
 
 
@@ -202,29 +199,27 @@ class Contents(NamedTuple):
 
 def profile_json(*parts: Any, **more: Any) -> str:
     """The text of a profile that has nothing but these Contents."""
-    intervals, small, aliased, sensing, intents, overlapping, memset, shares = Contents(
-        *parts, **more
-    )
-    choices = _pipelines(intervals, sensing)
-    if small is not None:
-        choices.append(choice("small", 0, small.bound, asdict(small)))
-    if aliased is not None:
-        above, up_to, copy = aliased
+    its = Contents(*parts, **more)
+    choices = _pipelines(its.intervals, its.sensing)
+    if its.small:
+        choices.append(choice("small", 0, its.small.bound, asdict(its.small)))
+    if its.aliased:
+        above, up_to, copy = its.aliased
         choices.append(choice("aliased", above, up_to, asdict(copy)))
-    if overlapping is not None:
-        choices.append(choice("overlapping", 0, intervals[-1][0], asdict(overlapping)))
-    if memset is not None:
-        choices += _pipelines(memset.intervals, operation="memset")
-        if memset.small:
-            choices.append(of_memset("small", 0, memset.small.bound, asdict(memset.small)))
-    for name, of_intent in (intents or {}).items():
+    if its.overlapping:
+        choices.append(choice("overlapping", 0, its.intervals[-1][0], asdict(its.overlapping)))
+    if its.memset:
+        choices += _pipelines(its.memset.intervals, operation="memset")
+        if small := its.memset.small:
+            choices.append(of_memset("small", 0, small.bound, asdict(small)))
+    for name, of_intent in (its.intents or {}).items():
         choices += _pipelines(of_intent, intent=name)
     profile = {
         "format": "asterope-profile",
         "version": 2,
-        "architecture": type(intervals[0][1]).__module__.split(".")[-2],
+        "architecture": type(its.intervals[0][1]).__module__.split(".")[-2],
         "complete": True,
-        "choices": [*choices, *shares_json(*shares)],
+        "choices": [*choices, *shares_json(*its.shares)],
     }
     return json.dumps(profile)
 
@@ -270,60 +265,3 @@ def copies_taken(
         words += ["--source-at", *(source_at or [0]), function, distance, *sizes]
     taken = iter(output_of(*emulator, program, *words).split())
     return [[next(taken) for _ in question[2]] for question in questions]
-
-
-def expected_copy(
-    intervals: Intervals,
-    small: members.Small,
-    function: str,
-    size: int,
-    aliased: Aliased | None = None,
-    sensing: Sensing | None = None,
-) -> str:
-    """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking.
-
-    `aliased` is the profile's where the buffers alias, and None where they do not.
-    """
-    # rep movsb copies upwards only: what forgives overlap has the plain small copy in its place
-    plain = small.shape == "rep" and function in ("mempcpy", "memmove")
-    if size <= (small_copies.PLAIN if plain else small).bound:
-        return "none"
-    if aliased and aliased.up_to > small.bound and aliased.above < size <= aliased.up_to:
-        return f"move_downwards_{aliased.tuple.symbol}"
-    # An interval within the bound has no code, so not even what has the plain small copy takes it.
-    beyond = [(end, t) for end, t in intervals if end > small.bound]
-    interval = next((i for i in beyond if size <= i[0]), intervals[-1])
-    if sensing and interval[0] in sensing:
-        copies = list(dict.fromkeys((sensing[e], t) for e, t in intervals if e in sensing))
-        return f"sense_{1 + copies.index((sensing[interval[0]], interval[1]))}"
-    return f"{'set' if function == 'memset' else 'copy'}_{interval[1].symbol}"
-
-
-def assert_dispatched(
-    program: Path,
-    prefix: str,
-    intervals: Intervals,
-    small: members.Small,
-    sizes: Iterable[int],
-    aliased: Aliased | None = None,
-    sensing: Sensing | None = None,
-    functions: Sequence[str] = FUNCTIONS,
-    emulator: Sequence[object] = (),
-) -> None:
-    """Each of the sizes takes the copy that the profile says, in each function."""
-    in_line = {n for n in sizes if n <= max(small_copies.AXES[-1].values)}
-    beyond = set(sizes) - in_line
-    # What is copied in line really is; what is larger must not overlap, however large. How far the
-    # destination is ahead, less whole pages, and whether that aliases.
-    ways = [(0, None), (1, aliased), (63, aliased), (64, None)]
-    questions, answers = [], []
-    for function, (ahead, alias) in itertools.product(functions, ways if aliased else ways[:1]):
-        for far, few in ((4096, in_line), (2**46 + 4096, beyond)):
-            questions.append((f"{prefix}_{function}", far + ahead, sorted(few)))
-            answers.append(
-                {n: expected_copy(intervals, small, function, n, alias, sensing) for n in few}
-            )
-    found = copies_taken(program, questions, *emulator)
-    for (function, distance, few), expected, taken in zip(questions, answers, found):
-        copies = (copy.replace(f"{prefix}_", "", 1) for copy in taken)
-        assert dict(zip(few, copies)) == expected, f"{function}, {distance} bytes ahead"
