@@ -100,27 +100,23 @@ def with_clock(arch: Architecture, text: str, clock: str) -> str:
 # --- The routine ----------------------------------------------------------------------------------
 
 
-# Time stamps for the probes of a routine: in C, a ring, and where it begins.
+# Time stamps for the probes of a routine, in C: two a side, or two where a probe looks at no other;
+# how far apart is told.
 RING = """
-struct time_stamp {{ unsigned ticks; struct time_stamp *next; }};
-static struct time_stamp ring[] = {{ {stamps} }};
-extern struct time_stamp *routine_clock;
-__attribute__((used)) struct time_stamp *routine_clock = ring;
-"""
-# Each is as far behind the one before: no probe takes 0 ticks, or more than HIGHEST_THRESHOLD.
-STEADY = RING.format(stamps=", ".join(f"{{{i}u << 28, &ring[{(i + 1) % 16}]}}" for i in range(16)))
-# Two time stamps a side, or two where a probe looks at no other; how far apart is told.
-TOLD = f"""
 #include <stdio.h>
 #include <stdlib.h>
-{RING.format(stamps="{0xFFFFFF80u, &ring[1]}, {0, 0}, {0xFFFFFF80u, &ring[3]}, {0, ring}")}
+struct time_stamp { unsigned ticks; struct time_stamp *next; };
+static struct time_stamp ring[] = {
+    {0xFFFFFF80u, &ring[1]}, {0, 0}, {0xFFFFFF80u, &ring[3]}, {0, ring}};
+extern struct time_stamp *routine_clock;
+__attribute__((used)) struct time_stamp *routine_clock = ring;
 __attribute__((constructor)) static void tell(void)
-{{
+{
     unsigned source, destination, second;
     if (sscanf(getenv("TOLD"), "%u %u %u", &source, &destination, &second) != 3) exit(2);
-    ring[1] = (struct time_stamp){{ring[0].ticks + source, &ring[second]}};
+    ring[1] = (struct time_stamp){ring[0].ticks + source, &ring[second]};
     ring[3].ticks = ring[2].ticks + destination;
-}}
+}
 """
 FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
 
@@ -132,24 +128,25 @@ def apart(ticks: int) -> dict[str, str]:
 
 
 def with_counter(
-    arch: Architecture, routine: Path, clock: str = "", hertz: int = 1_000_000_000, ticks: int = 20
+    arch: Architecture, routine: Path, ring: bool = True, hertz: int = 10**9, ticks: int = 20
 ) -> Path:
-    """The routine with time stamps of a RING, if it is given. On AArch64 it also finds a counter
+    """The routine with time stamps of the RING, or real ones. On AArch64 it also finds a counter
     that runs so fast, with readings so many ticks apart: the emulator's runs too slow for any
     probe."""
     if arch is AARCH64:
         change(routine, {FREQUENCY: f"frequency = {hertz};", **apart(ticks)})
-    if clock:
+    if ring:
         text = routine.read_text(encoding="ascii")
-        routine.write_text(with_clock(arch, text, "routine_clock") + clock, encoding="ascii")
+        routine.write_text(with_clock(arch, text, "routine_clock") + RING, encoding="ascii")
     return routine
 
 
-def pipelines_taken(arch: Architecture, program: Path, **variables: object) -> list[str]:
+# No probe takes 0 ticks, or more than HIGHEST_THRESHOLD.
+def pipelines_taken(arch: Architecture, program: Path, told: str = "9 9 0", **more: str) -> list:
     """Those that go on behind the probes, at sizes of each of the intervals."""
     sizes = (4000, 4097, 16384, 16385, 65536)
     words = [word for name in FUNCTIONS for word in (f"asterope_{name}", 65536, *sizes)]
-    taken = output_of(*arch.on(**variables), program, "--past-sensing", *words).split()
+    taken = output_of(*arch.on(TOLD=told, **more), program, "--past-sensing", *words).split()
     assert taken == 3 * taken[:5]
     return [name.replace("asterope_copy_", "") for name in taken[:5]]
 
@@ -170,7 +167,7 @@ ENDS = ("--around", "4096,16384,65536", "--largest", 200000)
 @each({name: BY_NAME for name in WAYS})
 def test_it_copies_right_with_each_probe(tmp_path, objects, arch, case):
     routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(case, arch))
-    program = arch.routine_check(with_counter(arch, routine), objects)
+    program = arch.routine_check(with_counter(arch, routine, ring=False), objects)
     assert_right(*arch.on(), program, *SHORT, *ENDS)
 
 
@@ -185,7 +182,7 @@ SIDES = [
 def test_each_side_s_ticks_choose_the_pipeline(tmp_path, arch, case, threshold):
     need_counter(arch)
     sensing = {end: sensing_by(case, threshold, arch) for end in (16384, 65536)}
-    routine = with_counter(arch, render(intervals_of(arch), tmp_path, sensing=sensing), TOLD)
+    routine = with_counter(arch, render(intervals_of(arch), tmp_path, sensing=sensing))
     program = build_dispatch_check(arch, routine)
     for *ticks, way in SIDES:
         source, destination = (n - 200 + threshold for n in ticks)
@@ -193,7 +190,7 @@ def test_each_side_s_ticks_choose_the_pipeline(tmp_path, arch, case, threshold):
         told = f"{source} {destination} {second}"
         taken = WAYS[arch.name][COLD_WAY if way == FETCH_WAY and case.kind == "source" else way]
         expected = [WAYS[arch.name][0].symbol, *[taken.symbol] * 4]
-        assert pipelines_taken(arch, program, TOLD=told) == expected, told
+        assert pipelines_taken(arch, program, told) == expected, told
 
 
 def library_of(folder: Path, routine: Path) -> Path:
@@ -266,7 +263,7 @@ def test_a_process_that_must_not_read_the_counter_copies_right_without(tmp_path,
 def test_a_process_that_may_not_read_the_counter_does_not(tmp_path, arch, case):
     """As the kernel answers prctl; the emulator's always allows it."""
     routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(PROBES[1], arch))
-    with_counter(arch, routine, STEADY)
+    with_counter(arch, routine)
     look = LOOK
     for result, mode, expected in ((0, 2, unsensed), (0, 1, sensed), (-22, 2, sensed)):
         told = f"result = {result}; mode = {mode}; {LOOK}"
@@ -306,6 +303,6 @@ def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, arch, case
         cpu = cpu_line(arch, "", 6, 0, 0, invariant=says[0], most_extended=says[1])
         taken = pipelines_taken(arch, build_on_told_cpu(routine), FAKE_CPU=cpu)
     else:
-        routine = with_counter(arch, routine, STEADY, *says, ticks)
+        routine = with_counter(arch, routine, True, *says, ticks)
         taken = pipelines_taken(arch, build_dispatch_check(arch, routine))
     assert taken == expected(arch)
