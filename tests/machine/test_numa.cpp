@@ -77,16 +77,13 @@ TEST_F(Numa, interleaves_over_all_nodes_or_says_why_not) {
     };
     for (const auto& one : cases) {
         std::vector<int> asked;
-        std::string said;
-        try {
+        const std::string said = refusal_of<Failure>([&] {
             interleave_memory(one.nodes, [&](int mode, const std::vector<int>& nodes) {
                 EXPECT_EQ(mode, MPOL_INTERLEAVE);
                 asked = nodes;
                 return one.refused;
             });
-        } catch (const Failure& failure) {
-            said = failure.what();
-        }
+        });
         EXPECT_EQ(asked, one.asked);
         EXPECT_TRUE(one.said.empty() ? said.empty() : mentions(said, one.said)) << said;
     }

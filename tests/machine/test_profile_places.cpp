@@ -52,12 +52,3 @@ TEST_F(ProfilePlaces, TheUsersIsTakenWhereThereIsOneAndNoneIsNamed) {
     EXPECT_TRUE(mentions(refusal, place.string()));
     EXPECT_TRUE(mentions(refusal, "/etc/asterope/profile.json"));
 }
-
-TEST_F(ProfilePlaces, AFolderIsMadeForAProfile) {
-    const fs::path place = folder / "a" / "b" / "profile.json";
-    make_folder_of(place);
-    EXPECT_TRUE(fs::is_directory(folder / "a" / "b"));
-    make_folder_of(place); // it is there already
-    put("file", "");
-    EXPECT_THROW(make_folder_of(folder / "file" / "profile.json"), BadInput);
-}
