@@ -39,20 +39,6 @@ TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
     }
 }
 
-TEST(PaperSpace, has_no_tuple_that_does_not_exist) {
-    for (const Candidate& candidate : space_with(kAll)) {
-        const asterope_variant& v = *candidate.variant;
-        const std::string rt = v.rt, lt = v.lt, pt = v.pt;
-        EXPECT_FALSE((rt == "R64" || rt == "MM") && lt == "NT") << candidate.name();
-        EXPECT_EQ(pt == "none", v.ps == 0) << candidate.name();
-        EXPECT_EQ(candidate.prefetches(), v.ps != 0);
-        EXPECT_TRUE(v.ps % 2 == 0 && v.ps <= 14 && candidate.pd % 2 == 0 && candidate.pd <= 30);
-        EXPECT_TRUE(pt != "none" || candidate.pd == 0) << candidate.name();
-        EXPECT_TRUE(!rt.starts_with("REP") || candidate.name() == rt + " T T none 0 0");
-        EXPECT_NE(v.copy, nullptr);
-    }
-}
-
 // Ties go to the first in the space.
 TEST(PaperSpace, comes_first_in_the_table_and_begins_with_the_simplest) {
     const std::vector<Candidate> space = space_with(kAll);
@@ -86,21 +72,6 @@ TEST(Candidate, has_a_name_and_the_axis_that_it_uses) {
         EXPECT_EQ(candidate.axis(), one.axis);
         EXPECT_EQ(candidate.name(), one.rt + std::string(" T NT T0 4 8") + one.marks);
     }
-}
-
-TEST(Axes, are_the_papers_six_and_then_those_that_stand_in_names_behind_a_mark) {
-    std::string fields, marks;
-    for (const asterope_axis& axis : axes()) {
-        fields += std::string(axis.field) + ' ';
-        if (axis.mark) marks += std::string(axis.mark) + ' ';
-        EXPECT_NE(axis.words == nullptr, axis.numbers == nullptr) << axis.field;
-        EXPECT_LE(axis.paper, axis.count) << axis.field;
-        EXPECT_EQ(axis.extension == nullptr, axis.paper == axis.count) << axis.field;
-        EXPECT_EQ(axis.mark != nullptr, &axis - asterope_copies.axes > ASTEROPE_PD);
-    }
-    EXPECT_EQ(fields.substr(0, 18), "rt lt st pt ps pd ");
-    EXPECT_EQ(marks, "TB PI PW  ");
-    EXPECT_LE(axes().size(), std::size_t{ASTEROPE_PD + 1 + ASTEROPE_MOST_MARKED_AXES});
 }
 
 TEST(Candidate, packs_both_distances_and_leaves_out_of_its_values_what_is_not_asked_for) {
