@@ -9,22 +9,6 @@
 
 namespace asterope {
 
-/// The facts of one objective with these results, each size an interval of its own.
-inline PipelineFacts made_up_pipelines(const Objective& objective,
-                                       const std::vector<SizeResult>& results) {
-    PipelineFacts facts;
-    facts.objectives = {objective};
-    facts.intervals.emplace_back();
-    std::size_t above = 0;
-    for (const SizeResult& result : results) {
-        facts.intervals[0].push_back({above, result.size, facts.found.size()});
-        facts.found.push_back({{result}, 0});
-        facts.sensing.emplace_back();
-        above = result.size;
-    }
-    return facts;
-}
-
 /// Spaces with these members and no others.
 struct MadeUpSpaces : Spaces {
     explicit MadeUpSpaces(const std::vector<Candidate>& pipelines, const Members& small = {})

@@ -49,17 +49,6 @@ inline ::testing::AssertionResult mentions(std::string_view text, std::string_vi
     return ::testing::AssertionFailure() << text;
 }
 
-/// Whether one of the lines has them.
-inline ::testing::AssertionResult mentions(const std::vector<std::string>& lines,
-                                           std::string_view words) {
-    std::string all;
-    for (const std::string& line : lines) all += line + '\n';
-    for (const std::string& line : lines) {
-        if (mentions(line, words)) return ::testing::AssertionSuccess() << all;
-    }
-    return ::testing::AssertionFailure() << all;
-}
-
 /// A folder for one test, gone when the test is.
 class TemporaryFolder : public ::testing::Test {
   protected:

@@ -14,19 +14,15 @@ const json kYmm = {{"rt", "YMM"}, {"lt", "T"}, {"st", "NT"}, {"pt", "T0"}, {"ps"
 
 json choice(const char* kind, std::size_t above, std::size_t up_to, const json& taken,
             const json& next = kYmm) {
-    return {{"operation", "memcpy"},
-            {"kind", kind},
-            {"above", above},
-            {"up_to", up_to},
-            {"copies", {{"taken", taken}}},
-            {"evidence",
-             {{"ratio", 1.2},
-              {"proof",
-               {{"samples", 1},
-                {"rounds", 1},
-                {"lead", {{"median", 0.98}, {"low", 0.97}, {"high", 1}}},
-                {"ties", json::array()}}},
-              {"runners_up", {{{"tuple", next}, {"ratio", 1.1}}}}}}};
+    json choice = json::parse(R"({
+        "operation": "memcpy",
+        "evidence": {"ratio": 1.2, "runners_up": [{"ratio": 1.1}],
+                     "proof": {"samples": 1, "rounds": 1, "ties": [],
+                               "lead": {"median": 0.98, "low": 0.97, "high": 1}}}})");
+    choice.update({{"kind", kind}, {"above", above}, {"up_to", up_to}});
+    choice["copies"]["taken"] = taken;
+    choice["evidence"]["runners_up"][0]["tuple"] = next;
+    return choice;
 }
 
 json small_tuple(const char* rt, const char* order) {
@@ -45,16 +41,13 @@ json profile() {
     json small = choice("small", 0, 128, small_tuple("XMM", "middle"), small_tuple("XMM", "up"));
     small["evidence"]["ratio"] = 1.3;
     small["evidence"]["proof"]["lead"]["median"] = 1.01;
-    return {
-        {"format", "asterope-profile"},
-        {"version", 2},
-        {"architecture", "x86_64"},
-        {"complete", true},
-        {"search",
-         {{"weights", {{"memcpy", {{"hot", 1}, {"cold", 3}, {"consume", 0}}}}},
-          {"distribution", "fleet"}}},
-        {"choices",
-         {choice("pipelines", 0, 128, kXmm), choice("pipelines", 128, 4096, kXmm), senses, small}}};
+    json profile = json::parse(R"({
+        "format": "asterope-profile", "version": 2, "architecture": "x86_64", "complete": true,
+        "search": {"weights": {"memcpy": {"hot": 1, "cold": 3, "consume": 0}},
+                   "distribution": "fleet"}})");
+    profile["choices"] = {choice("pipelines", 0, 128, kXmm), choice("pipelines", 128, 4096, kXmm),
+                          senses, small};
+    return profile;
 }
 
 CheckContests contests_of(const json& profile, bool senses = true, const HasFeature& has = kAll) {

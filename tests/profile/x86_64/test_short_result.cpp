@@ -29,8 +29,19 @@ SizeResult result(std::size_t size, Entrant winner, double hot, double cold) {
     return {size, {finalist(winner, hot, cold)}, {{Workload::hot, {1, 0.96, 1.02}}}, 15};
 }
 
+/// These results, each size an interval of its own.
 PipelineFacts pipelines(const std::vector<SizeResult>& results) {
-    return made_up_pipelines({"weights", {{Workload::hot, 0.5}, {Workload::cold, 0.5}}}, results);
+    PipelineFacts facts;
+    facts.objectives = {{"weights", {{Workload::hot, 0.5}, {Workload::cold, 0.5}}}};
+    facts.intervals.emplace_back();
+    std::size_t above = 0;
+    for (const SizeResult& result : results) {
+        facts.intervals[0].push_back({above, result.size, facts.found.size()});
+        facts.found.push_back({{result}, 0});
+        facts.sensing.emplace_back();
+        above = result.size;
+    }
+    return facts;
 }
 
 std::vector<std::string> lines(const std::string& text) {
@@ -90,11 +101,12 @@ TEST(RoutineRows, shows_the_pipelines_of_a_copy_that_senses) {
         SensingCopy copy{&probe, kSpace[1], kSpace[0], {187, 90, 390}};
         if (fetches) copy.fetch = kSpace[1];
         facts.sensing[0] = SensingResult{copy, finalist(2, 0.99, 1.6)};
-        const auto rows = lines(Told{facts}.rows());
+        const std::string text = Told{facts}.rows();
+        const auto rows = lines(text);
         EXPECT_EQ(rows[1], "64 KiB cached     0.99 65536 rep movsb");
         EXPECT_EQ(rows[2].substr(0, 44), "       uncached        65536 64-byte registe");
         EXPECT_EQ(rows[3] == "       fetch               - rep movsb", fetches);
-        EXPECT_EQ(mentions(rows, "fetch: only the destination is."), fetches);
+        EXPECT_EQ(mentions(text, "fetch: only the destination is."), fetches);
     }
 }
 
