@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -45,6 +46,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others = [item for item in items if bool(item.get_closest_marker("slow")) != wanted]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if bool(item.get_closest_marker("slow")) == wanted]
+    # What takes longest, then the files of most tests: they would be alone at the end.
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (not item.get_closest_marker("long"), -tests[item.path]))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

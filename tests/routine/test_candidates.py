@@ -70,6 +70,7 @@ def needs_on_cpus(arch: Architecture) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @each(needs_on_cpus)
 def test_every_candidate_is_right(program, arch, case):
     needs, cpu = case

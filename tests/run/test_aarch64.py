@@ -26,7 +26,7 @@ from recorded_programs import FLAGS, HERE, Recorder, copies, said
 from trial_logs import log_lines_of
 
 (COMPILER,) = AARCH64.gcc
-pytestmark = [pytest.mark.slow, *AARCH64.marks(slow=False)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, *AARCH64.marks(slow=False)]
 
 WITH_SVE, LONGER_VECTORS = (f"max,sve{bits}=on" for bits in (256, 512))
 SIZES = (1024, 65536)
@@ -78,7 +78,9 @@ class Emulated:
     def run(self, program: str, *arguments: object) -> subprocess.CompletedProcess:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("ASTEROPE_", "XDG_"))}
         environment = {**clean, "HOME": str(self.folder), "CC": COMPILER}
-        command = (*AARCH64.emulated(self.cpu), self.build / program, *arguments)
+        # QEMU asks for no huge pages, and a host may take 30 us to give back one that it took.
+        small = ("prlimit", f"--rss={128 << 20}")
+        command = (*small, *AARCH64.emulated(self.cpu), self.build / program, *arguments)
         return run_command(*command, cwd=self.folder, env=environment, timeout=1200)
 
 
