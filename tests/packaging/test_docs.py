@@ -1,11 +1,14 @@
-"""The documentation speaks of what is there: links, commands, options, a profile's fields."""
+"""The documentation speaks of what is there, in the checkout and in an installed tree: links,
+commands, options, a profile's fields."""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +18,9 @@ import pytest
 from asterope import workloads
 from asterope.profile import schema
 from asterope.spaces import of
+from command_errors import run_command
 from conftest import BUILD, REPOSITORY
+from copy_programs import output_of
 from packaging_samples import commands_in, help_of, options_in
 
 GUIDES = REPOSITORY / "scripts/docs"
@@ -40,6 +45,7 @@ def _documents() -> list[Path]:
 
 
 DOCUMENTS = _documents()
+NAMES = {document.name for document in DOCUMENTS}
 of_each_document = pytest.mark.parametrize(
     "document", DOCUMENTS, ids=lambda path: path.relative_to(REPOSITORY).as_posix()
 )
@@ -93,13 +99,33 @@ def anchors(markdown: str) -> set[str]:
 # --- Links ---
 
 
-@of_each_document
-def test_links_lead_somewhere(document: Path) -> None:
+def dead_links(document: Path) -> list[str]:
+    dead = []
     for link in Text.of(read(document)).links:
         path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
         if not re.match(r"[a-z]+:", link):
-            target = document.parent / path if path else document
-            assert target.exists() and (not anchor or anchor in anchors(read(target))), link
+            is_there = target.exists() and (not anchor or anchor in anchors(read(target)))
+            dead += [] if is_there else [link]
+    return dead
+
+
+@of_each_document
+def test_links_lead_somewhere(document: Path) -> None:
+    assert dead_links(document) == []
+
+
+def test_those_of_an_installed_tree_do_and_its_files_may_be_run_as_before(tmp_path: Path) -> None:
+    (tmp_path / "of an earlier build.md").write_text("")
+    output_of(sys.executable, REPOSITORY / "scripts/packaging/gather_docs.py", tmp_path)
+    pages = {page: dead_links(page) for page in tmp_path.rglob("*.md")}
+    assert [*filter(None, pages.values())] == []
+    assert {"README.md", "system.md"} <= {page.name for page in pages} <= NAMES
+    readme = read(tmp_path / "README.md")
+    for link in ("system.md", "pictures/ratio.png", "examples/your-program/blocks.py"):
+        assert f"]({link})" in readme
+    assert not [*tmp_path.rglob("__pycache__")]
+    assert (tmp_path / "fleet/slurm/submit.sh").stat().st_mode & 0o100
 
 
 def test_every_guide_can_be_reached_from_the_readme() -> None:
@@ -317,6 +343,18 @@ def test_figures_that_a_guide_quotes_are_those_of_the_measurements() -> None:
     text = read(GUIDES / "workloads.md")
     quoted = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert quoted and set("".join(quoted).splitlines()) <= set(measured)
+
+
+@pytest.mark.slow
+def test_the_program_of_a_guide_copies_frames_and_little_else(build_dir, tmp_path: Path) -> None:
+    pytest.importorskip("numpy", reason="numpy is not installed")
+    program = REPOSITORY / "tests/examples/your-program/frames.py"
+    command = ("-o", tmp_path / "r.json", "--", sys.executable, program)
+    done = run_command(build_dir / "asterope-record", *command)
+    assert (done.returncode, done.stdout) == (0, "800\n")
+    *others, frames = json.loads(read(tmp_path / "r.json"))["bands"]
+    assert frames["calls"] == 400  # of 3840 x 2160 x 3 bytes
+    assert frames["share"] > 10 * sum(band["share"] or 0 for band in others)
 
 
 def test_the_guide_counts_the_candidates_of_each_size_as_the_space_does() -> None:
