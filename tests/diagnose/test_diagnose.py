@@ -41,7 +41,6 @@ class Whole(NamedTuple):
     report: dict[str, Any]
 
     def rows(self, name: str) -> Rows:
-        """Of the section of that name."""
         found = next(one for one in self.report["sections"] if one["name"] == name)
         if "skipped" in found:
             pytest.skip(found["skipped"])

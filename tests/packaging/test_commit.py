@@ -32,7 +32,6 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """Beside another repository."""
     need("git")
     git(tmp_path, "init", "other")
     folder = tmp_path / "check out"

@@ -8,7 +8,6 @@ from command_errors import only_line_of
 
 
 def refusal(parser: Parser, given: list[str], capsys) -> str:
-    """The one line about bad arguments."""
     with pytest.raises(SystemExit) as left:
         parser.parse_intermixed_args(given)
     assert left.value.code == BAD_INPUT == 2

@@ -34,14 +34,16 @@ def options_of(part: str) -> set[str]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_man_page_has_the_options_of_help_and_no_others(share, build_dir, program):
+def test_man_page_and_completion_have_the_options_of_help_and_no_others(share, build_dir, program):
     own, _, subcommands = page(share, program).partition(".SH COMMANDS\n")
     text = help_of(build_dir / program)
     assert options_of(own) == options_in(text) > {"--help", "--version"}
+    assert set(complete(share, program, "-")) == options_in(text)
     parts = dict(re.findall(r"(?s)\.SS (\w+)(.*?)(?=\n\.S)", subcommands))
     assert list(parts) == commands_in(text)
     for command, part in parts.items():
-        assert options_of(part) == options_in(help_of(build_dir / program, command)), command
+        options = options_in(help_of(build_dir / program, command))
+        assert options_of(part) == options == set(complete(share, program, command, "-")), command
 
 
 @pytest.mark.parametrize(
@@ -104,15 +106,6 @@ def complete(share: Path, program: str, *words: str) -> list[str]:
     done = run_command("bash", "--norc", "-uc", script, "bash", *words, cwd=share)
     assert (done.returncode in (0, 1), done.stderr) == (True, "")
     return done.stdout.splitlines()
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_completion_offers_the_options_of_help_and_no_others(share, build_dir, program):
-    text = help_of(build_dir / program)
-    assert set(complete(share, program, "-")) == options_in(text)
-    for command in commands_in(text):
-        offered = complete(share, program, command, "-")
-        assert set(offered) == options_in(help_of(build_dir / program, command)), command
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,8 @@ NO_ROUTINES = {
 }
 
 
-@pytest.mark.parametrize("case", NO_ROUTINES)
-def test_what_is_no_routine_gets_one_line(case: str, tmp_path: Path, capsys) -> None:
-    text, expected, code = NO_ROUTINES[case]
+@pytest.mark.parametrize(("text", "expected", "code"), NO_ROUTINES.values(), ids=NO_ROUTINES)
+def test_what_is_no_routine_gets_one_line(text, expected, code, tmp_path: Path, capsys) -> None:
     other = tmp_path / "other.c"
     other.write_text(text + "\n")
     assert exit_code_of(command.main, other, "--rounds", "1") == code

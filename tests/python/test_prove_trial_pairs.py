@@ -105,24 +105,22 @@ def period(way: str, seconds: float, within: float | None = None) -> Block:
     return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
 
 
-def pairs_of(count: int, process: str = "one") -> list[Pair]:
-    return [Pair(process, number) for number in range(count)]
-
-
 def observed_of(
     times: dict[Place, Program],
     seed: int,
     pairs: int = 60,
     seconds_beside: float = 0.0,
     process: str = "one",
+    alone: dict[Place, Program] | None = None,
 ) -> Observed:
-    """A program that goes from place to place, in pairs of periods and between them by itself."""
+    """A program that goes from place to place, in pairs of periods and between them by itself;
+    `alone`: what it takes then, if something else."""
     dice = random.Random(seed)
     observed = Observed(processes=1, threads=1, runs=1)
     for place, program in times.items():
         seen = observed.places[place] = Seen()
         longest = Longest()
-        for pair in pairs_of(pairs, process):
+        for pair in (Pair(process, number) for number in range(pairs)):
             limit = longest.seconds or math.inf
             for way in dice.sample([LIBC, ROUTINE], 2):
                 calls = dice.randint(20, 60)
@@ -132,7 +130,7 @@ def observed_of(
                 observed.together.setdefault(pair, []).append(period(way, sum(time), within))
                 seen.calls += calls
                 observed.cpu_seconds += sum(time)
-        for cycle in cycles_of(program, dice, pairs):
+        for cycle in cycles_of((alone or times)[place], dice, pairs):
             seen.cycles.append(cycle)
             own = sum(len(block.seconds) for block in cycle)
             seen.calls += own
@@ -245,10 +243,9 @@ def test_calls_longer_than_periods_gain_nothing_by_what_others_do() -> None:
     observed = observed_of({PLACE: steady(0.5)}, 1, pairs=200)
     long = observed.places[Place("/bin/program", 300, "memset", 1 << 27)] = Seen(calls=8)
     seconds = observed.cpu_seconds / 8
-    for pair in pairs_of(4):
-        block = Block(LIBC, [seconds], [1.0], 1)
-        long.together[pair] = [block]
-        observed.together[pair][0] = period(block.way, seconds)
+    for pair in [*observed.together][:4]:
+        long.together[pair] = [Block(LIBC, [seconds], [1.0], 1)]
+        observed.together[pair][0] = period(LIBC, seconds)
     observed.cpu_seconds *= 2
     found = findings(observed, WAYS)
     assert found.gain.value == pytest.approx(1.75 / 1.25 - 1, abs=0.04)
@@ -335,20 +332,9 @@ def test_a_way_that_throws_out_others_data_is_seen_when_all_go_together() -> Non
     """At its own place it is faster; the next place, whose data it threw out, pays more. There, its
     way is drawn by itself, and so nothing is seen of it."""
     first, second = Place("/bin/p", 1, "memcpy", 4096), Place("/bin/p", 2, "memcpy", 4096)
-    dice = random.Random(5)
-    observed = Observed(cpu_seconds=1.0, wall_seconds=1.0, processes=1, threads=1, runs=1)
-    for place in (first, second):
-        seen = observed.places[place] = Seen(calls=10_000)
-        for pair in pairs_of(200):
-            for way in (LIBC, ROUTINE):
-                own = 0.9 if way == ROUTINE and place == first else 1.0
-                pays = 1.4 if way == ROUTINE and place == second else 1.0
-                time = [1e-5 * own * pays * (1 + 0.05 * dice.gauss(0, 1)) for _ in range(8)]
-                seen.together.setdefault(pair, []).append(Block(way, time, [1.0] * 8, 25))
-                observed.together.setdefault(pair, []).append(period(way, sum(time) / 8 * 25))
-        alone = steady(0.9 if place == first else 1.0)
-        seen.cycles = list(cycles_of(alone, dice, 200))
-    found = findings(observed, WAYS)
+    alone = {first: steady(0.9), second: steady(1.0)}
+    found = found_of({**alone, second: steady(1.4)}, 5, pairs=200, alone=alone)
+    assert (found.places[0].place, found.places[0].best) == (first, ROUTINE)
     assert found.places[0].ratios[ROUTINE].low > 1
     assert found.gain.high < 0
 
@@ -361,21 +347,13 @@ def test_a_program_that_hardly_copies_has_no_gain_that_is_known() -> None:
 def test_pairs_of_two_threads_are_one_unit() -> None:
     """What disturbs a period disturbs both threads: two threads are no twice as many periods."""
 
-    def observed(threads: int, seed: int) -> Observed:
-        dice = random.Random(seed)
-        seen = Seen(calls=100_000)
-        observed = Observed(1.0, 1.0, 1, threads, 1, places={PLACE: seen})
-        for pair in pairs_of(100):
-            for way in (LIBC, ROUTINE):
-                level = 1e-5 * (1 + 0.2 * dice.gauss(0, 1))
-                one = Block(way, [level] * 8, [1.0] * 8, 30)
-                seen.together.setdefault(pair, []).extend([one] * threads)
-                both = observed.together.setdefault(pair, [])
-                both.extend([period(way, 30 * level)] * threads)
-        return observed
+    def width(threads: int, seed: int) -> float:
+        observed = observed_of({PLACE: steady(0.8)}, seed)
+        for together in (observed.together, observed.places[PLACE].together):
+            for blocks in together.values():
+                blocks *= threads
+        gain = findings(observed, WAYS).gain
+        return gain.high - gain.low
 
-    def width(threads: int) -> float:
-        found = [findings(observed(threads, seed), WAYS).gain for seed in range(20)]
-        return median(one.high - one.low for one in found)
-
-    assert width(2) == pytest.approx(width(1), rel=0.1)
+    widths = [(width(1, seed), width(2, seed)) for seed in range(10)]
+    assert median(two / one for one, two in widths) == pytest.approx(1, rel=0.1)

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from command_errors import run_command
+from copy_programs import need
 
 _UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
-
-
-def _skip_without_namespaces() -> None:
-    """Containers often forbid them."""
-    if not shutil.which("unshare"):
-        pytest.skip("there is no unshare here")
-    done = run_command(*_UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt")
-    if done.returncode:
-        pytest.skip(f"no mount namespace may be made here: {done.stderr.strip()}")
 
 
 def run_with(
@@ -32,7 +23,10 @@ def run_with(
 ) -> subprocess.CompletedProcess:
     """Runs the command as root of a namespace where each folder or file of `mounts` lies over that
     path of the system; `first`: shell commands to run before."""
-    _skip_without_namespaces()
+    need("unshare")
+    tried = run_command(*_UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt")
+    if tried.returncode:  # containers often forbid them
+        pytest.skip(f"no mount namespace may be made here: {tried.stderr.strip()}")
     steps = [f"mount --bind {shlex.quote(str(own))} {target}" for own, target in mounts]
     script = "; ".join(["set -e", *steps, *([first] if first else []), 'exec "$@"'])
     settings["env"] = {**os.environ, **settings.get("env", {})}

@@ -5,26 +5,16 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import subprocess
 from pathlib import Path
 
 from asterope.commands import COMMANDS
-from command_errors import run_command
 from copy_programs import output_of
 
 PROGRAMS = [f"asterope-{name}" for name in COMMANDS]
 
 
 def help_of(program: Path, *command: str) -> str:
-    done = subprocess.run(
-        [program, *command, "--help"],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-    return done.stdout
+    return output_of(program, *command, "--help", env={**os.environ, "COLUMNS": "200"})
 
 
 def options_in(text: str) -> set[str]:
@@ -38,7 +28,6 @@ def options_in(text: str) -> set[str]:
 
 
 def commands_in(text: str) -> list[str]:
-    """The subcommands that a --help lists."""
     _, _, listed = re.sub("(?i)subcommands:", "\0", text).partition("\0")
     return re.findall(r"(?m)^  ([a-z]+) ", listed)
 
@@ -52,8 +41,5 @@ def install(build: Path, prefix: Path) -> Path:
 
 
 def install_by_script(script: Path, prefix: Path) -> str:
-    """What the install script of a build says."""
     settings = [f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LOCAL_ONLY=1"]
-    done = run_command("cmake", *settings, "-P", script)
-    assert done.returncode == 0, done
-    return done.stdout
+    return output_of("cmake", *settings, "-P", script)

@@ -146,7 +146,6 @@ def test_a_file_that_is_cut_short_gives_what_it_holds(write) -> None:
 
 
 def test_damage_anywhere_is_read_or_refused(write) -> None:
-    """And raises nothing else."""
     numbers = random.Random(17)
     outcomes = Counter()
     for _ in range(300):
