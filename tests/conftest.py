@@ -15,8 +15,8 @@ import pytest
 from command_errors import run_command
 
 pytest_plugins = [
-    *("bench_command", "prove_command", "record_command", "recorded_programs"),
-    *("generate_command", "report_samples", "tune_checkout"),
+    *("bench_command", "generate_command", "prove_command", "recorded_programs"),
+    *("report_samples", "tune_checkout"),
 ]
 
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -158,11 +158,3 @@ def test_places_enter_where_another_way_is_surely_better(monkeypatch, written) -
         "At 2 places another library's copy is best (other), which no map of the routine's ways "
         "has.",
     ]
-
-
-def test_nothing_to_write_is_an_empty_map(written) -> None:
-    trial = trial_of(fine={ROUTINE: 0.9})
-    found = findings(trial.observed, trial.names)
-    text, lines, has_places = mapping.map_of(trial, found, {}, ["x"], Path("p.json"))
-    assert read_places(written(text), ENTRIES) == []
-    assert not has_places and lines == ["Wrote p.json: 0 places with another way than the routine."]

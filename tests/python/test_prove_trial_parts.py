@@ -79,18 +79,15 @@ def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_pat
         operation._prepared(argparse.Namespace(name="own", command=["true"], explore=2))
 
 
-UNKNOWN = {
-    "too little is seen": (set(), "Not known: too few copies were seen"),
-    "most is not seen": ({blocks.UNSEEN}, "Not known: prove what takes the CPU time by itself."),
-}
-
-
-@pytest.mark.parametrize("case", UNKNOWN)
-def test_of_what_is_not_seen_nothing_is_said(case: str) -> None:
-    limits, said = UNKNOWN[case]
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [(set(), "too few copies were seen"), ({blocks.UNSEEN}, "prove what takes the CPU time by")],
+)
+def test_of_what_is_not_seen_nothing_is_said(limits: set[str], said: str) -> None:
     observed = Observed(limits=limits)
     found = findings(observed, [LIBC, LIBC_AGAIN, ROUTINE])
-    assert what_to_do(found, observed, ["true"], Path("x.so"), None).startswith(said)
+    last = what_to_do(found, observed, ["true"], Path("x.so"), None)
+    assert last.startswith(f"Not known: {said}")
 
 
 WANTED = {
@@ -100,17 +97,17 @@ WANTED = {
 }
 
 
-@pytest.mark.parametrize("case", WANTED)
-def test_a_note_tells_of_what_a_map_would_have_alone(libraries: Path, case: str) -> None:
-    file, saves, count = WANTED[case]
+@pytest.mark.parametrize(("file", "saves", "count"), WANTED.values(), ids=WANTED)
+def test_a_note_tells_of_what_a_map_would_have_alone(libraries, file, saves, count) -> None:
     place = Place(str(libraries / file), 100, "memcpy", 4096)
     ratios = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
     one = PlaceFound(place, 1000, 100, 0.5, ratios, best=LIBC, saves=saves, surely=-1)
     tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(None, None, [one], 1.0)
     notes = other_ways(wanted(tried, found))
     assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
-    _, lines, _ = map_of(tried, found, {}, ["true"], Path("map"))
-    assert lines[0].startswith(f"Wrote map: {counted(count)} ")
+    text, lines, has_places = map_of(tried, found, {}, ["true"], Path("map"))
+    assert lines[0].startswith(f"Wrote map: {counted(count)} ") and has_places == bool(count)
+    assert len(json.loads(text)["places"]) == count
     assert "\n" + " " * 79 + "libc       1.000  best" in table(found, {})
 
 
@@ -152,7 +149,7 @@ def test_options_of_whole_runs_ask_for_them() -> None:
 def test_the_routines_entry_points_are_ways(libraries: Path) -> None:
     ways = ways_of_routine(libraries / "like.so")
     assert [(way.name, way.copy, way.set) for way in ways] == [
-        ("routine", "asterope_memcpy", "-"),
+        ("routine", "asterope_memcpy", "asterope_memset"),
         ("hot", "asterope_memcpy_hot", "-"),
     ]
     with pytest.raises(BadInput, match="more than 16 ways"):

@@ -86,12 +86,6 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(recorder, check, kib
         subprocess.run(["umount", recorder.folder], check=True)
 
 
-def test_a_folder_that_nobody_may_write_to_is_no_fault(recorder, check):
-    recorder.folder.rmdir()
-    recorder.folder.write_text("a file\n")
-    recorder.run(check, "functions")
-
-
 def test_without_proc_modules_are_unknown_and_counts_right(recorder, check):
     need("unshare")
     hidden = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
@@ -106,7 +100,6 @@ def test_without_proc_modules_are_unknown_and_counts_right(recorder, check):
 
 
 def sharer(recorder: Recorder) -> RawProcess:
-    """The process that others share the file of, if any do."""
     return max(recorder.processes_of_any(), key=lambda one: one.flags.shared_slots)
 
 

@@ -12,7 +12,6 @@ from recorded_programs import ALL, copies, said
 
 @pytest.fixture(params=[None, 3000, ALL], ids=["few sampled", "some sampled", "all sampled"])
 def run(request, recorder, check):
-    """Runs record_check under the recorder."""
     return partial(recorder.run, check, period=request.param)
 
 
@@ -90,11 +89,12 @@ def test_handlers_that_never_return_cost_at_most_the_call_they_interrupt(run, re
 
 
 def test_without_a_folder_nothing_is_recorded_and_all_goes_on(recorder, check, tmp_path):
-    for folder in ("", "relative", str(tmp_path / "missing"), "/" + "x" * 2000):
+    (tmp_path / "file").touch()
+    absolute = (f"{tmp_path}/missing", f"{tmp_path}/file", "/" + "x" * 2000)
+    for folder in ("", "relative", *absolute):
         done = recorder.run(check, "functions", more={"ASTEROPE_RECORD": folder}, cwd=tmp_path)
         assert said(done)
-    assert list(recorder.folder.iterdir()) == []
-    assert [path.name for path in tmp_path.iterdir()] == ["session"]
+    assert {path.name for path in tmp_path.rglob("*")} == {"file", "session"}
 
 
 @pytest.mark.slow

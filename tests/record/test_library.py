@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from architectures import HOST, assert_right_unrelocated, preload_check
-from asterope.record.recorder import find_library
 from copy_programs import exported, need, output_of
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
@@ -62,8 +61,3 @@ def test_a_call_that_is_not_sampled_costs_a_few_instructions(library: Path, name
 
 def test_it_copies_right_before_it_is_even_relocated(tmp_path: Path, library: Path) -> None:
     assert_right_unrelocated(preload_check(HOST, tmp_path), library, NAMES, HOST.on())
-
-
-def test_the_python_side_finds_it(build_dir: Path, library: Path, monkeypatch) -> None:
-    monkeypatch.setenv("ASTEROPE_BUILD_DIR", str(build_dir))
-    assert find_library() == library

@@ -25,7 +25,6 @@ MIXTURE = [
 
 
 def chance(size: int) -> float:
-    """Of being sampled."""
     return 1 - math.exp(-(size_class(size)[0] + 256) / PERIOD)
 
 

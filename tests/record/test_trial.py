@@ -30,67 +30,13 @@ from asterope.prove.trial.findings import findings
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.ways import Way, environment, names_of
 from asterope.record.raw import read_process
-from copy_programs import shared_library
 from recorded_programs import Recorder
 
-# The routine of these tests copies right, after what BEFORE says.
-ROUTINES = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <string.h>
-#include <unistd.h>
-void *own_memcpy(void *to, const void *from, size_t bytes);
-void *own_memset(void *to, int value, size_t bytes);
-void *own_memmove(void *to, const void *from, size_t bytes);
-void *own_memcpy(void *to, const void *from, size_t bytes)
-{
-    const void *source = from;
-    void *target = to;
-    BEFORE
-    __asm__ volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(bytes) : : "memory");
-    return to;
-}
-void *own_memmove(void *to, const void *from, size_t bytes)
-{
-    volatile unsigned char *target = to;
-    const volatile unsigned char *source = from;
-    if ((size_t)(target - source) >= bytes) return own_memcpy(to, from, bytes);
-    while (bytes-- > 0) target[bytes] = source[bytes];
-    return to;
-}
-void *own_memset(void *to, int value, size_t bytes)
-{
-    void *target = to;
-    BEFORE
-    __asm__ volatile("rep stosb" : "+D"(target), "+c"(bytes) : "a"(value) : "memory");
-    return to;
-}
-"""
-SPIN = "for (volatile int i = {}; i > 0; --i) {{ }}"
-# For the program itself and for nobody else.
-STRICT = """
-    Dl_info caller;
-    if (!dladdr(__builtin_return_address(0), &caller) || !strstr(caller.dli_fname, "record_check"))
-        _exit(9);
-"""
 
-
-@pytest.fixture(scope="module")
-def way(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Way]:
-    """Makes a way of a library: "like" libc's, "slow", "rarely" so, or "strict"."""
-    folder = tmp_path_factory.mktemp("ways")
-    for library, before in {
-        "like": "",
-        "slow": SPIN.format(1000),
-        "rarely": "static int calls; " + SPIN.format("(++calls % 20000 ? 0 : 2000000)"),
-        "strict": STRICT,
-    }.items():
-        shared_library(folder / f"{library}.so", ROUTINES.replace("BEFORE", before))
-
-    def of(library: str, name: str = ROUTINE, copy="own_memcpy", set="own_memset", **more) -> Way:
-        return Way(name, folder / f"{library}.so", copy, set, **more)
-
-    return of
+@pytest.fixture
+def way(libraries: Path) -> Callable[..., Way]:
+    own = {"copy": "asterope_memcpy", "set": "asterope_memset"}
+    return lambda of, name=ROUTINE, **more: Way(name, libraries / f"{of}.so", **{**own, **more})
 
 
 @pytest.fixture
@@ -140,16 +86,6 @@ def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
     periods = [block.seconds for pair in observed.together.values() for block in pair]
     usual = [within / seconds for seconds, within in periods if within]
     assert len(usual) > 0.8 * len(periods) and 0.5 < median(usual) < 1.1
-
-
-def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, way) -> None:
-    """A thousand turns of a loop a call are seen, and seen where they are."""
-    slow = tried("copies", 4096, 8_000_000, ways=[way("slow")])
-    found = findings(slow, [LIBC, LIBC_AGAIN, ROUTINE])
-    one = next(one for one in found.places if one.place.is_own and one.ratios)
-    assert one.ratios[ROUTINE].high < 0.9
-    assert one.best == LIBC
-    assert found.gain.high < 0
 
 
 def test_rare_long_calls_are_no_usual_time_of_a_period(tried, way) -> None:
@@ -234,6 +170,8 @@ SITUATIONS = {
     "exec": ("exec", 5000),
     "calls": ("restricted", "calls", 5000),
     "rights": ("restricted", "rights", 5000),
+    "stamp": ("restricted", "stamp", 5000),
+    "strict": ("restricted", "strict", 5000),
     "guest": ("guest", "root", 5000),
     "threads": ("threads", 16, 4000),
 }
@@ -253,6 +191,8 @@ def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, expl
         assert any(seen.cycles for seen in observed.places.values())
         assert situation != "places" or PLACES_FULL in observed.limits
         assert situation != "calls" or QUIET in observed.limits
+        if situation in ("stamp", "strict"):
+            assert NO_COUNTER in observed.limits and QUIET not in observed.limits
 
 
 @pytest.mark.parametrize("situation, loaded", [("children", 1), ("exec", 4)])
@@ -271,12 +211,6 @@ def test_cpu_time_counts_once(tried, way, recorder, situation: str, loaded: int)
 def test_a_library_that_comes_and_goes_is_a_place(tried, programs: Path) -> None:
     observed = tried("plugin", programs / "plugin.so", 200)
     assert str(programs / "plugin.so") in {place.module for place in observed.places}
-
-
-@pytest.mark.parametrize("how", ["stamp", "strict"])
-def test_without_the_time_stamp_copies_go_on(tried, how: str) -> None:
-    limits = tried("restricted", how, 5000).limits
-    assert NO_COUNTER in limits and QUIET not in limits
 
 
 def test_a_library_that_cannot_be_loaded_is_told(tried, way) -> None:

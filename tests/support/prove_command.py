@@ -22,44 +22,84 @@ PROVE = ("-m", "asterope", "prove")
 only_error = partial(only_error_of, "asterope-prove")
 
 
+# A routine that copies right, after what BEFORE says.
 ROUTINE = """
-#include <stddef.h>
-static void spin(void) { for (volatile int i = 0; i < SPIN; ++i) { } }
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
 void *asterope_memcpy(void *to, const void *from, size_t bytes)
 {
+    const void *source = from;
     void *target = to;
-    spin();
-    __asm__ volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");
+    BEFORE
+    __asm__ volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(bytes) : : "memory");
+    return to;
+}
+void *asterope_memmove(void *to, const void *from, size_t bytes)
+{
+    volatile unsigned char *target = to;
+    const volatile unsigned char *source = from;
+    if ((size_t)(target - source) >= bytes) return asterope_memcpy(to, from, bytes);
+    while (bytes-- > 0) target[bytes] = source[bytes];
+    return to;
+}
+void *asterope_memset(void *to, int value, size_t bytes)
+{
+    void *target = to;
+    BEFORE
+    __asm__ volatile("rep stosb" : "+D"(target), "+c"(bytes) : "a"(value) : "memory");
     return to;
 }
 __typeof__(asterope_memcpy) asterope_memcpy_hot __attribute__((alias("asterope_memcpy")));
 """
+SPIN = "for (volatile int i = {}; i > 0; --i) {{ }}"
+ROUTINES = {
+    "like": "",
+    "slow": SPIN.format(1500),
+    "rarely": "static int calls; " + SPIN.format("(++calls % 20000 ? 0 : 2000000)"),
+    # for record_check itself and for nobody else
+    "strict": """
+        Dl_info caller;
+        if (!dladdr(__builtin_return_address(0), &caller) ||
+            !strstr(caller.dli_fname, "record_check"))
+            _exit(9);""",
+}
+# COUNT, 20000 copies if none is given, CODE to end with, and `wait`, for the end of its input.
 PROGRAM = """
-#include <string.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 int main(int count, char **words)
 {
     static char from[8192], to[8192];
-    for (long i = atol(words[1]); i > 0; --i) copy(to, from, sizeof to);
+    for (long i = count > 1 ? atol(words[1]) : 20000; i > 0; --i) copy(to, from, sizeof to);
+    puts("took 3");
+    fflush(stdout);
+    while (count > 3 && getchar() != EOF) {}
     return count > 2 ? atoi(words[2]) : 0;
 }
 """
-STATIC = '#include <stdio.h>\nint main(void) { return !puts("took 3"); }\n'
 
 
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of libraries that change nothing where they are preloaded; two are routines, one of
-    them slow. Beside them what is no library, a program that copies, and a static one."""
+    """A folder of libraries that change nothing where they are preloaded: "fast", and ROUTINES.
+    Beside them what is no library, a program that copies, and the same, static."""
     folder = tmp_path_factory.mktemp("libraries")
     shared_library(folder / "fast.so", "int unused;\n")
-    for name, spin in (("slow", 1500), ("like", 0)):
-        shared_library(folder / f"{name}.so", ROUTINE.replace("SPIN", str(spin)))
+    for name, before in ROUTINES.items():
+        shared_library(folder / f"{name}.so", ROUTINE.replace("BEFORE", before))
     (folder / "text.so").write_text("no library\n")
     compiled(folder / "program", PROGRAM, "-O2", "-fno-builtin", "-Wl,--build-id")
-    compiled(folder / "static", STATIC, "-static")
+    compiled(folder / "static", PROGRAM, "-static")
     return folder
+
+
+@pytest.fixture(scope="session")
+def program(libraries: Path) -> Path:
+    return libraries / "program"
 
 
 def interrupted_output(

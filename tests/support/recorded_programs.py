@@ -1,17 +1,22 @@
-"""The programs that the recorder is tested with: built, run under it, and what it left, read."""
+"""The programs that the recorder is tested with: built, run under it or under asterope-record, and
+what these left, read."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from architectures import HOST, preload_check
 from asterope.record.raw import RawProcess, read_folder
+from command_errors import finished, python_settings, read_json
 from copy_programs import output_of
 
 ALL = 1  # each call sampled
@@ -26,12 +31,15 @@ class Recorder:
     library: Path
     folder: Path
 
-    def environment(self, period: int | None = None, seed: int | None = None) -> dict[str, str]:
-        """Of a program that is recorded; `period` in bytes of work, None: the default."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ASTEROPE_", "LD_"))}
+    def variables(self, period: int | None = None, seed: int | None = None) -> dict[str, str]:
+        """That have a program recorded; `period` in bytes of work, None: the default."""
         ours = {"LD_PRELOAD": self.library, "ASTEROPE_RECORD": self.folder}
         ours |= {"ASTEROPE_RECORD_PERIOD": period, "ASTEROPE_RECORD_SEED": seed}
-        return {**clean, **{name: str(value) for name, value in ours.items() if value is not None}}
+        return {name: str(value) for name, value in ours.items() if value is not None}
+
+    def environment(self, **which: int | None) -> dict[str, str]:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ASTEROPE_", "LD_"))}
+        return {**clean, **self.variables(**which)}
 
     def run(
         self,
@@ -47,7 +55,7 @@ class Recorder:
         done = subprocess.run(
             [str(part) for part in command],
             **{"capture_output": True, "text": True, "timeout": 60, **settings},
-            env={**self.environment(period, seed), **(more or {})},
+            env={**self.environment(period=period, seed=seed), **(more or {})},
         )
         if done.returncode == 77:
             pytest.skip(done.stdout or "only root may do that")
@@ -128,3 +136,48 @@ def check(programs: Path) -> Path:
 def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a library put under programs is checked with."""
     return preload_check(HOST, tmp_path_factory.mktemp("preload_check"))
+
+
+# --- asterope-record ------------------------------------------------------------------------------
+
+COPIES = 20_000
+SAID = "took 3\n"  # by the program, when it has copied
+read_recording = partial(read_json, schema="recording")
+
+
+@pytest.fixture
+def settings(build_dir: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """What Popen and run need to start asterope-record in an empty folder."""
+    command = ("-m", "asterope", "record")
+
+    def of(*arguments: object, **environment: object) -> dict[str, Any]:
+        environment = {"ASTEROPE_BUILD_DIR": build_dir, **environment}
+        return python_settings(tmp_path, *command, *arguments, **environment)
+
+    return of
+
+
+@pytest.fixture
+def record(settings) -> Callable[..., subprocess.CompletedProcess]:
+    return lambda *arguments, **environment: finished(settings(*arguments, **environment))
+
+
+@pytest.fixture
+def start(settings, program: Path) -> Iterator[Callable[..., subprocess.Popen]]:
+    """Starts it, and waits until its program has copied."""
+    with ExitStack() as stack:
+
+        def run(*options: object, code: int = 0) -> subprocess.Popen:
+            its = settings(*options, "--", program, COPIES, code, "wait")
+            started = stack.enter_context(subprocess.Popen(**its, stdin=subprocess.PIPE))
+            stack.callback(started.kill)
+            assert started.stdout.readline() == SAID
+            return started
+
+        yield run
+
+
+def finish(process: subprocess.Popen) -> tuple[int, str]:
+    """Ends the program's standard input."""
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said

@@ -1,8 +1,8 @@
-"""The command asterope-record: what it runs, when it writes, which signals go where, its errors."""
+"""The command asterope-record: what it runs, when it writes, which signals go where, its errors;
+and that it does not call little what it could not see."""
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from asterope.record.descendants import Descendants
 from command_errors import SCRIPTS, finished, on_terminal, only_error_of, wait_until
-from copy_programs import compiled, need, need_way
-from record_command import COPIES, PROGRAM, finish, read_recording
+from copy_programs import compiled, need, shared_library
+from recorded_programs import COPIES, SAID, finish, read_recording
 
 only_error = partial(only_error_of, "asterope-record")
 
@@ -26,16 +26,16 @@ only_error = partial(only_error_of, "asterope-record")
 
 def copies_in(recording: dict[str, Any]) -> int:
     return sum(
-        c["calls"] for c in recording["calls"] if (c["function"], c["from"]) == ("memcpy", 36864)
+        c["calls"] for c in recording["calls"] if (c["function"], c["from"]) == ("memcpy", 8192)
     )
 
 
 def test_a_run_is_recorded_by_its_name_and_its_output_is_its_own(record, program, tmp_path):
     (tmp_path / "server").symlink_to(program)
     done = record("--", tmp_path / "server")
-    assert (done.returncode, done.stdout) == (0, "copied\n")
+    assert (done.returncode, done.stdout) == (0, SAID)
     assert done.stderr.startswith("server, ")
-    assert "Copies take at most" in done.stderr and "from 16 KiB" in done.stderr
+    assert "Copies take at most" in done.stderr and "from 4 KiB" in done.stderr
     recording = read_recording(tmp_path / "recording.json")
     named = recording["program"]
     assert (named["name"], named["executable"]) == ("server", str(program))
@@ -46,20 +46,20 @@ def test_a_run_is_recorded_by_its_name_and_its_output_is_its_own(record, program
     assert (Path(place["module"]), place["function"]) == (program, "main")
 
 
-def test_children_are_followed(record, program, tmp_path) -> None:
-    done = record("-o", "r.json", "--", "sh", "-c", f"{program} & {program}; wait")
-    assert done.returncode == 0, done
-    recording = read_recording(tmp_path / "r.json")
+def test_children_are_followed_beside_other_libraries_wherever_the_recorder_lies(
+    record, program, build_dir, tmp_path
+) -> None:
+    """LD_PRELOAD takes no path with a blank."""
+    folder = tmp_path / "with a blank: and a colon"
+    folder.mkdir()
+    shutil.copy(build_dir / "libasterope_record.so", folder)
+    other = shared_library(tmp_path / "other.so", "int unused;\n")
+    command = ("sh", "-c", f'echo "$LD_PRELOAD"; {program} & {program}; wait')
+    done = record("--", *command, LD_PRELOAD=other, ASTEROPE_BUILD_DIR=folder)
+    assert done.stdout.splitlines()[0].endswith(f".so:{other}"), done
+    recording = read_recording(tmp_path / "recording.json")
     assert copies_in(recording) == 2 * COPIES
     assert recording["processes"] >= 3
-
-
-def test_what_is_preloaded_already_stays(record, build_dir, tmp_path) -> None:
-    other = tmp_path / "other.so"
-    shutil.copy(build_dir / "libasterope_record.so", other)
-    done = record("--", "sh", "-c", 'echo "$LD_PRELOAD"', LD_PRELOAD=str(other))
-    recorder = (build_dir / "libasterope_record.so").resolve()
-    assert done.stdout == f"{recorder}:{other}\n"
 
 
 # Strict seccomp, and then the end of Python, or what that forbids before it.
@@ -97,8 +97,8 @@ def test_without_pyelftools_functions_have_no_names_which_is_said(record, progra
 # --- Signals --------------------------------------------------------------------------------------
 
 
-def test_a_snapshot_is_taken_while_the_program_goes_on(start, program, tmp_path) -> None:
-    process = start("--", program, "wait")
+def test_a_snapshot_is_taken_while_the_program_goes_on(start, tmp_path) -> None:
+    process = start()
     process.send_signal(signal.SIGUSR2)
     wait_until((tmp_path / "recording.json").exists, "a recording is there")
     recording = read_recording(tmp_path / "recording.json")
@@ -109,8 +109,8 @@ def test_a_snapshot_is_taken_while_the_program_goes_on(start, program, tmp_path)
     assert read_recording(tmp_path / "recording.json")["complete"] is True
 
 
-def test_after_the_duration_the_program_goes_on_unrecorded(start, program, tmp_path) -> None:
-    process = start("--duration", "0.1s", "--", program, "wait", "5")
+def test_after_the_duration_the_program_goes_on_unrecorded(start, tmp_path) -> None:
+    process = start("--duration", "0.1s", code=5)
     wait_until(lambda: not list((tmp_path / "tmp").iterdir()), "its folder is gone")
     assert process.poll() is None
     recording = read_recording(tmp_path / "recording.json")
@@ -121,8 +121,8 @@ def test_after_the_duration_the_program_goes_on_unrecorded(start, program, tmp_p
     assert read_recording(tmp_path / "recording.json") == recording
 
 
-def test_a_signal_for_it_alone_is_sent_on(start, program, tmp_path) -> None:
-    process = start("--", program, "wait")
+def test_a_signal_for_it_alone_is_sent_on(start, tmp_path) -> None:
+    process = start()
     process.send_signal(signal.SIGTERM)
     held, process.stdin = process.stdin, None  # open: the program has no other reason to end
     assert process.wait(timeout=60) == 1
@@ -133,10 +133,10 @@ def test_a_signal_for_it_alone_is_sent_on(start, program, tmp_path) -> None:
 
 
 def test_ctrl_c_reaches_the_program_and_the_recording_is_written(settings, program, tmp_path):
-    its = settings("--", program, "wait")
+    its = settings("--", program, COPIES, 0, "wait")
 
     def interrupt(shown: str, terminal: int) -> None:
-        if shown.endswith("copied\r\n"):
+        if shown.endswith("took 3\r\n"):
             os.write(terminal, b"\x03")
 
     code, shown = on_terminal(its["args"], interrupt, its["cwd"], its["env"])
@@ -157,10 +157,7 @@ def test_where_the_disk_is_full_the_answer_is_shown(record, program) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    [
-        *("2>/dev/full", "2>&-", ">/dev/full 2>&1"),
-        *("2>&1 >/dev/null | true", "2>&1 >/dev/null | head -1"),
-    ],
+    ["2>/dev/full", "2>&-", ">/dev/full 2>&1", "2>&1 >/dev/null | head -1"],
 )
 def test_what_cannot_be_shown_is_no_failure(settings, program, tmp_path, where: str) -> None:
     need("bash")
@@ -172,14 +169,14 @@ def test_what_cannot_be_shown_is_no_failure(settings, program, tmp_path, where: 
     assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
 
 
-def test_what_a_killed_recorder_leaves_the_next_one_removes(start, program, tmp_path) -> None:
-    killed, alive = start("--", program, "wait"), start("-o", "r.json", "--", program, "wait")
+def test_what_a_killed_recorder_leaves_the_next_one_removes(start, tmp_path) -> None:
+    killed, alive = start(), start("-o", "r.json")
     assert len(list((tmp_path / "tmp").iterdir())) == 2
     killed.kill()
     killed.wait()
     unstarted = tmp_path / "tmp" / "asterope-record-x"
     unstarted.mkdir()
-    third = start("-o", "third.json", "--", program, "wait")
+    third = start("-o", "third.json")
     left = list((tmp_path / "tmp").iterdir())
     assert len(left) == 3 and unstarted in left
     unstarted.rmdir()
@@ -192,27 +189,19 @@ def test_what_a_killed_recorder_leaves_the_next_one_removes(start, program, tmp_
 # --- Bad input ------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def static(program: Path) -> Path:
-    """The program, linked statically."""
-    need_way(program.parent, "cc", "-static")
-    return compiled(program.with_name("static"), PROGRAM, "-static")
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         ([], "no command"),
         (["ls"], "behind --"),
-        (["--", "no-such-command"], "no such command"),
-        (["--", "/"], "folder"),
-        (["--", "{static}"], "linked statically"),
+        (["--", "{}"], "linked statically"),
         (["--duration", "60", "--", "ls"], "90s, 10m"),
         (["-o", "/", "--", "ls"], "a folder"),
     ],
 )
-def test_bad_arguments_get_one_line(record, static, arguments: list[str], says: str) -> None:
-    assert says in only_error(record(*(one.format(static=static) for one in arguments)), 2)
+def test_bad_arguments_get_one_line(record, libraries, arguments: list[str], says: str) -> None:
+    static = libraries / "static"
+    assert says in only_error(record(*(one.format(static) for one in arguments)), 2)
 
 
 def test_a_recorder_that_is_not_there_is_told(record, tmp_path) -> None:
@@ -220,23 +209,84 @@ def test_a_recorder_that_is_not_there_is_told(record, tmp_path) -> None:
     assert "libasterope_record.so is not there" in said
 
 
-def test_a_recorder_may_lie_where_paths_have_blanks(record, build_dir, tmp_path) -> None:
-    """LD_PRELOAD takes none."""
-    folder = tmp_path / "with a blank: and a colon"
-    folder.mkdir()
-    shutil.copy(build_dir / "libasterope_record.so", folder)
-    done = record("--", "ls", "-l", ASTEROPE_BUILD_DIR=str(folder))
-    assert done.returncode == 0, done
-    assert json.loads((tmp_path / "recording.json").read_text())["processes"] == 1
-
-
-def test_a_static_child_is_named(tmp_path, static) -> None:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([static, "wait"], **pipes) as child:
-        assert child.stdout.readline() == "copied\n"
+def test_a_static_child_is_named(tmp_path, libraries) -> None:
+    static, pipes = libraries / "static", {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([static, "1", "0", "wait"], **pipes, text=True) as child:
+        assert child.stdout.readline() == SAID
         descendants = Descendants(tmp_path)
         descendants.look()
         descendants.look()
         child.stdin.close()
     (warning,) = descendants.warnings()
     assert str(static) in warning and "linked statically" in warning
+
+
+# --- What could not be seen -----------------------------------------------------------------------
+
+# Works for a while, in itself or in a child, without its environment or with it. HOW
+LAUNCHER = r"""
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(int count, char **words)
+{
+    char *none[] = {NULL}, *again[] = {words[0], "works", NULL};
+    const char *how = count > 1 ? words[1] : "";
+    volatile double work = 1;
+    if (!strcmp(how, "second")) {
+        while (clock() < CLOCKS_PER_SEC) work = work * 1.0001 + 1;
+        return 0;
+    }
+    if (!strcmp(how, "ignored")) {
+        signal(SIGCHLD, SIG_IGN);
+        again[1] = "second";
+    }
+    if (!strcmp(how, "cleared")) execve(words[0], again, none);
+    if (!strcmp(how, "daemon")) {
+        if (daemon(1, 0)) return 1;
+        alarm(20);
+        pause();
+    }
+    int ends[2]; /* closed when the last descendant has ended */
+    if (pipe(ends)) return 1;
+    if (fork() == 0) {
+        if (!strcmp(how, "child") || !strcmp(how, "ignored")) execve(words[0], again, none);
+        if (!strcmp(how, "orphan") && fork()) _exit(0);
+        if (!strcmp(how, "orphan")) execve(words[0], again, none);
+        for (int i = 0; i < 30000000; ++i) work = work * 1.0001 + 1;
+        _exit(0);
+    }
+    wait(NULL);
+    close(ends[1]);
+    while (read(ends[0], ends, 1) > 0) {}
+    return 0;
+}
+"""
+NOT_RECORDED = "were not recorded, or were killed"
+SAYS = {
+    **dict.fromkeys(("cleared", "child", "ignored", "orphan"), NOT_RECORDED),
+    "daemon": "still running when the command ended: launcher",
+    "works": "Not worth it",
+}
+
+
+@pytest.mark.parametrize("how", SAYS)
+def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> None:
+    done = record("--", compiled(tmp_path / "launcher", LAUNCHER, "-O1", "-w"), how)
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 0 and SAYS[how] in said, done
+    assert ("Next: record again" in said) != ("Not worth it" in said) == (how == "works"), said
+    recording = read_recording(tmp_path / "recording.json")
+    assert (recording["outlived_by"] > 0) == (how == "daemon")
+    assert (recording["unseen"] > 0) == (SAYS[how] == NOT_RECORDED)
+
+
+def test_a_shell_and_its_children_that_end_at_once_raise_no_alarm(record, tmp_path) -> None:
+    done = record("--", "sh", "-c", "for i in $(seq 60); do (:); /bin/true; echo $(echo x); done")
+    assert done.returncode == 0 and "record again" not in done.stderr, done
+    assert read_recording(tmp_path / "recording.json")["unseen"] == 0

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from asterope.record.recording import make_recording, recording_text
 from made_up_processes import NO_FLAGS, Kind, facts, made_up_process
-from record_command import read_recording
+from recorded_programs import read_recording
 
 KINDS = [
     Kind(16, 4_000_000, 1e-8, site=0x200),
