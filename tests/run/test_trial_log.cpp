@@ -162,38 +162,10 @@ TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_it_must_be_and_names_the_pl
     }
 }
 
-TEST_F(TrialLogFile, refuses_an_end_that_no_profile_may_have) {
-    const json end = {{"finished", "2026-11-21T11:00:00Z"},
-                      {"seconds", 60},
-                      {"phases", {{"screening", 50}}},
-                      {"resumed", 0}};
-    EXPECT_EQ(refusal_of(end.dump()), "taken");
-    for (const auto& [field, value] : {std::pair("finished", json(7)),
-                                       {"seconds", json("60")},
-                                       {"phases", json::array()},
-                                       {"phases", json{{"screening", "b"}}},
-                                       {"phases", json{{"rest", 1}}},
-                                       {"resumed", json(-1)}}) {
-        json other = end;
-        other[field] = value;
-        EXPECT_TRUE(mentions(refusal_of(other.dump()), std::string(": line 3: ") + field));
-    }
-}
-
-TEST_F(TrialLogFile, has_one_writer_and_any_number_of_readers) {
-    TrialLogWriter log(path(), kFirstLine);
-    EXPECT_EQ(json(to_json(read_trial_log(path()).header)), kFirstLine);
-    for (int times = 0; times < 2; ++times) {
-        EXPECT_TRUE(mentions(::refusal_of([&] { lock_trial_log(path()); }),
-                             "is being written by another run"));
-    }
-    EXPECT_THROW(TrialLogWriter(path(), kFirstLine), BadInput);
-    log.step("a");
-    EXPECT_EQ(read_trial_log(path()).steps.count("a"), 1u);
-}
-
-TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_says_where) {
-    const std::string trial = R"({"size":1,"workload":"hot","candidate":"libc","round":0,)";
+TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_ends_that_no_profile_may_have) {
+    const std::string trial = R"({"size":1,"workload":"hot","candidate":"libc","round":0,)",
+                      end = R"({"finished":"now","seconds":60,)";
+    EXPECT_EQ(refusal_of(end + R"("phases":{"screening":50},"resumed":0})"), "taken");
     const std::pair<std::string, const char*> rows[] = {
         {trial + R"("ns":-3,"us":1})", "line 3: ns: not above 0"},
         {trial + R"("ns":0,"us":1})", "line 3: ns: not above 0"},
@@ -204,6 +176,12 @@ TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_says_where) {
         {R"({"size":1,"workload":"warm","candidate":"libc"})", "workload: is none that"},
         {R"({"size":-1,"workload":"hot","candidate":"libc"})", "size"},
         {R"({"size":1,"workload":"hot","calls":0,"seconds":1})", "line 3: calls: not above 0"},
+        {end + R"("phases":{"screening":50},"resumed":-1})", "line 3: resumed"},
+        {end + R"("phases":{"screening":"b"},"resumed":0})", "line 3: phases"},
+        {end + R"("phases":{"rest":1},"resumed":0})", "line 3: phases"},
+        {end + R"("phases":[],"resumed":0})", "line 3: phases"},
+        {R"({"finished":7,"seconds":60,"phases":{},"resumed":0})", "line 3: finished"},
+        {R"({"finished":"now","seconds":"60","phases":{},"resumed":0})", "line 3: seconds"},
         {R"({"hit":["flood"]})", "hit[0]: is none that"},
         {R"({"size":1,"workload":"hot","probe":"a","copy":"b","ticks":[-1]})", "ticks"},
         {"nonsense", "line 3 column"},

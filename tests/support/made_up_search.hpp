@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "machine/machine.hpp"
+#include "machine/example_machine.hpp"
 #include "run/plan.hpp"
 #include "run/result.hpp"
 #include "run/steps.hpp"
@@ -54,18 +54,12 @@ class TrueFigures : public Timings {
     std::uint64_t noise_;
 };
 
-/// One that all made-up searches ran on, if they do not say otherwise.
+/// What all made-up searches ran on, if they do not say otherwise.
 inline Machine made_up_machine() {
-    Machine machine;
-    machine.cpu.vendor = "Made Up";
-    machine.cpu.brand = "Made Up 9000";
-    machine.cpu.family = 6;
-    machine.cpu.model = 1;
-    machine.caches = {{1, "data", 32 << 10, 64, 8, 1}, {2, "unified", 64 << 20, 64, 16, 1}};
+    Machine machine = example();
+    machine.cpu.features.clear();
     machine.cpus = 2;
-    machine.memory_bytes = std::size_t{16} << 30;
-    machine.libc = "glibc 2.36";
-    machine.libc_thresholds = {{"x86_non_temporal_threshold", 48 << 20}};
+    machine.caches.back().bytes = 64 * kMiB;
     return machine;
 }
 

@@ -86,26 +86,6 @@ Truth sensing(const Truth& truth) {
     };
 }
 
-class RowsOf : public TemporaryFolder {
-  protected:
-    void SetUp() override {
-        TemporaryFolder::SetUp();
-        std::vector<std::size_t>& sizes = request_.options.of(Operation::copy).sizes;
-        sizes.clear();
-        // from where no two pipelines execute the same instructions, see share_scores
-        for (std::size_t size = 512; size <= 131072; size *= 2) sizes.push_back(size);
-        sizes.push_back(1 << 20);
-    }
-    Profile run(const MadeUpFactor& factor, std::uint64_t noise = 1, bool examines = false) {
-        const std::string log = (folder / "log").string();
-        std::filesystem::remove(log);
-        run_made_up_search(log, request_, sensing(made_up_truth(factor)), noise, examines);
-        return profile_of_log(read_trial_log(log), log);
-    }
-
-    TuningRequest request_ = made_up_request();
-};
-
 /// The pipelines that a choice takes, by name.
 std::vector<std::string> pipelines_of(const Choice& choice) {
     if (!choice.sensing) return {name_of(choice.copy)};
@@ -125,6 +105,30 @@ std::vector<std::string> rows_of(const std::vector<const Choice*>& choices) {
     }
     return rows;
 }
+
+class RowsOf : public TemporaryFolder {
+  protected:
+    void SetUp() override {
+        TemporaryFolder::SetUp();
+        std::vector<std::size_t>& sizes = request_.options.of(Operation::copy).sizes;
+        sizes.clear();
+        // from where no two pipelines execute the same instructions, see share_scores
+        for (std::size_t size = 512; size <= 131072; size *= 2) sizes.push_back(size);
+        sizes.push_back(1 << 20);
+    }
+    Profile run(const MadeUpFactor& factor, std::uint64_t noise = 1, bool examines = false) {
+        const std::string log = (folder / "log").string();
+        std::filesystem::remove(log);
+        run_made_up_search(log, request_, sensing(made_up_truth(factor)), noise, examines);
+        return profile_of_log(read_trial_log(log), log);
+    }
+
+    std::vector<std::string> rows(const MadeUpFactor& factor, std::uint64_t noise = 1) {
+        return rows_of(run(factor, noise).of(ChoiceKind::pipelines));
+    }
+
+    TuningRequest request_ = made_up_request();
+};
 
 } // namespace
 
@@ -152,39 +156,30 @@ TEST_F(RowsOf, a_routine_are_few_and_so_are_its_pipelines_whatever_each_size_wou
     }
 }
 
-TEST_F(RowsOf, a_routine_are_as_many_as_bring_something) {
-    EXPECT_EQ(rows_of(run(two_halves).of(ChoiceKind::pipelines)), (std::vector{kSmaller, kLarger}));
-    EXPECT_EQ(rows_of(run(about_alike).of(ChoiceKind::pipelines)), (std::vector{kSmaller}));
-}
-
-TEST_F(RowsOf, a_routine_sense_where_cached_data_wants_another_copy) {
-    const Profile profile = run(by_place);
-    EXPECT_FALSE(profile.of(ChoiceKind::pipelines).front()->sensing) << "too small for a probe";
-    EXPECT_EQ(rows_of(profile.of(ChoiceKind::pipelines)).back(), kSmaller + " | " + kLarger);
+TEST_F(RowsOf, a_routine_are_as_many_as_bring_something_whatever_the_noise_of_a_run) {
+    for (const std::uint64_t noise : {1, 2}) {
+        EXPECT_EQ(rows(two_halves, noise), (std::vector{kSmaller, kLarger}));
+        EXPECT_EQ(rows(about_alike, noise), std::vector{kSmaller});
+        // which sense where cached data wants another copy, but for sizes too small for a probe
+        EXPECT_EQ(rows(by_place, noise), (std::vector{kSmaller, kSmaller + " | " + kLarger}));
+    }
 }
 
 TEST_F(RowsOf, a_routine_never_store_past_the_caches_where_the_probe_found_the_source_in_one) {
-    const std::string last = rows_of(run(loses_in_fresh_pages).of(ChoiceKind::pipelines)).back();
+    const std::string last = rows(loses_in_fresh_pages).back();
     EXPECT_FALSE(last.starts_with(kLarger)) << last;
 }
 
 TEST_F(RowsOf,
        a_routine_store_past_the_caches_without_a_probe_only_where_cached_data_does_not_pay) {
     request_.options.sensing = false;
-    EXPECT_EQ(rows_of(run(far_better_uncached).of(ChoiceKind::pipelines)), std::vector{kSmaller});
-    EXPECT_EQ(rows_of(run(loses_in_fresh_pages).of(ChoiceKind::pipelines)).back(), kSmaller);
-    EXPECT_EQ(rows_of(run(better_everywhere).of(ChoiceKind::pipelines)).back(), kLarger);
+    EXPECT_EQ(rows(far_better_uncached), std::vector{kSmaller});
+    EXPECT_EQ(rows(loses_in_fresh_pages).back(), kSmaller);
+    EXPECT_EQ(rows(better_everywhere).back(), kLarger);
     const Profile profile = run(far_better_uncached);
     for (const auto& [intent, copy] :
          {std::pair(Workload::hot, kSmaller), {Workload::cold, kLarger}}) {
         EXPECT_EQ(rows_of(profile.of(ChoiceKind::pipelines, Operation::copy, intent)).back(), copy);
-    }
-}
-
-TEST_F(RowsOf, a_routine_are_those_of_another_run_with_other_noise) {
-    for (const auto& factor : {two_halves, about_alike, by_place}) {
-        EXPECT_EQ(rows_of(run(factor, 1).of(ChoiceKind::pipelines)),
-                  rows_of(run(factor, 2).of(ChoiceKind::pipelines)));
     }
 }
 
