@@ -156,7 +156,7 @@ def test_a_closed_stdout_is_no_fault(profile, tmp_path):
 
 
 # Each of them in test_profile.
-@pytest.mark.parametrize(("content", "expected"), list(HOSTILE.values())[::32])
+@pytest.mark.parametrize(("content", "expected"), list(HOSTILE.values())[::16])
 def test_a_bad_profile_exits_2_and_leaves_the_files(profile, refused, content, expected):
     profile.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     line = refused(profile)

@@ -141,6 +141,7 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     **{
         f"{name} in {place}": (_changed(*_path(place), text), (f": {place}: ",))
         for name, text in BREAKOUTS.items()
-        for place in TEXT_PLACES
+        # each in one place, and one in each: test_profile looks at the pattern of every text
+        for place in TEXT_PLACES[: None if name == "comment end" else 1]
     },
 }
