@@ -33,16 +33,12 @@ def error(repository: Path, name: str, *arguments: object, code: int = 2) -> str
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-@pytest.mark.parametrize("count", [0, 3])
-def test_other_arguments_are_refused_in_one_line(repository, tmp_path, name, count):
-    arguments = [tmp_path / "made"] * count
-    assert SCRIPTS[name] in error(repository, name, *arguments)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", CHECKOUTS)
-def test_what_is_no_checkout_is_refused(repository, tmp_path, name):
-    assert "is no checkout" in error(repository, name, tmp_path / "made", tmp_path)
+def test_what_it_cannot_use_is_refused_in_one_line(repository, tmp_path, name):
+    made = tmp_path / "made"
+    for count in (0, 3):
+        assert SCRIPTS[name] in error(repository, name, *[made] * count)
+    if name in CHECKOUTS:
+        assert "is no checkout" in error(repository, name, made, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,7 +18,6 @@ from asterope.record.symbols import build_id_of
 from asterope.render import render_routine
 from copy_programs import WARNINGS, Memset, output_of, profile_json, run
 from disassembly import disassemble
-from elftools.elf.elffile import ELFFile
 from generate_command import command, only_line
 from profile_samples import plain_profile
 
@@ -67,11 +66,7 @@ def place_of(
     function = FUNCTIONS.get(name, "memcpy")
     code = disassemble(module, arch)[name]
     (call,) = (i for i, text in enumerate(code.instructions) if f"<{function}@plt>" in text)
-    address = code.addresses[call + 1]
-    with module.open("rb") as file:
-        for segment in ELFFile(file).iter_segments("PT_LOAD"):
-            if 0 <= address - segment["p_vaddr"] < segment["p_filesz"]:
-                offset = address - segment["p_vaddr"] + segment["p_offset"]
+    offset = code.addresses[call + 1]  # in the file as well, as these linkers have it
     build = build_id_of(str(module))
     assert build
     return MappedPlace(str(module), build, offset, name, function, least, way)

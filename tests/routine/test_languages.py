@@ -27,6 +27,7 @@ GATHER = {
     "rust": ("target/release/gather",),
     "python": (sys.executable, "gather.py"),
 }
+NEEDS = {"cpp": "make g++ gcc", "go": "go gcc", "rust": "cargo gcc", "python": "cc"}
 BUILD = {"cpp": "make", "rust": "cargo build --release", "go": "go build"}
 
 
@@ -39,42 +40,28 @@ def readme_commands(example: Path) -> str:
 
 def environment(language: str, build_dir: Path, folder: Path) -> dict[str, str]:
     """The caller's, with asterope-generate on the PATH but no network; skips what is missing."""
-    variables = {**os.environ, "PATH": f"{build_dir}{os.pathsep}{os.environ['PATH']}"}
-    if language == "cpp":
-        need("make", "g++", "gcc")
-        variables |= {"CC": "gcc", "CXX": "g++"}
-    elif language == "rust":
-        need("cargo", "cc")
-        if not any(REGISTRY.glob("cc-*")):
-            pytest.skip(f"no cc crate in {REGISTRY}: librust-cc-dev is not installed")
-        home = folder / "cargo-home"
-        home.mkdir()
-        (home / "config.toml").write_text(
-            '[source.crates-io]\nreplace-with = "installed"\n'
-            f'[source.installed]\ndirectory = "{REGISTRY}"\n'
-        )
-        variables |= {"CARGO_HOME": str(home), "CARGO_NET_OFFLINE": "true"}
-        variables.pop("CARGO_TARGET_DIR", None)
-    elif language == "go":
-        need("go", "gcc")
-        # What others leave in the folder for temporary files must not get into the program.
-        temporary = folder / "tmp"
-        temporary.mkdir()
-        (temporary / "asterope_memcpy.h").write_text("#error the wrong header\n")
-        variables |= {"TMPDIR": str(temporary), "CGO_ENABLED": "1"}
-        variables |= {"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off"}
-    elif language == "python":
-        need("cc")
-        if importlib.util.find_spec("numpy") is None:
-            pytest.skip(f"numpy is not installed for {sys.executable}")
-        # README's python3 is the one that runs the tests, and has numpy.
-        bin_folder = folder / "bin"
-        bin_folder.mkdir()
-        python = bin_folder / "python3"
-        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-        python.chmod(0o755)
-        variables["PATH"] = f"{bin_folder}{os.pathsep}{variables['PATH']}"
-    return variables
+    need(*NEEDS[language].split())
+    if language == "rust" and not any(REGISTRY.glob("cc-*")):
+        pytest.skip(f"no cc crate in {REGISTRY}: librust-cc-dev is not installed")
+    if language == "python" and importlib.util.find_spec("numpy") is None:
+        pytest.skip(f"numpy is not installed for {sys.executable}")
+    files = {
+        # README's python3 is the one that runs the tests, and has numpy
+        "bin/python3": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',
+        "cargo/config.toml": '[source.crates-io]\nreplace-with = "installed"\n'
+        f'[source.installed]\ndirectory = "{REGISTRY}"\n',
+        # what others leave in the folder for temporary files must not get into the program
+        "tmp/asterope_memcpy.h": "#error the wrong header\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir()
+        (folder / name).write_text(text)
+    (folder / "bin/python3").chmod(0o755)
+    path = f"{folder}/bin:{build_dir}:{os.environ['PATH']}"
+    own = {"PATH": path, "CARGO_HOME": f"{folder}/cargo", "TMPDIR": f"{folder}/tmp"}
+    own |= {"CARGO_NET_OFFLINE": "true", "CARGO_TARGET_DIR": "target", "CC": "gcc", "CXX": "g++"}
+    own |= {"CGO_ENABLED": "1", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off"}
+    return {**os.environ, **own}
 
 
 @pytest.fixture(scope="session")
