@@ -171,10 +171,7 @@ def test_it_copies_right_with_each_probe(tmp_path, objects, arch, case):
     assert_right(*arch.on(), program, *SHORT, *ENDS)
 
 
-SIDES = [
-    *[(200, 900, HOT_WAY), (201, 200, FETCH_WAY), (201, 201, COLD_WAY)],
-    *[(20, 20, HOT_WAY), (900, 20, FETCH_WAY), (900, 900, COLD_WAY)],
-]
+SIDES = [(200, 900, HOT_WAY), (201, 200, FETCH_WAY), (201, 201, COLD_WAY)]
 
 
 @pytest.mark.parametrize("threshold", [200, 70000])  # on AArch64 one instruction, and two
@@ -281,13 +278,10 @@ COUNTERS = {
         "1001 ticks to read": (1 << 8, 0x80000008, 1001, unsensed),
     },
     "aarch64": {
-        "1 GHz": (1_000_000_000, 20, sensed),
         "250 ns to read": (1_000_000_000, 250, sensed),
         "251 ns, as something traps it": (1_000_000_000, 251, unsensed),
         "250 MHz": (250_000_000, 1, sensed),
         "less": (249_999_999, 1, unsensed),  # a probe of cached memory takes no more than its ticks
-        "62.5 MHz": (62_500_000, 1, unsensed),
-        "24 MHz": (24_000_000, 0, unsensed),
     },
 }
 
