@@ -197,16 +197,22 @@ Track<> judged(const Truths& truths, const Weights& weights) {
     return {truths, {weights}, 1, reference_time, {}, {reference_copy("new-1.0", nullptr, 0)}};
 }
 
-TEST(References, run_in_every_heat_and_in_every_round_of_the_run_off) {
-    Track<> track = judged(Truths(100, {1, 1}), kHotAlone);
+// No round of the run-off is one of screening: its samples are fresh.
+TEST(References, run_in_every_heat_and_beside_all_and_both_of_libcs_names_in_the_run_off) {
+    Track<> track = judged(Truths(100, {1, 1}), kBoth);
     track.race.sample(track.all, 2);
     track.race.run_off({0, 1}, 5, kLibc);
-    std::map<std::uint64_t, std::set<Entrant>> rounds;
+    std::map<std::pair<std::uint64_t, Workload>, std::multiset<Entrant>> rounds;
     for (const auto& [size, workload, entrant, round] : track.machine.calls) {
-        rounds[round].insert(entrant);
+        rounds[{round, workload}].insert(entrant);
     }
-    EXPECT_EQ(rounds.size(), 2u * 2 + 5);
-    for (const auto& [round, entrants] : rounds) EXPECT_TRUE(entrants.count(kFirstReference));
+    EXPECT_EQ(rounds.size(), 2u * (2 * 2 + 5));
+    int run_off = 0;
+    for (const auto& [round, entrants] : rounds) {
+        EXPECT_TRUE(entrants.count(kFirstReference));
+        run_off += entrants == std::multiset<Entrant>{kFirstReference, kLibcAgain, kLibc, 0, 1};
+    }
+    EXPECT_EQ(run_off, 2 * 5);
 }
 
 TEST(References, judge_where_they_are_faster_than_libc) {

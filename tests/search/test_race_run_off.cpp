@@ -6,24 +6,6 @@
 
 using namespace asterope::races;
 
-TEST(RunOff, has_all_and_libc_under_both_names_in_every_round) {
-    Track track({{1, 1}, {1.1, 1}, {1.2, 1}}, {kBoth, kHotAlone});
-    track.race.sample(track.all, 2);
-    const std::size_t before = track.machine.calls.size();
-    const std::uint64_t last = std::get<3>(track.machine.calls.back());
-    track.race.run_offs(track.all, 9, {{}, {}});
-    std::map<std::pair<std::uint64_t, Workload>, std::multiset<Entrant>> rounds;
-    for (std::size_t i = before; i < track.machine.calls.size(); ++i) {
-        const auto& [size, workload, entrant, round] = track.machine.calls[i];
-        rounds[{round, workload}].insert(entrant);
-    }
-    EXPECT_EQ(rounds.size(), 18u);
-    for (const auto& [round, entrants] : rounds) {
-        EXPECT_EQ(entrants, (std::multiset<Entrant>{kLibcAgain, kLibc, 0, 1, 2}));
-        EXPECT_GT(round.first, last) << "the samples are not fresh";
-    }
-}
-
 TEST(RunOff, reports_size_rounds_times_and_order) {
     Track track({{1.2, 1}, {1.5, 0.98}, {0.9, 1.2}, {1.3, 1}}, {kBoth});
     const SizeResult result = track.run_off(7);

@@ -42,7 +42,7 @@ Entrant named(const Spaces& spaces, const std::string& name) {
 
 } // namespace
 
-TEST(Spaces, have_the_papers_first_and_only_those_as_entrants) {
+TEST(Spaces, have_the_papers_first_as_the_only_entrants_and_no_others_unless_asked_for) {
     const std::vector<Candidate> paper = paper_space(only({})), more = extension_space(only({}));
     ASSERT_EQ(plain().space.size(), paper.size() + more.size());
     EXPECT_EQ(names(plain(), plain().entrants), names(paper));
@@ -51,6 +51,10 @@ TEST(Spaces, have_the_papers_first_and_only_those_as_entrants) {
     EXPECT_FALSE(plain().members("small").empty());
     EXPECT_FALSE(plain().members("aliased").empty());
     EXPECT_EQ(plain().members("overlapping").size(), 1u); // of 16-byte registers
+    const Spaces alone(only({}), false, false);
+    EXPECT_EQ(names(alone.space), names(paper));
+    EXPECT_FALSE(alone.extension.neighbours || alone.extension.distance_grid);
+    EXPECT_TRUE(alone.members("probes").empty());
 }
 
 TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it_and_to_its_grid_of_distances) {
@@ -68,14 +72,6 @@ TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it_and_to_its_grid_of_di
         EXPECT_EQ(names(plain(), around), names(neighbours(candidate, only({}))));
         for (const Entrant entrant : around) EXPECT_GE(entrant, std::ssize(plain().entrants));
     }
-}
-
-TEST(Spaces, have_no_extension_and_no_probes_unless_asked_for) {
-    const Spaces paper(only({}), false, false);
-    EXPECT_EQ(names(paper.space), names(paper_space(only({}))));
-    EXPECT_FALSE(paper.extension.neighbours);
-    EXPECT_FALSE(paper.extension.distance_grid);
-    EXPECT_TRUE(paper.members("probes").empty());
 }
 
 TEST(Spaces, of_sets_have_all_that_this_cpu_runs_and_nothing_of_copies) {
