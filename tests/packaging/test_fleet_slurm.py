@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of, run_command
-from fleet_programs import QUICK, assert_clean, assert_dispatches, install, install_stand_ins
+from command_errors import only_error_of, run_command, script
+from copy_programs import need, output_of
+from fleet_programs import QUICK, assert_dispatches, install_stand_ins
 from profile_samples import of
 from slurm_cluster import NODES, CannotRun, Cluster, running_cluster
 
 pytestmark = pytest.mark.slow
 
-SCONTROL = """\
-#!/bin/sh
-echo "$@" >asked
-"""
 FILES = ("fleet.conf", "submit.sh", "tune.sbatch", "finish.sbatch")
 
 
@@ -43,7 +40,6 @@ class Fleet:
     cluster: Cluster
 
     def configure(self, **settings: str) -> None:
-        """Sets variables of fleet.conf anew."""
         with (self.folder / "fleet.conf").open("a") as file:
             file.writelines(f"{name}={value}\n" for name, value in settings.items())
 
@@ -62,7 +58,6 @@ class Fleet:
         return (self.folder / name).read_text()
 
     def files(self) -> set[str]:
-        """All that was written."""
         paths = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*.*")}
         return paths - set(FILES)
 
@@ -79,7 +74,6 @@ def fleet(repository: Path, tmp_path: Path, cluster: Cluster) -> Iterator[Fleet]
 
 @pytest.fixture
 def stand_in(fleet: Fleet, tmp_path: Path) -> Path:
-    """The folder of stand-ins for asterope-tune and asterope-generate."""
     programs = install_stand_ins(tmp_path)
     fleet.configure(bin=str(programs))
     return programs
@@ -129,9 +123,11 @@ def test_two_nodes_become_one_dispatching_routine(fleet, repository, build_dir, 
 # --- Slurm ----------------------------------------------------------------------------------------
 
 
-def test_each_type_runs_on_its_own_nodes(fleet, stand_in):
+def test_each_type_runs_on_its_own_nodes_and_what_fails_goes_back_into_the_queue(fleet, stand_in):
     fleet.configure(types='(\n "A-1  1 --constraint=two"\n "b_2 2  --constraint=equal"\n)')
+    (stand_in / "ends-node-2").write_text("1\n")
     assert set(fleet.run().values()) == {"COMPLETED"}
+    assert fleet.text("tasks/b_2/node-2.txt").count("asterope-tune: ends with 1\n") == 1
     assert json.loads(fleet.text("profiles/A-1.json")) == "second node-1"
     merged = json.loads(fleet.text("profiles/b_2.json"))
     assert merged.startswith("merge tasks/b_2/node-1.trials tasks/b_2/node-2.trials -o ")
@@ -139,32 +135,21 @@ def test_each_type_runs_on_its_own_nodes(fleet, stand_in):
     assert arguments == ["profiles/A-1.json", "profiles/b_2.json", "--dispatch", "-o", "routine"]
 
 
-def test_a_task_that_failed_while_running_goes_back_into_the_queue(fleet, stand_in):
-    fleet.configure(types='("here 1")')
-    (stand_in / "ends-node-1").write_text("1\n")
-    assert set(fleet.run().values()) == {"COMPLETED"}
-    assert fleet.text("tasks/here/node-1.txt").count("asterope-tune: ends with 1\n") == 1
-    assert (fleet.folder / "profiles/here.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("code", "before", "requeued"), [(1, 1, True), (1, 2, False), (2, 0, False)]
-)
-def test_a_task_is_tried_three_times_or_once_if_bad(fleet, stand_in, code, before, requeued):
-    (stand_in / "ends-node-2").write_text(f"{code}\n")
-    install(stand_in, "scontrol", SCONTROL)
-    settings = {
-        "PATH": f"{stand_in}:{os.environ['PATH']}",
-        **{"SLURM_ARRAY_TASK_ID": "2", "SLURM_JOB_ID": "17", "SLURM_RESTART_COUNT": str(before)},
-    }
-    command = ("bash", "tune.sbatch", "here", "2")
-    done = run_command(*command, cwd=fleet.folder, env={**os.environ, **settings})
-    assert done.returncode == code
-    asked = fleet.folder / "asked"
-    assert (asked.read_text() if asked.exists() else None) == ("requeue 17\n" if requeued else None)
+def test_a_task_is_tried_three_times(fleet, stand_in):
+    script(stand_in / "scontrol", '#!/bin/sh\necho "$@" >asked\n')
+    path = {"PATH": f"{stand_in}:{os.environ['PATH']}"}
+    for before, requeued in (("2", False), ("1", True)):
+        (stand_in / "ends-node-2").write_text("1\n")
+        task = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_JOB_ID": "17", "SLURM_RESTART_COUNT": before}
+        command = ("bash", "tune.sbatch", "here", "2")
+        done = run_command(*command, cwd=fleet.folder, env={**os.environ, **path, **task})
+        assert done.returncode == 1
+        assert (fleet.folder / "asked").exists() == requeued
+    assert fleet.text("asked") == "requeue 17\n"
 
 
 def test_a_missing_node_is_named_and_made_up_for(fleet, stand_in):
+    """Whose task said that its input is bad, and so was not tried again."""
     (stand_in / "ends-node-2").write_text("2\n")
     assert sorted(fleet.run().values()) == ["COMPLETED", "FAILED", "FAILED"]
     log = "tasks/here/node-2.txt"
@@ -233,4 +218,5 @@ def test_a_wrong_line_is_named_and_nothing_submitted(repository, tmp_path, setti
 
 
 def test_the_job_files_are_clean(repository):
-    assert_clean("--external-sources", *FILES, cwd=repository / "scripts/fleet/slurm")
+    need("shellcheck")
+    output_of("shellcheck", "--external-sources", *FILES, cwd=repository / "scripts/fleet/slurm")

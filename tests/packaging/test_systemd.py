@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_errors import run_command
+from command_errors import run_command, script
 from copy_programs import need
 from namespaces import run_with
 from packaging_samples import help_of, install_by_script, options_in
@@ -24,10 +24,9 @@ def units(repository: Path, tmp_path: Path) -> Path:
     text = (repository / FOLDER / "asterope-tune.service.in").read_text()
     (folder / "asterope-tune.service").write_text(text.replace("@ASTEROPE_BINDIR@", str(tmp_path)))
     shutil.copy(repository / FOLDER / "asterope-tune.timer", folder)
-    program = tmp_path / "asterope-tune"
     asked = "check /etc/asterope/profile.json"
-    program.write_text(f'#!/bin/sh\ntest "$*" = "{asked}" || exit 99\nexit "$SAYS"\n')
-    program.chmod(0o755)
+    text = f'#!/bin/sh\ntest "$*" = "{asked}" || exit 99\nexit "$SAYS"\n'
+    script(tmp_path / "asterope-tune", text)
     return folder
 
 

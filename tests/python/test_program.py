@@ -10,13 +10,8 @@ from pathlib import Path
 
 import pytest
 from asterope.program import CannotPreload, find_program
+from command_errors import script
 from copy_programs import compiled, need_way
-
-
-def script(path: Path, first_line: str) -> Path:
-    path.write_text(f"{first_line}\n")
-    path.chmod(0o755)
-    return path
 
 
 def refused(*command: object) -> str:

@@ -66,6 +66,11 @@ def read_json(path: Path, schema: str) -> dict[str, Any]:
     return found
 
 
+def json_lines(log: Path) -> list[dict[str, Any]]:
+    """Of a trial log, header first; each must be whole."""
+    return [json.loads(line) for line in log.read_bytes().splitlines()]
+
+
 def without_warnings(text: str) -> str:
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if not re.match(r"(asterope-\w+: )?warning: ", line))
@@ -123,6 +128,13 @@ def on_terminal(
             act(shown, terminal)
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown
+
+
+def script(path: Path, text: str) -> Path:
+    """A file of that text that may be run."""
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
 
 
 def wait_until(condition: Callable[[], object], what: object) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from command_errors import script
 from copy_programs import compiled
 
 QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --threads 1 --quiet"
@@ -62,23 +61,9 @@ def assert_dispatches(routine: Path, folder: Path) -> None:
         assert (done.returncode, done.stdout) == (0, f"right by {chosen}")
 
 
-def install(folder: Path, name: str, text: str) -> None:
-    (folder / name).write_text(text)
-    (folder / name).chmod(0o755)
-
-
 def install_stand_ins(folder: Path) -> Path:
-    """A folder `bin` with stand-ins for asterope-tune and asterope-generate."""
     programs = folder / "bin"
     programs.mkdir()
-    install(programs, "asterope-tune", STAND_IN)
-    install(programs, "asterope-generate", GENERATOR)
+    script(programs / "asterope-tune", STAND_IN)
+    script(programs / "asterope-generate", GENERATOR)
     return programs
-
-
-def assert_clean(*command: str, **settings: object) -> None:
-    """No complaint by shellcheck."""
-    if shutil.which("shellcheck") is None:
-        pytest.skip("shellcheck not found")
-    done = subprocess.run(["shellcheck", *command], capture_output=True, text=True, **settings)
-    assert done.returncode == 0, done.stdout

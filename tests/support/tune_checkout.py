@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of
+from command_errors import only_error_of, script
 
 # What would install and build.
 STAND_INS = r"""
@@ -88,8 +88,7 @@ class Checkout:
             ("asterope-bench", '#!/bin/sh\necho "compared: $*"\n'),
             ("asterope-generate", GENERATE),
         ):
-            (build / name).write_text(text)
-            (build / name).chmod(0o755)
+            script(build / name, text)
         return self
 
     def run(self, *arguments: object, **settings: object) -> subprocess.CompletedProcess:
