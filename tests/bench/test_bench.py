@@ -1,15 +1,20 @@
-"""The command asterope-bench: its table, its report, and any number of copies."""
+"""The command asterope-bench: its table, its report, any number of copies, and what it does where
+it is interrupted, refuses something or has no library."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from asterope import __version__, workloads
 from bench_command import FEW, FIXED, HOT, MIXES, PAGE_ENDS, PEERS, SIZES, only_error, peer, rows_of
-from command_errors import run_command
+from command_errors import interrupted, run_command
 from copy_programs import shared_library
 
 pytestmark = pytest.mark.one_cpu
@@ -171,7 +176,6 @@ def test_all_cpus_copy_at_once_in_the_suite_of_threads(measured):
 UPWARDS_ALONE = "COPY(asterope_memmove) { return slow(to, from, size); }"
 
 LATE = {
-    "leaves_late": " ended the run: the process ended with exit code 0: leave it out",
     "crashes_late": " ended the run: the process died: Aborted: leave it out",
     "idles_late": "copied right before it was timed, and copies wrong since: wrong byte 0 of 1 ",
 }
@@ -179,7 +183,7 @@ LATE = {
 
 @pytest.mark.parametrize("symbol", LATE)
 def test_a_copy_that_goes_wrong_while_it_is_timed_is_named(bench, shipped, peers, symbol):
-    option = "--peer" if symbol == "leaves_late" else "--reference"
+    option = "--peer" if symbol == "crashes_late" else "--reference"
     done = bench("--routine", shipped, *HOT, option, f"new={peers}:{symbol}")
     message = only_error(done, 1)
     origin = "" if symbol == "idles_late" else f"({symbol} of {peers})"
@@ -288,3 +292,91 @@ def test_a_check_that_fails_names_the_cells_and_writes_the_report(bench, peers, 
         assert cell.endswith(" is under 1000")
     assert last == "asterope-bench: 2 of 2 cells are under --check 1000"
     assert json.loads((tmp_path / "report.json").read_text())["complete"]
+
+
+# --- Interrupted ----------------------------------------------------------------------------------
+
+
+def assert_interrupted(build_dir: Path, folder: Path, ready: Callable, *arguments: object) -> None:
+    done = interrupted([build_dir / "asterope-bench", *arguments], ready, cwd=folder)
+    assert (done.returncode, done.stderr) == (130, "asterope-bench: interrupted\n")
+
+
+def test_an_interrupted_run_keeps_what_was_measured(build_dir, shipped, tmp_path):
+    def ready(running: subprocess.Popen) -> None:
+        next(line for line in running.stdout if line.startswith("128 B "))
+
+    long = ("--suite", "hot", "--rounds", "5000", "--sizes", "128,32M")
+    options = ("--routine", shipped, *long, "--json", "report.json")
+    assert_interrupted(build_dir, tmp_path, ready, *options)
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["complete"] is False
+    assert [row["label"] for row in report["results"]] == ["128 B"]
+
+
+def test_a_run_can_be_interrupted_while_peers_are_checked(build_dir, shipped, peers, tmp_path):
+    hangs = (tmp_path / "hanging").exists
+    options = ("--routine", shipped, *peer(peers, "hangs"))
+    assert_interrupted(build_dir, tmp_path, lambda _: hangs(), *options)
+
+
+# --- What is refused ------------------------------------------------------------------------------
+
+
+def test_a_bad_library_is_refused_in_one_line(bench, tmp_path):
+    (tmp_path / "damaged").write_bytes(b"\x7fELF\x02\x01\x01")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("missing", "damaged", "pipe"):
+        message = only_error(bench("--routine", tmp_path / name, *FEW), 2)
+        assert str(tmp_path / name) in message
+        assert ("is no regular file" in message) == (name == "pipe")
+
+
+# --- Without a library ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(build_dir: Path, repository: Path, tmp_path: Path):
+    """asterope-bench away from any build folder, asterope-generate beside it, HOME empty; runs it.
+    What it makes meanwhile goes into the folder `temporary`."""
+    for name in ("bin", "work", "temporary"):
+        (tmp_path / name).mkdir()
+    for name in ("asterope-bench", "asterope-generate"):
+        shutil.copy(build_dir / name, tmp_path / "bin")
+
+    def run(*arguments: object, **variables: str) -> subprocess.CompletedProcess:
+        environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path / "temporary")}
+        environment.pop("XDG_CONFIG_HOME", None)
+        settings = {"cwd": tmp_path / "work", "env": {**environment, **variables}}
+        done = run_command(tmp_path / "bin" / "asterope-bench", *HOT, *arguments, **settings)
+        assert list((tmp_path / "work").iterdir()) == []
+        assert list((tmp_path / "temporary").iterdir()) == []  # whatever happened
+        return done
+
+    run.profile = tmp_path / ".config" / "asterope" / "profile.json"
+    run.profile.parent.mkdir(parents=True)
+    shutil.copy(repository / "generated" / "reference" / "xeon-gold-5218.json", run.profile)
+    return run
+
+
+def test_without_a_library_the_routine_is_built_from_a_profile(installed, tmp_path):
+    done = installed("--peer", "asterope_mt", CC="env cc -g0")
+    assert (done.returncode, done.stderr) == (0, f"the routine is built from {installed.profile}\n")
+    assert done.stdout.startswith("asterope_memcpy against ")
+    named = installed.profile.rename(tmp_path / "named.json")
+    done = installed("--profile", named)
+    assert (done.returncode, done.stderr) == (0, f"the routine is built from {named}\n")
+
+
+def test_without_a_library_and_a_profile_it_says_what_to_do(installed):
+    installed.profile.unlink()
+    message = only_error(installed(), 2)
+    for words in ("build/libasterope_memcpy.so", str(installed.profile), "--routine"):
+        assert words in message
+
+
+@pytest.mark.parametrize(("compiler", "what"), [("/none/cc", "is not there"), ("false", "fails")])
+def test_without_a_compiler_it_says_so_in_one_line(installed, compiler, what):
+    message = only_error(installed(CC=compiler), 1)
+    assert what in message
+    assert "install a C compiler" in message and "--routine" in message

@@ -33,7 +33,6 @@ def memset_profile(profile_for, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def memset_library(memset_profile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its routine, compiled."""
     return routine_of(memset_profile, tmp_path_factory.mktemp("routine"))
 
 

@@ -18,12 +18,11 @@ from architectures import AARCH64, WITHOUT_SVE
 from asterope import __version__
 from asterope.profile import load_profile
 from asterope.record.raw import RawProcess
-from command_errors import only_error_of, run_command
+from command_errors import json_lines, only_error_of, run_command
 from conftest import BUILD, CPUS, REPOSITORY
 from copy_programs import assert_right, need, output_of
 from profile_samples import of
 from recorded_programs import FLAGS, HERE, Recorder, copies, said
-from trial_logs import log_lines_of
 
 (COMPILER,) = AARCH64.gcc
 pytestmark = [pytest.mark.slow, pytest.mark.long, *AARCH64.marks(slow=False)]
@@ -129,7 +128,7 @@ def test_every_candidate_that_the_cpu_can_run_copies_right_and_is_timed(tuned: T
     assert profile["search"]["invalid"] == []
     features = profile["machine"]["cpu"]["features"]
     assert ("sve256" in features, "sve" in features) == (tuned.has_sve(),) * 2
-    lines = log_lines_of((tuned.folder / "trials.jsonl").read_bytes())
+    lines = json_lines(tuned.folder / "trials.jsonl")
     assert lines[0]["architecture"] == "aarch64"
     timed = {line["candidate"].split()[0] for line in lines if "candidate" in line}
     assert {"libc", "Q", "X"} <= timed
@@ -231,9 +230,8 @@ def record(
 ) -> tuple[RawProcess, subprocess.CompletedProcess]:
     """What the recorder noted of the program, and what that printed."""
     recorder = Recorder(programs / "libasterope_record.so", folder)
-    recorded = {"LD_PRELOAD", *(name for name in recorder.environment(period) if "_RECORD" in name)}
-    given = [f"{key}={value}" for key, value in recorder.environment(period).items()]
-    of_program = [word for one in given if one.split("=")[0] in recorded for word in ("-E", one)]
+    given = [f"{name}={value}" for name, value in recorder.variables(period).items()]
+    of_program = [word for one in given for word in ("-E", one)]
     done = run_command(*AARCH64.emulated(WITHOUT_SVE), *of_program, program, *situation)
     assert (done.returncode, done.stderr) == (0, "")
     return recorder.only(), done

@@ -18,7 +18,6 @@ pytestmark = pytest.mark.one_cpu
 KERNEL = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -32,17 +31,12 @@ static void write_down(const char *what, long a, long b) {
     fclose(file);
 }
 
-long syscall(long number, ...) {
-    long a[6];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < 6; ++i) a[i] = va_arg(list, long);
-    va_end(list);
-    if (number == SYS_get_mempolicy) return *(int *)a[0] = policy, 0;
-    if (number == SYS_set_mempolicy)
-        return write_down("policy", policy = a[0], *(long *)a[1]), 0;
+/* These arguments are where variable ones would be. */
+long syscall(long number, long a, long b, long c, long d, long e, long f) {
+    if (number == SYS_get_mempolicy) return *(int *)a = policy, 0;
+    if (number == SYS_set_mempolicy) return write_down("policy", policy = a, *(long *)b), 0;
     long (*real)(long, ...) = dlsym(RTLD_NEXT, "syscall");
-    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return real(number, a, b, c, d, e, f);
 }
 
 void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset) {

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import SHORTEST, interrupted, run_command, tune_error
+from command_errors import SHORTEST, interrupted, json_lines, run_command, tune_error
 from copy_programs import FAULTY_COPIES, shared_library
-from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
 RUN = (*SHORTEST, "--sizes", "4K", "--no-generate")
 
-COPIES = (
-    FAULTY_COPIES
-    + """
-/* right as long as it is verified (23,000 calls), then what the file LATE asks for */
-COPY(turns) {
-    static long calls;
-    static int late;
-    if (++calls == 30000) {
-        int file = open("LATE", O_RDWR);
-        if (read(file, &late, 1) == 1) write(file, "!", 1); /* so that a test sees it come */
-        if (late == 'a') abort();
-    }
-    return late == 'i' ? to : memcpy(to, from, size);
-}
-"""
-)
-
 
 @pytest.fixture(scope="module")
 def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared_library(tmp_path_factory.mktemp("copies") / "libcopies.so", COPIES)
+    return shared_library(tmp_path_factory.mktemp("copies") / "libcopies.so", FAULTY_COPIES)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +34,7 @@ def judged(build_dir: Path, copies: Path, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_references_run_beside_libc_and_are_named_in_log_and_profile(judged: Path) -> None:
-    header, *figures = log_lines_of((judged / "trials.jsonl").read_bytes())
+    header, *figures = json_lines(judged / "trials.jsonl")
     names = ["new-1.0", "Slow"]
     assert [one["name"] for one in header["options"]["references"]] == names
     steps: dict[str, set[str]] = {}
@@ -92,7 +73,7 @@ def test_resuming_needs_the_same_ones(tune, judged: Path, copies: Path, tmp_path
     assert (tmp_path / "trials.jsonl").read_bytes() == cut
     done = tune(*resume, "--reference", right, "--reference", slow)
     assert (done.returncode, done.stderr) == (0, "")
-    header = json.loads((tmp_path / "trials.jsonl").read_bytes().splitlines()[0])
+    header = json_lines(tmp_path / "trials.jsonl")[0]
     assert [one["name"] for one in header["options"]["references"]] == ["new-1.0", "Slow"]
 
 
@@ -103,41 +84,33 @@ def test_what_cannot_be_used_is_named_before_a_trial(tune, copies: Path, tmp_pat
         assert list(tmp_path.iterdir()) == []
 
 
-ENDED = "reference new (turns of {}) ended the run: "
 LATE = {  # the tests of what watches a run have the other ways to end it
-    "a": ENDED + "the process died: Aborted: ",
-    "i": "reference new copied right before the search, and copies wrong since",
+    "crashes_late": "new (crashes_late of {}) ended the run: the process died: Aborted: ",
+    "idles_late": "new copied right before the search, and copies wrong since",
 }
 
 
-@pytest.mark.parametrize(("letter", "said"), LATE.items(), ids=["abort", "copies no more"])
+@pytest.mark.parametrize(("symbol", "said"), LATE.items())
 def test_a_reference_that_goes_wrong_in_the_middle_is_named(
-    tune, copies: Path, tmp_path: Path, letter: str, said: str
+    tune, copies: Path, tmp_path: Path, symbol: str, said: str
 ) -> None:
-    (tmp_path / "LATE").write_text(letter)
-    done = tune(*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
+    done = tune(*RUN, "-o", "p.json", "--reference", f"new={copies}:{symbol}")
     message = tune_error(done, 1)
-    assert message.startswith(f"asterope-tune: {said.format(copies)}")
+    assert message.startswith(f"asterope-tune: reference {said.format(copies)}")
     assert "leave it out, or repair it" in message
-    assert (tmp_path / "LATE").read_text() == letter + "!"
     # A log that cannot be trusted is gone; another is named, as it hinders the next search.
-    log = tmp_path / "p.json.trials"
-    assert log.exists() == ("the log p.json.trials" in message) == (letter != "i")
-    assert not (tmp_path / "p.json").exists()
+    left = {"late", "p.json.trials"} if symbol == "crashes_late" else {"late"}
+    assert {path.name for path in tmp_path.iterdir()} == left
+    assert ("the log p.json.trials" in message) == (len(left) == 2)
 
 
 def test_one_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(
     build_dir: Path, copies: Path, tmp_path: Path
 ) -> None:
     """How a run ends whose reference does not return, the tests of what watches it say."""
-    marker = tmp_path / "LATE"
-    marker.write_text("i")
-    run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
-    done = interrupted(
-        [build_dir / "asterope-tune", *run],
-        lambda _: marker.read_text().endswith("!"),
-        signal.SIGTERM,
-        cwd=tmp_path,
-    )
+    late = tmp_path / "late"
+    run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:idles_late")
+    command = (build_dir / "asterope-tune", *run)
+    done = interrupted(command, lambda _: late.exists(), signal.SIGTERM, cwd=tmp_path)
     assert done.returncode == 1 and "copies wrong since" in done.stderr
-    assert not (tmp_path / "p.json.trials").exists()
+    assert list(tmp_path.iterdir()) == [late]

@@ -28,7 +28,6 @@ Measured = tuple[subprocess.CompletedProcess, dict]
 
 
 def routine_of(profile: Path, folder: Path) -> Path:
-    """Its routine, compiled."""
     files = render_routine(load_profile(profile))
     (folder / "asterope_memcpy.h").write_text(files["asterope_memcpy.h"])
     return shared_library(folder / "libroutine.so", files["asterope_memcpy.c"])
@@ -36,7 +35,6 @@ def routine_of(profile: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def shipped(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A reference routine, compiled."""
     profile = repository / "generated" / "reference" / "xeon-gold-5218.json"
     return routine_of(profile, tmp_path_factory.mktemp("routine"))
 
@@ -98,15 +96,6 @@ COPY(hangs) { creat("hanging", 0600); for (;;) sleep(1); return to; }
 COPY(asterope_memcpy) { return memcpy(to, from, size); }
 COPY(asterope_memcpy_hot) { return memcpy(to, from, size); }
 COPY(asterope_memcpy_cold) { return memcpy(to, from, size); }
-/* right while it is verified, in 23,000 calls */
-#define LATE(name, fault) COPY(name) { \\
-    static long calls; \\
-    if (++calls > 30000) fault; \\
-    return memcpy(to, from, size); \\
-}
-LATE(leaves_late, _exit(0))
-LATE(crashes_late, abort())
-LATE(idles_late, return to)
 """
 )
 

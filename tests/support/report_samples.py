@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from asterope.prove.trial.ways import Way
 from asterope.prove.verdicts import judge
 from command_errors import exit_code_of
 from profile_samples import good_profile
-from trial_logs import calibrations, log_header, log_text, trial
 
 # Some are as fast beside libc in memory as in the caches, others are not.
 PEERS = (
@@ -126,6 +125,7 @@ def modes(kind: str, unit: str, *of: str, **changes: Any) -> dict[str, Any]:
 
 # --- Trial logs -----------------------------------------------------------------------------------
 
+Line = dict[str, Any]
 LOG_SIZES = (1024, 65536)
 WINNER = "YMM T NT T0 4 8"  # as in good_profile() at 256 and 512 bytes
 CANDIDATES = {
@@ -140,14 +140,58 @@ CANDIDATES = {
 }
 
 
+def log_header(**changes: Any) -> Line:
+    """Of a standard search of the extended space."""
+    return {
+        "format": "asterope-trials",
+        "version": 2,
+        "architecture": "x86_64",
+        "tool_version": "0.1.0",
+        "machine": good_profile()["machine"],
+        "space_hash": "0123456789abcdef",
+        "candidates": 7186,
+        "invalid": [],
+        "sensing": True,
+        "seed": 1,
+        "started": "2026-11-20T22:15:00Z",
+        "cpu": 1,
+        "warnings": [],
+        "options": {
+            "rigor": "standard",
+            "workload": "balanced",
+            "weights": {"hot": 0.5, "cold": 0.5, "consume": 0.0},
+            "weights_given": "",
+            "sizes": [*LOG_SIZES, 1 << 20],
+            "space": "extended",
+            "sensing": True,
+            "distribution": "fleet",
+            "source_map": "",
+            "without": [],
+        },
+        **changes,
+    }
+
+
+def trial(size: int, workload: str, candidate: str, number: int, ns: float) -> Line:
+    place = {"size": size, "workload": workload, "candidate": candidate, "round": number}
+    return {**place, "ns": ns, "us": ns}
+
+
+def log_text(lines: Iterable[Line]) -> str:
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
 def log_lines(
     finished: bool = True,
     rounds: int = 9,
     candidates: Mapping[str, float] = CANDIDATES,
     **header: Any,
-) -> list[dict[str, Any]]:
+) -> list[Line]:
     """The whole log, header first. Every round is slower than the one before, libc as well."""
-    lines = [log_header(**header), *calibrations(LOG_SIZES, ("hot", "cold"))]
+    lines = [log_header(**header), {"step": "calibration"}]
+    for size in LOG_SIZES:
+        for workload in ("hot", "cold"):
+            lines.append({"size": size, "workload": workload, "calls": 10, "seconds": 1e-7})
     for size in LOG_SIZES:
         lines.append({"step": f"pipelines {size}"})
         for number in range(rounds):
