@@ -9,7 +9,6 @@ import pytest
 from asterope import generate, profile_places
 from asterope.report import command as report
 from command_errors import tune_error
-from copy_programs import shared_library
 from profile_samples import good_profile, of, taking
 
 
@@ -95,14 +94,12 @@ def test_check_takes_the_users_and_says_so_and_refuses_a_broken_one_or_an_empty_
     assert "PROFILE" in tune_error(tune("check", ""), 2)
 
 
-def test_bench_takes_it_where_profile_has_no_name(places, bench, tmp_path):
+def test_bench_takes_it_where_profile_has_no_name(places, bench, plain_routine):
     profile = good_profile()
     profile["search"]["workload"] = "hot"
     taking(profile, {**of(profile)[0], "up_to": 192})
     place = put(places[0], json.dumps(profile))
-    text = "#include <string.h>\nvoid *asterope_memcpy(void *to, const void *from, size_t size) "
-    library = shared_library(tmp_path / "libcopy.so", text + "{ return memcpy(to, from, size); }")
-    done = bench("--routine", library, "--rounds", "3", "--profile", "--suite", "sizes")
+    done = bench("--routine", plain_routine, "--rounds", "3", "--profile", "--suite", "sizes")
     assert done.returncode == 0, done
     assert done.stdout.startswith(f"profile: {place}\n")
     assert any(line.startswith("192 B ") for line in done.stdout.splitlines()), done

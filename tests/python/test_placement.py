@@ -10,9 +10,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from asterope import generate
 from asterope.placement import command, segments
 from command_errors import exit_code_of, only_line_of
+from copy_programs import render
 from profile_samples import good_profile
 
 BUILDS = [f"{c} {level}" for c in segments.COMPILERS for level in segments.LEVELS]
@@ -47,8 +47,7 @@ def routine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("routine")
     profile = folder / "profile.json"
     profile.write_text(json.dumps(good_profile()))
-    assert generate.main([str(profile), "-o", str(folder)]) == 0
-    return folder / "asterope_memcpy.c"
+    return render(profile, folder)
 
 
 def test_all_loops_are_built_and_timed(routine: Path, capsys) -> None:
