@@ -32,12 +32,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def functions(program: Path) -> dict[str, tuple[int, int]]:
     """Name: offset into the file, size. Code of such a program lies 0x400000 above its offset."""
-    found = {}
-    for line in output_of("nm", "-S", program).splitlines():
-        match = re.fullmatch(r"(\w+) (\w+) [tTW] (\w+)", line)
-        if match:
-            found[match[3]] = int(match[1], 16) - 0x400000, int(match[2], 16)
-    return found
+    listed = re.findall(r"(?m)^(\w+) (\w+) [tTW] (\w+)$", output_of("nm", "-S", program))
+    return {name: (int(at, 16) - 0x400000, int(size, 16)) for at, size, name in listed}
 
 
 def test_a_return_address_is_named_by_the_function_that_called(program: Path) -> None:
