@@ -65,7 +65,8 @@ TAKEN = [
 
 @pytest.mark.parametrize("given", TAKEN, ids=" ".join)
 def test_what_asterope_tune_takes_is_handed_on(checkout: Checkout, given: list[str]) -> None:
-    assert checkout.searches_of(*given) == 1
+    done = checkout.run(*given)
+    assert (done.returncode, done.searches) == (0, 1), done
 
 
 def test_nothing_but_what_was_asked_for_is_left_beside_the_profile(checkout: Checkout) -> None:
@@ -81,8 +82,8 @@ def test_nothing_but_what_was_asked_for_is_left_beside_the_profile(checkout: Che
 
 def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
     checkout.profile.with_name("profile.json.trials").write_text("{}\n")
-    assert checkout.run("--resume").returncode == 0
-    assert f"-o {checkout.profile} --resume" in checkout.asked()
+    done = checkout.run("--resume")
+    assert done.returncode == 0 and f"-o {checkout.profile} --resume" in done.asked
 
 
 # --- The list of options --------------------------------------------------------------------------
@@ -118,9 +119,9 @@ def test_without_a_name_the_profile_is_the_one_here(checkout: Checkout, command:
         *(([], []), ([], [here]), (["--cpu", "1"], [here])),
         (["--cpu", "1", "other.json"], []),
     ):
-        assert checkout.run(command, *given).returncode == 0
-        assert checkout.asked() == [" ".join([command, *given, *added])]
-        checkout.searches_of()
+        done = checkout.run(command, *given)
+        assert (done.returncode, done.asked) == (0, [" ".join([command, *given, *added])])
+        checkout.run()
 
 
 def test_the_first_run_builds_all_compares_briefly_and_names_all(checkout: Checkout) -> None:
@@ -170,21 +171,20 @@ def test_the_first_line_says_what_will_be_done_and_how_long_that_takes(
 
 
 def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: Checkout) -> None:
-    assert checkout.searches_of() == 1
+    assert checkout.run().searches == 1
     for verdict, last in (("0 fits", None), (f"0 fits {PROVISIONAL}", PROVISIONAL)):
         checkout.verdict.write_text(f"{verdict}\n")
         for given in ([], ["--no-generate"]):
             done = checkout.run(*given)
-            assert done.returncode == 0
+            assert (done.returncode, done.searches) == (0, 0)
             assert "still fits this machine: not searching again" in done.stderr
-            assert checkout.searches() == 0
             said = [line for line in done.stderr.splitlines() if "provisional" in line]
             assert said == ([f"{last}, with scripts/tune --retune"] if last else [])
             assert not last or done.stderr.splitlines()[-1] == said[0]
-    assert checkout.searches_of("--retune") == 1
+    assert checkout.run("--retune").searches == 1
     checkout.verdict.write_text("3 stale\n")
-    assert "tuning again: p.json stale" in checkout.run().stderr
-    assert checkout.searches() == 1
+    done = checkout.run()
+    assert "tuning again: p.json stale" in done.stderr and done.searches == 1
 
 
 RECORDING = ' "program": {"command": ["./x"], "executable": "/bin/x", "name": "ffmpeg"},\n'
@@ -198,10 +198,8 @@ def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) ->
     own = checkout.root / "generated/programs/ffmpeg/profile.json"
     for content, searches in ((RECORDING, 1), (RECORDING, 0), (f"{RECORDING} ", 1)):
         recording.write_text(content)
-        checkout.asked()
         done = checkout.run("--recording", recording)
-        assert done.returncode == 0, done
-        assert checkout.searches() == searches
+        assert (done.returncode, done.searches) == (0, searches), done
     assert own.read_text() == "{}\n" and checkout.profile.read_text() == "the general one"
     *_, profile, programs, library, preload = done.stderr.splitlines()
     folder = f"{checkout.root}/build/programs/ffmpeg"
@@ -211,36 +209,32 @@ def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) ->
     assert f"LD_PRELOAD={folder}/libasterope_preload.so" in preload
     assert checkout.run("--name", "x-2", "--recording", recording).returncode == 0
     assert own.parents[1].joinpath("x-2/profile.json").exists()
-    checkout.asked()
-    assert checkout.run("check", "--name=ffmpeg").returncode == 0
-    assert checkout.asked() == [f"check {own}"]
+    assert checkout.run("check", "--name=ffmpeg").asked == [f"check {own}"]
 
 
 def test_a_map_of_places_goes_to_the_preload_library(checkout: Checkout, tmp_path: Path) -> None:
     places, library = tmp_path / "places.json", f"{checkout.root}/build/libasterope_preload.so"
     preload = f"asterope-generate {checkout.profile} --preload {library}"
     places.write_text("{}")
-    assert checkout.run().returncode == 0
-    assert f"{preload} --quiet" in checkout.asked()
+    assert f"{preload} --quiet" in checkout.run().asked
     for given in (["--places", places], [f"--places={places}"]):
-        assert checkout.run(*given).returncode == 0
-        asked = checkout.asked()
-        assert f"{preload} {' '.join(map(str, given))} --quiet" in asked
-        assert not any(call.startswith("-o ") for call in asked)  # no reason to search again
+        done = checkout.run(*given)
+        assert (done.returncode, done.searches) == (0, 0)  # no reason to search again
+        assert f"{preload} {' '.join(map(str, given))} --quiet" in done.asked
 
 
 @pytest.mark.parametrize("there_before", [True, False])
 def test_an_older_profile_is_not_taken_for_one_that_was_not_written(
     checkout: Checkout, there_before: bool
 ) -> None:
-    assert not there_before or checkout.searches_of() == 1
+    assert not there_before or checkout.run().searches == 1
     checkout.environment["ASTEROPE_WRITES_NOTHING"] = "1"
     done = checkout.run("--retune")
     assert done.returncode == 1
     assert f"has not written {checkout.profile}: run scripts/tune again" in done.stderr
     assert checkout.profile.exists() == there_before
     del checkout.environment["ASTEROPE_WRITES_NOTHING"]
-    assert checkout.searches_of() == 1  # nothing vouches for what was there
+    assert checkout.run().searches == 1  # nothing vouches for what was there
 
 
 # --- The line that moves while it builds ----------------------------------------------------------
@@ -289,7 +283,7 @@ def test_where_somebody_watches_the_line_of_a_step_moves(checkout: Checkout) -> 
 def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None:
     code, shown = watched(checkout, lambda terminal: os.write(terminal, b"\x03"))
     assert code == 130, shown
-    assert checkout.searches() == 0
+    assert not checkout.calls.exists()
 
 
 # --- A checkout of somebody else's ----------------------------------------------------------------

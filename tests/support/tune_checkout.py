@@ -92,25 +92,14 @@ class Checkout:
         return self
 
     def run(self, *arguments: object, **settings: object) -> subprocess.CompletedProcess:
+        """It knows what asterope-tune was called with, and how many of these were searches."""
+        self.calls.write_text("")
         command = [str(word) for word in (self.scripts / "tune", *arguments)]
         settings = {"cwd": self.home, "env": self.environment, "timeout": 60, **settings}
-        return subprocess.run(command, capture_output=True, text=True, **settings)
-
-    def asked(self) -> list[str]:
-        """What asterope-tune was called with since the last time."""
-        calls = self.calls.read_text().splitlines() if self.calls.exists() else []
-        self.calls.unlink(missing_ok=True)
-        return calls
-
-    def searches(self) -> int:
-        return sum(call.startswith("-o ") for call in self.asked())
-
-    def searches_of(self, *arguments: object) -> int:
-        """By a run that ends well."""
-        self.asked()
-        done = self.run(*arguments)
-        assert done.returncode == 0, done
-        return self.searches()
+        done = subprocess.run(command, capture_output=True, text=True, **settings)
+        done.asked = self.calls.read_text().splitlines()
+        done.searches = sum(call.startswith("-o ") for call in done.asked)
+        return done
 
 
 @pytest.fixture
