@@ -23,12 +23,13 @@ TEST(CoarseToFine, begins_with_both_ends_goes_on_with_the_middles_and_has_each_o
 
 namespace {
 
-std::vector<std::size_t> sizes_with(const std::vector<std::size_t>& cache_bytes) {
+std::vector<std::size_t> sizes_with(const std::vector<std::size_t>& cache_bytes,
+                                    bool coarse = false) {
     std::vector<Cache> caches;
     for (const std::size_t bytes : cache_bytes) {
         caches.push_back({static_cast<int>(caches.size()) + 1, "unified", bytes, 64, 8, 1});
     }
-    return default_sizes(caches);
+    return default_sizes(caches, coarse);
 }
 
 std::vector<std::size_t> powers() {
@@ -84,4 +85,14 @@ TEST(DefaultSizes, are_whole_lines_ascending_for_any_cache) {
             EXPECT_TRUE(i == 0 || sizes[i - 1] < sizes[i]) << bytes;
         }
     }
+}
+
+TEST(DefaultSizes, coarse_are_powers_of_four_and_the_last_where_no_cache_holds_both_sides_of_it) {
+    const std::vector<std::size_t> to_8_mi = {128,        512,        2 * kKiB, 8 * kKiB, 32 * kKiB,
+                                              128 * kKiB, 512 * kKiB, 2 * kMiB, 8 * kMiB};
+    std::vector<std::size_t> to_32_mi = to_8_mi;
+    to_32_mi.push_back(32 * kMiB);
+    EXPECT_EQ(sizes_with({}, true), to_32_mi);
+    EXPECT_EQ(sizes_with({2 * kMiB, 64 * kMiB - 1}, true), to_32_mi);
+    EXPECT_EQ(sizes_with({2 * kMiB, 480 * kMiB}, true), to_8_mi);
 }

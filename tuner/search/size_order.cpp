@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "machine/machine.hpp"
 #include "space/space.hpp"
 
 namespace asterope {
@@ -19,7 +20,11 @@ std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool co
     std::set<std::size_t> sizes;
     const std::size_t ratio = coarse ? 4 : 2;
     for (std::size_t size = kMinimumBytes; size <= kLargest; size *= ratio) sizes.insert(size);
-    if (coarse) return {sizes.begin(), sizes.end()};
+    if (coarse) {
+        // It took a third of a quick search's time (480 MiB of last cache), for the same rows.
+        if (last_cache_bytes(caches) >= 2 * kLargest) sizes.erase(kLargest);
+        return {sizes.begin(), sizes.end()};
+    }
     for (const Cache& cache : caches) {
         for (const std::size_t eighths : {7, 9}) {
             const std::size_t size = cache.bytes / 8 * eighths / kLine * kLine;
