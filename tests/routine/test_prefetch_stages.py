@@ -111,47 +111,42 @@ class AArch64(Machine):
     memory = re.compile(r"\[(\w+)(?:, (#-?\d+|\w+))?(, mul vl)?\]")
     registers: ClassVar = {"x0": DESTINATION, "x1": SOURCE, "x3": DESTINATION}
     size_in = "x2"
+    # What writes a register.
+    writes: ClassVar = {
+        **{
+            name: lambda m, to, a, b, f=f: f(m.value(a), m.value(b))
+            for name, f in CALCULATE.items()
+        },
+        **dict.fromkeys(("mov", "movz"), lambda m, to, a: m.value(a)),
+        "csel": lambda m, to, a, b, when: m.value(a if CONDITIONS[when](*m.compared) else b),
+        "movk": lambda m, to, a, by: m.values[to] | m.value(a) << int(by.split("#")[1]),
+        "cntb": lambda m, to, of="all", by="mul #1": VECTOR * int(by.split("#")[1]),
+        "incb": lambda m, to: m.values[to] + VECTOR,
+        "addvl": lambda m, to, a, b: m.value(a) + VECTOR * m.value(b),
+    }
 
     def address(self, text: str) -> int:
         base, more, by_vectors = self.memory.search(text).groups()
         return self.values[base] + (self.value(more) if more else 0) * (VECTOR if by_vectors else 1)
 
-    def result(self, operation: str, target: str, operands: list[str]) -> int | None:
-        """Of what writes a register."""
-        if operation == "csel":
-            taken = CONDITIONS[operands[2]](*self.compared)
-            return self.value(operands[0 if taken else 1])
-        if operation in CALCULATE:
-            return CALCULATE[operation](*map(self.value, operands))
-        if operation in ("mov", "movz"):
-            return self.value(operands[0])
-        if operation == "movk":
-            return self.values[target] | self.value(operands[0]) << int(operands[1].split("#")[1])
-        if operation == "cntb":
-            return VECTOR * (int(operands[1].split("#")[1]) if operands else 1)
-        if operation == "incb":
-            return self.values[target] + VECTOR
-        if operation == "addvl":
-            return self.value(operands[0]) + VECTOR * self.value(operands[1])
-        return None
-
     def step(self, operation: str, operands: list[str]) -> Iterator[tuple[str, int]]:
+        target, *others = operands
         if operation in ("cmp", "whilelo"):
             self.compared = (self.value(operands[-2]), self.value(operands[-1]))
         elif operation in CONDITIONS:
-            self.jump(operation, operands[0])
+            self.jump(operation, target)
         elif operation == "prfm":
-            yield f"prfm {operands[0]}", self.address(operands[1])
+            yield f"prfm {target}", self.address(others[0])
         elif operation == "dc":
-            yield "dc zva", self.values[operands[1]]
-        elif (value := self.result(operation, operands[0], operands[1:])) is not None:
-            self.values[operands[0]] = value
+            yield "dc zva", self.values[others[0]]
+        elif operation in self.writes:
+            self.values[target] = self.writes[operation](self, target, *others)
         elif operation not in ("ptrue", "dmb"):
             assert re.match(r"(ld|st)(p|np|r|1b|nt1b)$", operation), operation
-            first = self.address(operands[-1])
+            first = self.address(others[-1])
             yield operation, first
             if operation[2:] in ("p", "np"):
-                yield operation, first + (16 if operands[0][0] == "q" else 8)
+                yield operation, first + (16 if target[0] == "q" else 8)
 
 
 MACHINES = {"x86_64": X8664, "aarch64": AArch64}
