@@ -90,11 +90,7 @@ def bench_results() -> dict[str, Any]:
         "distribution": "fleet",
         "complete": True,
         "copies": [
-            {
-                "name": name,
-                "description": f"{name}, as people use it",
-                **({"threaded": True} if name in THREADED else {}),
-            }
+            {"name": name, "description": f"{name}, as people use it", "threaded": name in THREADED}
             for name in PEERS
         ],
         "left_out": [{"name": "folly", "reason": "no such package"}],
