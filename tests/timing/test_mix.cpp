@@ -130,11 +130,9 @@ TEST_F(Mix, makes_the_same_calls_for_the_same_seed_and_others_for_each_workload)
 
 TEST_F(Mix, goes_before_itself_untimed_where_another_workload_or_round_was_before) {
     Stopwatch stopwatch = make();
-    for (const auto& [workload, times] :
-         {std::pair(Workload::mix_l1, 2u), std::pair(Workload::mix_l3, 2u),
-          std::pair(Workload::mix_memory, 21u)}) {
+    for (const auto workload : {Workload::mix_l1, Workload::mix_l3, Workload::mix_memory}) {
         for (const int round : {3, 4}) {
-            EXPECT_EQ(trial(stopwatch, workload, round).size(), times * 6000) << round;
+            EXPECT_EQ(trial(stopwatch, workload, round).size(), 2 * 6000u) << round;
             EXPECT_EQ(trial(stopwatch, workload, round).size(), 6000u) << round;
         }
     }

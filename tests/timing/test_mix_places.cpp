@@ -135,8 +135,10 @@ TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up_and_of_sets_the_s
 TEST_F(Mix, reads_the_copies_where_it_says_so) {
     Stopwatch stopwatch = make();
     const PageEnds& ends = page_ends_of(stopwatch);
-    // What copies nothing writes nothing: what touches the destination now reads it, and dies.
+    // What copies nothing writes nothing: what touches the destination now reads it, and dies. The
+    // first trial of a round reads from all memory.
     const auto run = [&](Workload workload) {
+        trial(stopwatch, workload);
         mprotect(arena.destination(), arena.bytes(), PROT_NONE);
         mprotect(ends.destination(), PageEnds::kStretches * ends.stride(), PROT_NONE);
         trial(stopwatch, workload);
@@ -148,5 +150,20 @@ TEST_F(Mix, reads_the_copies_where_it_says_so) {
         } else {
             EXPECT_EXIT(run(workload), ::testing::ExitedWithCode(0), "") << name_of(workload);
         }
+    }
+}
+
+// What copies nothing reads nothing either.
+TEST_F(Mix, meets_the_pages_of_both_sides_before_the_first_calls_in_memory) {
+    Stopwatch stopwatch = make();
+    const std::size_t last = arena.bytes() - 32 * kKiB;
+    const auto run = [&](Workload workload, const char* side) {
+        mprotect(const_cast<char*>(side) + last, kPage, PROT_NONE);
+        trial(stopwatch, workload);
+        std::_Exit(0);
+    };
+    for (const char* side : {arena.source(), static_cast<const char*>(arena.destination())}) {
+        EXPECT_EXIT(run(Workload::mix_memory, side), ::testing::KilledBySignal(SIGSEGV), "");
+        EXPECT_EXIT(run(Workload::mix_l3, side), ::testing::ExitedWithCode(0), "");
     }
 }
