@@ -21,7 +21,7 @@ std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool co
     const std::size_t ratio = coarse ? 4 : 2;
     for (std::size_t size = kMinimumBytes; size <= kLargest; size *= ratio) sizes.insert(size);
     if (coarse) {
-        // It took a third of a quick search's time (480 MiB of last cache), for the same rows.
+        // 32 MiB took a third of a quick search (480 MiB of last cache), in the cache of 8 MiB.
         if (last_cache_bytes(caches) >= 2 * kLargest) sizes.erase(kLargest);
         return {sizes.begin(), sizes.end()};
     }

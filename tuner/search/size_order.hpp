@@ -11,8 +11,7 @@ namespace asterope {
 
 /// Powers of two from 128 bytes to 32 MiB, and just below and above each cache's size (an eighth of
 /// it), as far as that lies between: there what the fastest copy is changes. `coarse`: powers of
-/// four, and 32 MiB only where the last cache does not hold both sides of it, as it does those of
-/// 8 MiB. Ascending.
+/// four, without 32 MiB where the last cache holds both sides of such a copy. Ascending.
 std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool coarse = false);
 
 /// The indices of `count` ascending sizes: the first, the last, then the middle of each gap that is
