@@ -11,8 +11,9 @@ going_without=$build/.going-without
 
 watcher='' # the process that shows the progress of a step, where there is one
 
-# cmake and make may turn Ctrl-C into an exit code of their own; the contract says 130.
-trap 'end_progress; printf "\n" >&2; exit 130' INT
+# cmake and make may turn Ctrl-C into an exit code of their own; the contract says 130. A second one
+# changes nothing: bash 5.2 dies of SIGSEGV now and then when its own handler is interrupted.
+trap 'trap "" INT; end_progress; printf "\n" >&2; exit 130' INT
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_errors import on_terminal, run_command
+from command_errors import on_terminal, press_ctrl_c, run_command
 from namespaces import run_with
 from tune_checkout import PROVISIONAL, Checkout, only_line
 
@@ -265,11 +265,7 @@ def watched(checkout: Checkout, act: Callable[[int], object]) -> tuple[int, str]
         "build_targets() { echo '[30/40] Compiling'; "
         'until [[ -e "$root/go" ]]; do sleep 0.05; done; }'
     )
-    return on_terminal(
-        [checkout.scripts / "tune"],
-        lambda shown, terminal: "[30/40]" in shown and act(terminal),
-        env=checkout.environment,
-    )
+    return on_terminal([checkout.scripts / "tune"], "[30/40]", act, env=checkout.environment)
 
 
 def test_where_somebody_watches_the_line_of_a_step_moves(checkout: Checkout) -> None:
@@ -281,7 +277,7 @@ def test_where_somebody_watches_the_line_of_a_step_moves(checkout: Checkout) -> 
 
 
 def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None:
-    code, shown = watched(checkout, lambda terminal: os.write(terminal, b"\x03"))
+    code, shown = watched(checkout, press_ctrl_c)
     assert code == 130, shown
     assert not checkout.calls.exists()
 

@@ -111,12 +111,14 @@ def interrupted(
 
 def on_terminal(
     command: Sequence[object],
-    act: Callable[[str, int], object] = lambda shown, terminal: None,
+    cue: str = "",
+    act: Callable[[int], object] = lambda terminal: None,
     cwd: Path = Path(),
     env: Mapping[str, str] = os.environ,
 ) -> tuple[int, str]:
-    """Runs it at a terminal. `act` gets all that this shows and the terminal, each time that it
-    shows more. Returns the exit code and what was shown."""
+    """Runs it at a terminal. `act` gets the terminal, once, when the cue has been shown. (A Ctrl-C
+    is shown, too: one for all that is shown had no end, and killed bash.) Returns the exit code and
+    what was shown."""
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(cwd)
@@ -124,10 +126,16 @@ def on_terminal(
     shown = ""
     with contextlib.suppress(OSError):  # what a terminal gives whose other end is closed
         while text := os.read(terminal, 4096).decode():
+            due = cue not in shown
             shown += text
-            act(shown, terminal)
+            if due and cue in shown:
+                act(terminal)
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown
+
+
+def press_ctrl_c(terminal: int) -> int:
+    return os.write(terminal, b"\x03")
 
 
 def script(path: Path, text: str) -> Path:

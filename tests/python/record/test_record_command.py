@@ -14,7 +14,14 @@ from typing import Any
 
 import pytest
 from asterope.record.descendants import Descendants
-from command_errors import SCRIPTS, finished, on_terminal, only_error_of, wait_until
+from command_errors import (
+    SCRIPTS,
+    finished,
+    on_terminal,
+    only_error_of,
+    press_ctrl_c,
+    wait_until,
+)
 from copy_programs import compiled, need, shared_library
 from recorded_programs import COPIES, SAID, finish, read_recording
 
@@ -134,12 +141,7 @@ def test_a_signal_for_it_alone_is_sent_on(start, tmp_path) -> None:
 
 def test_ctrl_c_reaches_the_program_and_the_recording_is_written(settings, program, tmp_path):
     its = settings("--", program, COPIES, 0, "wait")
-
-    def interrupt(shown: str, terminal: int) -> None:
-        if shown.endswith("took 3\r\n"):
-            os.write(terminal, b"\x03")
-
-    code, shown = on_terminal(its["args"], interrupt, its["cwd"], its["env"])
+    code, shown = on_terminal(its["args"], "took 3\r\n", press_ctrl_c, its["cwd"], its["env"])
     assert code == 1 and "killed by SIGINT" in shown
     assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
 
