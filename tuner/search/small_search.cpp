@@ -9,6 +9,7 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "search/favour.hpp"
+#include "search/utility.hpp"
 #include "timing/workloads/small_calls.hpp"
 
 namespace asterope {
@@ -59,7 +60,8 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation op
 namespace {
 
 /// What each finalist is worth under a workload of one size again and again: half the mean over the
-/// sizes, half the mean of the three worst. Of one alone chance would say how bad it is.
+/// sizes, half the mean of the three worst. Of one alone chance would say how bad it is. Placement
+/// does not count: the routine has another one, and the worst sizes would be chosen by it.
 std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, Workload workload,
                                         int rounds, std::mt19937_64& random,
                                         const TimedCopies& timings) {
@@ -67,7 +69,9 @@ std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, W
     for (const std::size_t size : fixed_sizes()) {
         Race race(size, {{workload, 1}}, random, timings);
         for (const Finalist& one : race.run_off(finalists, rounds, kLibc).finalists) {
-            by_size[one.candidate].push_back(one.workloads.at(workload).worth);
+            const Measured& found = one.workloads.at(workload);
+            by_size[one.candidate].push_back(
+                utility(beyond_placement(found.judged_ratio().median, found.ns)));
         }
     }
     const auto mean = [](const auto& from, std::ptrdiff_t count) {

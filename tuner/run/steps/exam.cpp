@@ -5,6 +5,7 @@
 
 #include "base/size_text.hpp"
 #include "run/steps.hpp"
+#include "search/utility.hpp"
 
 namespace asterope {
 
@@ -64,14 +65,19 @@ std::vector<std::size_t> sizes_of_exam(const Run& run, const std::vector<Found>&
     return sizes;
 }
 
-/// Under which workloads that count the routine, the only finalist, lost beyond the noise.
+/// Under which workloads that count the routine, the only finalist, lost beyond the noise and
+/// beyond what another placement of its code may bring.
 std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights) {
     std::vector<ExamLoss> losses;
     const Finalist& routine = result.finalists.front();
     for (const auto& [workload, weight] : weights_at(result.size, weights)) {
         if (weight == 0) continue;
-        const Estimate& ratio = routine.workloads.at(workload).judged_ratio();
-        const double noise = std::max(kLeastLoss, 1 - result.noise_floor.at(workload).low);
+        const Measured& measured = routine.workloads.at(workload);
+        const Estimate& ratio = measured.judged_ratio();
+        // In mixes, branches that are mispredicted take far longer.
+        const double placement = result.size > 0 ? kPlacementNs / measured.ns : 0;
+        const double noise =
+            std::max({kLeastLoss, placement, 1 - result.noise_floor.at(workload).low});
         if (ratio.high < 1 - noise)
             losses.push_back({result.size, std::string(name_of(workload)), ratio});
     }
