@@ -74,8 +74,7 @@ TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
          {{cgroup, "4:memory:/docker/0123abcd\n"},
           {v1 + "memory.limit_in_bytes", gib},
           {v1 + "memory.usage_in_bytes", "0"}}},
-        {"a limit counts without proc/self/cgroup", kGiB, {{v2 + "memory.max", gib}}},
-        {"use beyond the limit leaves nothing",
+        {"use beyond the limit, without proc/self/cgroup, leaves nothing",
          0,
          {{v2 + "memory.max", gib}, {v2 + "memory.current", std::to_string(kGiB + 4096)}}},
         {"a path does not climb out of the tree",
@@ -198,10 +197,7 @@ TEST_F(FakeRoot, WarnsOfWhatSpoilsMeasurementsInWordsThatCanStandInAProfile) {
         {"hybrid cores that Linux knows",
          "cores of different kinds",
          {{"sys/devices/cpu_core/type", "4"}, {"sys/devices/cpu_atom/type", "8"}}},
-        {"or the processor",
-         "cores of different kinds",
-         {},
-         [](Machine& m) { m.cpu.hybrid = true; }},
+        {"or the CPU", "cores of different kinds", {}, [](Machine& m) { m.cpu.hybrid = true; }},
         {"a counter", "not invariant", {}, [](Machine& m) { m.cpu.invariant_tsc = false; }},
         {"a governor", "is power_/save", {}, [](Machine& m) { m.governor = "power*/save"; }},
         {"a long one", "____", {}, [](Machine& m) { m.governor = std::string(4000, '\\'); }},
@@ -237,8 +233,7 @@ TEST(UnreadablePart, NamesTheFileThatDoesNotTell) {
         {"/proc/meminfo", [](Machine& m) { m.memory_bytes = 0; }},
         {"cpu/online", [](Machine& m) { m.cpus = 0; }},
         {"cpu0/cache", [](Machine& m) { m.caches.clear(); }},
-        {"ld.so: lists none",
-         [](Machine& m) { m.unseen["libc_thresholds"] = "ld.so: lists none"; }},
+        {"ld.so: none", [](Machine& m) { m.unseen["libc_thresholds"] = "ld.so: none"; }},
     };
     for (const auto& [file, fault] : faults) {
         Machine machine = example();

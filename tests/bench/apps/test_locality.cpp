@@ -65,7 +65,6 @@ TEST(LocalityParameters, any_one_of_the_first_four_is_computed_and_counts_have_d
         {{.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4}, {8192, 16, 4, 128}},
         {{.systemSize = 32 * kMiB, .elemsPerSubsys = 4, .elemSize = 96}, {32 * kMiB, 87381, 4, 96}},
         {{.systemSize = 512, .numSubsystems = 4, .elemSize = 128}, {512, 4, 1, 128}},
-        {{kMiB, 2, {}, 64}, {kMiB, 2, 8192, 64, 1, 4, 32}},
         {{kMiB, 2, {}, 64, 5, 6, 7}, {kMiB, 2, 8192, 64, 5, 6, 7}},
         {{kGiB, 2, {}, 64}, {kGiB, 2, kGiB / 128, 64, 1, 4, 2}}};
     for (const auto& [request, expected] : cases) {
