@@ -29,4 +29,13 @@ inline std::set<std::string> names(const std::vector<Candidate>& space) {
     return all;
 }
 
+/// The candidate of that name.
+inline Candidate named(const std::string& name, const std::vector<Candidate>& space) {
+    for (const Candidate& candidate : space) {
+        if (candidate.name() == name) return candidate;
+    }
+    ADD_FAILURE() << "no " << name;
+    return space.front();
+}
+
 } // namespace asterope

@@ -9,6 +9,7 @@
 #include "machine/libc.hpp"
 #include "machine/machine.hpp"
 #include "support/unit_test.hpp"
+#include "timing/clock.hpp"
 
 namespace {
 
@@ -138,6 +139,7 @@ TEST(TunablesVariable, goes_on_with_what_is_set_already) {
 /// Not gtest's own: started again by RemoteCopy, this program serves trials.
 int main(int argc, char** argv) {
     if (const auto code = serve_trials(argc, argv)) return *code;
+    start_clock(false, 0);
     ::testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

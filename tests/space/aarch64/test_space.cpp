@@ -2,11 +2,7 @@
 // CPU has.
 #include "space/spaces_by_features.hpp"
 
-namespace {
-
 constexpr std::size_t kOfAFamily = 1 + 4 * 7 * 16; // without prefetch; PT x PS x PD
-
-} // namespace
 
 // X, Q and SVE with both kinds of loads and of stores, MOPS with its four options.
 TEST(PaperSpace, has_5392_candidates_where_the_cpu_has_all) {
@@ -38,14 +34,9 @@ TEST(ExtensionVariants, clear_lines_only_where_the_cpu_clears_64_bytes) {
 }
 
 TEST(Neighbours, of_general_registers_are_none) {
-    for (const Candidate& candidate : paper_space(everything)) {
-        if (candidate.name() == "X T T none 0 0") {
-            EXPECT_TRUE(neighbours(candidate, everything).empty());
-        }
-        if (candidate.name() == "Q T T none 0 0") {
-            EXPECT_FALSE(neighbours(candidate, everything).empty());
-        }
-    }
+    const std::vector<Candidate> space = paper_space(everything);
+    EXPECT_TRUE(neighbours(named("X T T none 0 0", space), everything).empty());
+    EXPECT_FALSE(neighbours(named("Q T T none 0 0", space), everything).empty());
 }
 
 TEST(PaperSpace, of_sets_has_those_that_clear_lines) {

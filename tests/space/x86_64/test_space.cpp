@@ -8,15 +8,6 @@ namespace {
 
 const FeatureNames kAll = {"sse4_1", "avx2", "avx512f", "movdir64b", "3dnowprefetch"};
 
-/// The candidate of that name, of the paper's or of any `distance_grid` given.
-Candidate named(const std::string& name, const std::vector<Candidate>& space) {
-    for (const Candidate& candidate : space) {
-        if (candidate.name() == name) return candidate;
-    }
-    ADD_FAILURE() << "no " << name;
-    return space.front();
-}
-
 std::vector<Candidate> around_name(const std::string& name) {
     return neighbours(named(name, paper_space(everything)), everything);
 }
