@@ -64,8 +64,8 @@ TEST(RunOff, forgives_a_loss_where_libc_is_as_far_from_itself) {
         return entrant == kLibcAgain ? 1.12 : 1;
     };
     const Truths truths = {{0.9, 1.3}, {1.01, 1.02}};
-    EXPECT_EQ(Track(truths, {kBoth}).winner(), 1);
-    EXPECT_EQ(Track(truths, {kBoth}, 1, apart).winner(), 0);
+    EXPECT_EQ(Track(truths, {kBoth}).run_off().winner(), 1);
+    EXPECT_EQ(Track(truths, {kBoth}, 1, apart).run_off().winner(), 0);
 }
 
 // What is reported is the mean of the medians. Entrant 0 lags 4 % behind entrant 1 in two rounds of
@@ -122,15 +122,11 @@ TEST(Proof, has_the_lead_over_the_runner_up_by_the_weights) {
     EXPECT_EQ(lead({{1.5, 1.2}}, kBoth), 1) << "it ran alone";
 }
 
-namespace {
-
 /// 0 to 3 are good where data is cached, 4 to 7 where it is not, 8 to 11 where it is read; each
 /// worse than the one before, none losing anywhere.
 const Truths kSpecialists = {{1.9, 1.1, 1.1}, {1.8, 1.1, 1.1}, {1.7, 1.1, 1.1}, {1.6, 1.1, 1.1},
                              {1.1, 1.9, 1.0}, {1.1, 1.8, 1.0}, {1.1, 1.7, 1.0}, {1.1, 1.6, 1.0},
                              {1.0, 1.0, 1.9}, {1.0, 1.0, 1.8}, {1.0, 1.0, 1.7}, {1.0, 1.0, 1.6}};
-
-} // namespace
 
 TEST(Objectives, sample_once_what_counts_for_any_and_measure_the_rest_in_the_run_off) {
     const Weights hot = {{Workload::hot, 1}, {Workload::cold, 0}, {Workload::consume, 0}};

@@ -27,8 +27,7 @@ inline const Candidate& at(const Space& space, Entrant entrant) {
 }
 
 inline Entrant entrant_named(const std::string& name) {
-    const auto found = std::find_if(whole_space().begin(), whole_space().end(),
-                                    [&](const Candidate& c) { return c.name() == name; });
+    const auto found = std::ranges::find(whole_space(), name, &Candidate::name);
     EXPECT_NE(found, whole_space().end()) << name;
     return static_cast<Entrant>(found - whole_space().begin());
 }
@@ -39,25 +38,12 @@ inline std::string family_of(const Candidate& candidate) {
     return std::string(v.rt) + ' ' + v.lt + ' ' + v.st + ' ' + v.pt;
 }
 
-/// Every entrant at the same ratio but these, by name, in the hot workload.
-inline KnownMachine::Ratios flat(double ratio, const std::vector<Workload>& workloads = kHot,
-                                 const std::map<std::string, double>& others = {}) {
-    KnownMachine::Ratios ratios;
-    for (const Workload w : workloads) ratios[w].assign(whole_space().size(), ratio);
-    for (const auto& [name, other] : others) {
-        ratios[Workload::hot][static_cast<std::size_t>(entrant_named(name))] = other;
-    }
-    return ratios;
-}
-
-/// As many as the space has, each as `ratio` says.
-inline KnownMachine::Ratios ratios_of(const Space& space, const std::vector<Workload>& workloads,
-                                      const std::function<double(const Candidate&)>& ratio) {
-    KnownMachine::Ratios ratios;
-    for (const Workload workload : workloads) {
-        for (const Candidate& candidate : space) ratios[workload].push_back(ratio(candidate));
-    }
-    return ratios;
+/// In the hot workload, each as `ratio` says.
+inline KnownMachine::Ratios hot_ratios(const Space& space,
+                                       const std::function<double(const Candidate&)>& ratio) {
+    std::vector<double> ratios;
+    std::ranges::transform(space, std::back_inserter(ratios), ratio);
+    return {{Workload::hot, ratios}};
 }
 
 /// Numbers by name, each drawn when it is first asked for.

@@ -85,8 +85,12 @@ TEST_P(Rigors, give_ties_to_the_neighbours_else_to_the_simplest) {
         for (const std::string& name : neighbours) {
             query.neighbours.front().push_back(entrant_named(name));
         }
+        const auto ratios = hot_ratios(whole_space(), [&](const Candidate& one) {
+            const auto own = others.find(one.name());
+            return own == others.end() ? level : own->second;
+        });
         for (query.seed = 0; query.seed < 5; ++query.seed) {
-            KnownMachine machine(flat(level, kHot, others), jitter(deviation, query.seed));
+            KnownMachine machine(ratios, jitter(deviation, query.seed));
             const SizeResult result = search(machine, GetParam(), query);
             EXPECT_EQ(at(whole_space(), result.winner()).name(), expected) << rule;
             for (const Entrant neighbour : query.neighbours.front()) {
@@ -137,8 +141,8 @@ TEST(RigorAt, lets_a_standard_search_try_large_copies_as_a_quick_one_does) {
 }
 
 TEST_P(Rigors, time_no_entrant_that_was_left_out_and_work_with_few_but_not_with_none) {
-    KnownMachine machine(flat(1.2, kBoth));
-    Query query = {.objectives = {equal_weights(kBoth)}};
+    KnownMachine machine(hot_ratios(whole_space(), [](const auto&) { return 1.2; }));
+    Query query;
     const Entrants all = query.entrants;
     for (const std::ptrdiff_t count : {1, 2, 7, 2000}) {
         query.entrants.assign(all.end() - count, all.end());
