@@ -18,15 +18,7 @@ from architectures import (
     needs_of,
 )
 from asterope.spaces.probes import PROBES, SensingCopy
-from copy_programs import (
-    FUNCTIONS,
-    Memset,
-    assert_right,
-    change,
-    copies_taken,
-    need,
-    render,
-)
+from copy_programs import FUNCTIONS, Memset, assert_right, change, copies_taken, need, render
 from dispatch_machines import CPUID_BITS, FLAVOURS, Flavour, build_on_told_cpu, cpu_line
 from sampling import sampled
 from test_sensing import BY_NAME, INTERVALS, sensing_with
@@ -84,22 +76,17 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, a
         emulator, tuned = arch.emulated(cpu), case in has
         path = f"asterope_copy_{flavour.winner.symbol}" if tuned else "asterope_untuned"
         moves = f"asterope_move_downwards_{move.symbol}" if tuned else path
-        answers = {(function, 2**40): path for function in FUNCTIONS}
-        answers |= {(function, 8): moves for function in ("mempcpy", "memmove")}
+        answers = {(function, 2**40): [path] * 2 for function in FUNCTIONS}
+        answers |= {(function, 8): [moves] * 2 for function in ("mempcpy", "memmove")}
         if flavour.set:
             path = f"asterope_set_{flavour.set.symbol}" if tuned else "asterope_set_untuned"
-            answers["memset", 0] = path
+            answers["memset", 0] = [path] * 2
         questions = [(f"asterope_{name}", distance, sizes) for name, distance in answers]
         found = copies_taken(dispatch_check, questions, *emulator)
-        assert dict(zip(answers, found)) == {asked: [way] * 2 for asked, way in answers.items()}, (
-            cpu
-        )
+        assert dict(zip(answers, found)) == answers, cpu
         if cpu in ("qemu64", "max", WITHOUT_SVE):
             options = ("--step", 31, "--other-step", 31, "--largest", 8192)
             assert_right(*emulator, routine_check, *options, sets=bool(flavour.set))
-
-
-# --- The portable path of x86-64 ------------------------------------------------------------------
 
 
 # From which size on each small copy needs more than any x86-64 CPU has.

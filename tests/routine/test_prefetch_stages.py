@@ -30,12 +30,6 @@ CHOSEN = {"x86_64": ("T0", "XMM", "ZMM", "MOVDIR64B"), "aarch64": ("L1KEEP", "Q"
 Accesses = list[tuple[str, int]]  # instruction and address; of prefetches as PREFETCHES has them
 
 
-def code_of(arch: Architecture, t: object) -> list[str]:
-    template = render._environment(arch.name).get_template("pipeline.j2")
-    lines = [line.strip() for line in template.module.pipeline(t, t.pd, 128).splitlines()]
-    return [line for line in lines if line and line[0] not in "./"]
-
-
 CONDITIONS = {
     **dict.fromkeys(("jmp", "b"), lambda a, b: True),
     **dict.fromkeys(("jb", "cmovb", "b.lo", "lo", "b.first"), operator.lt),  # after whilelo
@@ -153,7 +147,10 @@ MACHINES = {"x86_64": X8664, "aarch64": AArch64}
 
 
 def trace(arch: Architecture, t: object, size: int) -> Accesses:
-    return list(MACHINES[arch.name](code_of(arch, t), size).run())
+    template = render._environment(arch.name).get_template("pipeline.j2")
+    lines = [line.strip() for line in template.module.pipeline(t, t.pd, 128).splitlines()]
+    code = [line for line in lines if line and line[0] not in "./"]
+    return list(MACHINES[arch.name](code, size).run())
 
 
 def some_tuples(arch: Architecture, *registers: str) -> list:
@@ -181,12 +178,8 @@ def is_prefetch(operation: str) -> bool:
     return operation.startswith(("prefetch", "prfm"))
 
 
-def ways_of(arch: Architecture) -> list[tuple]:
-    """Blocks, and pages side by side, which only goes upwards."""
-    return list(itertools.product(arch.pipelines.VALUES["tb"], (1, 2, 4, "down")))
-
-
-@each(ways_of, slow=False)
+# Blocks, and pages side by side, which only goes upwards.
+@each(lambda a: itertools.product(a.pipelines.VALUES["tb"], (1, 2, 4, "down")), slow=False)
 def test_each_line_is_asked_for_once_and_ahead_of_its_copy(arch, case):
     tb, pages = case
     down, pi = pages == "down", 1 if pages == "down" else pages

@@ -14,9 +14,6 @@ from disassembly import disassemble
 from sampling import sampled
 from test_sensing import INTERVALS, sensing_with, with_clock
 
-# --- The candidates -------------------------------------------------------------------------------
-
-
 FIRST_PROBE = {
     "x86_64": "\nvoid asterope_sense_",
     "aarch64": 'ASTEROPE_CANDIDATE_BEGIN("asterope_sense_',
@@ -78,9 +75,7 @@ FAULTS = {
         "it times nothing": (("sub %r10d, %eax", ""), "source 2", WRONGLY),
         # those that look at the destination
         "it never fetches": (("ja 3f", "jmp 3f"), "each 2", f"{WRONGLY} with c"),
-        "it writes something else": (
-            *(("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), "each 2", MORE),
-        ),
+        "it writes other": (("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), "each 2", MORE),
     },
     "aarch64": {
         "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
@@ -97,9 +92,6 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
     done = run(*arch.on(), sensing_check(arch, tmp_path, objects, *change))
     assert done.returncode == 1
     assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
-
-
-# --- What is timed is what ships ------------------------------------------------------------------
 
 
 def looks(body: list[str]) -> list[list[str]]:
