@@ -90,9 +90,6 @@ def test_callers_are_in_the_modules_that_were_loaded(recorder: Recorder, program
     assert process.samples
 
 
-# --- While the program runs -----------------------------------------------------------------------
-
-
 def test_a_process_that_runs_can_be_read_and_told_to_stop(recorder: Recorder, check: Path) -> None:
     environment = recorder.environment(period=50_000)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

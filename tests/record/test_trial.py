@@ -7,24 +7,13 @@ import resource
 import subprocess
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import pytest
-from asterope.prove.trial import file
-from asterope.prove.trial.blocks import (
-    FULL,
-    LIBC,
-    LIBC_AGAIN,
-    NO_COUNTER,
-    NO_WAY,
-    PLACES_FULL,
-    QUIET,
-    ROUTINE,
-    Observed,
-    Place,
-    Seen,
-)
+from asterope.prove.trial import blocks, file
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.file import TrialError, read_trial
 from asterope.prove.trial.findings import findings
 from asterope.prove.trial.run import Tried
@@ -189,10 +178,10 @@ def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, expl
         assert sum(seen.calls for seen in observed.places.values()) >= 16 * 8000
     if explore is None:
         assert any(seen.cycles for seen in observed.places.values())
-        assert situation != "places" or PLACES_FULL in observed.limits
-        assert situation != "calls" or QUIET in observed.limits
+        assert situation != "places" or blocks.PLACES_FULL in observed.limits
+        assert situation != "calls" or blocks.QUIET in observed.limits
         if situation in ("stamp", "strict"):
-            assert NO_COUNTER in observed.limits and QUIET not in observed.limits
+            assert observed.limits & {blocks.NO_COUNTER, blocks.QUIET} == {blocks.NO_COUNTER}
 
 
 @pytest.mark.parametrize("situation, loaded", [("children", 1), ("exec", 4)])
@@ -216,17 +205,16 @@ def test_a_library_that_comes_and_goes_is_a_place(tried, programs: Path) -> None
 def test_a_library_that_cannot_be_loaded_is_told(tried, way) -> None:
     for bad in (way("missing"), way("like", copy="no_such_function")):
         observed = tried("copies", 4096, 1000, ways=[bad])
-        assert NO_WAY in observed.limits and not any(s.cycles for s in observed.places.values())
+        assert blocks.NO_WAY in observed.limits
+        assert not any(seen.cycles for seen in observed.places.values())
 
 
 @pytest.mark.parametrize("largest", [0, 1 << 20, 8 << 20])
 def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, largest: int) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (largest, largest))
     observed = tried("copies", 4096, 1000, preexec_fn=limit)
     assert observed.places == {}
-    assert largest < 8 << 20 or FULL in observed.limits
+    assert largest < 8 << 20 or blocks.FULL in observed.limits
 
 
 def test_reading_takes_no_room(tried, recorder) -> None:
