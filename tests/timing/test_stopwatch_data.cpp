@@ -1,6 +1,7 @@
 // Workloads: what is read after a copy, written before it, set, and touched for the first time.
 #include <sys/mman.h>
 
+#include "timing/buffer_access.hpp"
 #include "timing/made_calls.hpp"
 #include "timing/workloads/look_up.hpp"
 
@@ -8,16 +9,14 @@ namespace {
 
 const Workload kFetches[] = {Workload::fetch, Workload::fetch_walk, Workload::lookup};
 
-std::uint64_t filled, sum_expected;
+std::mt19937 filled;
+std::uint64_t sum_expected;
 
-/// A copy that fills in what was never there before and sums it up byte by byte, as a reader must.
+/// A copy that fills in what was never there before and sums it up, as a reader must.
 void* fill(void* destination, const void*, std::size_t bytes, std::size_t) {
-    auto* at = static_cast<unsigned char*>(destination);
-    for (std::size_t i = 0; i < bytes; ++i) {
-        filled = filled * 6364136223846793005u + 1442695040888963407u;
-        at[i] = static_cast<unsigned char>(filled >> 56);
-        sum_expected += i < bytes / 8 * 8 ? std::uint64_t{at[i]} << (8 * (i % 8)) : at[i];
-    }
+    auto* at = static_cast<char*>(destination);
+    std::generate_n(at, bytes, [] { return static_cast<char>(filled()); });
+    sum_expected += read_copy(at, bytes);
     return destination;
 }
 
@@ -43,7 +42,6 @@ TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alon
 // Every line of the other data begins with 1, so that the sum counts the lines. What is not timed
 // brings the near ones into the second cache; what settles the caches leaves all as it is later.
 TEST(Bystander, reads_all_near_lines_after_each_copy_and_as_many_far_ones_as_were_copied) {
-    start_clock(false, 0);
     const Arena arena(32 * kMiB);
     Stopwatch stopwatch(arena, 2 * kMiB, 4 * kMiB, {caches_of(32 * kKiB, 256 * kKiB, 4 * kMiB)});
     constexpr std::size_t kNear = 128 * kKiB / 64, kFar = kMiB / 64;
@@ -177,7 +175,6 @@ void* look_and_touch(void* destination, const void*, std::size_t bytes, std::siz
 TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
     for (const Workload workload : {Workload::fresh, Workload::fresh_hot}) {
         calibrate(workload);
-        trial(workload, 0); // some calls settle the caches
         fresh_calls = pages_touched = 0;
         for (std::uint64_t round = 0; round < 5; ++round) {
             trial(workload, round, {look_and_touch});

@@ -6,8 +6,7 @@ constexpr std::size_t kOfAFamily = 1 + 4 * 7 * 16; // without prefetch; PT x PS 
 
 // X, Q and SVE with both kinds of loads and of stores, MOPS with its four options.
 TEST(PaperSpace, has_5392_candidates_where_the_cpu_has_all) {
-    EXPECT_EQ(paper_space(everything).size(), 3 * 4 * kOfAFamily + 4);
-    EXPECT_EQ(names(paper_space(everything)).size(), 5392u);
+    EXPECT_EQ(names(paper_space(everything)).size(), 3 * 4 * kOfAFamily + 4);
 }
 
 TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
@@ -22,15 +21,12 @@ TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
 
 TEST(ExtensionVariants, clear_lines_only_where_the_cpu_clears_64_bytes) {
     const auto clearing = [](bool zva) {
-        std::size_t count = 0;
-        for (const auto* variant :
-             extension_variants([&](std::string_view name) { return zva || name != "zva64"; })) {
-            count += std::string_view(variant->name).find("zva") != std::string_view::npos;
-        }
-        return count;
+        return std::ranges::count_if(
+            extension_variants([&](std::string_view name) { return zva || name != "zva64"; }),
+            [](const auto* one) { return std::strstr(one->name, "zva") != nullptr; });
     };
-    EXPECT_EQ(clearing(false), 0u);
-    EXPECT_GT(clearing(true), 0u);
+    EXPECT_EQ(clearing(false), 0);
+    EXPECT_GT(clearing(true), 0);
 }
 
 TEST(Neighbours, of_general_registers_are_none) {

@@ -193,9 +193,7 @@ TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
 }
 
 TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
-    std::vector<Candidate> space = paper_space(everything);
-    const std::vector<Candidate> extension = extension_space(everything);
-    space.insert(space.end(), extension.begin(), extension.end());
+    const std::vector<Candidate> space = whole_space();
     const std::vector<std::pair<const char*, std::size_t>> first_sizes = {
         {"REP_MOVSB T T none 0 0", 128},
         {"ZMM T T none 0 0", 128},
@@ -223,21 +221,16 @@ TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
 }
 
 TEST(Plane, has_every_prefetch_of_the_others_parameters) {
-    const Candidate paper = named("ZMM T NT T0 4 8", paper_space(everything));
-    EXPECT_EQ(names(distance_grid(paper, everything)).size(), 7u * 16);
-    const Candidate bare = named("ZMM T NT none 0 0", paper_space(everything));
-    EXPECT_EQ(names(distance_grid(bare, everything)), std::set<std::string>{"ZMM T NT none 0 0"});
-
-    const auto space = around_name("YMM T T T0 6 8");
-    const auto planes = [&](const char* name) {
+    const std::vector<Candidate> space = whole_space();
+    const auto plane = [&](const char* name) {
         return names(distance_grid(named(name, space), everything));
     };
-    EXPECT_EQ(planes("YMM T T T0 4 8 TB4 PW2").size(), 3u * 16 * 5);
-    EXPECT_EQ(planes("YMM T T T0 16 8 TB16 PI4").size(), 1u * 16);
-    EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").size(), 3u * 16 * 5);
-    EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").count("YMM T T T0 8 30 PI2 PW32"), 1u);
-    const auto unprefetched = around_name("YMM T T none 0 0");
-    EXPECT_EQ(distance_grid(named("YMM T T none 0 0 PW4", unprefetched), everything).size(), 5u);
+    EXPECT_EQ(plane("ZMM T NT T0 4 8").size(), 7u * 16);
+    EXPECT_EQ(plane("ZMM T NT none 0 0"), std::set<std::string>{"ZMM T NT none 0 0"});
+    EXPECT_EQ(plane("YMM T T T0 16 8 TB16 PI4").size(), 1u * 16);
+    EXPECT_EQ(plane("YMM T T T0 4 8 PI2 PW4").size(), 3u * 16 * 5);
+    EXPECT_EQ(plane("YMM T T T0 4 8 PI2 PW4").count("YMM T T T0 8 30 PI2 PW32"), 1u);
+    EXPECT_EQ(plane("YMM T T none 0 0 PW4").size(), 5u);
 }
 
 } // namespace
