@@ -61,11 +61,8 @@ class Edac : public TemporaryFolder {
 } // namespace
 
 TEST(Smbios, CountsModulesAndChannelsAndTakesTheLeastConfiguredSpeedThatIsKnown) {
-    Device a, b, c, empty;
-    b.bank = "P0 CHANNEL B";
-    c.bank = "P1 CHANNEL A";
-    empty.size_mib = 0;
-    empty.bank = "P1 CHANNEL B";
+    const Device a, b{.bank = "P0 CHANNEL B"}, c{.bank = "P1 CHANNEL A"},
+        empty{.size_mib = 0, .bank = "P1 CHANNEL B"};
     const std::string table =
         other(1) + a.bytes() + other(0) + b.bytes() + a.bytes() + c.bytes() + empty.bytes() + kEnd;
     EXPECT_EQ(parse_smbios(table), modules("DDR5", 4, 4800, 3));
