@@ -76,11 +76,8 @@ def test_the_suites_that_are_asked_for_run(bench, shipped, everything):
 def test_the_small_suites_have_mixes_and_fixed_sizes(everything):
     done, report = everything
     results = results_of(everything, "mix", "fixed")
-    for title, names in {
-        "fleet mix": MIXES,
-        "fleet mix by bytes": MIXES,
-        "fleet mix at page ends": PAGE_ENDS,
-    }.items():
+    titles = {"fleet mix": MIXES, "fleet mix by bytes": MIXES, "fleet mix at page ends": PAGE_ENDS}
+    for title, names in titles.items():
         assert [line.split()[0] for line in rows_of(done, title)] == [*names, "all"]
     all_sizes = []
     for workload in FIXED:
