@@ -87,8 +87,6 @@ TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_a
     EXPECT_EQ(Plan(replayed_request(header), machine).threads, cpus + 1);
 }
 
-// --- Mapped sources ------------------------------------------------------------------------------
-
 TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it) {
     put("source", std::string(1 << 20, 's'));
     request.options.source_map = (folder / "source").string();
@@ -122,8 +120,6 @@ TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
     EXPECT_EQ(Plan(replayed_request(header_of(made)), machine).statistics.name, "fetcher");
     EXPECT_TRUE(mentions(refusal(), "r.json"));
 }
-
-// --- Operations ---------------------------------------------------------------------------------
 
 TEST_F(PlanOf, operations_are_memcpy_and_whatever_else_is_named) {
     request.operations = "memcpy,memset";
