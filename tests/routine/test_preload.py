@@ -92,9 +92,6 @@ def under(arch: Architecture, library: Path | None, cpu: str = "", **more: str) 
     return arch.on(cpu, **({"LD_PRELOAD": library} if library else {}), **more)
 
 
-# --- The library ----------------------------------------------------------------------------------
-
-
 @each_library
 def test_it_exports_the_names_of_libc_and_no_other(library, arch, case):
     """Not asterope_memcpy: a program that has its own would get this one in its place."""
@@ -213,11 +210,10 @@ def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
     program = fortified(arch)
     if not {f"__{name}_chk" for name in PLAIN} <= arch.wanted(program, "-D"):
         pytest.skip("this compiler or libc does not call the checked functions")
+    ways = (library(arch, case), None)
     for name in PLAIN:
         for size in (0, 1, 15, 16, 17, 32, 2**31 - 1):
-            done, plain = (
-                run(*under(arch, path), program, name, size) for path in (library(arch, case), None)
-            )
+            done, plain = (run(*under(arch, path), program, name, size) for path in ways)
             ended, expected = ((one.returncode, one.stdout, one.stderr) for one in (done, plain))
             assert ended == expected, (name, size)
             assert (done.returncode != 0) == (size > 16), (name, size)
@@ -303,11 +299,9 @@ def test_python_passes_its_own_tests(library, tmp_path):
 
     def results(library: Path | None) -> dict[str, str]:
         done = run(*under(HOST, library), *command, "test_array", cwd=tmp_path)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-        lines = re.findall(
-            r"^(test_\w+ \(\S+\)).*? \.\.\. (\w+)", done.stdout + done.stderr, re.MULTILINE
-        )
-        return dict(lines)
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said[-4000:]
+        return dict(re.findall(r"^(test_\w+ \(\S+\)).*? \.\.\. (\w+)", said, re.MULTILINE))
 
     plain, ours = results(None), results(library(HOST, "tuned"))
     assert len(plain) > 500

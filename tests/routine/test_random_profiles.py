@@ -174,12 +174,7 @@ def profiles_of(arch: Architecture, batch: int) -> list[RandomProfile]:
 
 
 def expected_copy(
-    function: str,
-    size: int,
-    intervals: Intervals,
-    small: Any,
-    aliased: Aliased | None,
-    sensing: Any,
+    function: str, size: int, intervals: Intervals, small: Any, aliased: Any, sensing: Any
 ) -> str:
     """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking.
 
@@ -242,9 +237,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
 def test_random_profiles_give_routines_that_copy_right(tmp_path, objects, arch, case):
     routines, profiles = {}, profiles_of(arch, case)
     for number, p in enumerate(profiles):
-        intervals, more = p.intervals, p._asdict()
-        del more["intervals"]
-        routine = render(intervals, tmp_path, prefix=f"p{number}", **more)
+        more = p._asdict()
+        routine = render(more.pop("intervals"), tmp_path, prefix=f"p{number}", **more)
         routines[routine] = sorted(size for size in p.changes if size < LARGEST)
     dispatch_check = build_dispatch_check(arch, *routines)
     for number, p in enumerate(profiles):

@@ -81,9 +81,6 @@ def test_a_fault_of_one_size_is_reported(tmp_path, objects, arch):
             assert re.match(rf"FAIL asterope_{function}.*\(259 bytes, ", line), line
 
 
-# --- Memset ---------------------------------------------------------------------------------------
-
-
 def masked(arch: Architecture) -> dict[str, Any]:
     """Small copies and small sets that would reach into another page."""
     kinds = (("memcpy", arch.small), ("memset", arch.small_set))
@@ -119,9 +116,6 @@ def test_a_mask_reaches_into_no_other_page(tmp_path, arch, case):
         expected = [untuned if max(source, destination) > last else "none"] * len(sizes)
         # nothing is copied of 0 bytes: a mask of none is slow, too; a set asks for its place alone
         assert taken == (expected if sets else ["none", *expected[1:]])
-
-
-# --- Much memory ----------------------------------------------------------------------------------
 
 
 def huge_copies(arch: Architecture) -> dict[str, tuple[Intervals, Memset | None]]:
