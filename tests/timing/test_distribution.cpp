@@ -55,16 +55,11 @@ TEST(ParseStatistics, reads_sizes_and_alignments_and_takes_every_address_where_n
     EXPECT_EQ(parse_statistics("8:1", "calls").alignments.pairs(), (Pairs{{1, 1}}));
 }
 
-class RecordingFile : public TemporaryFolder {
-  protected:
-    CallStatistics read(const std::string& text) {
-        put("r.json", text);
-        return recorded_statistics(folder / "r.json");
-    }
-};
+using RecordingFile = TemporaryFolder;
 
 TEST_F(RecordingFile, has_sizes_and_a_name_and_the_fleets_alignments) {
-    const CallStatistics read_back = read(made_up_recording().dump());
+    put("r.json", made_up_recording().dump());
+    const CallStatistics read_back = recorded_statistics(folder / "r.json");
     EXPECT_EQ(read_back.name, "fetcher");
     EXPECT_EQ(read_back.sizes.pairs(), (std::vector<std::pair<std::size_t, double>>{
                                            {0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}));
@@ -91,10 +86,11 @@ TEST_F(RecordingFile, is_refused_in_one_line_where_it_is_none) {
         {changed("/sizes", json::array()), "too few small copies"},
         {changed("/sizes/1/1", 9), "too few small copies"},
     };
+    const std::filesystem::path path = folder / "r.json";
     for (const auto& [text, says] : cases) {
-        const std::string message = refusal_of([&, &text = text] { read(text); }, "accepted");
-        EXPECT_EQ(message.rfind("recording " + (folder / "r.json").string() + ':', 0), 0u)
-            << message;
+        put("r.json", text);
+        const std::string message = refusal_of([&] { recorded_statistics(path); }, "accepted");
+        EXPECT_EQ(message.rfind("recording " + path.string() + ':', 0), 0u) << message;
         EXPECT_TRUE(mentions(message, says));
         EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     }

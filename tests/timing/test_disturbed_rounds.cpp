@@ -12,10 +12,10 @@ std::size_t counted_of(const DisturbedRounds& noise) {
     return noise.facts().rounds - noise.facts().repeated;
 }
 
-/// Ends a round until it need not be timed again. Returns how often it was timed.
-int time_round(DisturbedRounds& noise, const Hits& hits) {
+/// Ends a disturbed round until it need not be timed again. Returns how often it was timed.
+int time_round(DisturbedRounds& noise) {
     int times = 1;
-    while (noise.round_ended(hits)) ++times;
+    while (noise.round_ended(kPreempted)) ++times;
     return times;
 }
 
@@ -35,13 +35,12 @@ TEST(DisturbedRounds, repeats_a_round_three_times_and_as_many_as_were_earned_and
     DisturbedRounds rich, poor; // eight for nothing, and then one for four
     for (int i = 0; i < 1000; ++i) rich.round_ended(kQuiet);
     for (std::size_t round = 1; round <= 10; ++round) {
-        EXPECT_EQ(time_round(rich, kPreempted), 4);
+        EXPECT_EQ(time_round(rich), 4);
         EXPECT_EQ(rich.facts().repeated, 3 * round);
         EXPECT_EQ(rich.facts().kept, round);
     }
-    for (const int times : {4, 4, 3, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2}) {
-        EXPECT_EQ(time_round(poor, kPreempted), times);
-    }
+    for (const int times : {4, 4, 3, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2})
+        EXPECT_EQ(time_round(poor), times);
 }
 
 TEST(DisturbedRounds, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
@@ -90,7 +89,6 @@ TEST(DisturbedRounds, decides_in_a_step_alike_whatever_came_before_it) {
         return again;
     };
     DisturbedRounds spent, in_a_round;
-    while (!spent.facts().kept) spent.round_ended(kPreempted);
     for (int i = 0; i < 1000; ++i) spent.round_ended(kPreempted);
     in_a_round.round_ended(kPreempted); // the time was up before it was timed again
     EXPECT_EQ(decisions(spent), decisions(DisturbedRounds()));

@@ -5,12 +5,8 @@ namespace {
 
 const Workload kWalks[] = {Workload::cold_walk, Workload::consume_walk, Workload::fetch_walk};
 
-/// Of a copy that may choose by what it finds in the caches.
-TimedCopy choosing() {
-    TimedCopy copy{remember};
-    copy.chooses = true;
-    return copy;
-}
+/// A copy that may choose by what it finds in the caches.
+const TimedCopy kChoosing{.function = remember, .chooses = true};
 
 } // namespace
 
@@ -95,7 +91,7 @@ TEST_P(TrialBuffers, are_few_untimed_ones_where_the_trial_before_left_them_cache
         EXPECT_EQ(untimed(1), 3u) << "in another place";
         EXPECT_EQ(untimed(1, 1), 3u) << "after a copy of another cache effect";
         EXPECT_EQ(untimed(1, 1), 1u);
-        trial(workload, 1, choosing());
+        trial(workload, 1, kChoosing);
         EXPECT_EQ(untimed(1, 1), 3u) << "after a copy of any cache effect";
         trial(Workload::cold, 1);
         EXPECT_EQ(untimed(1), 3u) << "after another workload";
@@ -108,7 +104,7 @@ TEST_P(TrialBuffers, of_a_hot_copy_that_chooses_begin_cached_uncached_and_untouc
     std::set<const char*> uncached;
     for (std::uint64_t round = 0; round < 6; ++round) {
         const std::vector<Call> usual = trial(Workload::hot, round);
-        trial(Workload::hot, round, choosing());
+        trial(Workload::hot, round, kChoosing);
         const bool elsewhere = GetParam() >= 16 * kKiB && round % 3 != 0;
         const bool one_more = elsewhere && round % 3 == 2;
         const std::size_t part = stopwatch.calls(GetParam(), Workload::hot) / 8;

@@ -8,10 +8,6 @@ namespace {
 
 const FeatureNames kAll = {"sse4_1", "avx2", "avx512f", "movdir64b", "3dnowprefetch"};
 
-std::vector<Candidate> around_name(const std::string& name) {
-    return neighbours(named(name, paper_space(everything)), everything);
-}
-
 // Each family RT LT ST has one tuple without prefetch and 4 x 7 x 16 with it; rep has one each.
 TEST(PaperSpace, has_7186_candidates_where_the_cpu_has_all) {
     const auto all = names(space_with(kAll)); // nobody twice
@@ -131,7 +127,7 @@ TEST(Around, has_every_combination_of_the_axes_but_the_papers_or_what_comes_near
         {"MM T T none 0 0", 0, {}},
     };
     for (const auto& [base, count, some] : rows) {
-        const auto found = around_name(base);
+        const auto found = neighbours(named(base, paper_space(everything)), everything);
         EXPECT_EQ(found.size(), count) << base;
         EXPECT_EQ(names(found).count(base), 0u) << base;
         for (const char* name : some) EXPECT_EQ(names(found).count(name), 1u) << base << name;
