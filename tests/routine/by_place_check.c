@@ -12,8 +12,7 @@
 
 /* Its calls have return addresses in it, none is a jump. */
 #define PLACE(name, call)                                                                          \
-    __attribute__((noinline)) void name(unsigned char* to, unsigned char* from, size_t bytes);     \
-    void name(unsigned char* to, unsigned char* from, size_t bytes) {                              \
+    __attribute__((noinline)) void name(unsigned char* to, unsigned char* from, size_t bytes) {    \
         call;                                                                                      \
         __asm__ volatile("" : : "r"(to), "r"(from) : "memory");                                    \
     }
@@ -53,15 +52,13 @@ static void check(place* copy, size_t bytes) {
 
 static place* wanted;
 static size_t wanted_bytes;
-static void on_signal(int number) {
-    (void)number;
+static void on_signal(UNUSED int number) {
     check(wanted, wanted_bytes);
 }
 
-static void* in_thread(void* unused) {
-    (void)unused;
+static void* in_thread(void* nothing) {
     for (int i = 0; i < CALLS; ++i) check(wanted, wanted_bytes);
-    return NULL;
+    return nothing;
 }
 
 static void in_threads(void) {

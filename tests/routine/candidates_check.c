@@ -166,65 +166,44 @@ static struct {
     void* destination;
     const void* source;
     size_t bytes, distance;
+    bool sets;
     bool handed_on; /* to `large` */
 } small;
 
-static void look_at_handed_on(void* destination, const void* source, size_t bytes,
-                              size_t distance) {
+/* The source of a set is the byte. */
+static void* large(void* destination, const void* source, size_t bytes, size_t distance) {
     if (bytes <= small.bound) copy_check_abort("handed on a copy within its bound");
     if (destination != small.destination || source != small.source || bytes != small.bytes ||
         distance != small.distance) {
         copy_check_abort("handed on other arguments than it got");
     }
     small.handed_on = true;
+    return small.sets ? memset(destination, (unsigned char)(uintptr_t)source, bytes)
+                      : memmove(destination, source, bytes);
 }
 
-static void* large(void* destination, const void* source, size_t bytes, size_t distance) {
-    look_at_handed_on(destination, source, bytes, distance);
-    return memmove(destination, source, bytes);
-}
-
-static void* large_set(void* destination, const void* byte, size_t bytes, size_t distance) {
-    look_at_handed_on(destination, byte, bytes, distance);
-    return memset(destination, (unsigned char)(uintptr_t)byte, bytes);
-}
-
-static void* call(void* destination, const void* source, size_t bytes, size_t distance,
-                  asterope_candidate handed_on_to) {
+static void* call_small(void* destination, const void* source, size_t bytes, size_t distance) {
     small.destination = destination;
     small.source = source;
     small.bytes = bytes;
     small.distance = distance;
     small.handed_on = false;
-    void* returned = small.copy(destination, source, bytes, distance, handed_on_to);
+    void* returned = small.copy(destination, source, bytes, distance, large);
     if (!small.handed_on && bytes > small.bound) {
         copy_check_abort("kept a copy beyond its bound to itself");
     }
     return returned;
 }
 
-static void* call_small(void* destination, const void* source, size_t bytes, size_t distance) {
-    return call(destination, source, bytes, distance, large);
-}
-
-static void* call_small_set(void* destination, const void* byte, size_t bytes, size_t distance) {
-    return call(destination, byte, bytes, distance, large_set);
-}
-
 static bool begins(const char* name, const char* shape) {
     return strncmp(name, shape, strlen(shape)) == 0;
 }
 
-/* The pipeline that any CPU can run; like all of them, it leaves nothing on the stack. A variant's
- * name is that of a tuple less the distances, which come last. */
+/* A pipeline that any CPU can run; like all of them, it leaves nothing on the stack. */
 static void (*plain_pipeline(const struct asterope_space* space))(void) {
     for (size_t i = 0; i < space->variant_count; ++i) {
         const struct asterope_variant* v = &space->variants[i];
-        const size_t length = strlen(v->name);
-        if (begins(space->plain, v->name) &&
-            (space->plain[length] == ' ' || space->plain[length] == '\0')) {
-            return (void (*)(void))v->copy;
-        }
+        if (*v->needs == '\0') return (void (*)(void))v->copy;
     }
     return NULL;
 }
@@ -236,7 +215,7 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
     if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
         .name = v->name,
-        .copy = sets ? call_small_set : call_small,
+        .copy = call_small,
         .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
         .sets = sets,
         .fifth = plain_pipeline(sets ? &asterope_sets : &asterope_copies),
@@ -245,6 +224,7 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
     const bool masks = begins(v->name, "masked ") || begins(v->name, "sve ");
     const bool may_overlap = !sets && !begins(v->name, "rep "); /* which copies upwards only */
     small.copy = v->small;
+    small.sets = sets;
     small.bound = strtoull(strrchr(v->name, ' '), NULL, 10);
     const struct copy_plan plan = {
         .function = (void (*)(void))v->small,
@@ -296,12 +276,10 @@ static bool check_set(const struct asterope_variant* v) {
 }
 
 int main(int argc, char** argv) {
-    size_t step = 1, other_step = 1, share[2] = {0, 1}, numbers = 0;
-    const struct option options[] = {
-        {.name = "--step", .number = &step},
-        {.name = "--other-step", .number = &other_step},
-        {.name = "--share", .numbers = share, .count = &numbers, .most = 2},
-    };
+    size_t step = 1, other_step = 1, share[2] = {0, 1};
+    const struct option options[] = {{"--step", &step, 1, NULL},
+                                     {"--other-step", &other_step, 1, NULL},
+                                     {"--share", share, 2, NULL}};
     if (argc > 2 && strcmp(argv[argc - 2], "--needs") == 0) wanted_needs = argv[argc -= 1], --argc;
     read_options(argc, argv, options, COUNT_OF(options));
     copy_check_start(LARGEST + 64);

@@ -27,27 +27,28 @@ __attribute__((visibility("hidden"))) void copy_check_call(struct call* call);
 
 #include OF_ARCHITECTURE(cpu_state.h)
 
-enum { OFFSETS = 64, CANARY_BYTES = 128 };
+enum { OFFSETS = 64, CANARY = 0xA5, CANARY_BYTES = 128 };
 
-/* --- Buffers ---------------------------------------------------------------------------------- */
+/* --- Buffers --- */
 
 /* Whole pages between two that may not be touched. */
 struct area {
-    unsigned char *start, *end;
+    unsigned char* start;
+    size_t bytes;
 };
 
 /* Two sources, each byte of one the complement of the other's: copied in turn, so that a byte which
  * was not written is always seen. `image` is what `overlap` holds before each overlapping copy. */
 static struct area sources[2], destination, overlap, image;
+static unsigned char canary[CANARY_BYTES]; /* what stands around a destination */
 
 static struct area map_area(size_t bytes) {
-    unsigned char* start = guarded(bytes);
-    return (struct area){start, start + (bytes + PAGE - 1) / PAGE * PAGE};
+    return (struct area){guarded(bytes), (bytes + PAGE - 1) / PAGE * PAGE};
 }
 
 /* Bytes that depend on the position and that no shift of themselves equals. */
 static void fill(struct area area, uint64_t mask) {
-    for (uint64_t i = 0; i < (uint64_t)(area.end - area.start) / 8; ++i) {
+    for (uint64_t i = 0; i < area.bytes / 8; ++i) {
         const uint64_t word = mixed(i + 1) ^ mask;
         memcpy(area.start + 8 * i, &word, 8);
     }
@@ -72,10 +73,9 @@ static const void* argument(void) {
 
 void copy_check_byte(unsigned char byte) {
     for (int i = 0; i < 2; ++i) {
-        const size_t bytes = (size_t)(sources[i].end - sources[i].start);
-        mprotect(sources[i].start, bytes, PROT_READ | PROT_WRITE);
-        memset(sources[i].start, i ? ~byte : byte, bytes);
-        mprotect(sources[i].start, bytes, PROT_READ);
+        mprotect(sources[i].start, sources[i].bytes, PROT_READ | PROT_WRITE);
+        memset(sources[i].start, i ? ~byte : byte, sources[i].bytes);
+        mprotect(sources[i].start, sources[i].bytes, PROT_READ);
     }
 }
 
@@ -105,10 +105,9 @@ void copy_check_abort(const char* reason) {
     siglongjmp(after_signal, 1);
 }
 
-static void on_signal(int number, siginfo_t* info, void* context) {
+static void on_signal(int number, siginfo_t* info, UNUSED void* context) {
     const unsigned char* at = info->si_addr;
     char text[160];
-    (void)context;
     if (!copying) { /* a fault of the checker itself */
         signal(number, SIG_DFL);
         raise(number);
@@ -134,7 +133,7 @@ void copy_check_start(size_t largest) {
     for (int i = 0; i < 2; ++i) {
         sources[i] = map_area(room);
         fill(sources[i], i ? ~(uint64_t)0 : 0);
-        mprotect(sources[i].start, sources[i].end - sources[i].start, PROT_READ);
+        mprotect(sources[i].start, room, PROT_READ);
     }
     destination = map_area(room);
     const size_t twice = (largest < (1 << 20) ? largest : (1 << 20)) * 2 + 8 * PAGE;
@@ -142,6 +141,7 @@ void copy_check_start(size_t largest) {
     image = map_area(twice);
     fill(image, 0);
     fill(overlap, 0);
+    memset(canary, CANARY, CANARY_BYTES);
 
     static char stack[65536];
     const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
@@ -165,29 +165,8 @@ void copy_check_start(size_t largest) {
 
 /* --- One copy --- */
 
-static size_t at_most(size_t limit, ptrdiff_t value) {
-    return (size_t)value < limit ? (size_t)value : limit;
-}
-
-/* Without memset and memcmp where it is the common case: a call costs more than the work. */
-static void set_canary(unsigned char* start, size_t bytes) {
-    if (bytes == CANARY_BYTES) {
-        memset(start, CANARY, CANARY_BYTES);
-    } else {
-        memset(start, CANARY, bytes);
-    }
-}
-
-static bool canary_stands(const unsigned char* start, size_t bytes) {
-    uint64_t changed = 0;
-    size_t i = 0;
-    for (; i + 8 <= bytes; i += 8) {
-        uint64_t word;
-        memcpy(&word, start + i, 8);
-        changed |= word ^ (CANARY * 0x0101010101010101u);
-    }
-    for (; i < bytes; ++i) changed |= start[i] ^ CANARY;
-    return changed == 0;
+static size_t smaller(size_t one, size_t other) {
+    return one < other ? one : other;
 }
 
 /* Whether these are the same; says which byte is not, the first one `where` bytes into the copy. */
@@ -200,20 +179,6 @@ static bool same(const char* what, const unsigned char* is, const unsigned char*
 }
 
 static const char stray[] = "stray write: byte";
-
-/* Says which byte is wrong, once it is known that one is. */
-static bool fail_somewhere(size_t front, size_t back) {
-    const unsigned char* d = now.destination;
-    if (!same("byte", d, now.source, now.bytes, 0)) return false;
-    for (size_t i = 1; i <= front; ++i) {
-        const unsigned char is = *(d - i);
-        if (is != CANARY) return fail_at(stray, -(ptrdiff_t)i, is, CANARY);
-    }
-    for (size_t i = now.bytes; i < now.bytes + back; ++i) {
-        if (d[i] != CANARY) return fail_at(stray, (ptrdiff_t)i, d[i], CANARY);
-    }
-    return fail("the checker contradicts itself");
-}
 
 static bool returned_right(const void* returned) {
     /* not NULL + 0, which is undefined in C */
@@ -237,18 +202,15 @@ static bool copy_once(size_t destination_at, size_t source_at, size_t bytes) {
     /* not in step with the sources: each distance is to meet both */
     now.distance = subject->distances[(bytes >> 1 ^ source_at) & 1];
 
-    const size_t front = at_most(CANARY_BYTES, (ptrdiff_t)destination_at);
-    const size_t back = at_most(CANARY_BYTES, destination.end - now.destination - (ptrdiff_t)bytes);
-    unsigned char* front_canary = now.destination - front;
-    unsigned char* back_canary = now.destination + bytes;
-    set_canary(front_canary, front);
-    set_canary(back_canary, back);
+    const size_t front = smaller(CANARY_BYTES, destination_at);
+    const size_t back = smaller(CANARY_BYTES, destination.bytes - destination_at - bytes);
+    memset(now.destination - front, CANARY, front);
+    memset(now.destination + bytes, CANARY, back);
     const void* returned = subject->copy(now.destination, argument(), bytes, now.distance);
-    if (memcmp(now.destination, now.source, bytes) != 0 || !canary_stands(front_canary, front) ||
-        !canary_stands(back_canary, back)) {
-        return fail_somewhere(front, back);
-    }
-    return returned_right(returned);
+    return same("byte", now.destination, now.source, bytes, 0) &&
+           same(stray, now.destination - front, canary, front, -(ptrdiff_t)front) &&
+           same(stray, now.destination + bytes, canary, back, (ptrdiff_t)bytes) &&
+           returned_right(returned);
 }
 
 /* --- Overlapping buffers --- */
@@ -261,10 +223,10 @@ static bool move_once(size_t destination_at, size_t source_at, size_t bytes) {
     now.bytes = bytes;
     const void* returned = now.subject->copy(now.destination, now.source, bytes, now.distance = 0);
 
-    const size_t low = destination_at < source_at ? destination_at : source_at;
+    const size_t low = smaller(destination_at, source_at);
     const size_t high = (destination_at < source_at ? source_at : destination_at) + bytes;
     const size_t from = low < CANARY_BYTES ? 0 : low - CANARY_BYTES;
-    const size_t to = high + at_most(CANARY_BYTES, overlap.end - overlap.start - (ptrdiff_t)high);
+    const size_t to = smaller(high + CANARY_BYTES, overlap.bytes);
     const size_t behind = destination_at + bytes;
     const unsigned char *is = overlap.start, *was = image.start;
     if (!same("byte", is + destination_at, was + source_at, bytes, 0) ||
@@ -286,7 +248,7 @@ bool copy_check_move(const struct copy_subject* subject, size_t source_at, ptrdi
 }
 
 size_t copy_check_room(void) {
-    return (size_t)(overlap.end - overlap.start);
+    return overlap.bytes;
 }
 
 /* --- The state of the CPU --- */
@@ -323,8 +285,7 @@ static bool state_after(struct call* call) {
         if (top[i] == SENTINEL || (i == -1 && RETURNS_BY_STACK)) continue;
         return fail(i < 0 ? "wrote below the stack pointer" : "wrote to its caller's stack");
     }
-    if (memcmp(now.destination, now.source, now.bytes) != 0) return fail_somewhere(0, 0);
-    return true;
+    return same("byte", now.destination, now.source, now.bytes, 0);
 }
 
 static bool state(void (*function)(void)) {

@@ -6,9 +6,9 @@
  * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page. dispatch.inc,
  * which the test writes, lists what can be called as FUNCTION(asterope_memcpy) and what can be
  * jumped to as COPY(asterope_copy_...) or as SENSE(asterope_sense_...): a breakpoint at the
- * beginning of each stops it before it runs. With
- * --past-sensing the latter have none, so that the pipeline is shown that they go on with; their
- * probes are real, so buffers must be: DISTANCE and BYTES at most 65536. */
+ * beginning of each stops it before it runs. With --past-sensing the latter have none, so that the
+ * pipeline is shown that they go on with; their probes are real, so buffers must be: DISTANCE and
+ * BYTES at most 65536. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 
@@ -39,19 +39,14 @@ enum { TARGETS = COUNT_OF(targets) };
 static sigjmp_buf after_breakpoint;
 static uintptr_t reached;
 
-static void on_breakpoint(int number, siginfo_t* info, void* context) {
-    (void)number;
-    (void)info;
+static void on_breakpoint(UNUSED int number, UNUSED siginfo_t* info, void* context) {
     reached = breakpoint_reached(context);
     siglongjmp(after_breakpoint, 1);
 }
 
 static void set_breakpoint(void (*function)(void)) {
     const uintptr_t page = (uintptr_t)function / PAGE * PAGE;
-    if (mprotect((void*)page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-        perror("dispatch_check: mprotect");
-        exit(2);
-    }
+    if (mprotect((void*)page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) err(2, "mprotect");
     put_breakpoint((uintptr_t)function);
 }
 

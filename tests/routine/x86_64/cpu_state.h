@@ -1,6 +1,5 @@
 /* What a copy owes its caller on x86-64, besides what it copies; copy_check.c includes it. */
-#ifndef ASTEROPE_CPU_STATE_H
-#define ASTEROPE_CPU_STATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ static const char* changed_by(const struct call* call) {
     }
     return NULL;
 }
-
-#endif
