@@ -26,25 +26,22 @@ PLACES = [
     MappedPlace("/lib/libnumpy.so", "00ff" * 10, 0x1234, "copy", "memcpy", 1 << 20, "cold"),
     MappedPlace('/a"b\\\n*/\udcff.so', "ab", 2**63 - 1, "ü", "memset", 512, "libc"),
 ]
-
-
-def raw() -> dict[str, Any]:
-    return json.loads(text_of(PLACES, ["./program", "*/"]))
+TEXT = text_of(PLACES, ["./program", "*/"])
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Callable[[object], Path]:
-    def write(content: object) -> Path:
+def written(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
         path = tmp_path / "places.json"
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        path.write_text(text)
         return path
 
     return write
 
 
 def test_what_is_written_is_read_and_is_as_the_schema_says(written) -> None:
-    read_json(written(raw()), "places")
-    assert read_places(written(raw()), ENTRIES) == PLACES
+    read_json(written(TEXT), "places")
+    assert read_places(written(TEXT), ENTRIES) == PLACES
 
 
 def test_no_text_of_the_map_reaches_c() -> None:
@@ -56,9 +53,8 @@ def test_no_text_of_the_map_reaches_c() -> None:
         *("ASTEROPE_COPIES", "ASTEROPE_SETS"),
     }
     assert table.startswith('#define ASTEROPE_PLACES_TEXT ", 2 places apart"\n')
-    assert (
-        "{4660u, 20, ASTEROPE_COPIES, (asterope_way *)asterope_memcpy_cold, 20, {0, 255," in table
-    )
+    cold = "{4660u, 20, ASTEROPE_COPIES, (asterope_way *)asterope_memcpy_cold, 20, {0, 255,"
+    assert cold in table
     assert "{9223372036854775807u, 9, ASTEROPE_SETS, NULL, 1, {171}}" in table
 
 
@@ -72,7 +68,7 @@ def changed(**fields: object) -> str:
 
 
 def edited(edit: Callable[[dict[str, Any]], object]) -> str:
-    whole = raw()
+    whole = json.loads(TEXT)
     edit(whole)
     return json.dumps(whole)
 
@@ -100,10 +96,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_a_bad_map_is_refused_in_one_line_with_its_place(written, case: str) -> None:
-    content, said = BAD[case]
-    path = written(content)
+@pytest.mark.parametrize(("text", "said"), BAD.values(), ids=BAD)
+def test_a_bad_map_is_refused_in_one_line_with_its_place(written, text: str, said: str) -> None:
+    path = written(text)
     with pytest.raises(BadInput) as error:
         read_places(path, ENTRIES)
     assert str(error.value).startswith(f"{path}: {said}") and str(error.value).isprintable()
@@ -115,9 +110,6 @@ def test_generate_refuses_it_and_leaves_what_is_there(written, profile, out, cap
         assert command(profile, "-o", out, *library, "--places", path) == 2
         assert said in only_line(capsys)
     assert_old(out)
-
-
-# --- Of a trial -----------------------------------------------------------------------------------
 
 
 def trial_of(**factors: dict[str, float]) -> SimpleNamespace:

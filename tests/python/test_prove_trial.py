@@ -109,8 +109,7 @@ def no_file_beyond(bytes_: int) -> Callable[[], None]:
 
 
 def test_where_files_find_no_room_nothing_is_said_of_the_program(settings, program: Path) -> None:
-    settings = settings("--", program, 1000)
-    done = subprocess.run(**settings, preexec_fn=no_file_beyond(4096))
+    done = subprocess.run(**settings("--", program, 1000), preexec_fn=no_file_beyond(4096))
     assert only_error(done, 1).endswith(": have TMPDIR name a folder with more")
 
 
@@ -134,9 +133,6 @@ def test_an_interrupt_shows_what_is_known(settings, program: Path, tmp_path: Pat
 
     running = settings("--time", "60s", "--", program, 10**12)
     assert "program main (memcpy)" in interrupted_output(running, it_copies, signal.SIGINT)
-
-
-# --- What is kept under a name ---
 
 
 @pytest.fixture
