@@ -95,9 +95,8 @@ TEST(CellsUnder, are_those_whose_whole_interval_is_below) {
     // intervals end 1 % above
     const std::vector<Cell> cells = {cell(0.90, 1, 1, "1 KiB"), cell(0.965, 1, 1, "2 KiB"),
                                      cell(0.98, 1, 1, "3 KiB")};
-    const std::vector<std::string> lines = cells_under(0.97, cells);
-    ASSERT_EQ(lines.size(), 1u);
-    EXPECT_EQ(lines[0], "sizes hot 1 KiB: 0.900 (0.891..0.909) is under 0.97");
+    EXPECT_EQ(cells_under(0.97, cells),
+              std::vector<std::string>{"sizes hot 1 KiB: 0.900 (0.891..0.909) is under 0.97"});
     EXPECT_EQ(cells_under(0.98, cells).size(), 2u);
     EXPECT_TRUE(cells_under(0.5, cells).empty());
 }

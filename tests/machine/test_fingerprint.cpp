@@ -93,11 +93,7 @@ TEST(CompareMachines, TellsWhatMattersFromWhatDoesNotAndWhatIsNotKnown) {
     older.erase("libc");
     json edited = older;
     edited["fingerprint"] = "0123456789abcdef";
-    const struct {
-        const char* name;
-        const json &recorded, &here;
-        PartState state;
-    } cases[] = {
+    const std::tuple<const char*, const json&, const json&, PartState> cases[] = {
         {"cpu.model", one, current, PartState::decides},
         {"cpu.microcode", one, current, PartState::harmless},
         {"governor", one, current, PartState::not_readable},

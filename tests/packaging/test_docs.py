@@ -7,7 +7,6 @@ import functools
 import json
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from asterope.profile import schema
 from asterope.spaces import of
 from command_errors import run_command
 from conftest import BUILD, REPOSITORY
-from copy_programs import output_of
+from copy_programs import output_of, run
 from packaging_samples import commands_in, help_of, options_in
 
 GUIDES = REPOSITORY / "scripts/docs"
@@ -255,9 +254,7 @@ def test_the_tour_names_every_folder() -> None:
     for indent, folder in re.findall(r"^( *)(\w+)/ ", tour, re.MULTILINE):
         top = top if indent else folder
         named.add(f"{top}/{folder}" if indent else folder)
-    tracked = subprocess.run(
-        ["git", "-C", REPOSITORY, "ls-files", "-z"], capture_output=True, text=True
-    )
+    tracked = run("git", "-C", REPOSITORY, "ls-files", "-z")
     if tracked.returncode:
         pytest.skip("needs a Git checkout to tell the project's folders from others")
     files = [path.split("/") for path in tracked.stdout.split("\0") if not path.startswith(".")]

@@ -1,6 +1,5 @@
 /* Copies and sets of record_check's program that are known exactly, each of which is looked at. */
-#ifndef ASTEROPE_KNOWN_COPIES_H
-#define ASTEROPE_KNOWN_COPIES_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -78,5 +77,3 @@ static void functions(long times)
                2 * calls, bytes, 2 * calls, bytes, 2 * calls, bytes, 2 * calls);
     }
 }
-
-#endif

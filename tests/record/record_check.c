@@ -277,8 +277,7 @@ static void mixture(long calls)
 #define MANY CALLS CALLS CALLS CALLS CALLS CALLS CALLS CALLS
 static void places(void)
 {
-    const int rounds = scale > 1 ? 3000 : 300;
-    for (int i = 0; i < rounds; ++i) {
+    for (int i = 0; i < (scale > 1 ? 3000 : 300); ++i) {
         from[0] = (unsigned char)i;
         MANY MANY MANY MANY MANY MANY MANY MANY
         if (to[0] != from[0]) fail("a copy is wrong");

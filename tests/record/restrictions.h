@@ -1,7 +1,6 @@
 /* How record_check's program takes rights away from itself: system calls, files, its root, the time
  * stamp. */
-#ifndef ASTEROPE_RESTRICTIONS_H
-#define ASTEROPE_RESTRICTIONS_H
+#pragma once
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -71,5 +70,3 @@ static void give_up(const char *how)
     if (strcmp(how, "size") == 0) failed = setrlimit(RLIMIT_FSIZE, &none);
     if (failed) _exit(CANNOT);
 }
-
-#endif

@@ -80,10 +80,7 @@ TEST(LocalityParameters, any_one_of_the_first_four_is_computed_and_counts_have_d
 
 TEST(LocalityParameters, that_make_no_system_are_refused_by_name) {
     constexpr std::size_t huge = std::size_t{1} << 40;
-    const struct {
-        LocalityRequest request;
-        const char* part; ///< of what is said
-    } refused[] = {
+    const std::pair<LocalityRequest, const char*> refused[] = {
         {{.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128},
          "all of systemSize"},
         {{.systemSize = 8192, .elemSize = 128}, "too few of systemSize"},
