@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from architectures import HOST, fortified_check
 from asterope.record.launching import environment_with
-from asterope.record.raw import RawProcess
+from asterope.record.raw import RawProcess, read_folder
 from copy_programs import need, need_way, output_of
 from recorded_programs import ALL, Recorder, copies
 
@@ -70,7 +70,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(recorder, check, kib
     try:
         recorder.run(check, "threads", 50, 100, period=ALL)
         recorder.run(check, "mixture", 30_000, period=ALL)
-        assert any(process.flags.full for process in recorder.processes_of_any())
+        assert any(process.flags.full for process in read_folder(recorder.folder)[0])
     finally:
         subprocess.run(["umount", recorder.folder], check=True)
 
@@ -86,7 +86,7 @@ def test_without_proc_modules_are_unknown_and_counts_right(recorder, check):
 
 
 def sharer(recorder: Recorder) -> RawProcess:
-    return max(recorder.processes_of_any(), key=lambda one: one.flags.shared_slots)
+    return max(read_folder(recorder.folder)[0], key=lambda one: one.flags.shared_slots)
 
 
 @pytest.mark.parametrize("how", ["calls", "calls_directly", "strict"])

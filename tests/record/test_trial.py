@@ -197,9 +197,10 @@ def test_cpu_time_counts_once(tried, way, recorder, situation: str, loaded: int)
     assert seen.read(recorder.folder, in_operation=True) == pytest.approx(since)
 
 
-def test_a_library_that_comes_and_goes_is_a_place(tried, programs: Path) -> None:
-    observed = tried("plugin", programs / "plugin.so", 200)
-    assert str(programs / "plugin.so") in {place.module for place in observed.places}
+def test_a_library_that_comes_and_goes_is_a_place(tried, check: Path) -> None:
+    plugin = check.with_name("plugin.so")
+    observed = tried("plugin", plugin, 200)
+    assert str(plugin) in {place.module for place in observed.places}
 
 
 def test_a_library_that_cannot_be_loaded_is_told(tried, way) -> None:

@@ -13,7 +13,7 @@ from asterope.profile import load_profile
 from asterope.render import render_routine
 from command_errors import only_error_of
 from copy_programs import FAULTY_COPIES, shared_library
-from profile_samples import choice
+from profile_samples import choice, profile_of
 
 PLAIN = {"rt": "XMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
 FEW = ("--rounds", "3", "--sizes", "128,4K")
@@ -70,10 +70,8 @@ def profile_for(tmp_path: Path) -> Callable[[str], tuple[str, str]]:
 
     def write(workload: str) -> tuple[str, str]:
         choices = [choice("pipelines", *ends, PLAIN) for ends in ((0, 200), (200, 2048))]
-        profile = {"format": "asterope-profile", "version": 2, "architecture": "x86_64",
-                   "complete": True, "choices": choices,
-                   "search": {"workload": workload,
-                              "weights": {"memcpy": {workload: 1}}}}  # fmt: skip
+        search = {"workload": workload, "weights": {"memcpy": {workload: 1}}}
+        profile = profile_of("x86_64", *choices, search=search)
         (tmp_path / "profile.json").write_text(json.dumps(profile))
         return "--profile", "profile.json"
 

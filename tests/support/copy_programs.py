@@ -19,7 +19,8 @@ from asterope.spaces import members
 from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import set_pipelines, small_sets
 from asterope.spaces.x86_64.pipelines import Tuple
-from profile_samples import choice, of_memset
+from command_errors import run_command
+from profile_samples import choice, of_memset, profile_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKERS = REPOSITORY / "tests" / "routine"  # the C programs, and what they share
@@ -84,10 +85,7 @@ def cpu_features() -> frozenset[str]:
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
     """Runs a command whatever its exit status; 10 minutes at most."""
-    arguments = [str(part) for part in command]
-    return subprocess.run(
-        arguments, capture_output=True, text=True, check=False, timeout=600, **options
-    )
+    return run_command(*command, timeout=600, **options)
 
 
 def output_of(*command: object, **options: object) -> str:
@@ -169,9 +167,6 @@ def assert_right(
     assert {f"ok asterope_{function}" for function in functions} <= {*done.stdout.splitlines()}
 
 
-# --- Profiles and their routines ------------------------------------------------------------------
-
-
 def _pipelines(
     intervals: Sequence[tuple[int, Any]], sensing: Sensing | None = None, **columns: str
 ) -> list[dict[str, Any]]:
@@ -187,10 +182,7 @@ def _pipelines(
 
 def shares_json(*shares: tuple[int, int, int, int]) -> list[dict[str, Any]]:
     """The choices of shares: above, up to, threads, chunk."""
-    return [
-        choice("threads", above, up_to, {"threads": threads, "chunk": chunk})
-        for above, up_to, threads, chunk in shares
-    ]
+    return [choice("threads", *ends, {"threads": n, "chunk": chunk}) for *ends, n, chunk in shares]
 
 
 class Contents(NamedTuple):
@@ -223,14 +215,8 @@ def profile_json(*parts: Any, **more: Any) -> str:
             choices.append(of_memset("small", 0, small.bound, asdict(small)))
     for name, of_intent in (its.intents or {}).items():
         choices += _pipelines(of_intent, intent=name)
-    profile = {
-        "format": "asterope-profile",
-        "version": 2,
-        "architecture": type(its.intervals[0][1]).__module__.split(".")[-2],
-        "complete": True,
-        "choices": [*choices, *shares_json(*its.shares)],
-    }
-    return json.dumps(profile)
+    architecture = type(its.intervals[0][1]).__module__.split(".")[-2]
+    return json.dumps(profile_of(architecture, *choices, *shares_json(*its.shares)))
 
 
 def render(
@@ -261,14 +247,9 @@ def change(path: Path, changes: Mapping[str, str]) -> None:
     path.write_text(text, encoding="ascii")
 
 
-# A function with its prefix, how far the destination is ahead, sizes, and where the source begins.
-Question = tuple[Any, ...]
-
-
-def copies_taken(
-    program: Path, questions: Sequence[Question], *emulator: object
-) -> list[list[str]]:
-    """What dispatch_check says of each size of each question: one process answers all."""
+def copies_taken(program: Path, questions: Sequence[tuple], *emulator: object) -> list[list[str]]:
+    """What dispatch_check says of each size of each question: a function with its prefix, how far
+    the destination is ahead, sizes, and where the source begins. One process answers all."""
     words: list[object] = []
     for function, distance, sizes, *source_at in questions:
         words += ["--source-at", *(source_at or [0]), function, distance, *sizes]
