@@ -36,9 +36,7 @@ TEST_F(AtomicFile, has_the_mode_that_umask_grants) {
         const mode_t before = umask(mask);
         write_atomically(folder / "profile.json", "x");
         EXPECT_EQ(umask(before), mask) << "the mask itself was changed";
-        struct stat status {};
-        ASSERT_EQ(stat((folder / "profile.json").c_str(), &status), 0);
-        EXPECT_EQ(status.st_mode & 0777, 0666 & ~mask);
+        EXPECT_EQ(fs::status(folder / "profile.json").permissions(), fs::perms{0666 & ~mask});
     }
 }
 

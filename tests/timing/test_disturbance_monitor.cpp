@@ -87,11 +87,7 @@ TEST(DisturbanceMonitor, sees_what_hits_a_round_and_no_more) {
     };
     constexpr std::int64_t kLong = 10'000 * kMillisecond;
     const Hits none, clock = {Disturbance::clock}, stalled = {Disturbance::stalled};
-    const struct {
-        const char* what;
-        Happening happen;
-        Hits hits;
-    } rows[] = {
+    const std::tuple<const char*, Happening, Hits> rows[] = {
         {"stolen time", [](ToldMachine& m) { ++*m.now.steal; }, {Disturbance::steal}},
         {"counters that were reset: moved", [](ToldMachine& m) { m.now.steal = 0; }, none},
         {"a switch", [](ToldMachine& m) { ++*m.now.switches; }, {Disturbance::preempted}},
