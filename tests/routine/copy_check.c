@@ -19,9 +19,11 @@ struct call {
     uint64_t* stack_pointer; /* 56: before and after */
     uint64_t kept[20];       /* 64: registers, before and after */
     uint64_t control;        /* 224: how numbers are rounded, before and after */
-    uint64_t more[7];        /* 232 */
+    /* of x86-64: the flags, whether to look at upper vector halves, which parts of the state are in
+     * use, and the x87's control, status, tag word, ... */
+    uint64_t flags, look_at_halves, in_use, x87[4]; /* 232 240 248 256 */
 };
-typedef char call_is_laid_out_so[offsetof(struct call, more) == 232 ? 1 : -1];
+typedef char call_is_laid_out_so[offsetof(struct call, x87) == 256 ? 1 : -1];
 
 __attribute__((visibility("hidden"))) void copy_check_call(struct call* call);
 
@@ -44,14 +46,6 @@ static unsigned char canary[CANARY_BYTES]; /* what stands around a destination *
 
 static struct area map_area(size_t bytes) {
     return (struct area){guarded(bytes), (bytes + PAGE - 1) / PAGE * PAGE};
-}
-
-/* Bytes that depend on the position and that no shift of themselves equals. */
-static void fill(struct area area, uint64_t mask) {
-    for (uint64_t i = 0; i < area.bytes / 8; ++i) {
-        const uint64_t word = mixed(i + 1) ^ mask;
-        memcpy(area.start + 8 * i, &word, 8);
-    }
 }
 
 /* --- What is being copied, for messages and signal handlers --- */
@@ -93,12 +87,6 @@ static bool fail(const char* what) {
     return false;
 }
 
-static bool fail_at(const char* what, ptrdiff_t where, unsigned char is, unsigned char must_be) {
-    char text[128];
-    snprintf(text, sizeof text, "%s %td is 0x%02x, must be 0x%02x", what, where, is, must_be);
-    return fail(text);
-}
-
 void copy_check_abort(const char* reason) {
     copying = 0;
     fail(reason);
@@ -132,15 +120,16 @@ void copy_check_start(size_t largest) {
     const size_t room = largest + 2 * (CANARY_BYTES + OFFSETS) + PAGE;
     for (int i = 0; i < 2; ++i) {
         sources[i] = map_area(room);
-        fill(sources[i], i ? ~(uint64_t)0 : 0);
-        mprotect(sources[i].start, room, PROT_READ);
+        fill_randomly(sources[i].start, sources[i].bytes, 0);
+        for (size_t at = 0; i == 1 && at < sources[1].bytes; ++at) sources[1].start[at] ^= 0xFF;
+        mprotect(sources[i].start, sources[i].bytes, PROT_READ);
     }
     destination = map_area(room);
     const size_t twice = (largest < (1 << 20) ? largest : (1 << 20)) * 2 + 8 * PAGE;
     overlap = map_area(twice);
     image = map_area(twice);
-    fill(image, 0);
-    fill(overlap, 0);
+    fill_randomly(image.start, image.bytes, 0);
+    memcpy(overlap.start, image.start, image.bytes);
     memset(canary, CANARY, CANARY_BYTES);
 
     static char stack[65536];
@@ -175,7 +164,10 @@ static bool same(const char* what, const unsigned char* is, const unsigned char*
     if (memcmp(is, must_be, bytes) == 0) return true;
     size_t i = 0;
     while (is[i] == must_be[i]) ++i;
-    return fail_at(what, where + (ptrdiff_t)i, is[i], must_be[i]);
+    char text[128];
+    snprintf(text, sizeof text, "%s %td is 0x%02x, must be 0x%02x", what, where + (ptrdiff_t)i,
+             is[i], must_be[i]);
+    return fail(text);
 }
 
 static const char stray[] = "stray write: byte";
@@ -264,7 +256,6 @@ static bool state_after(struct call* call) {
     enum { WORDS = 17 }; /* looked at above and below the stack pointer */
     static uint64_t stack[1024] __attribute__((aligned(64)));
     uint64_t* const top = stack + COUNT_OF(stack) / 2;
-    prepare_call(call);
     call->control = rounding_up;
     call->stack_pointer = top;
     for (size_t i = 0; i < COUNT_OF(kept_names); ++i) call->kept[i] = REGISTER(i);
@@ -292,6 +283,7 @@ static bool state(void (*function)(void)) {
     enum { EVERY_SIZE_TO = 700 }; /* all branches of the small copies */
     static const size_t sizes[] = {900, 1024, 2000, 4096, 9001, 20000};
     static const unsigned char places[][2] = {{0, 0}, {0, 1}, {1, 0}, {17, 49}, {48, 16}, {63, 63}};
+    const bool look_at_halves = copy_check_sees_dirty_halves();
     for (size_t i = 0; i <= EVERY_SIZE_TO + COUNT_OF(sizes); ++i) {
         const size_t bytes = i <= EVERY_SIZE_TO ? i : sizes[i - EVERY_SIZE_TO - 1];
         if (bytes < now.subject->minimum) continue;
@@ -306,7 +298,8 @@ static bool state(void (*function)(void)) {
                                 .source = argument(),
                                 .bytes = now.bytes,
                                 .distance = now.distance,
-                                .fifth = now.subject->fifth};
+                                .fifth = now.subject->fifth,
+                                .look_at_halves = look_at_halves};
             if (!state_after(&call)) return false;
         }
     }
@@ -333,7 +326,8 @@ static bool goes_by(const struct copy_plan* plan) {
 
 bool copy_check(const struct copy_subject* subject, const struct copy_plan* plan) {
     now.subject = subject;
-    if (plan->overlaps) fill(overlap, 0); /* a failed check leaves it as it was */
+    /* a failed check leaves it as it was */
+    if (plan->overlaps) memcpy(overlap.start, image.start, image.bytes);
     SURVIVING(goes_by(plan));
 }
 

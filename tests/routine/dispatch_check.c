@@ -50,26 +50,19 @@ static void set_breakpoint(void (*function)(void)) {
     put_breakpoint((uintptr_t)function);
 }
 
-static const char* reached_name(void) {
-    for (int i = 0; i < TARGETS; ++i) {
-        if ((uintptr_t)targets[i].start == reached) return targets[i].name;
-    }
-    return "none";
-}
-
 static void show(plain_function function, void* destination, const void* source, size_t bytes) {
     reached = 0;
     if (sigsetjmp(after_breakpoint, 1) == 0) function(destination, source, bytes);
-    puts(reached_name());
+    int i = 0;
+    while (i < TARGETS && (uintptr_t)targets[i].start != reached) ++i;
+    puts(i < TARGETS ? targets[i].name : "none");
 }
 
 static plain_function function_called(const char* name) {
-    for (int i = 0; i < TARGETS; ++i) {
-        if (targets[i].kind == IS_FUNCTION && strcmp(targets[i].name, name) == 0) {
-            return (plain_function)targets[i].start;
-        }
-    }
-    exit(2);
+    int i = 0;
+    while (i < TARGETS && (targets[i].kind != IS_FUNCTION || strcmp(targets[i].name, name))) ++i;
+    if (i == TARGETS) errx(2, "no function %s", name);
+    return (plain_function)targets[i].start;
 }
 
 int main(int argc, char** argv) {

@@ -124,11 +124,8 @@ static void print_pages(const struct asterope_copy* probe) {
     sigaction(SIGSEGV, NULL, &before);
     handle(SIGSEGV, on_fault);
     static struct time_stamp drawn_stamps[4 * READINGS];
-    unsigned drawn = 2463534242u;
-    for (size_t i = 0; i < COUNT_OF(drawn_stamps); ++i) {
-        drawn = drawn * 1664525 + 1013904223;
-        drawn_stamps[i] = (struct time_stamp){drawn, &drawn_stamps[i + 1]};
-    }
+    for (size_t i = 0; i < COUNT_OF(drawn_stamps); ++i)
+        drawn_stamps[i] = (struct time_stamp){(unsigned)random(), &drawn_stamps[i + 1]};
     sensing_clock = drawn_stamps;
     for (int n = 0; n < READINGS; ++n) {
         memset(touched, 0, sizeof touched);

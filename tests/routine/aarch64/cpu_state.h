@@ -74,8 +74,6 @@ __asm__("    .text\n"
 /* No function may set it back to the default. */
 static const uint64_t rounding_up = 1u << 22;
 
-static void prepare_call(UNUSED struct call* call) {}
-
 /* What the call has changed of the rest of the CPU's state, in words, or NULL. */
 static const char* changed_by(const struct call* call) {
     return call->control == rounding_up ? NULL : "changed FPCR";
