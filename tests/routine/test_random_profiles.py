@@ -203,7 +203,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
         # where nothing is cached, the copy of aliasing buffers is of no use
         functions[f"memcpy_{name}"] = (intervals, small, p.aliased if name == "hot" else None, {})
     if p.memset:
-        functions["memset"] = (p.memset.intervals, p.memset.small_set, None, {})
+        sets, small_set = p.memset
+        functions["memset"] = (sets, small_set or arch.small_sets.PLAIN, None, {})
     sizes = {size + n for size in p.changes - {0} for n in (-1, 0, 1)}
     sizes |= {0, 1, 64, 129, 2 * p.intervals[-1][0], 2**46}
     in_line = {n for n in sizes if n <= max(small_copies.AXES[-1].values)}

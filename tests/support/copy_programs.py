@@ -50,14 +50,6 @@ class Memset(NamedTuple):
     intervals: Sequence[tuple[int, set_pipelines.Tuple]]
     small: small_sets.Tuple | None = None
 
-    @property
-    def small_set(self) -> small_sets.Tuple:
-        return self.small or small_sets.PLAIN
-
-
-# The sensing copies of some of the intervals, by their ends.
-Sensing = Mapping[int, SensingCopy]
-
 
 def need(*tools: str) -> None:
     """Skips the test where one of the tools is missing."""
@@ -168,7 +160,7 @@ def assert_right(
 
 
 def _pipelines(
-    intervals: Sequence[tuple[int, Any]], sensing: Sensing | None = None, **columns: str
+    intervals: Sequence[tuple[int, Any]], sensing: Mapping[int, Any] | None = None, **columns: str
 ) -> list[dict[str, Any]]:
     choices = []
     for above, (up_to, t) in zip((0, *(end for end, _ in intervals)), intervals):
@@ -191,7 +183,7 @@ class Contents(NamedTuple):
     intervals: Intervals
     small: members.Small | None = None
     aliased: Aliased | None = None
-    sensing: Sensing | None = None
+    sensing: Mapping[int, SensingCopy] | None = None
     intents: Mapping[str, Intervals] | None = None
     overlapping: members.Overlapping | None = None
     memset: Memset | None = None

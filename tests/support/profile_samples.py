@@ -85,11 +85,8 @@ _GOOD: dict[str, Any] = json.loads("""{
 
 def choice(kind: str, above: int, up_to: int, taken: Any = None, **more: Any) -> dict[str, Any]:
     """One of memcpy's; `taken`: the copy that it takes; `more`: its other fields."""
-    return {
-        **{"operation": "memcpy", "kind": kind, "above": above, "up_to": up_to},
-        **({"copies": {"taken": taken}} if taken else {}),
-        **more,
-    }
+    columns = {"operation": "memcpy", "kind": kind, "above": above, "up_to": up_to}
+    return {**columns, **({"copies": {"taken": taken}} if taken else {}), **more}
 
 
 of_memset = partial(choice, operation="memset")
@@ -137,6 +134,7 @@ _RICH = choice(
         **_timed(_WORKLOADS, 1310.72, best_ratio=_RATIO, best_reference="newer"),
     },
 )
+_SHARES = ((524287, 1048576, 2, 0), (1048576, 2097151, 1, 0), (2097151, 8388608, 4, 65536))
 _SENSING = {"probe": {"kind": "source", "lines": 4}, "threshold": 300, **_PIPELINES}
 _GOOD["choices"] = [
     *_PLAIN,
@@ -183,11 +181,7 @@ _GOOD["choices"] = [
                 **_timed(_WORKLOADS, 5.1e5, libc_ns=6.7e5),
             },
         )
-        for above, up_to, count, chunk in (
-            (524287, 1048576, 2, 0),
-            (1048576, 2097151, 1, 0),
-            (2097151, 8388608, 4, 65536),
-        )
+        for above, up_to, count, chunk in _SHARES
     ),
     of_memset(
         *("pipelines", 0, 4096, {"rt": "ZMM", "st": "T", "tb": 4, "pw": 8}),

@@ -67,9 +67,7 @@ def bench_results() -> dict[str, Any]:
     ]
     results += [
         _cell("misalignment", "hot", f"{size >> 10} KiB +{source} +{destination}", size)
-        for size in (4096, 65536)
-        for source in (0, 1, 63)
-        for destination in (0, 8, 31, 63)
+        for size, source, destination in product((4096, 65536), (0, 1, 63), (0, 8, 31, 63))
     ]
     results += [_cell("threads", "cold", f"{size} B", size, threads=2) for size in SIZES[8:]]
     copies = [
@@ -88,11 +86,8 @@ def bench_results() -> dict[str, Any]:
 def small_bench() -> dict[str, Any]:
     """Two workloads at three sizes: as much as a whole page needs."""
     results = bench_results()
-    results["results"] = [
-        cell
-        for cell in results["results"]
-        if cell["workload"] in ("hot", "cold") and cell["size"] in (4096, 65536, 1 << 20)
-    ]
+    kept = {*product(("hot", "cold"), (4096, 65536, 1 << 20))}
+    results["results"] = [c for c in results["results"] if (c["workload"], c["size"]) in kept]
     return results
 
 
