@@ -111,8 +111,6 @@ TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
     const Plan without = plan();
     request.recording = (folder / "r.json").string();
     const Plan made = plan();
-    EXPECT_EQ(made.statistics.name, "fetcher");
-    EXPECT_EQ(made.objective.name, "balanced");
     EXPECT_EQ(made.sizes, without.sizes);
     EXPECT_EQ(made.small_weights, without.small_weights);
     // Its file is not needed for a replay.
@@ -122,8 +120,6 @@ TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
 }
 
 TEST_F(PlanOf, operations_are_memcpy_and_whatever_else_is_named) {
-    request.operations = "memcpy,memset";
-    EXPECT_EQ(plan().options.operations, (std::vector{Operation::copy, Operation::set}));
     request.operations = "memcpy";
     EXPECT_EQ(plan().options.operations, std::vector{Operation::copy});
     for (const char* text : {"memset", "memcpy,", "memcpy,,memset"}) {
@@ -144,7 +140,6 @@ TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
     EXPECT_EQ(sets.objective.weights.size(), kSets.size());
     EXPECT_EQ(sets.objectives().size(), 1u);
     EXPECT_NE(sets.statistics.sizes.pairs(), plan().statistics.sizes.pairs());
-    EXPECT_EQ(sets.rigor.name, plan().rigor.name);
     EXPECT_FALSE(sets.extended || sets.source_map);
     EXPECT_TRUE(sets.options.sensing);
     EXPECT_EQ(sets.threads, 1u);

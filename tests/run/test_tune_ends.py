@@ -40,9 +40,6 @@ PROFILE = "asterope-profile.json"  # and its log
 LOG = f"{PROFILE}.trials"
 
 
-# --- Faults while running: the profile that was there before stays --------------------------------
-
-
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
     path = tmp_path / "out" / "profile.json"
@@ -112,9 +109,6 @@ def test_a_signal_ends_cleanly(earlier: Path, name: str, moment: str) -> None:
     assert moment == "at once" or json_lines(log)
 
 
-# --- The generator --------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with asterope-tune alone, and the log of a run of it that was interrupted while its
@@ -169,9 +163,6 @@ def test_a_generator_that_is_missing_or_fails_leaves_the_profile(
     load_profile(alone.with_name(PROFILE))
 
 
-# --- Killed and resumed ---------------------------------------------------------------------------
-
-
 def has(log: Path, count: int) -> Callable[..., bool]:
     """Whether the log has so many bytes."""
     return lambda *_: log.exists() and log.stat().st_size >= count
@@ -209,9 +200,6 @@ def test_to_resume_where_there_is_no_log_is_refused(tune, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-# --- Other ends -----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(tmp_path: Path) -> None:
     process = subprocess.Popen([PROGRAM, *RUN, "--quiet", "--log", "t.jsonl"], cwd=tmp_path)
@@ -247,9 +235,6 @@ def test_a_vanished_folder_and_an_ignored_hang_up_cost_no_trial(tune, tmp_path: 
     assert after.startswith(before)
     assert after[len(before) :].count(b'"ns"') == 0  # nothing had to be timed again
     load_profile(out / "p.json")
-
-
-# --- The time budget ------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -295,9 +280,6 @@ def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, tmp_path: Path) -> N
         refused = last == b'"ns"'
         # a log that nobody asked for goes when the profile is there
         assert (done.returncode, trials.exists()) == ((2, True) if refused else (0, False))
-
-
-# --- No regular files -----------------------------------------------------------------------------
 
 
 def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:

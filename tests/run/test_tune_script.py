@@ -18,8 +18,6 @@ from command_errors import on_terminal, press_ctrl_c, run_command
 from namespaces import run_with
 from tune_checkout import PROVISIONAL, Checkout, only_line
 
-# --- Before anything is installed or built --------------------------------------------------------
-
 MISSPELT = {
     "long option": (["--rigr", "quick"], "there is no option --rigr (did you mean --rigor?)"),
     "option of a command": (["check", "--mesure"], "--mesure (did you mean --measure?)"),
@@ -84,9 +82,6 @@ def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
     assert done.returncode == 0 and f"-o {checkout.profile} --resume" in done.asked
 
 
-# --- The list of options --------------------------------------------------------------------------
-
-
 def test_the_list_is_what_asterope_tune_says_of_itself(repository: Path, build_dir: Path) -> None:
     command = (sys.executable, "scripts/packaging/options_list.py", build_dir)
     done = run_command(*command, cwd=repository)
@@ -102,9 +97,6 @@ def test_its_words_are_all_that_asterope_tune_takes(repository: Path, build_dir:
         done = run_command(build_dir / "asterope-tune", match[1], "x")
         told = set(re.findall(r"\w+", done.stderr.partition("choose ")[2]))
         assert set(match[2].split()) == told - {"or"}, match[1]
-
-
-# --- Which profile --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["check", "diagnose"])
@@ -158,9 +150,6 @@ def test_the_first_line_says_what_will_be_done_and_how_long_that_takes(
     assert again.endswith(f"without the search where {checkout.profile} still fits")
     assert "still fits" not in checkout.run("--retune", *given).stderr.splitlines()[0]
     assert "searches" not in checkout.run("--quiet", *given).stderr
-
-
-# --- When to search again -------------------------------------------------------------------------
 
 
 def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: Checkout) -> None:
@@ -230,9 +219,6 @@ def test_an_older_profile_is_not_taken_for_one_that_was_not_written(
     assert checkout.run().searches == 1  # nothing vouches for what was there
 
 
-# --- The line that moves while it builds ----------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("output", "seconds", "line"),
     [
@@ -273,9 +259,6 @@ def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None
     code, shown = watched(checkout, press_ctrl_c)
     assert code == 130, shown
     assert not checkout.calls.exists()
-
-
-# --- A checkout of somebody else's ----------------------------------------------------------------
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
