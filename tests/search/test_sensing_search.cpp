@@ -8,14 +8,10 @@
 
 namespace {
 
-/// from, from + 1, ... up to `to`, in an order that is not sorted.
-std::vector<double> scattered(int from, int to) {
+/// to, to - 1, ... down to `from`: not sorted as percentiles want it.
+std::vector<double> falling(int from, int to) {
     std::vector<double> values(static_cast<std::size_t>(to - from + 1));
-    const std::size_t count = values.size();
-    for (std::size_t i = 0; i < count; ++i) {
-        // 97 is prime to all counts used here: every value once
-        values[i * 97 % count] = from + static_cast<double>(i);
-    }
+    std::iota(values.rbegin(), values.rend(), from);
     return values;
 }
 
@@ -32,8 +28,8 @@ TEST(FindThreshold, is_midway_by_ratio_between_the_90th_percentile_and_the_10th)
         Readings cached, uncached;
         Figures found;
     } cases[] = {
-        {"sqrt(91 * 311)", scattered(1, 101), scattered(301, 401), {{168, 91, 311}}},
-        {"by nearest rank", scattered(1, 30), scattered(301, 330), {{90, 27, 303}}},
+        {"sqrt(91 * 311)", falling(1, 101), falling(301, 401), {{168, 91, 311}}},
+        {"by nearest rank", falling(1, 30), falling(301, 330), {{90, 27, 303}}},
         {"a tenth is wild on either side", wild_cached, wild_uncached, {{154, 60, 400}}},
         {"many overlap", wilder, Readings(80, 400), {}},
         {"a quarter apart", many(100), many(125), {{111, 100, 125}}},

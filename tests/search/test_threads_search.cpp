@@ -69,8 +69,7 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
 }
 
 TEST(SearchShares, times_one_thread_in_the_place_of_libc) {
-    class Names : public Timings {
-      public:
+    struct Names : Timings {
         Trial trial(const TrialRequest& asked) override {
             EXPECT_EQ(asked.size, 8 * kMiB);
             ++seen[asked.copy.name];

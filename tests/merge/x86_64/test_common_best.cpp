@@ -33,8 +33,7 @@ MadeUpFactor machine(const std::string& best) {
     };
 }
 
-class CommonBestOf : public TemporaryFolder {
-  protected:
+struct CommonBestOf : TemporaryFolder {
     std::string search(const MadeUpFactor& factor, std::uint64_t noise = 1,
                        const TuningRequest& request = made_up_request()) {
         const auto path = folder / ("log " + std::to_string(files()));

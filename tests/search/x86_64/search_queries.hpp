@@ -167,8 +167,7 @@ shares_of(const std::string& rigor, bool noisy, std::uint64_t seeds,
 }
 
 /// What each rigor promises; on a noisy machine quick, which looks at little, promises less.
-class Rigors : public ::testing::TestWithParam<const char*> {
-  protected:
+struct Rigors : ::testing::TestWithParam<const char*> {
     static double least(double quick, double others) {
         return std::string_view(GetParam()) == "quick" ? quick : others;
     }
