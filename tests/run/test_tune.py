@@ -163,6 +163,7 @@ def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> Non
     assert search["candidates"]["memset"] > 10 and tuned.profile["exam"]["memset"]["cells"] > 10
     steps = {figure["step"] for figure in tuned.log() if "step" in figure}
     assert {"memset calibration", "memset pipelines 1024", "memset small copies"} <= steps
+    assert tuned.log()[0]["options"]["set_sizes"] == [128, 1024]
     assert "\nmemset\n" in tuned.stdout and "\nSmall sets\n" in tuned.stdout
     source = (tuned.folder / "asterope_memcpy.c").read_text(encoding="ascii")
     assert "void *asterope_memset(" in source

@@ -54,6 +54,7 @@ TEST(TunablesReport, keeps_the_default_where_timed_anew_it_is_as_good) {
         report_of({kSame, gain(32 * kMiB, Way::vector, Way::non_temporal_2, 0.9, -0.1)});
     EXPECT_EQ(line_of(report), "");
     EXPECT_TRUE(mentions(verdict_text(report), "\nKeep the default: timed anew"));
+    EXPECT_EQ(to_json(report)["line"], "");
     EXPECT_EQ(to_json(report)["change"], false);
     TunablesReport nothing = report_of({}); // was better
     nothing.choice.thresholds = nothing.choice.knobs.now;
