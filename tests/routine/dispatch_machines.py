@@ -59,6 +59,7 @@ FLAVOURS = {
         *(AARCH64.small["stepped X up 128"], SA("ZVA", "T")),
     ),
     "plain": Flavour([*ARMV8, "atomics"], AARCH64.plain),
+    "mops": Flavour([], A("MOPS", "T", "T", "none", 0, 0), None, SA("MOPS", "T")),  # of no machine
 }
 # Machines as profiles name them: vendor, family, model, stepping, flavour. Of AArch64: implementer,
 # family, part, variant << 4 | revision.
@@ -136,7 +137,6 @@ def build_which(
     routine: Path,
     *flags: str,
     arch: Architecture = X86_64,
-    compiler: Sequence[str] = (),
     intents: Sequence[str] = (),
     folder: Path | None = None,
 ) -> Path:
@@ -148,8 +148,8 @@ def build_which(
     copies = [name for name in inner if not re.match(r"asterope_memcpy_(hot|cold|consume)$", name)]
     names = {"COPY": copies, "FUNCTION": [f"asterope_{name}" for name in (*ALL, *intents)]}
     # link-time optimization sees that they are not of the type that dispatch_check has for copies
-    how = {"flags": ("-Wno-error", *flags), "compiler": compiler, "folder": folder}
-    return build_dispatch_check(arch, routine, names=names, **how)
+    flags = ("-Wno-error", *flags)
+    return build_dispatch_check(arch, routine, names=names, flags=flags, folder=folder)
 
 
 def which(

@@ -21,16 +21,7 @@ from architectures import (
     once,
 )
 from asterope.spaces.probes import PROBES, SensingCopy
-from copy_programs import (
-    SHORT,
-    assert_right,
-    copies_taken,
-    need,
-    output_of,
-    profile_json,
-    render,
-    run,
-)
+from copy_programs import SHORT, assert_right, copies_taken, output_of, profile_json, render, run
 from dispatch_machines import (
     ALL,
     ASKED,
@@ -106,7 +97,7 @@ with_ifunc_or_without = pytest.mark.parametrize(
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 def test_what_decides_needs_no_relocation(tmp_path, avx2, routine, compiler, level):
     """All but tables that are used later: the loader may ask before it has relocated this file."""
-    need("objdump", compiler)
+    X86_64.need_way(tmp_path, compiler)
     library = tmp_path / "library.so"
     output_of(compiler, level, "-fPIC", "-shared", "-nostdlib", routine, "-o", library)
     kinds = set(re.findall(r"R_X86_64_\w+", output_of("objdump", "-R", library)))

@@ -10,6 +10,7 @@ import re
 import stat
 import subprocess
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 from asterope import atomic_file
@@ -230,13 +231,7 @@ FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 def test_a_fault_while_a_file_is_written_leaves_both(
     profile, refused, monkeypatch, fault, code, said
 ):
-    calls = iter(range(1, 9))
-
-    def fsync(_descriptor: int) -> None:
-        if next(calls) == 2:
-            raise fault
-
-    monkeypatch.setattr(atomic_file.os, "fsync", fsync)
+    monkeypatch.setattr(atomic_file.os, "fsync", Mock(side_effect=[None, fault]))
     assert said in refused(profile, code=code)
 
 

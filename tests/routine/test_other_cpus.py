@@ -7,24 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import (
-    AARCH64,
-    WITH_SVE,
-    WITHOUT_SVE,
-    X86_64,
-    Architecture,
-    build_dispatch_check,
-    each,
-    needs_of,
-)
+from architectures import WITH_SVE, WITHOUT_SVE, X86_64, Architecture, build_dispatch_check, each
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import FUNCTIONS, Memset, assert_right, change, copies_taken, need, render
-from dispatch_machines import CPUID_BITS, FLAVOURS, Flavour, build_on_told_cpu, cpu_line
+from dispatch_machines import CPUID_BITS, FLAVOURS, SX, Flavour, X, build_on_told_cpu, cpu_line
 from sampling import sampled
 from test_sensing import BY_NAME, INTERVALS, sensing_with
 
-X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
-SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
 SMALL, SMALL_SET = X86_64.small_copies.Tuple, X86_64.small_sets.Tuple
 MOVE = X86_64.overlapping_copies.Tuple
 GATED, GATED_SET = SMALL("masked", "ZMM", "up", 256), SMALL_SET("masked", "ZMM", "up", 256)
@@ -34,7 +23,6 @@ R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YM
 
 # Of each, what a CPU must have.
 NEED = {"x86_64": ["avx512", "avx2", "sse4", "sse2"], "aarch64": ["sve", "zva", "mops", "plain"]}
-MOPS = Flavour((), A("MOPS", "T", "T", "none", 0, 0), None, SA("MOPS", "T"))
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
     "x86_64": {
@@ -56,8 +44,8 @@ CPUS = {
 
 def needed(arch: Architecture, name: str, folder: Path) -> tuple[Path, Flavour, Any]:
     """A routine of what needs that, what it has, and its copy for overlapping buffers."""
-    flavour = {**FLAVOURS, "mops": MOPS}[name]
-    move = [move for move in arch.moves if needs_of(move) <= flavour.needs][-1]
+    flavour = FLAVOURS[name]
+    move = [move for move in arch.moves if {*move.needs} <= flavour.needs][-1]
     winners = [(1024, arch.plain), (4096, flavour.winner)]  # what only some need counts, too
     more = {"overlapping": move, "memset": flavour.memset}
     return render(winners, folder, flavour.small, **more), flavour, move

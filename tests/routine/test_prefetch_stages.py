@@ -170,10 +170,6 @@ def distances_of(arch: Architecture, t: object) -> list[tuple[str, int, int]]:
     return [(prefetch, start, lines) for prefetch, start, lines, is_there in both if is_there]
 
 
-def asked_by(accesses: Accesses, prefetch: str) -> list[int]:
-    return [where for operation, where in accesses if operation == prefetch]
-
-
 def is_prefetch(operation: str) -> bool:
     return operation.startswith(("prefetch", "prfm"))
 
@@ -193,7 +189,7 @@ def test_each_line_is_asked_for_once_and_ahead_of_its_copy(arch, case):
         wanted = distances_of(arch, t)
         assert {o for o, _ in accesses if is_prefetch(o)} <= {p for p, _, _ in wanted}, t.name
         for prefetch, start, lines in wanted:
-            asked = asked_by(accesses, prefetch)
+            asked = [where for operation, where in accesses if operation == prefetch]
             # The head is the line at either end; from there on, line by line, without a gap.
             first = start + 64 + 64 * lines if not down else start + size - size % 64
             if down:
@@ -231,7 +227,7 @@ def test_vectors_ask_for_no_line_twice_where_their_blocks_are_whole_lines():
     for t in chosen:
         accesses = trace(AARCH64, t, 20_000)
         for prefetch, start, lines in distances_of(AARCH64, t):
-            asked = asked_by(accesses, prefetch)
+            asked = [where for operation, where in accesses if operation == prefetch]
             first = start + 64 + 64 * lines
             assert asked == [first + 64 * i for i in range(len(asked))], t.name
             assert 64 * len(asked) >= 20_000 - 64 * t.ps - VECTOR * t.tb - 128, t.name
