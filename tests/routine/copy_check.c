@@ -186,19 +186,18 @@ static bool returned_right(const void* returned) {
 
 /* Copies `bytes` from the next source's `source_at` to the destination's `destination_at`. */
 static bool copy_once(size_t destination_at, size_t source_at, size_t bytes) {
-    const struct copy_subject* subject = now.subject;
     now.flip = !now.flip;
     now.destination = destination.start + destination_at;
     now.source = sources[now.flip].start + source_at;
     now.bytes = bytes;
     /* not in step with the sources: each distance is to meet both */
-    now.distance = subject->distances[(bytes >> 1 ^ source_at) & 1];
+    now.distance = now.subject->distances[(bytes >> 1 ^ source_at) & 1];
 
     const size_t front = smaller(CANARY_BYTES, destination_at);
     const size_t back = smaller(CANARY_BYTES, destination.bytes - destination_at - bytes);
     memset(now.destination - front, CANARY, front);
     memset(now.destination + bytes, CANARY, back);
-    const void* returned = subject->copy(now.destination, argument(), bytes, now.distance);
+    const void* returned = now.subject->copy(now.destination, argument(), bytes, now.distance);
     return same("byte", now.destination, now.source, bytes, 0) &&
            same(stray, now.destination - front, canary, front, -(ptrdiff_t)front) &&
            same(stray, now.destination + bytes, canary, back, (ptrdiff_t)bytes) &&
@@ -217,18 +216,17 @@ static bool move_once(size_t destination_at, size_t source_at, size_t bytes) {
 
     const size_t low = smaller(destination_at, source_at);
     const size_t high = (destination_at < source_at ? source_at : destination_at) + bytes;
-    const size_t from = low < CANARY_BYTES ? 0 : low - CANARY_BYTES;
+    const size_t from = low - smaller(low, CANARY_BYTES);
     const size_t to = smaller(high + CANARY_BYTES, overlap.bytes);
     const size_t behind = destination_at + bytes;
     const unsigned char *is = overlap.start, *was = image.start;
-    if (!same("byte", is + destination_at, was + source_at, bytes, 0) ||
-        !same(stray, is + from, was + from, destination_at - from,
-              (ptrdiff_t)from - (ptrdiff_t)destination_at) ||
-        !same(stray, is + behind, was + behind, to - behind, (ptrdiff_t)bytes)) {
-        return false;
-    }
-    memcpy(overlap.start + destination_at, image.start + destination_at, bytes);
-    return returned_right(returned);
+    const bool right = same("byte", is + destination_at, was + source_at, bytes, 0) &&
+                       same(stray, is + from, was + from, destination_at - from,
+                            (ptrdiff_t)from - (ptrdiff_t)destination_at) &&
+                       same(stray, is + behind, was + behind, to - behind, (ptrdiff_t)bytes) &&
+                       returned_right(returned);
+    if (right) memcpy(now.destination, image.start + destination_at, bytes);
+    return right;
 }
 
 #include "copy_grids.h"
@@ -311,9 +309,7 @@ static bool goes_by(const struct copy_plan* plan) {
     if (plan->function && !state(plan->function)) return false;
     if (!guards(first, plan->last)) return false;
     if (plan->page_ends && !page_ends(plan->page_ends)) return false;
-    if (plan->offsets && !offsets(first, plan->last, plan->offsets, plan->shifted)) {
-        return false;
-    }
+    if (plan->offsets && !offsets(first, plan->last, plan->offsets, plan->shifted)) return false;
     if (plan->overlaps && !overlaps(plan->overlaps, plan->largest)) return false;
     for (size_t size = plan->doubling; size && size <= plan->largest; size *= 2) {
         if (!around(size)) return false;

@@ -47,11 +47,9 @@ static bool guards(size_t first, size_t last) {
         const int s = 2 + (int)(bytes * 5 % OFFSETS);
         const int d = 2 + (int)(bytes * 27 % OFFSETS);
         const int places[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, s}, {1, s}, {d, 0}, {d, 1}};
-        for (size_t i = 0; i < COUNT_OF(places); ++i) {
-            /* twice: from either source, so that no byte can be right by chance */
-            for (int twice = 0; twice < 2; ++twice) {
-                if (!copy_placed(places[i], bytes)) return false;
-            }
+        /* twice: from either source, so that no byte can be right by chance */
+        for (size_t i = 0; i < 2 * COUNT_OF(places); ++i) {
+            if (!copy_placed(places[i / 2], bytes)) return false;
         }
     }
     return first > 0 || copies_nothing();
@@ -82,11 +80,10 @@ static bool around(size_t size) {
     const size_t minimum = now.subject->minimum;
     /* large copies are checked at fewer places: their time is the memory's */
     const size_t stride = size > (1 << 20) ? 3 : 1;
-    size_t place = 0;
     for (size_t n = 0; n < COUNT_OF(neighbours); ++n) {
         if (neighbours[n] < 0 && size < minimum + (size_t)-neighbours[n]) continue;
         const size_t bytes = size + (size_t)neighbours[n];
-        for (size_t i = n % stride; i < COUNT_OF(places); i += stride, ++place) {
+        for (size_t i = n % stride; i < COUNT_OF(places); i += stride) {
             if (!copy_placed(places[i], bytes)) return false;
         }
     }

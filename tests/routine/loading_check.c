@@ -160,7 +160,7 @@ static void check(const struct function* function, size_t bytes, size_t salt) {
     if (function->forgives) check_at(function, bytes, middle, middle - shift);
 }
 
-/* Those of copies that are interrupted; beyond the LARGEST some are sensed. */
+/* Of copies that are interrupted; of those beyond LARGEST some are sensed. */
 static const size_t sizes[] = {0,    1,    3,    4,    8,    10,    15,   16,  17,
                                24,   32,   33,   40,   63,   64,    65,   100, 127,
                                128,  129,  200,  256,  257,  300,   512,  513, LARGEST,
@@ -172,7 +172,9 @@ static void check_all(size_t bytes, size_t salt) {
 
 static void check_sizes(size_t salt) {
     for (size_t bytes = 0; bytes <= LARGEST; ++bytes) check_all(bytes, salt);
-    for (size_t i = COUNT_OF(sizes); sizes[--i] > LARGEST;) check_all(sizes[i], salt);
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        if (sizes[i] > LARGEST) check_all(sizes[i], salt);
+    }
     for (size_t i = 0; i < FUNCTIONS; ++i) {
         if (functions[i].threaded) check(&functions[i], OVER_THREADS, salt);
     }

@@ -222,22 +222,18 @@ static void cancel_itself(void) {
     pthread_cancel(caller);
 }
 
-static struct pair cancelled;
-
-static void* copy_cancelled(void* unused) {
+static void* copy_cancelled(void* pair) {
     caller = pthread_self();
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
-    run_job(cancelled, 1000000, 65536, copy_and_hit);
+    run_job(*(const struct pair*)pair, 1000000, 65536, copy_and_hit);
     die("a thread was not cancelled behind its copy", 0);
-    return unused;
 }
 
 /* Signals and cancellation come behind a copy and not in the midst of it: a handler could leave by
  * siglongjmp, while workers still copy. */
 static void held(void) {
-    const struct pair pair = new_pair(3);
+    struct pair pair = new_pair(3);
     pthread_t thread;
-    cancelled = pair;
     signal(SIGALRM, note_signal);
     for (int i = 1; i <= 20; ++i) {
         caller = pthread_self();
@@ -250,19 +246,19 @@ static void held(void) {
         memset(pair.to, 0, ROOM);
         hit = 0;
         hit_by = cancel_itself;
-        if (pthread_create(&thread, 0, copy_cancelled, 0)) die("no thread", 0);
+        if (pthread_create(&thread, 0, copy_cancelled, &pair)) die("no thread", 0);
         pthread_join(thread, 0);
         if (memcmp(pair.to, pair.from, 1000000)) die("copies wrongly", 1000000);
         check_help(pair, 0);
     }
 }
 
-static unsigned char *missing, *missing_end;
+static unsigned char* missing; /* ROOM bytes */
 static unsigned mended_by_others;
 
 static void mend_page(UNUSED int signal, siginfo_t* info, UNUSED void* context) {
     unsigned char* page = (unsigned char*)((uintptr_t)info->si_addr / PAGE * PAGE);
-    if (page < missing || page >= missing_end) _exit(3);
+    if (page < missing || page >= missing + ROOM) _exit(3);
     if (!pthread_equal(pthread_self(), caller)) {
         __atomic_store_n(&mended_by_others, 1, __ATOMIC_RELAXED);
     }
@@ -274,7 +270,6 @@ static void faults(void) {
     const struct pair pair = new_pair(3);
     check_help(pair, 0);
     missing = pair.to;
-    missing_end = pair.to + ROOM;
     handle(SIGSEGV, mend_page);
     while (!mended_by_others) {
         helped = 0;
@@ -284,22 +279,21 @@ static void faults(void) {
     }
 }
 
-static unsigned stopped;
-
-static void* stop_cancelled(void* unused) {
+static void* stop_cancelled(void* stopped) {
     pthread_cancel(pthread_self());
     asterope_threads_stop();
-    stopped = 1;
+    *(bool*)stopped = true;
     pthread_testcancel();
-    return unused;
+    return stopped;
 }
 
 /* A thread that is to be cancelled closes the library: the workers end, and then it does. */
 static void stop(void) {
     const struct pair pair = new_pair(3);
     pthread_t thread;
+    bool stopped = false;
     check_help(pair, 0);
-    pthread_create(&thread, 0, stop_cancelled, 0);
+    pthread_create(&thread, 0, stop_cancelled, &stopped);
     pthread_join(thread, 0);
     if (!stopped) die("cancelled before all workers had ended", 0);
     /* one that was joined may stand in /proc for a moment more */
