@@ -7,7 +7,7 @@
 #include "run/trial_log.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
-#include "support/made_up_recording.hpp"
+#include "support/made_up_files.hpp"
 #include "support/unit_test.hpp"
 
 namespace {

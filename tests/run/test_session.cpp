@@ -1,7 +1,7 @@
 // The figures of a run: a search that is asked again gets what it got before, and then goes on.
 #include "run/session.hpp"
 
-#include "support/made_up_log.hpp"
+#include "support/made_up_files.hpp"
 #include "support/made_up_variants.hpp"
 #include "support/unit_test.hpp"
 #include "timing/watched_timings.hpp"

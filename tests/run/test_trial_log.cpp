@@ -2,7 +2,7 @@
 #include "run/trial_log.hpp"
 
 #include "base/contains.hpp"
-#include "support/made_up_log.hpp"
+#include "support/made_up_files.hpp"
 #include "support/unit_test.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // Call statistics: drawn as the fleet's files say, read from a program's recording, or refused.
 #include "timing/distribution.hpp"
 
-#include "support/made_up_recording.hpp"
+#include "support/made_up_files.hpp"
 #include "support/unit_test.hpp"
 
 namespace {
