@@ -176,7 +176,7 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize(("how", "said"), LATE.items())
+@pytest.mark.parametrize(("how", "said"), LATE.items(), ids=LATE)
 def test_a_copy_that_goes_wrong_while_it_is_timed_is_named(bench, shipped, peers, how, said):
     option, symbol = how.split()
     done = bench("--routine", shipped, *HOT, option, f"new={peers}:{symbol}")

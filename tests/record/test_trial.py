@@ -157,10 +157,7 @@ SITUATIONS = {
     "_exit": ("end", "exit", 20_000),
     "places": ("places",),
     "exec": ("exec", 5000),
-    "calls": ("restricted", "calls", 5000),
-    "rights": ("restricted", "rights", 5000),
-    "stamp": ("restricted", "stamp", 5000),
-    "strict": ("restricted", "strict", 5000),
+    **{how: ("restricted", how, 5000) for how in ("calls", "rights", "stamp", "strict")},
     "guest": ("guest", "root", 5000),
     "threads": ("threads", 16, 4000),
 }
