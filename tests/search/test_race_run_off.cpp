@@ -84,8 +84,7 @@ TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
 }
 
 TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {
-    for (const Weights& each : {kBoth, weights(1, 0)}) {
-        const std::size_t workloads = each == kBoth ? 2 : 1;
+    for (const auto& [each, workloads] : {std::pair(kBoth, 2u), {weights(1, 0), 1u}}) {
         Track track({{1, 1}, {1.5, 1.5}, {1.2, 1}}, {each});
         track.race.sample(track.all, 4);
         track.race.sample({0, 1}, 3); // 2 was dropped
@@ -156,9 +155,8 @@ TEST(Objectives, sample_once_what_counts_for_any_and_measure_the_rest_in_the_run
 
 // Alone, the first would keep the same: its places are not for the others.
 TEST(Objectives, leave_all_places_to_the_first_and_share_half_as_many_more) {
-    Track track(kSpecialists, {kHotAlone, kColdAlone, kConsume}),
-        other(kSpecialists, {kConsume, kColdAlone});
-    Track alone(kSpecialists, {kMean}),
+    Track track(kSpecialists, {kHotAlone, kColdAlone, kConsume}), alone(kSpecialists, {kMean}),
+        other(kSpecialists, {kConsume, kColdAlone}),
         together(kSpecialists, {kMean, kHotAlone, kColdAlone, kConsume});
     for (Track<>* each : {&track, &other, &alone, &together}) each->race.sample(each->all, 3);
     EXPECT_EQ(track.race.best(track.all, 1), (Entrants{0, 4, 8})) << "a place each";

@@ -46,34 +46,36 @@ inline KnownMachine::Ratios hot_ratios(const Space& space,
     return {{Workload::hot, ratios}};
 }
 
-/// Numbers by name, each drawn when it is first asked for.
+/// Numbers by name, each drawn when it is first asked for, for smooth landscapes.
 struct Drawn {
     double operator()(const std::string& name, double low, double high) {
         const auto [at, fresh] = drawn.emplace(name, 0);
         if (fresh) at->second = low + (high - low) * noise::uniform(random);
         return at->second;
     }
+    /// Each family has a level of its own and one best prefetch size and distance, around which it
+    /// falls off.
+    double height(const Candidate& candidate, double least, double most_ps, double most_pd) {
+        const std::string family = family_of(candidate);
+        const double level = (*this)(family, least, 1.3);
+        if (!candidate.prefetches()) return level;
+        const double ps = (*this)(family + " ps", 2, most_ps),
+                     pd = (*this)(family + " pd", 0, most_pd);
+        return level * (1 - 0.10 * std::pow((candidate.variant->ps - ps) / (most_ps - 2), 2) -
+                        0.20 * std::pow((candidate.pd - pd) / most_pd, 2));
+    }
 
     noise::Random random;
     std::map<std::string, double> drawn = {};
 };
 
-/// A smooth landscape: each family RT LT ST PT has a level of its own and one best prefetch size
-/// and distance, around which it falls off.
 inline KnownMachine::Ratios landscape(std::uint64_t seed,
                                       const std::vector<Workload>& workloads = kHot) {
     KnownMachine::Ratios ratios;
     for (const Workload workload : workloads) {
         Drawn draw{noise::Random(seed * 2 + ratios.size())};
         for (const Candidate& candidate : whole_space()) {
-            const std::string family = family_of(candidate);
-            double ratio = draw(family, 0.8, 1.3);
-            const double ps = draw(family + " ps", 2, 14), pd = draw(family + " pd", 0, 30);
-            if (candidate.prefetches()) {
-                ratio *= 1 - 0.10 * std::pow((candidate.variant->ps - ps) / 12, 2) -
-                         0.20 * std::pow((candidate.pd - pd) / 30, 2);
-            }
-            ratios[workload].push_back(ratio);
+            ratios[workload].push_back(draw.height(candidate, 0.8, 14, 30));
         }
     }
     return ratios;

@@ -82,9 +82,8 @@ struct ExtendedSpace {
     }
 };
 
-/// Each family RT ST PT has a level and a best prefetch size and distance; each value of an
-/// extension axis has a factor of its own up to `most`, alike for all families: so the best lies
-/// around the paper's best. Direct stores bring nothing.
+/// A landscape in which each value of an extension axis has a factor of its own up to `most`, alike
+/// for all families: so the best lies around the paper's best. Direct stores bring nothing.
 KnownMachine::Ratios extended_landscape(const ExtendedSpace& space, std::uint64_t seed, double most,
                                         const std::vector<Workload>& workloads = kHot) {
     KnownMachine::Ratios ratios;
@@ -92,13 +91,7 @@ KnownMachine::Ratios extended_landscape(const ExtendedSpace& space, std::uint64_
         Drawn draw{noise::Random(1000 + seed * 16 + ratios.size())};
         const auto effect = [&](const std::string& name) { return draw(name, 0.9 / most, most); };
         for (const Candidate& candidate : space.candidates) {
-            const asterope_variant& v = *candidate.variant;
-            const std::string family = family_of(candidate);
-            double ratio = draw(family, 0.9, 1.3);
-            if (candidate.prefetches()) {
-                ratio *= 1 - 0.10 * std::pow((v.ps - draw(family + " ps", 2, 12)) / 10, 2) -
-                         0.20 * std::pow((candidate.pd - draw(family + " pd", 0, 24)) / 24, 2);
-            }
+            double ratio = draw.height(candidate, 0.9, 12, 24);
             const std::string tb = value(candidate, "tb"), pw = value(candidate, "pw");
             if (tb != "2") ratio *= effect("tb" + tb);
             if (value(candidate, "pi") != "1") ratio *= effect("pi");
