@@ -225,8 +225,7 @@ def test_quiet_prints_nothing_and_of_memcpy_alone_there_is_no_memset(tune, tmp_p
     lines = json_lines(tmp_path / "p.trials")
     assert not [line for line in lines if line.get("step", "").startswith("memset")]
     assert "asterope_memset" not in (tmp_path / "asterope_memcpy.c").read_text(encoding="ascii")
-    # in order, and each once
-    assert [one.size for one in profile.of("pipelines")] == [200, 1024]
+    assert [one.size for one in profile.of("pipelines")] == [200, 1024]  # in order, and each once
     replayed = tune("replay", "p.trials", "-o", "p.json")
     assert replayed.returncode == 0 and "no memset" in replayed.stdout
 
