@@ -105,42 +105,38 @@ def test_a_bad_map_is_refused_in_one_line_with_its_place(written, text: str, sai
 
 
 def test_generate_refuses_it_and_leaves_what_is_there(written, profile, out, capsys) -> None:
-    library = ("--preload", out / "lib.so")
     for path, said in ((written(changed(way="x")), "places[0].way"), ("none.json", "cannot read")):
-        assert command(profile, "-o", out, *library, "--places", path) == 2
+        assert command(profile, "-o", out, "--preload", out / "lib.so", "--places", path) == 2
         assert said in only_line(capsys)
     assert_old(out)
 
 
-def trial_of(**factors: dict[str, float]) -> SimpleNamespace:
-    """Its places are files of these names, and ways take so much of libc's time there."""
-    dice, observed = random.Random(1), Observed(cpu_seconds=10.0, processes=1, runs=1)
-    others = sorted({way for of in factors.values() for way in of} - {ROUTINE})
-    names = [LIBC, LIBC_AGAIN, ROUTINE, *others]
-
-    def block(way: str, factor: float) -> Block:
-        return Block(way, [factor * dice.gauss(1, 0.02) for _ in range(5)], [1.0] * 5, 5)
-
-    for module, of in factors.items():
-        cycles = [[block(way, of.get(way, 1.0)) for way in names] for _ in range(60)]
-        observed.places[Place(module, 8, "memcpy", 1024)] = Seen(1000, 1000, cycles=cycles)
-    return SimpleNamespace(observed=observed, names=names)
+# By the file that a place is in: of libc's time, what ways take there.
+FACTORS = {
+    "losing": {ROUTINE: 1.2},
+    "gaining": {ROUTINE: 0.9, "cold": 0.6, "hot": 0.7},
+    "fine": {ROUTINE: 0.5, "cold": 0.6},
+    "foreign": {ROUTINE: 0.8, "cold": 0.9, "hot": 0.9, "other": 0.5},
+    "both": {ROUTINE: 0.8, "cold": 0.6, "other": 0.5},
+    "unnamed": {ROUTINE: 1.2},
+    "long": {ROUTINE: 1.2},
+}
 
 
 def test_places_enter_where_another_way_is_surely_better(monkeypatch, written) -> None:
     """With the best of those that a library of the routine has."""
+    dice, observed = random.Random(1), Observed(cpu_seconds=10.0, processes=1, runs=1)
+    names = [LIBC, LIBC_AGAIN, ROUTINE, "cold", "hot", "other"]
+
+    def block(way: str, factor: float) -> Block:
+        return Block(way, [factor * dice.gauss(1, 0.02) for _ in range(5)], [1.0] * 5, 5)
+
+    for module, of in FACTORS.items():
+        cycles = [[block(way, of.get(way, 1.0)) for way in names] for _ in range(60)]
+        observed.places[Place(module, 8, "memcpy", 1024)] = Seen(1000, 1000, cycles=cycles)
     ids = {"losing": "aa", "gaining": "bb", "foreign": "cc", "both": "dd", "long": "ee" * 33}
     monkeypatch.setattr(mapping, "build_id_of", lambda module: ids.get(module, ""))
-    trial = trial_of(
-        losing={ROUTINE: 1.2},
-        gaining={ROUTINE: 0.9, "cold": 0.6, "hot": 0.7},
-        fine={ROUTINE: 0.5, "cold": 0.6},
-        foreign={ROUTINE: 0.8, "cold": 0.9, "hot": 0.9, "other": 0.5},
-        both={ROUTINE: 0.8, "cold": 0.6, "other": 0.5},
-        unnamed={ROUTINE: 1.2},
-        long={ROUTINE: 1.2},
-    )
-    found = findings(trial.observed, trial.names)
+    trial, found = SimpleNamespace(observed=observed, names=names), findings(observed, names)
     text, lines, has_places = mapping.map_of(trial, found, {}, ["x"], Path("p.json"))
     ways = {place.build_id: place.way for place in read_places(written(text), ENTRIES)}
     assert has_places and ways == {"aa": "libc", "bb": "cold", "dd": "cold"}

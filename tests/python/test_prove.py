@@ -1,5 +1,4 @@
-"""asterope-prove of whole runs: its verdicts, its files, what it refuses, how it is ended early,
-what a terminal shows, and servers with clients."""
+"""asterope-prove of whole runs: verdicts, files, refusals, early ends, a terminal, and servers."""
 
 from __future__ import annotations
 
@@ -23,8 +22,6 @@ from asterope.prove.processes import Run
 from asterope.prove.runners import Commands
 from command_errors import alive, assert_gone, on_terminal, read_json, wait_until
 from prove_command import REGEX, SAY, interrupted_output, only_error, rows_of
-
-# --- Commands -------------------------------------------------------------------------------------
 
 
 def test_each_copy_has_its_verdict_and_the_json_every_run(prove, libraries, tmp_path) -> None:
@@ -167,6 +164,7 @@ def test_too_little_time_is_told(prove) -> None:
     assert re.search(r"spent after [0-5] of at least 6 rounds: give more --time-budget", message)
 
 
+FIFTEEN = ",".join(f"a{n}={{}}/fast.so" for n in range(15))
 # Words of the command, {} standing for the folder of libraries; what is said.
 BAD = {
     "no command": ("--rounds 6", "COMMAND"),
@@ -180,10 +178,7 @@ BAD = {
     "library that is none": ("--copies {}/text.so -- true", "cannot be preloa"),
     "only libc": ("--copies libc -- true", "nothing to compare"),
     "one name twice": ("--copies a={}/fast.so,a={}/fast.so -- true", "another copy is called a"),
-    "fifteen copies": (
-        f"--copies {','.join(f'a{n}={{}}/fast.so' for n in range(15))} -- true",
-        "more than 14 copies",
-    ),
+    "fifteen copies": (f"--copies {FIFTEEN} -- true", "more than 14 copies"),
     "a port without a client": ("-- echo {port}", "name its client with --client"),
     "nearly a placeholder": ("-- echo {sock}", "{sock}: did you mean {socket}?"),
     "a client that is missing": ("--client no-such -- true", "no-such: no such command"),

@@ -16,7 +16,7 @@ from asterope.faults import Failure
 from asterope.prove.copies import LIBC, LIBC_AGAIN
 from asterope.prove.metric import PATTERN, Metric
 from asterope.prove.processes import Run
-from asterope.prove.rounds import LEAST_ROUNDS, Goal, Progress, Rounds, measure
+from asterope.prove.rounds import LEAST_ROUNDS, Goal, Rounds, measure
 from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, Findings, judge
 from asterope.prove.words import contradictions
 from made_up_trials import share
@@ -124,7 +124,6 @@ def test_progress_tells_what_is_left() -> None:
         (done, 90 - 10 * done) for done in range(1, 9)
     ]
     assert told[0].reach is None and told[-1].reach > 0
-    assert isinstance(told[0], Progress)
 
 
 def test_each_block_has_every_copy_once_in_an_order_of_its_seed() -> None:

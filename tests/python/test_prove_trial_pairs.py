@@ -8,16 +8,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 import pytest
-from asterope.prove.trial.blocks import (
-    LIBC,
-    LIBC_AGAIN,
-    ROUTINE,
-    Block,
-    Observed,
-    Pair,
-    Place,
-    Seen,
-)
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Block, Observed, Pair, Place, Seen
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.words import table
 from made_up_trials import (
@@ -61,7 +52,7 @@ def alone(program: Callable[[float], Program]) -> Callable[[float], dict[Place, 
     return lambda factor: {PLACE: program(factor)}
 
 
-def beside(more: Callable[[float, random.Random], float]) -> Callable[[float], Program]:
+def adding(more: Callable[[float, random.Random], float]) -> Callable[[float], Program]:
     """A steady program that does so much more between its calls, whichever way they take."""
     return lambda factor: lambda way, when, dice: steady(factor)(way, when, dice) + more(when, dice)
 
@@ -84,9 +75,9 @@ WHOLE: dict[str, Callable[[float], dict[Place, Program]]] = {
         Place("/bin/program", 200, "memcpy", 512): in_phases(1.05),
     },
     # for a tenth of its calls, it does much between them that no copy has to do with
-    "starting": alone(beside(lambda when, dice: (when < 0.1) * dice.uniform(0, 20))),
+    "starting": alone(adding(lambda when, dice: (when < 0.1) * dice.uniform(0, 20))),
     # such as page faults, which are CPU time, and the routine's as well as libc's
-    "few_stalls": alone(beside(lambda _, dice: (dice.random() < 0.02) * dice.expovariate(1 / 5))),
+    "few_stalls": alone(adding(lambda _, dice: (dice.random() < 0.02) * dice.expovariate(1 / 5))),
 }
 
 
@@ -99,7 +90,6 @@ def observed_of(
     times: dict[Place, Program],
     seed: int,
     pairs: int = 60,
-    seconds_beside: float = 0.0,
     process: str = "one",
     alone: dict[Place, Program] | None = None,
 ) -> Observed:
@@ -126,7 +116,6 @@ def observed_of(
             seen.calls += own
             seen.own_calls += own
             observed.cpu_seconds += sum(sum(block.seconds) for block in cycle)
-    observed.cpu_seconds += seconds_beside
     observed.wall_seconds = observed.cpu_seconds
     return observed
 
@@ -147,8 +136,9 @@ def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> No
 @pytest.mark.parametrize("beside", [0.0, 2.0])
 def test_what_a_program_does_beside_its_copies_counts(factor: float, beside: float) -> None:
     """And what a place brings is a part of the time with libc."""
-    calls = observed_of({PLACE: steady(1)}, 1).places[PLACE].calls
-    found = found_of({PLACE: steady(factor)}, 1, seconds_beside=beside * calls)
+    observed = observed_of({PLACE: steady(factor)}, 1)
+    observed.cpu_seconds += beside * observed.places[PLACE].calls
+    found = findings(observed, WAYS)
     gain = (beside + 1) / (beside + factor) - 1
     assert found.gain.value == pytest.approx(gain, rel=0.03, abs=0.004)
     (place,) = found.places
@@ -294,7 +284,7 @@ def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
 
 
 def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
-    found = found_of({PLACE: scaled(steady(1.3), LIBC_AGAIN, 1.2)}, 1)
+    found = found_of({PLACE: scaled(steady(1.3), "libc again", 1.2)}, 1)
     assert (found.places[0].steady, found.places[0].best, found.slower) == (False, None, [])
 
 

@@ -1,5 +1,4 @@
-"""The page of asterope-report and its pictures: what is drawn, as data and as pixels, what is said
-beside it, and what cannot get into a page."""
+"""The page of asterope-report: what is drawn, as data and as pixels, and what is said beside it."""
 
 from __future__ import annotations
 
@@ -44,8 +43,6 @@ from asterope.workloads import names
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
-
-# --- Copies and the search ------------------------------------------------------------------------
 
 
 def test_throughput_has_a_line_for_every_copy_that_looks_different(made: Made) -> None:
@@ -229,9 +226,6 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
     assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 6 + [True] * 2
 
 
-# --- The page -------------------------------------------------------------------------------------
-
-
 class _Page(html.parser.HTMLParser):
     """What a page has, by element."""
 
@@ -351,9 +345,6 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> N
     assert labels == ["libc again", "ours", "theirs"]
     raw["copies"][2]["verdict"] = "the same"
     assert "no copy differs from libc beyond the noise" in findings(read(made.put(raw)))[0]
-
-
-# --- A trial of a program -------------------------------------------------------------------------
 
 
 def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Made) -> None:

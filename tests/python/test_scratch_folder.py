@@ -1,7 +1,5 @@
 """Folders of killed runs go with the next one; those of runs that live, and of others, stay."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 

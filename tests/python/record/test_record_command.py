@@ -1,5 +1,4 @@
-"""The command asterope-record: what it runs, when it writes, which signals go where, its errors;
-and that it does not call little what it could not see."""
+"""The command asterope-record: runs, signals, errors, and what it must not call little."""
 
 from __future__ import annotations
 
