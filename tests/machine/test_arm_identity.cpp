@@ -5,8 +5,6 @@
 #include "machine/machine.hpp"
 #include "support/unit_test.hpp"
 
-namespace {
-
 constexpr std::uint64_t kNeoverseN1 = 0x413fd0c1, kCortexA53 = 0x410fd034, kCortexA72 = 0x410fd083;
 
 /// A made-up root with the identification registers of CPUs.
@@ -17,8 +15,6 @@ class ArmRoot : public TemporaryFolder {
             formatted("0x%016llx\n", midr));
     }
 };
-
-} // namespace
 
 TEST(DecodeMidr, names_the_parts_that_are_known_and_numbers_the_others) {
     const std::tuple<std::uint64_t, const char*, const char*> cases[] = {

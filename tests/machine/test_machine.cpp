@@ -12,10 +12,6 @@
 #include "machine/example_machine.hpp"
 #include "machine/libc.hpp"
 
-namespace fs = std::filesystem;
-
-namespace {
-
 const bool kOnArm = kArchitecture == std::string_view("aarch64");
 
 class FakeRoot : public TemporaryFolder {
@@ -26,8 +22,6 @@ class FakeRoot : public TemporaryFolder {
         for (const auto& [path, text] : files) put(path, text);
     }
 };
-
-} // namespace
 
 TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
     const std::string gib = std::to_string(kGiB), two = std::to_string(2 * kGiB),
@@ -150,7 +144,7 @@ TEST_F(FakeRoot, WhatSaysNothingLeavesValuesEmpty) {
             if (text) put(file, *text);
         }
         const std::string governor = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
-        if (text) fs::create_directories(folder / governor); // a folder in place of the file
+        if (text) put(governor + "/file", ""); // a folder in its place
         const Machine machine = read_machine(folder);
         EXPECT_EQ(machine.memory_bytes, 0u);
         EXPECT_EQ(machine.usable_bytes, 0u);

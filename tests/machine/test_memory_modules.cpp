@@ -5,8 +5,6 @@
 
 #include "support/unit_test.hpp"
 
-namespace fs = std::filesystem;
-
 namespace {
 
 /// A memory device as SMBIOS 3.3 has it, 0x5c bytes long.
@@ -141,8 +139,9 @@ TEST_F(Edac, GarbageIsNotKnown) {
     put_module("mc0/dimm3", "", "8192");
     put_module("mc0/power", "channel 0", "8192");
     put_module("other/dimm0", "channel 0", "8192");
-    fs::create_directories(folder / "sys/devices/system/edac/mc/mc0/dimm4/dimm_location");
-    fs::create_directories(folder / "sys/firmware/dmi/tables/DMI");
+    put("sys/devices/system/edac/mc/mc0/dimm4/size", "8192");
+    put("sys/devices/system/edac/mc/mc0/dimm4/dimm_location/file", ""); // it is a folder
+    put("sys/firmware/dmi/tables/DMI/file", "");
     EXPECT_EQ(read_memory_modules(folder), MemoryModules{});
     EXPECT_EQ(read_memory_modules(folder / "not there"), MemoryModules{});
 }

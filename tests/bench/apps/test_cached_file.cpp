@@ -10,12 +10,8 @@
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 
-namespace {
-
 constexpr std::size_t kFile = 1 << 20;
 constexpr std::size_t kBlock = 4 << 10;
-
-} // namespace
 
 // Against the plainest model there is: a vector in the order of use.
 TEST(BufferCache, agrees_with_a_list_that_is_searched) {
