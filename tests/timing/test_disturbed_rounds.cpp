@@ -85,7 +85,7 @@ TEST(DisturbedRounds, decides_in_a_step_alike_whatever_came_before_it) {
         noise.enter_step();
         std::vector<bool> again;
         for (int i = 0; i < 100; ++i)
-            again.push_back(noise.round_ended(i % 2 ? kQuiet : kPreempted));
+            again.push_back(noise.round_ended(i % 4 == 3 ? kQuiet : kPreempted));
         return again;
     };
     DisturbedRounds spent, in_a_round;
