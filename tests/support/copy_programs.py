@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import shutil
@@ -68,7 +67,6 @@ def need_way(folder: Path, compiler: str, *flags: str, on: Sequence[object] = ()
         pytest.skip(f"{compiler} {' '.join(flags)} makes no program that runs here")
 
 
-@functools.cache
 def cpu_features() -> frozenset[str]:
     """The features that Linux says this CPU has."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
@@ -113,33 +111,6 @@ def compiled(path: Path, text: str, *flags: object) -> Path:
 def shared_library(path: Path, text: str) -> Path:
     """With copies that stay as they are written."""
     return compiled(path, text, "-O1", "-fno-builtin", "-shared", "-fPIC")
-
-
-# Copies of others, for shared_library: a right one, and some that commands must refuse.
-FAULTY_COPIES = """
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#define COPY(name) void *name(void *to, const void *from, size_t size)
-COPY(right) { return memcpy(to, from, size); }
-COPY(slow) {
-    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
-    return to;
-}
-COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
-COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
-COPY(leaves) { exit(0); return memcpy(to, from, size); }
-/* right while they are verified, in 23,000 calls; the file tells that this is over */
-#define LATE(name, fault) COPY(name) { \\
-    static long calls; \\
-    if (++calls == 30000) close(creat("late", 0600)); \\
-    if (calls >= 30000) fault; \\
-    return memcpy(to, from, size); \\
-}
-LATE(crashes_late, abort())
-LATE(idles_late, return to)
-"""
 
 
 def failures(output: str) -> list[str]:
