@@ -46,10 +46,8 @@ static bool can_run(const char* name, const char* needs) {
     return true;
 }
 
-static bool first_of_a_kind(size_t index) {
-    const struct asterope_variant* v = &asterope_copies.variants[index];
-    for (size_t i = 0; i < index; ++i) {
-        const struct asterope_variant* other = &asterope_copies.variants[i];
+static bool first_of_a_kind(const struct asterope_variant* v) {
+    for (const struct asterope_variant* other = asterope_copies.variants; other < v; ++other) {
         if (strcmp(v->rt, other->rt) == 0 && strcmp(v->lt, other->lt) == 0 &&
             strcmp(v->st, other->st) == 0) {
             return false;
@@ -74,7 +72,6 @@ static int value_of(const struct asterope_variant* v, const char* field) {
         if (axis->mark && strcmp(axis->field, field) == 0) return v->marked[axis->place];
     }
     copy_check_abort("no such axis");
-    return 0;
 }
 
 /* Those beyond the paper have a mark in their names, behind the five words of all. */
@@ -95,8 +92,8 @@ enum { SHARING = 3 };
  * groups of pages at any offset, with their neighbours. Four variants differ in the type of their
  * prefetches alone (test_candidates.py), which moves nothing: they share the sizes that a pair of
  * offsets meets. */
-static bool check_fully(const struct copy_subject* subject, size_t index, size_t step) {
-    const struct asterope_variant* v = &asterope_copies.variants[index];
+static bool check_fully(const struct copy_subject* subject, const struct asterope_variant* v,
+                        size_t step) {
     const bool paper = in_paper(v);
     const size_t group = (size_t)value_of(v, "pi") * PAGE;
     const size_t groups[] = {group + LINE, 2 * group + LINE, 3 * group + LINE};
@@ -109,9 +106,9 @@ static bool check_fully(const struct copy_subject* subject, size_t index, size_t
         .offsets = type ? SHARING * thinned : thinned,
         .shifted = type % SHARING * thinned,
         .doubling = 2 * SMALL,
-        .largest = !paper                   ? 4 * PAGE
-                   : first_of_a_kind(index) ? LARGEST
-                                            : LARGE,
+        .largest = !paper               ? 4 * PAGE
+                   : first_of_a_kind(v) ? LARGEST
+                                        : LARGE,
         .around = groups,
         .around_count = paper ? 0 : COUNT_OF(groups),
         .onto_itself = true,
@@ -138,8 +135,7 @@ static bool check_emulated(const struct copy_subject* subject, const struct aste
 }
 
 /* Whether the variant passed; prints the verdict. */
-static bool check(size_t index, size_t non_temporal_step, size_t other_step) {
-    const struct asterope_variant* v = &asterope_copies.variants[index];
+static bool check(const struct asterope_variant* v, size_t non_temporal_step, size_t other_step) {
     if (!can_run(v->name, v->needs)) return true;
     const bool writes = value_of(v, "pw") != 0;
     const int farthest = asterope_distances[asterope_distance_count - 1];
@@ -152,7 +148,7 @@ static bool check(size_t index, size_t non_temporal_step, size_t other_step) {
         .minimum = 128,
     };
     const size_t step = strcmp(v->st, "NT") == 0 ? non_temporal_step : other_step;
-    if (emulated == NULL) return check_fully(&subject, index, step);
+    if (emulated == NULL) return check_fully(&subject, v, step);
     const bool right = check_emulated(&subject, v);
     if (right) printf("ok %s (%s emulated)\n", v->name, emulated);
     return right;
@@ -290,7 +286,8 @@ int main(int argc, char** argv) {
         const struct asterope_space* const space = sets ? &asterope_sets : &asterope_copies;
         for (size_t i = 0; i < space->variant_count; ++i, fflush(stdout)) {
             if (number++ % share[1] != share[0]) continue;
-            right &= sets ? check_set(&space->variants[i]) : check(i, step, other_step);
+            const struct asterope_variant* const v = &space->variants[i];
+            right &= sets ? check_set(v) : check(v, step, other_step);
         }
         for (size_t k = 0; k < space->kind_count; ++k) {
             const struct asterope_kind* const kind = &space->kinds[k];

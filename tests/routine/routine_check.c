@@ -12,10 +12,10 @@
  *   --around         also checks these sizes and their neighbours, a profile's interval ends
  *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
  *   --count          instead of all that copies at random, so many times with each routine, which
- *                    function, from where, to where, how much of up to --largest; and sets at
- * places by the guard pages and around the sizes of the routine. Always the same cases. Memcpy is
- * never given buffers that overlap. Prints `ok NAME` for each function or, at random, each routine,
- * or `FAIL NAME: reason`; exits 1 if one failed. */
+ *                    function, from where, to where, how much of up to --largest, always the same
+ *                    cases; and sets by the guard pages and around the sizes of the routine
+ * Memcpy is never given buffers that overlap. Prints `ok NAME` for each function or, at random,
+ * each routine, or `FAIL NAME: reason`; exits 1 if one failed. */
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"
