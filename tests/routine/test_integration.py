@@ -32,6 +32,7 @@ from packaging_samples import install
 pytestmark = pytest.mark.slow
 
 EXAMPLES = REPOSITORY / "tests" / "examples"
+PYTHON = f"-DPython3_EXECUTABLE={sys.executable}"
 NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy", "memset", "bzero"}
 CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"}
 
@@ -114,7 +115,7 @@ def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, 
     (place / "third_party").mkdir()
     (place / "third_party" / "asterope").symlink_to(REPOSITORY)
     bare = {key: value for key, value in environment.items() if key != "CMAKE_PREFIX_PATH"}
-    build = cmake_build(place, bare, f"-DPython3_EXECUTABLE={sys.executable}")
+    build = cmake_build(place, bare, PYTHON)
     assert through(build / "shift", 100) == bytes(100) + DATA
     assert "asterope_memmove" in symbols(build / "shift")
     cache = (build / "CMakeCache.txt").read_text()
@@ -127,10 +128,8 @@ def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, 
 def test_a_fetched_asterope_gives_a_target_two_routines(environment, tmp_path):
     """Which is fetched from the checkout as it is: what Git would fetch is what was committed."""
     place = copied("cmake-fetchcontent", tmp_path, "profile.json", "hot.json")
-    build = cmake_build(
-        place, environment, f"-DPython3_EXECUTABLE={sys.executable}",
-        f"-DFETCHCONTENT_SOURCE_DIR_ASTEROPE={REPOSITORY}",
-    )  # fmt: skip
+    fetched = f"-DFETCHCONTENT_SOURCE_DIR_ASTEROPE={REPOSITORY}"
+    build = cmake_build(place, environment, PYTHON, fetched)
     assert through(build / "both") == DATA
     assert {"asterope_memcpy", "hot_memcpy"} <= set(symbols(build / "both"))
 

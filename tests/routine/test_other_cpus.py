@@ -20,7 +20,6 @@ GATED, GATED_SET = SMALL("masked", "ZMM", "up", 256), SMALL_SET("masked", "ZMM",
 PLAIN, PLAIN_SET = X86_64.small_copies.PLAIN, X86_64.small_sets.PLAIN
 R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
 
-
 # Of each, what a CPU must have.
 NEED = {"x86_64": ["avx512", "avx2", "sse4", "sse2"], "aarch64": ["sve", "zva", "mops", "plain"]}
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.

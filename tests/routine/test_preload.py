@@ -37,7 +37,7 @@ from copy_programs import (
 )
 from dispatch_machines import render_machines
 from generate_command import command as generate
-from routine_examples import GATED, GATED_SET
+from routine_examples import GATED, GATED_SET, MIB
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
@@ -45,7 +45,6 @@ SETS = {"memset", "__memset_chk", "bzero"}
 # A routine without memset leaves libc's alone.
 NAMES = {"reference": COPIES, **dict.fromkeys(("tuned", "with a map", "several"), COPIES | SETS)}
 SITUATIONS = ("copies", "early", "signals", "fork", "threads", "dlopen")
-MIB = 1 << 20
 
 
 def tuned_profile(arch: Architecture, folder: Path) -> Path:
@@ -119,8 +118,7 @@ def hardened(arch: Architecture) -> dict[str, tuple[str, ...]]:
     """With _FORTIFY_SOURCE the headers define a memcpy, and clang then drops our alias."""
     others = {"gcc -O0": (*arch.gcc, "-O0"), "gcc -flto": (*arch.gcc, "-O2", "-flto")}
     if arch is AARCH64:
-        flags = ("-O2", "-mbranch-protection=standard")
-        others["gcc, protected branches"] = (*arch.gcc, *flags)
+        others["gcc, protected branches"] = (*arch.gcc, "-O2", "-mbranch-protection=standard")
     for name, compiler in (("gcc", arch.gcc), ("clang", arch.clang)):
         for level in "023":
             flags = ("-U_FORTIFY_SOURCE", f"-D_FORTIFY_SOURCE={level}", "-fstack-protector-strong")
