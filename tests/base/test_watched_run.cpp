@@ -2,7 +2,6 @@
 #include "base/watched_run.hpp"
 
 #include <csignal>
-#include <cstdlib>
 #include <unistd.h>
 
 #include "base/interrupt.hpp"

@@ -2,7 +2,6 @@
 // is tested with the candidates (tests/space/test_verify.cpp).
 #include "timing/correctness.hpp"
 
-#include <cstdlib>
 #include <unistd.h>
 
 #include "space/spoiled_copies.hpp"

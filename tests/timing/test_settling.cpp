@@ -96,7 +96,7 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map) {
             std::set<std::size_t> misalignments, distances;
             for (const std::size_t size :
                  {std::size_t{1}, std::size_t{128}, std::size_t{8192}, kLargest}) {
-                stopwatch.calibrate(size, aliased ? Workload::hot : workload, 10e-6);
+                stopwatch.set_calibration(size, workload, {5, 0});
                 std::size_t low = bytes, high = 0;
                 for (std::uint64_t round = 0; round < 200; ++round) {
                     ASSERT_FALSE(calls_of(stopwatch, {remember}, workload, size, round).empty());

@@ -3,7 +3,6 @@
 
 #include "space/spaces_by_features.hpp"
 #include "support/kinds.hpp"
-#include "support/made_up_variants.hpp"
 
 namespace {
 
