@@ -82,9 +82,6 @@ def render_all(arch: Architecture, folder: Path, **more: object) -> Path:
     return render(every_kind(arch), folder, GATED[arch.name], memset=every_set(arch), **more)
 
 
-# --- Programs -------------------------------------------------------------------------------------
-
-
 def is_daily(way: str) -> bool:
     return way.endswith(("++20 -O3", "-static")) or bool(re.fullmatch(r"\w+ -O[03]", way))
 

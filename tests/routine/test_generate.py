@@ -235,9 +235,6 @@ def test_a_fault_while_a_file_is_written_leaves_both(
     assert said in refused(profile, code=code)
 
 
-# --- generated/reference/: the routines of the paper's two profiles -------------------------------
-
-
 @pytest.mark.parametrize("machine", REFERENCES)
 def test_a_reference_is_what_the_templates_render_now_and_nothing_else_is_there(machine):
     expected = {*REFERENCES, *(f"{name}.json" for name in REFERENCES)}

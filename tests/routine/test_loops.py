@@ -38,9 +38,6 @@ PAST_CACHES = re.compile(r"v?movnt(?!dqa)|movdir64b|clzero")
 LOOPS_ON = {"x86_64": 64, "aarch64": 32}  # bytes
 
 
-# --- Routines and candidates ----------------------------------------------------------------------
-
-
 @functools.cache  # most are alike, and long
 def profile_from(text: str, path: Path) -> Profile:
     path.write_text(text)

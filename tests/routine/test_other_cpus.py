@@ -117,8 +117,6 @@ LOOKED_FOR = {
 AVX = {"avx2", "osxsave", "xmm", "ymm", "leaf 7"}
 AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
 MASKED = {*AVX_512, "avx512bw", "avx512vl", "bmi2"}
-DIRECT = X("MOVDIR64B", "T", "NT", "T0", 4, 8, pi=2)
-
 SENSES = {16384: SensingCopy(PROBES[0], 0, R64, ZMM)}
 
 # All that a CPU must have for a copy or set and the small one below it, and what else the routine
@@ -131,7 +129,7 @@ CPU_NEEDS: dict[str, tuple] = {
     "a ZMM pipeline": (AVX_512, ZMM, PLAIN),
     "a YMM pipeline": (AVX, YMM, PLAIN),
     "an XMM pipeline": ({"sse4_1"}, X("XMM", "NT", "T", "none", 0, 0), PLAIN),
-    "a pipeline of direct stores": ({"movdir64b", "leaf 7"}, DIRECT, PLAIN),
+    "direct stores": ({"movdir64b", "leaf 7"}, X("MOVDIR64B", "T", "NT", "T0", 4, 8, pi=2), PLAIN),
     "prefetch for write": ({"3dnowprefetch"}, X("XMM", "T", "T", "none", 0, 0, pw=8), PLAIN),
     "a masked small copy": (MASKED, R64, GATED),
     "a ZMM small copy": ({*AVX_512, "avx512vl"}, R64, SMALL("stepped", "ZMM", "up", 256)),

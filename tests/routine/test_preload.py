@@ -182,9 +182,8 @@ def test_it_says_in_one_line_that_it_is_in_use_and_for_which_profile(check, libr
 
 @each(emulated=False)
 def test_a_closed_stderr_is_no_fault(library, arch):
-    command = ("/bin/sh", "-c", "exec 2>&-; exec /bin/echo fine")
     verbose = under(arch, library(arch, "tuned"), ASTEROPE_VERBOSE="1")
-    assert output_of(*verbose, *command) == "fine\n"
+    assert output_of(*verbose, "/bin/sh", "-c", "exec 2>&-; exec /bin/echo fine") == "fine\n"
 
 
 # --- Situations -----------------------------------------------------------------------------------

@@ -168,11 +168,6 @@ class Chance(random.Random):
         return RandomProfile(intervals, small, aliased, sensing, intents, overlapping, memset)
 
 
-def profiles_of(arch: Architecture, batch: int) -> list[RandomProfile]:
-    chance = Chance(arch, batch)
-    return [chance.profile() for _ in range(BATCH)]
-
-
 def expected_copy(
     function: str, size: int, intervals: Intervals, small: Any, aliased: Any, sensing: Any
 ) -> str:
@@ -236,7 +231,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
 
 @each(lambda arch: BATCHES[arch.is_native], daily=lambda batch: batch == "0")
 def test_random_profiles_give_routines_that_copy_right(tmp_path, objects, arch, case):
-    routines, profiles = {}, profiles_of(arch, case)
+    routines, chance = {}, Chance(arch, case)
+    profiles = [chance.profile() for _ in range(BATCH)]
     for number, p in enumerate(profiles):
         more = p._asdict()
         routine = render(more.pop("intervals"), tmp_path, prefix=f"p{number}", **more)

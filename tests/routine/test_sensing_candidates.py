@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from architectures import X86_64, Architecture, each
 from asterope.render import render_candidates
-from asterope.spaces.probes import PROBES, Probe
+from asterope.spaces.probes import PROBES
 from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
 from sampling import sampled
@@ -36,13 +36,6 @@ def sensing_check(arch: Architecture, folder: Path, objects: Path, *change: str)
     return arch.candidates_check(folder, text, objects, "sensing_check")
 
 
-def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[int]]]:
-    """The pages that each reading touched: of the source, and of the destination."""
-    prefix = f"pages {probe.name}:"
-    sides = [line[len(prefix) :].split("|") for line in lines if line.startswith(prefix)]
-    return [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
-
-
 @each()
 def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, objects, arch):
     """At a new place each time, in the middle of its stretches."""
@@ -53,7 +46,10 @@ def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, obj
     assert done.returncode == 0, done.stderr
     assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in PROBES]
     for probe in PROBES:
-        readings = readings_of(probe, lines)
+        # the pages that each reading touched: of the source, and of the destination
+        prefix = f"pages {probe.name}:"
+        sides = [line[len(prefix) :].split("|") for line in lines if line.startswith(prefix)]
+        readings = [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
         assert len(readings) == 32
         length = 64 // probe.lines
         for source, destination in readings:
