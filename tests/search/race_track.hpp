@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/known_machine.hpp"
+#include "support/unit_test.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope::races {

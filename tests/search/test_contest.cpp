@@ -10,7 +10,6 @@ namespace {
 using Entrants = std::vector<Entrant>;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-
 const Weights kHot = {{Workload::hot, 1}};
 /// One workload of each locality.
 const Weights kThree = {{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0.25}};

@@ -2,7 +2,6 @@
 #include "search/race.hpp"
 
 #include "search/race_track.hpp"
-#include "support/unit_test.hpp"
 
 using namespace asterope::races;
 

@@ -3,7 +3,6 @@
 #include "search/threads_search.hpp"
 
 #include "search/race_track.hpp"
-#include "support/unit_test.hpp"
 
 namespace {
 

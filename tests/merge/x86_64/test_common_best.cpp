@@ -1,7 +1,6 @@
 // The common best of several machines is the copy that serves them all best, and no other.
 #include "merge/common_best.hpp"
 
-#include "run/tuning.hpp"
 #include "support/made_up_search.hpp"
 #include "support/unit_test.hpp"
 

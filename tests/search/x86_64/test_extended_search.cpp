@@ -27,9 +27,10 @@ struct ExtendedSpace {
                             for (const int pw : {0, 8, 16})
                                 for (const char* dir : {"up", "down"})
                                     add(rt, st, pt, {tb, pi, pw > 0, dir}, pw);
-        const auto others = std::ranges::stable_partition(
-            candidates, [](const Candidate& one) { return !one.is_marked(); });
-        paper = all_entrants(candidates.size() - others.size());
+        const auto others =
+            std::stable_partition(candidates.begin(), candidates.end(),
+                                  [](const Candidate& one) { return !one.is_marked(); });
+        paper = all_entrants(static_cast<std::size_t>(others - candidates.begin()));
         extension.neighbours = [this](Entrant entrant) {
             neighbours.push_back(entrant);
             return offer(entrant, [](const Candidate& one, const Candidate& other) {

@@ -3,7 +3,6 @@
 #include "search/x86_64/search_queries.hpp"
 
 #include "base/contains.hpp"
-#include "base/error.hpp"
 
 using namespace asterope::searches;
 
