@@ -67,12 +67,10 @@ def slower_reader(factor: float) -> Program:
 PROGRAMS = [steady, heavy_tails, drifting, in_phases, slower_reader]
 
 
-def cycles_of(
-    program: Program, dice: random.Random, count: int, ways: Sequence[str] = WAYS
-) -> Iterator[list[Block]]:
+def cycles_of(program: Program, dice: random.Random, count: int) -> Iterator[list[Block]]:
     for number in range(count):
         cycle = []
-        for way in dice.sample(list(ways), len(ways)):
+        for way in dice.sample(WAYS, len(WAYS)):
             calls = dice.randint(3, 8)
             seconds = [program(way, number / count, dice) for _ in range(calls)]
             cycle.append(Block(way, seconds, [1.0] * calls, calls))
