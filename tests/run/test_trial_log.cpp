@@ -110,6 +110,8 @@ TEST_F(TrialLogFile, refuses_a_place_where_it_cannot_be_and_keeps_what_is_there)
     put("trials.jsonl", "hours of work\n");
     EXPECT_THROW(TrialLogWriter(path(), kFirstLine), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
+    if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+    EXPECT_THROW(TrialLogWriter("/dev/full", kFirstLine), Failure);
 }
 
 TEST_F(TrialLogFile, refuses_what_is_no_log) {
