@@ -142,12 +142,9 @@ class Architecture:
 
     def copies(self) -> Iterator[Any]:
         """All that there is, in the order of candidates_check."""
-        yield from self.pipelines.variants()
-        yield from self.small.values()
-        yield from self.moves  # of aliasing buffers
-        yield from self.moves
-        yield from self.set_pipelines.variants()
-        yield from self.small_set.values()
+        yield from (*self.pipelines.variants(), *self.small.values())
+        yield from (*self.moves, *self.moves)  # of aliasing buffers, and of others
+        yield from (*self.set_pipelines.variants(), *self.small_set.values())
 
     @functools.cache  # noqa: B019 (there are two of them)
     def features_of(self, cpu: str) -> frozenset[str]:
