@@ -25,9 +25,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--slow", action="store_true", help="run the tests marked slow, and these alone"
-    )
+    parser.addoption("--slow", action="store_true", help="run what is marked slow, and that alone")
 
 
 def pytest_configure() -> None:

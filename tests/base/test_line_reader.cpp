@@ -24,13 +24,6 @@ class Lines : public TemporaryFolder {
         EXPECT_FALSE(reader.next(line)) << "after the end is the end";
         return {lines, reader.torn()};
     }
-
-    std::string fault(const std::filesystem::path& path) {
-        return refusal_of([&] {
-            LineReader reader(path, "thing");
-            for (std::string line; reader.next(line);) continue;
-        });
-    }
 };
 
 } // namespace
@@ -67,6 +60,12 @@ TEST_F(Lines, begin_behind_a_byte_order_mark_and_count_their_bytes_in_the_file) 
 }
 
 TEST_F(Lines, are_refused_where_there_is_no_file_to_read_or_no_text_or_no_end) {
+    const auto fault = [](const std::filesystem::path& path) {
+        return refusal_of([&] {
+            LineReader reader(path, "thing");
+            for (std::string line; reader.next(line);) continue;
+        });
+    };
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
     EXPECT_EQ(fault(folder / "pipe"),
               "thing: is a pipe that nothing was written to; start its writer first");

@@ -33,16 +33,14 @@ TEST(Median, is_the_middle_value_or_the_mean_of_two_and_of_nothing_or_of_nan_nan
 }
 
 TEST(Percentile, is_the_smallest_value_that_so_many_do_not_exceed) {
-    const struct {
-        int values; ///< 1 to so many
-        double percent, expected;
-    } rows[] = {{1000, 1, 10},     {1000, 50, 500}, // a value, where the median is a mean of two
-                {1000, 99.9, 999}, {1000, 99.91, 1000}, {3, 50, 2}, {1, 50, 1},
-                {30, 10, 3},       {30, 10.1, 4}, // ranks are rounded up
-                {30, 90, 27},      {30, 90.1, 28},      {9, 0, 1},  {9, -5, 1},
-                {9, 1e-9, 1},      {9, 100, 9},         {9, 250, 9}};
-    for (const auto& row : rows) {
-        EXPECT_EQ(percentile(countdown(row.values), row.percent), row.expected) << row.percent;
+    const std::tuple<int, double, double> rows[] = {
+        {1000, 1, 10},     {1000, 50, 500}, // a value, where the median is a mean of two
+        {1000, 99.9, 999}, {1000, 99.91, 1000}, {3, 50, 2}, {1, 50, 1},
+        {30, 10, 3},       {30, 10.1, 4}, // ranks are rounded up
+        {30, 90, 27},      {30, 90.1, 28},      {9, 0, 1},  {9, -5, 1},
+        {9, 1e-9, 1},      {9, 100, 9},         {9, 250, 9}};
+    for (const auto& [n, percent, expected] : rows) {
+        EXPECT_EQ(percentile(countdown(n), percent), expected) << percent;
     }
     EXPECT_EQ(percentile({kInfinity, 1, -kInfinity}, 100), kInfinity);
     EXPECT_TRUE(std::isnan(percentile({}, 50)));
@@ -52,16 +50,15 @@ TEST(Percentile, is_the_smallest_value_that_so_many_do_not_exceed) {
 // From the tables of the binomial distribution with p = 1/2: the most values that may be cut at
 // each end while both tails together stay within 5 %.
 TEST(SignInterval, takes_the_order_statistics_of_the_binomial_table_and_widens_with_confidence) {
-    const struct {
-        int n, low, high;
-    } table[] = {{1, 1, 1},   {2, 1, 2},    {5, 1, 5},    {6, 1, 6},    {8, 1, 8},   {9, 2, 8},
-                 {11, 2, 10}, {12, 3, 10},  {15, 4, 12},  {17, 5, 13},  {20, 6, 15}, {21, 6, 16},
-                 {25, 8, 18}, {50, 18, 33}, {51, 19, 33}, {100, 40, 61}};
-    for (const auto& row : table) {
-        const Estimate estimate = sign_interval(countdown(row.n));
-        EXPECT_EQ(estimate.low, row.low) << row.n << " values";
-        EXPECT_EQ(estimate.high, row.high) << row.n << " values";
-        EXPECT_EQ(estimate.median, (row.n + 1) / 2.0) << row.n << " values";
+    const std::tuple<int, int, int> table[] = {
+        {1, 1, 1},   {2, 1, 2},    {5, 1, 5},    {6, 1, 6},    {8, 1, 8},   {9, 2, 8},
+        {11, 2, 10}, {12, 3, 10},  {15, 4, 12},  {17, 5, 13},  {20, 6, 15}, {21, 6, 16},
+        {25, 8, 18}, {50, 18, 33}, {51, 19, 33}, {100, 40, 61}};
+    for (const auto& [n, low, high] : table) {
+        const Estimate estimate = sign_interval(countdown(n));
+        EXPECT_EQ(estimate.low, low) << n << " values";
+        EXPECT_EQ(estimate.high, high) << n << " values";
+        EXPECT_EQ(estimate.median, (n + 1) / 2.0) << n << " values";
     }
     EXPECT_EQ(sign_interval(countdown(25), 0.5).low, 11); // P(Bin(25) <= 10) = 0.212
     EXPECT_EQ(sign_interval(countdown(25), 0.99).low, 6); // P(Bin(25) <= 5) = 0.002

@@ -2,7 +2,6 @@
 #include "base/watched_run.hpp"
 
 #include <csignal>
-#include <cstdlib>
 #include <unistd.h>
 
 #include "base/interrupt.hpp"
@@ -33,23 +32,15 @@ std::string said_of(const std::function<void()>& code, const std::string& name =
 
 TEST(RunWatched, returns_what_its_work_does_and_names_the_call_that_ends_it) {
     const std::string ended = "1 reference new (f of a.so) ended the run: ";
-    const struct {
-        std::function<void()> code;
-        std::string said;
-    } cases[] = {
+    const std::pair<std::function<void()>, std::string> cases[] = {
         {[] {}, "3"},
         {[] { std::atexit([] { _exit(0); }); }, "3"},
         {[] { std::atexit([] { pause(); }); }, "3"},
         {[] { throw BadInput("told by the child"); }, "2"},
-        {[] { _exit(0); }, ended + "the process ended with exit code 0: leave it out"},
         {[] { std::exit(0); }, ended + "the process ended with exit code 0: leave it out"},
-        {[] { std::abort(); }, ended + "the process died: Aborted: leave it out"},
         {[] { raise(SIGFPE); }, ended + "the process died: Floating point exception: leave it out"},
         {[] { raise(SIGSTOP); }, ended + "no return within 0.2 s: leave it out"},
-        {[] {
-             for (;;) pause();
-         },
-         ended + "no return within 0.2 s: leave it out"},
+        {[] { pause(); }, ended + "no return within 0.2 s: leave it out"},
         {[] { raise(SIGKILL); }, "1 the run was killed, for want of memory or by somebody"},
         {[] {
              catch_interrupts();
@@ -64,7 +55,7 @@ TEST(RunWatched, returns_what_its_work_does_and_names_the_call_that_ends_it) {
          },
          "130"},
     };
-    for (const auto& one : cases) EXPECT_EQ(said_of(one.code), one.said);
+    for (const auto& [code, said] : cases) EXPECT_EQ(said_of(code), said);
 }
 
 TEST(RunWatched, blames_no_call_for_what_another_function_has_done) {

@@ -20,8 +20,6 @@ from copy_programs import shared_library
 pytestmark = pytest.mark.one_cpu
 
 WORKLOADS = [*workloads.names("measured"), "fresh"]
-FROM_A_PAGE = ["lookup", "fresh"]  # of these sizes, 4 KiB alone
-TABLE = ("--suite", "workloads")
 
 # --- Suites and workloads -------------------------------------------------------------------------
 
@@ -78,11 +76,8 @@ def test_the_suites_that_are_asked_for_run(bench, shipped, everything):
 def test_the_small_suites_have_mixes_and_fixed_sizes(everything):
     done, report = everything
     results = results_of(everything, "mix", "fixed")
-    for title, names in {
-        "fleet mix": MIXES,
-        "fleet mix by bytes": MIXES,
-        "fleet mix at page ends": PAGE_ENDS,
-    }.items():
+    titles = {"fleet mix": MIXES, "fleet mix by bytes": MIXES, "fleet mix at page ends": PAGE_ENDS}
+    for title, names in titles.items():
         assert [line.split()[0] for line in rows_of(done, title)] == [*names, "all"]
     all_sizes = []
     for workload in FIXED:
@@ -116,7 +111,7 @@ def test_a_profile_gives_sizes_and_workload(bench, shipped, profile_for):
     assert "\nhot " not in done.stdout
     done = bench(*options, *HOT)
     assert [line.split()[0] for line in rows_of(done, "hot")] == ["128", "4", "all"]
-    done = bench(*options, *TABLE, "--rounds", "3")
+    done = bench(*options, "--suite", "workloads", "--rounds", "3")
     assert [line.split()[0] for line in rows_of(done, "x libc")] == ["200", "2", "all"]
 
 
@@ -126,7 +121,7 @@ def test_the_table_of_workloads_says_what_they_mean(everything):
         (size, workload)
         for size in (128, 4096)
         for workload in WORKLOADS
-        if size > 128 or workload not in FROM_A_PAGE
+        if size > 128 or workload not in ("lookup", "fresh")  # which are timed from a page up
     ]
     lines = everything[0].stdout.splitlines()
     header = next(i for i, line in enumerate(lines) if line.startswith("x libc "))
@@ -173,21 +168,19 @@ def test_all_cpus_copy_at_once_in_the_suite_of_threads(measured):
 # --- Any number of copies -------------------------------------------------------------------------
 
 
-UPWARDS_ALONE = "COPY(asterope_memmove) { return slow(to, from, size); }"
-
 LATE = {
-    "crashes_late": " ended the run: the process died: Aborted: leave it out",
-    "idles_late": "copied right before it was timed, and copies wrong since: wrong byte 0 of 1 ",
+    "--peer crashes_late": "(crashes_late of {}) ended the run: the process died: Aborted: "
+    "leave it out",
+    "--reference idles_late": "copied right before it was timed, and copies wrong since: "
+    "wrong byte 0 of 1 ",
 }
 
 
-@pytest.mark.parametrize("symbol", LATE)
-def test_a_copy_that_goes_wrong_while_it_is_timed_is_named(bench, shipped, peers, symbol):
-    option = "--peer" if symbol == "crashes_late" else "--reference"
+@pytest.mark.parametrize(("how", "said"), LATE.items(), ids=LATE)
+def test_a_copy_that_goes_wrong_while_it_is_timed_is_named(bench, shipped, peers, how, said):
+    option, symbol = how.split()
     done = bench("--routine", shipped, *HOT, option, f"new={peers}:{symbol}")
-    message = only_error(done, 1)
-    origin = "" if symbol == "idles_late" else f"({symbol} of {peers})"
-    assert message.startswith(f"asterope-bench: new {origin}{LATE[symbol]}")
+    assert only_error(done, 1).startswith(f"asterope-bench: new {said.format(peers)}")
 
 
 def test_peers_have_a_column_each_but_those_that_are_not_there_or_break_or_copy_wrongly(
@@ -273,7 +266,8 @@ def test_an_entry_point_takes_part_under_its_own_workloads_alone(bench, peers, t
 
 
 def test_overlaps_need_a_memmove_that_is_right(bench, peers, tmp_path):
-    odd = shared_library(tmp_path / "libodd.so", PEERS + UPWARDS_ALONE)
+    upwards_alone = "COPY(asterope_memmove) { return slow(to, from, size); }"
+    odd = shared_library(tmp_path / "libodd.so", PEERS + upwards_alone)
     done = bench("--routine", odd, *OVERLAP)
     wrong = f"the memmove of {odd} is wrong: moves 7 bytes wrong (source +0, by 1)"
     assert wrong in only_error(done, 1)
@@ -294,7 +288,7 @@ def test_a_check_that_fails_names_the_cells_and_writes_the_report(bench, peers, 
     assert json.loads((tmp_path / "report.json").read_text())["complete"]
 
 
-# --- Interrupted ----------------------------------------------------------------------------------
+# --- Interrupted, or without a library that can be loaded -----------------------------------------
 
 
 def assert_interrupted(build_dir: Path, folder: Path, ready: Callable, *arguments: object) -> None:
@@ -320,9 +314,6 @@ def test_a_run_can_be_interrupted_while_peers_are_checked(build_dir, shipped, pe
     assert_interrupted(build_dir, tmp_path, lambda _: hangs(), *options)
 
 
-# --- What is refused ------------------------------------------------------------------------------
-
-
 def test_a_bad_library_is_refused_in_one_line(bench, tmp_path):
     (tmp_path / "damaged").write_bytes(b"\x7fELF\x02\x01\x01")
     os.mkfifo(tmp_path / "pipe")
@@ -330,9 +321,6 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path):
         message = only_error(bench("--routine", tmp_path / name, *FEW), 2)
         assert str(tmp_path / name) in message
         assert ("is no regular file" in message) == (name == "pipe")
-
-
-# --- Without a library ----------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -12,20 +12,17 @@
 namespace {
 
 struct Seen {
-    int cpu;
-    std::size_t calls = 0;
+    std::size_t calls;
     const char *first, *last; ///< of what was written to
 };
 std::mutex mutex;
-std::map<std::thread::id, Seen> seen;
+std::map<int, Seen> seen; ///< by the CPU of who asked
 
 /// Copies nothing and remembers who asked.
 void* remember(void* destination, const void*, std::size_t bytes, std::size_t) {
     const std::lock_guard lock(mutex);
     const char* begin = static_cast<const char*>(destination);
-    auto [found, is_new] =
-        seen.try_emplace(std::this_thread::get_id(), Seen{sched_getcpu(), 0, begin, begin + bytes});
-    Seen& own = found->second;
+    Seen& own = seen.try_emplace(sched_getcpu(), Seen{0, begin, begin + bytes}).first->second;
     ++own.calls;
     own.first = std::min(own.first, begin);
     own.last = std::max(own.last, begin + bytes);
@@ -54,7 +51,6 @@ class TeamTest : public ::testing::Test {
 
 TEST(ThreadCounts, are_powers_of_two_and_all) {
     EXPECT_EQ(thread_counts(1), std::vector<int>{1});
-    EXPECT_EQ(thread_counts(2), (std::vector<int>{1, 2}));
     EXPECT_EQ(thread_counts(6), (std::vector<int>{1, 2, 4, 6}));
     EXPECT_EQ(thread_counts(8), (std::vector<int>{1, 2, 4, 8}));
 }
@@ -66,15 +62,11 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
         team.calibrate(65536, workload);
         EXPECT_GT(team.time({remember, 0, 1}, workload, 65536, 0), 0);
         ASSERT_EQ(seen.size(), cpus.size());
-        std::map<int, Seen> by_cpu;
-        for (const auto& [thread, own] : seen) by_cpu.emplace(own.cpu, own);
-        ASSERT_EQ(by_cpu.size(), cpus.size());
-        const std::size_t calls = by_cpu.begin()->second.calls;
-        for (const auto& [cpu, own] : by_cpu) {
+        for (const auto& [cpu, own] : seen) {
             EXPECT_EQ(std::count(cpus.begin(), cpus.end(), cpu), 1);
             // hot: a thread that had to wait for the mutex looks hopeless, and is given up early
-            EXPECT_TRUE(workload == Workload::hot || own.calls == calls);
-            for (const auto& [other_cpu, other] : by_cpu) {
+            EXPECT_TRUE(workload == Workload::hot || own.calls == seen.begin()->second.calls);
+            for (const auto& [other_cpu, other] : seen) {
                 EXPECT_TRUE(other_cpu == cpu || own.last <= other.first || other.last <= own.first);
             }
         }

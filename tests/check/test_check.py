@@ -35,23 +35,13 @@ def profile(text: str) -> dict:
 
 @pytest.fixture
 def check(tune, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    def run(profile: dict, *options: str, **settings: object) -> subprocess.CompletedProcess:
+    """`over`: what lies over a file or folder of the system meanwhile."""
+
+    def run(profile: dict, *options: object, over=()) -> subprocess.CompletedProcess:
         (tmp_path / "profile.json").write_text(json.dumps(profile))
-        return tune("check", "profile.json", *options, **settings)
-
-    return run
-
-
-@pytest.fixture
-def check_with(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    """Checks where something else lies over a file or folder of the system: text, or nothing."""
-
-    def run(profile: dict, place: str, text: str | None = None) -> subprocess.CompletedProcess:
-        (tmp_path / "profile.json").write_text(json.dumps(profile))
-        other = tmp_path / "other"
-        other.mkdir(exist_ok=True) if text is None else other.write_text(text)
-        command = [build_dir / "asterope-tune", "check", tmp_path / "profile.json"]
-        return run_with([(other, place)], command)
+        if over:
+            return run_with([over], [*tune.args, "check", "profile.json"], **tune.keywords)
+        return tune("check", "profile.json", *options)
 
     return run
 
@@ -95,20 +85,18 @@ def test_a_profile_that_names_no_machine_is_called_that_and_not_stale(
     assert done.stdout == ""
 
 
-ELSEWHERE = "run again in a quieter hour, or on another CPU (--cpu N)"
-
-
 def test_a_provisional_profile_fits_and_is_warned_of(check, profile: dict) -> None:
+    elsewhere = "run again in a quieter hour, or on another CPU (--cpu N)"
     profile["search"]["noise"] = provisional_profile()["search"]["noise"]
     done = check(profile)
     assert done.returncode == 0
     assert done.stdout.startswith("profile.json fits this machine\n")
-    assert done.all_stderr == f"warning: {DOUBT}: these winners are provisional; {ELSEWHERE}\n"
+    assert done.all_stderr == f"warning: {DOUBT}: these winners are provisional; {elsewhere}\n"
     # who wants a settled one is told that it is not
     done = check(profile, "--settled")
     assert (done.returncode, done.stderr) == (3, "")
     first = "profile.json fits this machine, but is provisional:"
-    assert done.stdout.startswith(f"{first}\n  {DOUBT}; {ELSEWHERE}\n\n")
+    assert done.stdout.startswith(f"{first}\n  {DOUBT}; {elsewhere}\n\n")
     done = check(changed(profile, "machine.libc", "glibc 2.1"))  # stale all the same
     assert done.returncode == 3
     assert done.stdout.startswith("profile.json is stale:\n  libc: ")
@@ -117,17 +105,18 @@ def test_a_provisional_profile_fits_and_is_warned_of(check, profile: dict) -> No
     assert check(profile, "--settled").returncode == 0
 
 
-def test_where_the_machine_cannot_be_read_it_does_not_guess(check_with, profile: dict) -> None:
-    done = check_with(profile, "/proc/meminfo", "\x00\xff[[ MemTotal: -1 kB\n")
-    assert "/proc/meminfo" in tune_error(done, 2)
-
-
-def test_a_guess_about_this_machine_is_no_difference(check_with, profile: dict) -> None:
-    profile["machine"]["cpus"] = 4096
-    line = tune_error(check_with(profile, "/sys/devices"), 2)
+def test_where_the_machine_cannot_be_read_it_does_not_guess(
+    check, profile: dict, tmp_path: Path
+) -> None:
+    text, nothing = tmp_path / "text", tmp_path / "nothing"
+    text.write_text("\x00\xff[[ MemTotal: -1 kB\n")
+    assert "/proc/meminfo" in tune_error(check(profile, over=(text, "/proc/meminfo")), 2)
+    nothing.mkdir()
+    no_cpus = (nothing, "/sys/devices")
+    line = tune_error(check(changed(profile, "machine.cpus", 4096), over=no_cpus), 2)
     assert "cannot tell whether" in line
     assert "cpus (/sys/devices/system/cpu/online: No such file" in line
-    done = check_with(changed(profile, "machine.cpu.model", 4096), "/sys/devices")
+    done = check(changed(profile, "machine.cpu.model", 4096), over=no_cpus)
     assert done.returncode == 3, done
     _, reason, blank, *_ = done.stdout.splitlines()
     assert (reason.split(":")[0].strip(), blank) == ("cpu.model", "")
@@ -157,16 +146,6 @@ def always_holds(profile: dict) -> dict:
     return profile
 
 
-SLOW = {"rt": "MM", "lt": "T", "st": "NT", "pt": "none", "ps": 0, "pd": 0}
-
-
-def with_memset(profile: dict) -> dict:
-    """Also of sets, with one contest of each function: little to be disturbed."""
-    profile["search"]["weights"]["memset"] = {"hot": 1}
-    sets = of_memset("pipelines", 0, 1024, {"rt": "XMM", "st": "T"}, size=1024)
-    return taking(without(profile, "small"), of(profile)[0], sets)
-
-
 def test_measuring_says_of_each_size_how_it_does_and_what_follows(check, profile: dict) -> None:
     done = check(profile, "--measure")
     assert done.stdout.startswith("profile.json describes this machine\n")  # no verdict yet
@@ -185,8 +164,8 @@ def test_measuring_says_of_each_size_how_it_does_and_what_follows(check, profile
 
 def test_a_winner_that_is_slow_now_has_fallen(check, profile: dict) -> None:
     """Non-temporal stores of 8 bytes, both sides cached: many times as slow as anything."""
-    always_holds(profile)
-    of(profile)[1].update(copies={"taken": SLOW}, evidence={"ratio": 1.2})
+    slow = {"rt": "MM", "lt": "T", "st": "NT", "pt": "none", "ps": 0, "pd": 0}
+    of(always_holds(profile))[1].update(copies={"taken": slow}, evidence={"ratio": 1.2})
     done = check(profile, "--measure")
     assert verdict(done) == (3, "The profile no longer holds: 1 KiB")
     assert "behind libc" in rows(done)["1 KiB"]
@@ -195,9 +174,12 @@ def test_a_winner_that_is_slow_now_has_fallen(check, profile: dict) -> None:
 def test_timing_again_absolves_of_another_libc_and_sets_are_timed_as_copies_are(
     check, profile: dict, tmp_path: Path
 ) -> None:
+    """One contest of each function: little to be disturbed."""
     figures = tmp_path / "figures.json"
-    always_holds(with_memset(changed(profile, "machine.libc", "glibc 2.1")))
-    done = check(profile, "--measure", "--json", figures)
+    sets = of_memset("pipelines", 0, 1024, {"rt": "XMM", "st": "T"}, size=1024)
+    taking(without(changed(profile, "machine.libc", "glibc 2.1"), "small"), of(profile)[0], sets)
+    profile["search"]["weights"]["memset"] = {"hot": 1}
+    done = check(always_holds(profile), "--measure", "--json", figures)
     assert done.stdout.startswith("profile.json describes another machine:\n  libc: ")
     written = json.loads(figures.read_text())
     assert written["machine"]["fingerprint"] and written["verdict"] == done.stdout.splitlines()[-1]

@@ -14,11 +14,9 @@ KnownMachine::Ratios ratios(double winner, double rival) {
     return {{Workload::hot, {winner, rival}}, {Workload::cold, {winner, rival}}};
 }
 
-using Noise = decltype(&jitter);
-
 /// How many of kRuns contests with that noise find the winner fallen, in which way.
-std::map<Verdict, int> verdicts(Noise noise, double winner, double rival, double deviation,
-                                const TunedResult& tuned = {}) {
+std::map<Verdict, int> verdicts(decltype(&jitter) noise, double winner, double rival,
+                                double deviation, const TunedResult& tuned = {}) {
     std::map<Verdict, int> count;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
         KnownMachine machine(ratios(winner, rival), noise(deviation, seed));

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +17,6 @@ from profile_samples import choice, plain_profile, taking
 
 SECTIONS = ["working_set", "critical_stride", "misalignment", "aliasing", "store_forwarding",
             "huge_pages", "contents", "single_timings", "identical"]  # fmt: skip
-
-
-@pytest.fixture
-def diagnose(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    """Runs asterope-tune diagnose --quick in an empty folder."""
-    return partial(run_command, build_dir / "asterope-tune", "diagnose", "--quick", cwd=tmp_path)
 
 
 def assert_estimate(estimate: dict[str, float]) -> None:
@@ -57,8 +50,7 @@ def whole(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     plain = {"lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
     small = choice("pipelines", 0, 512, {"rt": "XMM", **plain})
     large = choice("pipelines", 512, 1 << 25, {"rt": "R64", **plain})
-    profile = taking(plain_profile("x86_64"), small, large)
-    (folder / "profile.json").write_text(json.dumps(profile))
+    (folder / "profile.json").write_text(json.dumps(taking(plain_profile("x86_64"), small, large)))
     command = ("diagnose", "profile.json", "--quick", "--json", "report.json")
     done = run_command(build_dir / "asterope-tune", *command, cwd=folder, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
@@ -165,10 +157,10 @@ def test_single_timings_are_percentiles(whole) -> None:
     assert small == [4096, 262144] and third > 262144, "a third of the last cache"
 
 
-def test_without_another_cpu_there_is_no_neighbour(diagnose) -> None:
+def test_without_another_cpu_there_is_no_neighbour(tune) -> None:
     cpu = max(os.sched_getaffinity(0))
-    done = diagnose("--only", "single_timings",
-                    preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))  # fmt: skip
+    only = ("diagnose", "--quick", "--only", "single_timings")
+    done = tune(*only, preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
     assert (done.returncode, done.stderr) == (0, "")
     assert "note: no neighbour: this process may use one CPU only\n" in done.stdout
     assert "beside" not in done.stdout.split("note:")[0].split("\n", 6)[-1]
@@ -185,8 +177,9 @@ def test_identical_races_libc_against_itself(whole) -> None:
         assert all(0.5 < lead < 2 for lead in row["leads"])
 
 
-def test_sections_run_in_their_own_order_and_once(diagnose, tmp_path: Path) -> None:
-    done = diagnose("--only", "contents,store_forwarding,contents", "--json", "report.json")
+def test_sections_run_in_their_own_order_and_once(tune, tmp_path: Path) -> None:
+    only = ("--only", "contents,store_forwarding,contents", "--json", "report.json")
+    done = tune("diagnose", "--quick", *only)
     assert (done.returncode, done.stderr) == (0, "")
     titles = [line.split(":")[0] for line in done.stdout.splitlines()]
     assert [title for title in titles if title in SECTIONS] == ["store_forwarding", "contents"]

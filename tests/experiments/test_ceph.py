@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -12,9 +11,8 @@ from pathlib import Path
 
 import pytest
 from command_errors import finished, only_error_of, python_settings
-from copy_programs import run, shared_library
+from copy_programs import need, need_way, run, shared_library
 
-DAEMONS = {"ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds"}
 only_error = partial(only_error_of, "cached_reads.py")
 
 
@@ -27,34 +25,12 @@ def experiment(repository: Path, tmp_path: Path) -> Callable[..., subprocess.Com
     )
 
 
-@pytest.fixture
-def needs_ceph(tmp_path: Path) -> None:
-    """Skips where a program or the headers are missing."""
-    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-    for program in (*sorted(DAEMONS), "ceph", "monmaptool"):
-        if shutil.which(program, path=path) is None:
-            pytest.skip(f"{program} is not installed")
-    source = tmp_path / "empty.c"
-    source.write_text("#include <cephfs/libcephfs.h>\nint main(void) { return 0; }\n")
-    if run("cc", "-D_FILE_OFFSET_BITS=64", source, "-lcephfs", "-o", tmp_path / "empty").returncode:
-        pytest.skip("libcephfs-dev is not installed")
-
-
-def daemons_of(folder: Path) -> dict[int, str]:
-    """Those that were started with a configuration in there, by name."""
-    found = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_bytes().decode().split("\0")
-        except OSError:
-            continue  # gone meanwhile
-        if any(word.startswith(f"{folder}/") for word in command):
-            found[int(process.name)] = Path(command[0]).name
-    return found
-
-
 @pytest.mark.slow
-def test_a_cached_file_is_read_under_each_copy(experiment, needs_ceph, tmp_path):
+def test_a_cached_file_is_read_under_each_copy(experiment, monkeypatch, tmp_path):
+    with monkeypatch.context() as with_daemons:
+        with_daemons.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin:/sbin")
+        need("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "ceph", "monmaptool", "pgrep")
+    need_way(tmp_path, "cc", "-D_FILE_OFFSET_BITS=64", "-include", "cephfs/libcephfs.h", "-lcephfs")
     library = shared_library(tmp_path / "like.so", "int unused;\n")
     asked = ("--mib", 16, "--sizes", "64K,4M", "--prefetch-nt", "--json", "json")
     done = experiment(*asked, "--", "--rounds", "6", "--copies", library)
@@ -70,7 +46,7 @@ def test_a_cached_file_is_read_under_each_copy(experiment, needs_ceph, tmp_path)
     assert (third[:15], fourth[:15]) == ("4 MiB     read ", "4 MiB     used ")
     names = {f"{use}-{size}.json" for use in ("read", "used") for size in (65536, 4194304)}
     assert {file.name for file in (tmp_path / "json").iterdir()} == names
-    assert daemons_of(tmp_path / "tmp") == {}
+    assert run("pgrep", "-af", f"{tmp_path}/tmp/").stdout == ""  # no daemon is left
 
 
 def test_what_is_missing_is_named(experiment, tmp_path):

@@ -41,10 +41,8 @@ inline void expect_every_string_harmless(const nlohmann::json& value) {
         EXPECT_LE(text.size(), 200u);
     } else if (value.is_structured()) {
         for (const auto& item : value.items()) {
+            expect_every_string_harmless(item.key());
             expect_every_string_harmless(item.value());
-            if (value.is_object()) {
-                EXPECT_TRUE(std::regex_match(item.key(), harmless)) << item.key();
-            }
         }
     }
 }

@@ -1,25 +1,20 @@
 // What Arm's identification registers mean: numbers and files, so that any machine tests them.
 #include "machine/arm_identity.hpp"
 
+#include "base/text.hpp"
 #include "machine/machine.hpp"
 #include "support/unit_test.hpp"
-
-namespace {
 
 constexpr std::uint64_t kNeoverseN1 = 0x413fd0c1, kCortexA53 = 0x410fd034, kCortexA72 = 0x410fd083;
 
 /// A made-up root with the identification registers of CPUs.
 class ArmRoot : public TemporaryFolder {
   protected:
-    void put_cpu(int cpu, std::uint64_t midr) {
-        char text[32];
-        std::snprintf(text, sizeof text, "0x%016llx\n", static_cast<unsigned long long>(midr));
+    void put_cpu(int cpu, unsigned long long midr) {
         put("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/regs/identification/midr_el1",
-            text);
+            formatted("0x%016llx\n", midr));
     }
 };
-
-} // namespace
 
 TEST(DecodeMidr, names_the_parts_that_are_known_and_numbers_the_others) {
     const std::tuple<std::uint64_t, const char*, const char*> cases[] = {
@@ -92,20 +87,6 @@ TEST_F(ArmRoot, a_hypervisor_is_named_where_device_tree_or_dmi_know_it) {
     EXPECT_EQ(arm_hypervisor(folder), "");
     put("proc/device-tree/hypervisor/compatible", std::string("linux,kvm\0", 10));
     EXPECT_EQ(arm_hypervisor(folder), "linux,kvm");
-}
-
-TEST(KindsOfCores, are_in_the_profile_but_make_none_stale) {
-    Machine machine;
-    machine.cpu.vendor = "0x41";
-    machine.cpu.kinds = {{"Cortex-A53 r0p4", "0-3"}, {"Cortex-A72 r0p3", "4-5"}};
-    const nlohmann::json recorded = to_json(machine);
-    EXPECT_EQ(recorded["cpu"]["kinds"][1],
-              (nlohmann::json{{"brand", "Cortex-A72 r0p3"}, {"cpus", "4-5"}}));
-    machine.cpu.kinds.pop_back(); // its CPUs are switched off: their number decides, not the list
-    EXPECT_TRUE(fingerprint_differences(recorded, to_json(machine)).empty());
-    machine.cpu.kinds.clear();
-    EXPECT_FALSE(to_json(machine)["cpu"].contains("kinds"));
-    EXPECT_TRUE(fingerprint_differences(recorded, to_json(machine)).empty());
 }
 
 TEST_F(ArmRoot, a_machine_is_described_by_the_kind_of_the_cpu_that_is_tuned) {

@@ -28,13 +28,18 @@ TEST(Fingerprint, IgnoresWhatRoutineUpdatesAndOtherProgramsChange) {
     machine.memory_bytes -= 100 * kMiB;
     machine.cpu.brand = "another name";
     machine.caches[1].shared_by = 1;
+    machine.cpu.kinds = {{"Cortex-A53 r0p4", "0-3"}, {"Cortex-A72 r0p3", "4-5"}};
     EXPECT_EQ(fingerprint(machine), fingerprint(example()));
-    EXPECT_TRUE(fingerprint_differences(to_json(machine), to_json(example())).empty());
+    const json recorded = to_json(machine), other = to_json(example());
+    EXPECT_TRUE(fingerprint_differences(recorded, other).empty());
+    EXPECT_EQ(recorded["cpu"]["kinds"][1], (json{{"brand", "Cortex-A72 r0p3"}, {"cpus", "4-5"}}));
+    EXPECT_FALSE(other["cpu"].contains("kinds"));
+    machine.cpu.kinds.pop_back(); // its CPUs are switched off: their number decides, not the list
+    EXPECT_TRUE(fingerprint_differences(recorded, to_json(machine)).empty());
 }
 
 // Memory modules decide where both know them, though the fingerprint is without them.
 TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeedAndTheDifferenceIsTold) {
-    constexpr auto kThreshold = "x86_rep_movsb_threshold";
     const std::pair<std::string, void (*)(Machine&)> changes[] = {
         {"cpu.vendor: GenuineIntel in the profile, AuthenticAMD here",
          [](Machine& m) { m.cpu.vendor = "AuthenticAMD"; }},
@@ -42,9 +47,7 @@ TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeedAndTheDifferenceIsTold) {
         {"cpu.model: 85 in the profile, 143 here", [](Machine& m) { m.cpu.model = 143; }},
         {"cpu.stepping: 7 in the profile, 8 here", [](Machine& m) { m.cpu.stepping = 8; }},
         {"cpu.features: avx2 only in the profile, avx512f only here",
-         [](Machine& m) {
-             m.cpu.features = {"avx", "avx512f", "erms", "sse2"};
-         }},
+         [](Machine& m) { m.cpu.features[1] = "avx512f"; }},
         {"hypervisor: KVMKVMKVM in the profile, none here",
          [](Machine& m) { m.cpu.hypervisor.clear(); }},
         {"cpus: 32 in the profile, 16 here", [](Machine& m) { m.cpus = 16; }},
@@ -55,14 +58,12 @@ TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeedAndTheDifferenceIsTold) {
          [](Machine& m) { m.caches[0].bytes = 48 * kKiB; }},
         {"caches.L2 unified: 1024 KiB, 16 ways in the profile, 1024 KiB, 20 ways here",
          [](Machine& m) { m.caches[1].ways = 20; }},
-        {"caches.L3 unified: missing in the profile, 32768 KiB, 16 ways here",
-         [](Machine& m) {
-             m.caches.push_back({3, "unified", 32 * kMiB, 64, 16, 2});
-         }},
+        {"caches.L2 unified: 1024 KiB, 16 ways in the profile, missing here",
+         [](Machine& m) { m.caches.pop_back(); }},
         {"libc_thresholds.x86_rep_movsb_threshold: 2112 in the profile, 2048 here",
-         [](Machine& m) { m.libc_thresholds[kThreshold] = 2048; }},
-        {"libc_thresholds.x86_rep_movsb_threshold: 2112 in the profile, missing here",
-         [](Machine& m) { m.libc_thresholds.erase(kThreshold); }},
+         [](Machine& m) { m.libc_thresholds["x86_rep_movsb_threshold"] = 2048; }},
+        {"libc_thresholds.newer: missing in the profile, 4096 here",
+         [](Machine& m) { m.libc_thresholds["newer"] = 4096; }},
         {"memory.type: DDR5 in the profile, DDR4 here", [](Machine& m) { m.memory.type = "DDR4"; }},
         {"memory.modules: 8 in the profile, 4 here", [](Machine& m) { m.memory.modules = 4; }},
         {"memory.speed: 4800 MT/s in the profile, 3200 MT/s here",
@@ -83,29 +84,21 @@ TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeedAndTheDifferenceIsTold) {
 
 TEST(CompareMachines, TellsWhatMattersFromWhatDoesNotAndWhatIsNotKnown) {
     Machine other = example();
-    other.kernel = "Linux 6.12.1";
     other.microcode = "0x1";
     other.governor = "";
     other.cpu.model = 143;
     const json one = to_json(example()), current = to_json(other);
     json older = one; // under the same fingerprint
-    older["cpu"].erase("microcode");
     older.erase("kernel");
     older.erase("libc");
     json edited = older;
     edited["fingerprint"] = "0123456789abcdef";
-    const struct {
-        const char* name;
-        const json &recorded, &here;
-        PartState state;
-    } cases[] = {
+    const std::tuple<const char*, const json&, const json&, PartState> cases[] = {
         {"cpu.model", one, current, PartState::decides},
-        {"kernel", one, current, PartState::harmless},
         {"cpu.microcode", one, current, PartState::harmless},
         {"governor", one, current, PartState::not_readable},
         {"governor", current, one, PartState::not_recorded},
         {"libc", one, current, PartState::same},
-        {"cpu.microcode", older, one, PartState::not_recorded},
         {"kernel", older, one, PartState::not_recorded},
         {"libc", older, one, PartState::not_recorded},
         {"libc", edited, one, PartState::decides},

@@ -3,33 +3,27 @@
 
 #include "support/unit_test.hpp"
 
-namespace {
-
-constexpr std::size_t kAny = ~std::size_t{0};
-
-// Pasted from glibc 2.36 and later ones: strings, whole numbers and sizes, in no order.
-const char* const kListing =
-    "glibc.rtld.nns: 0x4 (min: 0x1, max: 0x10)\n"
-    "glibc.malloc.perturb: 0 (min: 0, max: 255)\n"
-    "glibc.cpu.x86_shared_cache_size: 0x18000000 (min: 0x0, max: 0xffffffffffffffff)\n"
-    "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min: 0x200, max: 0xffffffffffffffff)\n"
-    "glibc.cpu.x86_non_temporal_threshold: 0x12000000 (min: 0x4040, max: 0xfffffffffffffff)\n"
-    "glibc.cpu.x86_shstk:\n"
-    "glibc.cpu.hwcap_mask: 0x6 (min: 0x0, max: 0xffffffffffffffff)\n"
-    "glibc.malloc.check: 0 (min: 0, max: 3)\n"
-    "glibc.cpu.prefer_map_32bit_exec: 0 (min: 0, max: 1)\n"
-    "glibc.cpu.x86_rep_movsb_stop_threshold: 0x100000 (min: 0x0, max: 0xffffffffffffffff)\n";
-
-} // namespace
-
 TEST(ParseTunables, are_those_of_the_processor_that_are_sizes) {
+    constexpr std::size_t kAny = ~std::size_t{0};
     const std::map<std::string, Tunable> expected = {
         {"hwcap_mask", {6, 0, kAny}},
         {kNonTemporalThreshold, {0x12000000, 0x4040, 0xfffffffffffffff}},
         {kRepMovsbStopThreshold, {1 << 20, 0, kAny}},
         {kRepMovsbThreshold, {0x840, 0x200, kAny}},
         {"x86_shared_cache_size", {0x18000000, 0, kAny}}};
-    EXPECT_EQ(parse_tunables(kListing), expected);
+    // Pasted from glibc 2.36 and later ones: strings, whole numbers and sizes, in no order.
+    const auto found = parse_tunables(
+        "glibc.rtld.nns: 0x4 (min: 0x1, max: 0x10)\n"
+        "glibc.malloc.perturb: 0 (min: 0, max: 255)\n"
+        "glibc.cpu.x86_shared_cache_size: 0x18000000 (min: 0x0, max: 0xffffffffffffffff)\n"
+        "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min: 0x200, max: 0xffffffffffffffff)\n"
+        "glibc.cpu.x86_non_temporal_threshold: 0x12000000 (min: 0x4040, max: 0xfffffffffffffff)\n"
+        "glibc.cpu.x86_shstk:\n"
+        "glibc.cpu.hwcap_mask: 0x6 (min: 0x0, max: 0xffffffffffffffff)\n"
+        "glibc.malloc.check: 0 (min: 0, max: 3)\n"
+        "glibc.cpu.prefer_map_32bit_exec: 0 (min: 0, max: 1)\n"
+        "glibc.cpu.x86_rep_movsb_stop_threshold: 0x100000 (min: 0x0, max: 0xffffffffffffffff)\n");
+    EXPECT_EQ(found, expected);
 }
 
 TEST(ParseTunables, pass_over_what_is_none) {

@@ -5,8 +5,6 @@
 
 #include "support/unit_test.hpp"
 
-namespace fs = std::filesystem;
-
 namespace {
 
 /// A memory device as SMBIOS 3.3 has it, 0x5c bytes long.
@@ -61,11 +59,8 @@ class Edac : public TemporaryFolder {
 } // namespace
 
 TEST(Smbios, CountsModulesAndChannelsAndTakesTheLeastConfiguredSpeedThatIsKnown) {
-    Device a, b, c, empty;
-    b.bank = "P0 CHANNEL B";
-    c.bank = "P1 CHANNEL A";
-    empty.size_mib = 0;
-    empty.bank = "P1 CHANNEL B";
+    const Device a, b{.bank = "P0 CHANNEL B"}, c{.bank = "P1 CHANNEL A"},
+        empty{.size_mib = 0, .bank = "P1 CHANNEL B"};
     const std::string table =
         other(1) + a.bytes() + other(0) + b.bytes() + a.bytes() + c.bytes() + empty.bytes() + kEnd;
     EXPECT_EQ(parse_smbios(table), modules("DDR5", 4, 4800, 3));
@@ -144,8 +139,9 @@ TEST_F(Edac, GarbageIsNotKnown) {
     put_module("mc0/dimm3", "", "8192");
     put_module("mc0/power", "channel 0", "8192");
     put_module("other/dimm0", "channel 0", "8192");
-    fs::create_directories(folder / "sys/devices/system/edac/mc/mc0/dimm4/dimm_location");
-    fs::create_directories(folder / "sys/firmware/dmi/tables/DMI");
+    put("sys/devices/system/edac/mc/mc0/dimm4/size", "8192");
+    put("sys/devices/system/edac/mc/mc0/dimm4/dimm_location/file", ""); // it is a folder
+    put("sys/firmware/dmi/tables/DMI/file", "");
     EXPECT_EQ(read_memory_modules(folder), MemoryModules{});
     EXPECT_EQ(read_memory_modules(folder / "not there"), MemoryModules{});
 }

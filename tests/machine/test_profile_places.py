@@ -37,30 +37,40 @@ def test_the_named_one_comes_before_the_users_and_that_before_the_systems(places
     assert profile_places.profile_to_read("other.json") == Path("other.json")
 
 
-@pytest.mark.parametrize("make", [Path.touch, Path.mkdir], ids=["empty", "folder"])
-def test_the_users_counts_even_where_it_cannot_be_read(places, capsys, make):
+def link_to_nowhere(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir, link_to_nowhere])
+def test_the_users_counts_even_where_it_cannot_be_read(places, tune, capsys, make):
     user, system = places
     put(system)
     user.parent.mkdir(parents=True)
     make(user)
-    assert profile_places.profile_to_read(None) == user
     assert generate.main([]) == 2
     said = capsys.readouterr().err
-    assert said.count("\n") == 1 and str(user) in said
+    assert said.count("\n") == 1
+    for line in (said, tune_error(tune("check"), 2)):
+        assert str(user) in line and "there is no" not in line
 
 
 @pytest.mark.parametrize(
-    ("environment", "expected"),
+    ("environment", "folder"),
     [
-        ({"XDG_CONFIG_HOME": "/x", "HOME": "/home/me"}, "/x/asterope/profile.json"),
-        ({"HOME": "/home/me"}, "/home/me/.config/asterope/profile.json"),
-        ({"XDG_CONFIG_HOME": "x", "HOME": "/home/me"}, "/home/me/.config/asterope/profile.json"),
-        ({}, None),
+        ({"XDG_CONFIG_HOME": "/x", "HOME": "/home/me"}, "/x"),
+        ({"XDG_CONFIG_HOME": "/dev/null"}, "/dev/null"),  # a file in place of the folder
+        ({"HOME": "/home/me"}, "/home/me/.config"),
+        ({"XDG_CONFIG_HOME": "", "HOME": "/home/me"}, "/home/me/.config"),
+        ({"XDG_CONFIG_HOME": "~/x", "HOME": "/home/me"}, "/home/me/.config"),
+        ({"HOME": "me"}, None),
     ],
 )
-def test_the_users_place_is_xdgs(environment, expected):
+def test_the_users_place_is_xdgs(tune, environment, folder):
     place = profile_places.user_profile(environment)
-    assert (place and str(place)) == expected
+    assert place == (Path(folder, "asterope/profile.json") if folder else None)
+    if not profile_places.SYSTEM_PROFILE.exists():
+        looked = " nor ".join(map(str, filter(None, (place, profile_places.SYSTEM_PROFILE))))
+        assert f"there is no {looked}: " in tune_error(tune("check", env=environment), 2)
 
 
 def test_generate_and_report_take_it_and_say_so_but_of_a_named_one(places, capsys):
@@ -84,13 +94,12 @@ def test_without_any_profile_a_command_exits_2_and_writes_nothing(places, capsys
     assert list(Path().iterdir()) == []
 
 
-def test_check_takes_the_users_and_says_so_and_refuses_a_broken_one_or_an_empty_name(places, tune):
+def test_check_takes_the_users_and_says_so_but_no_other_in_place_of_a_named_one(places, tune):
     place = put(places[0])
     done = tune("check")
     assert (done.returncode, done.stderr) == (3, "")  # it is of a made-up machine
     assert done.stdout.startswith(f"{place} is stale:\n")
-    put(place, "{")
-    assert str(place) in tune_error(tune("check"), 2)
+    assert "other.json" in tune_error(tune("check", "other.json"), 2)
     assert "PROFILE" in tune_error(tune("check", ""), 2)
 
 

@@ -46,8 +46,8 @@ def test_the_merged_is_sound_renders_and_fits(tune: Run, searches: Path, build_d
     assert {source["name"] for source in sources} == set(TWO)
     assert all(0 < one["evidence"]["of_best"]["worst"] <= 1 for one in of(profile.raw))
     assert tune("check", "common.json").returncode == 0
-    command = [build_dir / "asterope-generate", "common.json", "-o", "rendered"]
-    assert subprocess.run(command, cwd=searches, capture_output=True).returncode == 0
+    rendered = ("common.json", "-o", "rendered")
+    assert run_command(build_dir / "asterope-generate", *rendered, cwd=searches).returncode == 0
 
 
 def test_check_compares_with_the_nearest_of_the_merged_machines(tune: Run, searches: Path):

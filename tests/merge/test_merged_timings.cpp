@@ -10,8 +10,8 @@ Record trial(std::uint64_t round, const std::string& candidate, double ns,
     return std::pair(TrialKey{4096, workload, candidate, round}, Trial{ns, 10, true});
 }
 
-LoggedRace race(const std::vector<Record>& records, Step step = Step::pipelines) {
-    return LoggedRace(records, step);
+LoggedRace race(const std::vector<Record>& records) {
+    return LoggedRace(records, Step::pipelines);
 }
 
 const Weights kHot = {{Workload::hot, 1}, {Workload::cold, 0}};
@@ -48,14 +48,6 @@ TEST(CommonRace, knows_who_was_timed_on_all_machines) {
     EXPECT_FALSE(common.timed("c", kHot));
     EXPECT_FALSE(common.timed("a", {{Workload::cold, 1}}));
     EXPECT_DOUBLE_EQ(common.score(0, "a", kHot), std::log(2.0));
-}
-
-TEST(LoggedRace, calls_copies_of_a_machine_s_own_choice_the_same_on_all) {
-    const std::vector<Record> step = {trial(1, "libc", 10), trial(1, "XMM T T none 0 0", 5),
-                                      trial(1, "threads 2 even", 4)};
-    EXPECT_EQ(race(step, Step::threads).samples.at(Workload::hot).size(), 2u);
-    const auto aliased = race(step, Step::aliased).samples.at(Workload::hot);
-    EXPECT_EQ(aliased.at("the size's pipeline").size(), 2u);
 }
 
 TEST(MergedTimings, are_geometric_means_over_the_machines_the_last_samples_first) {

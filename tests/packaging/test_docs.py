@@ -7,12 +7,11 @@ import functools
 import json
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from asterope import workloads
@@ -20,7 +19,7 @@ from asterope.profile import schema
 from asterope.spaces import of
 from command_errors import run_command
 from conftest import BUILD, REPOSITORY
-from copy_programs import output_of
+from copy_programs import output_of, run
 from packaging_samples import commands_in, help_of, options_in
 
 GUIDES = REPOSITORY / "scripts/docs"
@@ -45,7 +44,6 @@ def _documents() -> list[Path]:
 
 
 DOCUMENTS = _documents()
-NAMES = {document.name for document in DOCUMENTS}
 of_each_document = pytest.mark.parametrize(
     "document", DOCUMENTS, ids=lambda path: path.relative_to(REPOSITORY).as_posix()
 )
@@ -58,31 +56,21 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A document, taken apart."""
 
-    prose: str  # without code
-    spans: list[str]  # code within prose
-    blocks: list[str]  # code that stands apart
+    links: list[str]
+    blocks: str  # code that stands apart
+    command_lines: list[str]  # all code, a backslash at a line's end taken for what it is
 
     @classmethod
     def of(cls, markdown: str) -> Text:
         text = FENCED.sub("", markdown)
-        blocks = [found[2] for found in FENCED.finditer(markdown)]
-        blocks += re.findall(r"^    .*\n", text, re.MULTILINE)  # or a list's: looked for as well
+        indented = re.findall(r"^    .*\n", text, re.MULTILINE)  # or a list's: looked for as well
+        blocks = "".join([*(found[2] for found in FENCED.finditer(markdown)), *indented])
         spans = [" ".join(found[2].split()) for found in SPAN.finditer(text)]
-        return cls(SPAN.sub("", text), spans, blocks)
-
-    @property
-    def links(self) -> list[str]:
-        return LINK.findall(self.prose)
-
-    @property
-    def command_lines(self) -> list[str]:
-        """Code line by line, a backslash at a line's end taken for what it is."""
-        lines = "".join(self.blocks).replace("\\\n", " ").splitlines()
-        return [*lines, *self.spans]
+        lines = [*blocks.replace("\\\n", " ").splitlines(), *spans]
+        return cls(LINK.findall(SPAN.sub("", text)), blocks, lines)
 
 
 def anchors(markdown: str) -> set[str]:
@@ -120,7 +108,8 @@ def test_those_of_an_installed_tree_do_and_its_files_may_be_run_as_before(tmp_pa
     output_of(sys.executable, REPOSITORY / "scripts/packaging/gather_docs.py", tmp_path)
     pages = {page: dead_links(page) for page in tmp_path.rglob("*.md")}
     assert [*filter(None, pages.values())] == []
-    assert {"README.md", "system.md"} <= {page.name for page in pages} <= NAMES
+    assert {"README.md", "system.md"} <= {page.name for page in pages}
+    assert {page.name for page in pages} <= {document.name for document in DOCUMENTS}
     readme = read(tmp_path / "README.md")
     for link in ("system.md", "pictures/ratio.png", "examples/your-program/blocks.py"):
         assert f"]({link})" in readme
@@ -242,24 +231,15 @@ SECTIONS = {
 }
 
 
-def fields_in_schema() -> set[tuple[str, str]]:
+def test_the_profile_guide_names_every_field_and_no_other() -> None:
     whole = schema("x86_64")
-    fields = set(fields_of("profile", whole))
+    there, described = set(fields_of("profile", whole)), set()
     for name, definition in whole["$defs"].items():
-        fields |= set(fields_of(SECTIONS.get(name, name), definition))
-    return fields
-
-
-def fields_in_guide() -> set[tuple[str, str]]:
-    fields = set()
+        there |= set(fields_of(SECTIONS.get(name, name), definition))
     for section in re.split(r"^### ", read(GUIDES / "profile.md"), flags=re.MULTILINE)[1:]:
         owner = section.partition("\n")[0].strip().lower().replace(" ", "_")
-        fields |= {(owner, name) for name in re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE)}
-    return fields
-
-
-def test_the_profile_guide_names_every_field_and_no_other() -> None:
-    described, there = fields_in_guide(), fields_in_schema()
+        names = re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE)
+        described |= {(owner, name) for name in names}
     assert sorted(there - described) == [], "add them to scripts/docs/profile.md"
     assert sorted(described - there) == [], "no such field any more"
 
@@ -274,9 +254,7 @@ def test_the_tour_names_every_folder() -> None:
     for indent, folder in re.findall(r"^( *)(\w+)/ ", tour, re.MULTILINE):
         top = top if indent else folder
         named.add(f"{top}/{folder}" if indent else folder)
-    tracked = subprocess.run(
-        ["git", "-C", REPOSITORY, "ls-files", "-z"], capture_output=True, text=True
-    )
+    tracked = run("git", "-C", REPOSITORY, "ls-files", "-z")
     if tracked.returncode:
         pytest.skip("needs a Git checkout to tell the project's folders from others")
     files = [path.split("/") for path in tracked.stdout.split("\0") if not path.startswith(".")]
@@ -303,7 +281,7 @@ def undated(document: str, markdown: str) -> list[str]:
     found = []
     for section in re.split(r"^(?=## )", markdown, flags=re.MULTILINE):
         heading = section.partition("\n")[0]
-        blocks = "".join(Text.of(section).blocks)
+        blocks = Text.of(section).blocks
         figures = MEASURED.search(section) or re.search(r"\b\d\.\d\d\b", blocks)
         if document == "measurements.md" and heading.startswith("## ") and figures:
             has_command = re.search(r"asterope-|scripts/", section) or "](#" in section

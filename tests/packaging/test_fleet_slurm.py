@@ -153,9 +153,8 @@ def test_a_missing_node_is_named_and_made_up_for(fleet, stand_in):
     (stand_in / "ends-node-2").write_text("2\n")
     assert sorted(fleet.run().values()) == ["COMPLETED", "FAILED", "FAILED"]
     log = "tasks/here/node-2.txt"
-    assert fleet.text("finish.txt") == (
-        f"finish: here: node 2 of 2 is missing; see {log}, then run submit.sh again\n"
-    )
+    missing = f"here: node 2 of 2 is missing; see {log}, then run submit.sh again"
+    assert fleet.text("finish.txt") == f"finish: {missing}\n"
     assert "asterope-tune: ends with 2\n" in fleet.text(log)
     assert not (fleet.folder / "routine").exists()
 
@@ -184,10 +183,8 @@ def test_submitting_twice_at_once_is_refused(fleet, stand_in):
 def test_a_job_that_slurm_refuses_takes_the_others_along(fleet, stand_in):
     fleet.configure(types='(\n "here 1"\n "there 1 --constraint=none-has-it"\n)')
     done = fleet.submit()
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == (
-        "submit.sh: there: sbatch does not take its job, so the others were cancelled"
-    )
+    refused = "submit.sh: there: sbatch does not take its job, so the others were cancelled"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, refused)
     fleet.cluster.wait()
     assert not (fleet.folder / "finish.txt").exists()
 

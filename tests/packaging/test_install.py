@@ -13,7 +13,6 @@ from asterope import __version__
 from asterope.commands import COMMANDS
 from asterope.profile_places import SYSTEM_PROFILE
 from command_errors import only_error_of, run_command
-from copy_programs import need, output_of
 from packaging_samples import PROGRAMS, install, install_by_script
 
 pytestmark = pytest.mark.slow
@@ -49,15 +48,9 @@ def python_of(prefix: Path) -> dict[str, str]:
 OF_EACH_PROGRAM = ("bin/{}", "share/man/man1/{}.1", "share/bash-completion/completions/{}")
 OTHERS = (
     "lib/asterope/libasterope_record.so",
-    *(
-        f"share/asterope/{name}"
-        for name in (
-            *("python/asterope/profile.schema.json", "python/asterope/workloads.json"),
-            *("templates/routine.c.j2", "templates/by_place.h", "templates/preload.c"),
-        )
-    ),
+    *(f"share/asterope/python/asterope/{name}.json" for name in ("profile.schema", "workloads")),
+    *(f"share/asterope/templates/{name}" for name in ("routine.c.j2", "by_place.h", "preload.c")),
     *(f"share/doc/asterope/{name}" for name in ("README.md", "installing.md", "LICENSE")),
-    *(f"lib/systemd/system/asterope-tune.{kind}" for kind in ("service", "timer")),
 )
 
 
@@ -65,7 +58,6 @@ def test_the_tree_holds_all_that_belongs_there(prefix):
     names = [name.format(program) for program in PROGRAMS for name in OF_EACH_PROGRAM]
     assert [name for name in (*names, *OTHERS) if not (prefix / name).is_file()] == []
     assert {path.name for path in (prefix / "bin").iterdir()} == set(PROGRAMS)
-    assert len(list((prefix / "lib/systemd/system").iterdir())) == 2
     assert not list(prefix.rglob("__pycache__"))
 
 
@@ -146,9 +138,3 @@ def test_what_was_not_built_is_left_out_and_named(build_dir, tmp_path):
         assert f"Not built, so not installed: share/{part}; " in said
         assert not (tmp_path / "prefix" / "share" / part).exists()
     assert (tmp_path / "prefix" / "bin" / "asterope-tune").is_file()
-
-
-def test_man_finds_the_pages(prefix):
-    need("man")
-    found = output_of("man", "-M", prefix / "share" / "man", "-w", *PROGRAMS)
-    assert len(found.splitlines()) == len(PROGRAMS)

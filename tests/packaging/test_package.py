@@ -63,11 +63,8 @@ def test_files_are_where_and_as_debian_wants_them(package, unpacked):
     doc = unpacked / "usr/share/doc/asterope"
     assert {"copyright", "changelog.gz", "installing.md"} <= {path.name for path in doc.iterdir()}
     assert not (doc / "LICENSE").exists()
-    assert (
-        (REPOSITORY / "scripts/packaging/debian/changelog")
-        .read_text()
-        .startswith(f"asterope ({__version__}) ")
-    )
+    changelog = (REPOSITORY / "scripts/packaging/debian/changelog").read_text()
+    assert changelog.startswith(f"asterope ({__version__}) ")
     for line in output_of("dpkg-deb", "-c", package).splitlines():
         mode, owner, *_, name = line.split(None, 5)
         assert owner == "root/root" and name.startswith("./usr/")

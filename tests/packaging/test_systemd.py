@@ -37,8 +37,7 @@ def setting(unit: Path, name: str) -> str:
 
 def test_systemd_finds_no_fault_in_them(units):
     need("systemd-analyze")
-    names = [units / f"asterope-tune.{kind}" for kind in ("service", "timer")]
-    done = run_command("systemd-analyze", "verify", "--man=no", *names)
+    done = run_command("systemd-analyze", "verify", "--man=no", *units.iterdir())
     if "systemd-analyze: " in done.stderr or "Failed to initialize manager" in done.stderr:
         pytest.skip(f"systemd-analyze does not work here: {done.stderr.strip()[:200]}")
     assert done.returncode == 0 and "asterope" not in done.stderr, done

@@ -1,7 +1,5 @@
 """Values on command lines: lengths of time, whole numbers."""
 
-from __future__ import annotations
-
 from argparse import ArgumentTypeError
 
 import pytest

@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 import stat
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from asterope import atomic_file
@@ -26,15 +26,13 @@ def test_a_link_to_a_device_is_followed(tmp_path):
 def test_a_pipe_gets_the_text(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     # The pipe is open before it is written: nothing here waits for the other.
     keeps_open = os.open(pipe, os.O_RDWR)
-    reader.start()
-    write_files(tmp_path, {"pipe": "text" * 100_000})
-    os.close(keeps_open)
-    reader.join()
-    assert read == [b"text" * 100_000]
+    with ThreadPoolExecutor() as reader:
+        read = reader.submit(pipe.read_bytes)
+        write_files(tmp_path, {"pipe": "text" * 100_000})
+        os.close(keeps_open)
+    assert read.result() == b"text" * 100_000
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 

@@ -7,34 +7,26 @@ from asterope.command_line import BAD_INPUT, Parser, run
 from command_errors import only_line_of
 
 
-def refusal(parser: Parser, given: list[str], capsys) -> str:
-    with pytest.raises(SystemExit) as left:
-        parser.parse_intermixed_args(given)
-    assert left.value.code == BAD_INPUT == 2
-    return only_line_of("asterope-some", capsys)
-
-
-def test_bad_arguments_get_one_line_and_exit_2(capsys):
-    said = refusal(Parser(prog="asterope-some"), ["--unknown\nand more"], capsys)
-    assert said.endswith(": see asterope-some --help\n")
-
-
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
         (["--prefx", "a"], "--prefix"),
         (["a", "--outptu=b"], "--output"),
         (["--bogus"], None),
-        (["-x"], None),
+        (["-x\nmore"], None),
         (["--help-jsn"], "--help"),  # and not what is hidden
     ],
 )
-def test_a_misspelt_option_is_answered_with_the_nearest_one(capsys, given, meant):
+def test_bad_arguments_get_one_line_that_names_the_nearest_option(capsys, given, meant):
     parser = Parser(prog="asterope-some")
     parser.add_argument("file", nargs="*")
     parser.add_argument("-o", "--output")
     parser.add_argument("--prefix")
-    said = refusal(parser, given, capsys)
+    with pytest.raises(SystemExit) as left:
+        parser.parse_intermixed_args(given)
+    assert left.value.code == BAD_INPUT == 2
+    said = only_line_of("asterope-some", capsys)
+    assert said.endswith(": see asterope-some --help\n")
     assert f"(did you mean {meant}?)" in said if meant else "did you mean" not in said
 
 

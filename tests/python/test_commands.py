@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from asterope import __main__, commands
 from command_errors import exit_code_of, only_error_of, python_settings
+from copy_programs import REPOSITORY
+
+PROFILE = f"{REPOSITORY}/generated/reference/xeon-gold-5218.json"
 
 
 def run(folder: Path, *words: object, path: object = os.defpath) -> subprocess.CompletedProcess:
@@ -49,6 +52,7 @@ def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
     ("module", "package", "arguments"),
     [
         ("jinja2", "jinja2", ("generate", ["--version"])),
+        ("matplotlib", "matplotlib", ("report", [PROFILE])),
         ("elftools", "pyelftools", ("prove", ["--", "true"])),  # a trial's alone
     ],
 )
@@ -58,7 +62,9 @@ def test_of_a_missing_module_one_line_says_what_to_install(tmp_path, module, pac
         f"sys.exit(commands.run_command(*{arguments!r}))"
     )
     said = only_error_of(f"asterope-{arguments[0]}", run(tmp_path, "-c", lacking), 1)
-    assert f"needs the Python module {module}" in said and f"python3-{package}" in said
+    assert f"needs the Python module {module}" in said or f"pictures need {module}" in said
+    assert f"python3-{package}" in said
+    assert os.listdir(tmp_path) == ["tmp"]
 
 
 def test_pip_installs_the_same_commands(repository):

@@ -87,11 +87,7 @@ def test_man_shows_a_page_without_a_warning(share, program):
 
 
 def test_text_is_no_roff():
-    assert manual()["roff"](r".So -o 'a\b'") == r"\&.So \-o \(aqa\eb\(aq"
-
-
-def manual():
-    return runpy.run_path(str(MANUAL))
+    assert runpy.run_path(str(MANUAL))["roff"](r".So -o 'a\b'") == r"\&.So \-o \(aqa\eb\(aq"
 
 
 def complete(share: Path, program: str, *words: str) -> list[str]:
@@ -128,7 +124,7 @@ def test_completion_offers_values(share, words, offered):
 
 
 def test_the_words_that_completion_offers_are_in_the_text_of_their_option(build_dir):
-    words = manual()["WORDS"]
+    words = runpy.run_path(str(MANUAL))["WORDS"]
     used = set()
     for program in ("asterope-tune", "asterope-bench"):
         top = json.loads(output_of(build_dir / program, "--help-json"))

@@ -26,25 +26,22 @@ PLACES = [
     MappedPlace("/lib/libnumpy.so", "00ff" * 10, 0x1234, "copy", "memcpy", 1 << 20, "cold"),
     MappedPlace('/a"b\\\n*/\udcff.so', "ab", 2**63 - 1, "ü", "memset", 512, "libc"),
 ]
-
-
-def raw() -> dict[str, Any]:
-    return json.loads(text_of(PLACES, ["./program", "*/"]))
+TEXT = text_of(PLACES, ["./program", "*/"])
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Callable[[object], Path]:
-    def write(content: object) -> Path:
+def written(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
         path = tmp_path / "places.json"
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        path.write_text(text)
         return path
 
     return write
 
 
 def test_what_is_written_is_read_and_is_as_the_schema_says(written) -> None:
-    read_json(written(raw()), "places")
-    assert read_places(written(raw()), ENTRIES) == PLACES
+    read_json(written(TEXT), "places")
+    assert read_places(written(TEXT), ENTRIES) == PLACES
 
 
 def test_no_text_of_the_map_reaches_c() -> None:
@@ -56,9 +53,8 @@ def test_no_text_of_the_map_reaches_c() -> None:
         *("ASTEROPE_COPIES", "ASTEROPE_SETS"),
     }
     assert table.startswith('#define ASTEROPE_PLACES_TEXT ", 2 places apart"\n')
-    assert (
-        "{4660u, 20, ASTEROPE_COPIES, (asterope_way *)asterope_memcpy_cold, 20, {0, 255," in table
-    )
+    cold = "{4660u, 20, ASTEROPE_COPIES, (asterope_way *)asterope_memcpy_cold, 20, {0, 255,"
+    assert cold in table
     assert "{9223372036854775807u, 9, ASTEROPE_SETS, NULL, 1, {171}}" in table
 
 
@@ -72,7 +68,7 @@ def changed(**fields: object) -> str:
 
 
 def edited(edit: Callable[[dict[str, Any]], object]) -> str:
-    whole = raw()
+    whole = json.loads(TEXT)
     edit(whole)
     return json.dumps(whole)
 
@@ -100,55 +96,47 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_a_bad_map_is_refused_in_one_line_with_its_place(written, case: str) -> None:
-    content, said = BAD[case]
-    path = written(content)
+@pytest.mark.parametrize(("text", "said"), BAD.values(), ids=BAD)
+def test_a_bad_map_is_refused_in_one_line_with_its_place(written, text: str, said: str) -> None:
+    path = written(text)
     with pytest.raises(BadInput) as error:
         read_places(path, ENTRIES)
     assert str(error.value).startswith(f"{path}: {said}") and str(error.value).isprintable()
 
 
 def test_generate_refuses_it_and_leaves_what_is_there(written, profile, out, capsys) -> None:
-    library = ("--preload", out / "lib.so")
     for path, said in ((written(changed(way="x")), "places[0].way"), ("none.json", "cannot read")):
-        assert command(profile, "-o", out, *library, "--places", path) == 2
+        assert command(profile, "-o", out, "--preload", out / "lib.so", "--places", path) == 2
         assert said in only_line(capsys)
     assert_old(out)
 
 
-# --- Of a trial -----------------------------------------------------------------------------------
-
-
-def trial_of(**factors: dict[str, float]) -> SimpleNamespace:
-    """Its places are files of these names, and ways take so much of libc's time there."""
-    dice, observed = random.Random(1), Observed(cpu_seconds=10.0, processes=1, runs=1)
-    others = sorted({way for of in factors.values() for way in of} - {ROUTINE})
-    names = [LIBC, LIBC_AGAIN, ROUTINE, *others]
-
-    def block(way: str, factor: float) -> Block:
-        return Block(way, [factor * dice.gauss(1, 0.02) for _ in range(5)], [1.0] * 5, 5)
-
-    for module, of in factors.items():
-        cycles = [[block(way, of.get(way, 1.0)) for way in names] for _ in range(60)]
-        observed.places[Place(module, 8, "memcpy", 1024)] = Seen(1000, 1000, cycles=cycles)
-    return SimpleNamespace(observed=observed, names=names)
+# By the file that a place is in: of libc's time, what ways take there.
+FACTORS = {
+    "losing": {ROUTINE: 1.2},
+    "gaining": {ROUTINE: 0.9, "cold": 0.6, "hot": 0.7},
+    "fine": {ROUTINE: 0.5, "cold": 0.6},
+    "foreign": {ROUTINE: 0.8, "cold": 0.9, "hot": 0.9, "other": 0.5},
+    "both": {ROUTINE: 0.8, "cold": 0.6, "other": 0.5},
+    "unnamed": {ROUTINE: 1.2},
+    "long": {ROUTINE: 1.2},
+}
 
 
 def test_places_enter_where_another_way_is_surely_better(monkeypatch, written) -> None:
     """With the best of those that a library of the routine has."""
+    dice, observed = random.Random(1), Observed(cpu_seconds=10.0, processes=1, runs=1)
+    names = [LIBC, LIBC_AGAIN, ROUTINE, "cold", "hot", "other"]
+
+    def block(way: str, factor: float) -> Block:
+        return Block(way, [factor * dice.gauss(1, 0.02) for _ in range(5)], [1.0] * 5, 5)
+
+    for module, of in FACTORS.items():
+        cycles = [[block(way, of.get(way, 1.0)) for way in names] for _ in range(60)]
+        observed.places[Place(module, 8, "memcpy", 1024)] = Seen(1000, 1000, cycles=cycles)
     ids = {"losing": "aa", "gaining": "bb", "foreign": "cc", "both": "dd", "long": "ee" * 33}
     monkeypatch.setattr(mapping, "build_id_of", lambda module: ids.get(module, ""))
-    trial = trial_of(
-        losing={ROUTINE: 1.2},
-        gaining={ROUTINE: 0.9, "cold": 0.6, "hot": 0.7},
-        fine={ROUTINE: 0.5, "cold": 0.6},
-        foreign={ROUTINE: 0.8, "cold": 0.9, "hot": 0.9, "other": 0.5},
-        both={ROUTINE: 0.8, "cold": 0.6, "other": 0.5},
-        unnamed={ROUTINE: 1.2},
-        long={ROUTINE: 1.2},
-    )
-    found = findings(trial.observed, trial.names)
+    trial, found = SimpleNamespace(observed=observed, names=names), findings(observed, names)
     text, lines, has_places = mapping.map_of(trial, found, {}, ["x"], Path("p.json"))
     ways = {place.build_id: place.way for place in read_places(written(text), ENTRIES)}
     assert has_places and ways == {"aa": "libc", "bb": "cold", "dd": "cold"}

@@ -1,7 +1,5 @@
 """What is printed to run a command with a library: that it works where paths have blanks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

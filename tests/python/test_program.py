@@ -41,7 +41,6 @@ def test_of_a_script_it_is_the_interpreter_which_may_be_a_script(tmp_path, line,
 
 def test_what_is_no_program_is_refused(tmp_path):
     (tmp_path / "text").write_text("text")
-    lost = script(tmp_path / "lost", "#!/no/such/interpreter")
     for command, said in (
         ("no-such-command-anywhere", "no such command"),
         (tmp_path / "missing", "no such command"),
@@ -49,9 +48,9 @@ def test_what_is_no_program_is_refused(tmp_path):
         (tmp_path / "text", "chmod +x"),
         (script(tmp_path / "odd\nname", "text"), "neither an ELF program"),
         (script(tmp_path / "empty", "#!"), "names no interpreter"),
-        (lost, "no such"),
+        (script(tmp_path / "lost", "#!/no/such/interpreter"), "cannot be read: No such file"),
     ):
-        assert said in refused(command).lower().replace("elf", "ELF"), command
+        assert said in refused(command), command
 
 
 def test_what_env_runs_is_looked_at_too(tmp_path):

@@ -9,13 +9,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import pytest
 from asterope.faults import Failure
 from asterope.prove.copies import LIBC, LIBC_AGAIN
 from asterope.prove.metric import PATTERN, Metric
 from asterope.prove.processes import Run
-from asterope.prove.rounds import LEAST_ROUNDS, Goal, Progress, Rounds, measure
+from asterope.prove.rounds import LEAST_ROUNDS, Goal, Rounds, measure
 from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, Findings, judge
 from asterope.prove.words import contradictions
 from made_up_trials import share
@@ -25,50 +26,40 @@ NAMES = [LIBC, LIBC_AGAIN, OURS]
 EXPERIMENTS = 300
 
 
-def normal(dice: random.Random) -> float:
-    return dice.gauss(0, 0.02)
+NOISES: dict[str, Callable[[random.Random], float]] = {
+    "normal": lambda dice: dice.gauss(0, 0.02),
+    "one-sided": lambda dice: dice.expovariate(1 / 0.02),
+    "mostly quiet": lambda dice: (
+        dice.gauss(0, 0.01) + (dice.expovariate(10) if dice.random() < 0.15 else 0)
+    ),
+}
 
 
-def one_sided(dice: random.Random) -> float:
-    return dice.expovariate(1 / 0.02)
-
-
-def mostly_quiet(dice: random.Random) -> float:
-    return dice.gauss(0, 0.01) + (dice.expovariate(10) if dice.random() < 0.15 else 0)
-
-
-NOISES = [normal, one_sided, mostly_quiet]
-
-
-def experiment(
-    noise: Callable[[random.Random], float], gain: float, goal: Goal, seed: int
-) -> tuple[Rounds, Finding]:
+def experiment(noise: str, gain: float, goal: Goal, seed: int) -> tuple[Rounds, Finding]:
     """libc takes 1, ours 1 / gain, on a machine that is half as fast for a while at times."""
     dice = random.Random(seed)
     block = itertools.count()
 
     def figure(name: str) -> float:
         slow_phase = math.log(2) * ((next(block) // len(NAMES)) // 10 % 2)
-        return math.exp(noise(dice) + slow_phase) / (gain if name == OURS else 1)
+        return math.exp(NOISES[noise](dice) + slow_phase) / (gain if name == OURS else 1)
 
     rounds = Rounds()
     measure(rounds, NAMES, figure, goal, seed)
     return rounds, next(one for one in judge(rounds, NAMES).copies if one.name == OURS)
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.__name__)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("goal", [Goal(rounds=15), Goal(until=0.02)], ids=["rounds", "until"])
 def test_nineteen_of_twenty_intervals_hold_the_truth(noise, goal: Goal) -> None:
     """Also where the rounds end as soon as the interval is narrow, which picks lucky ones."""
     found = [experiment(noise, 1.1, goal, seed)[1].ratio for seed in range(EXPERIMENTS)]
     assert share([one.low <= 1.1 <= one.high for one in found]) > 0.92
-    assert sum(math.log(one.median) for one in found) / EXPERIMENTS == pytest.approx(
-        math.log(1.1),
-        abs=0.002 if goal.rounds else 0.005,  # lucky ones end early
-    )
+    near = 0.002 if goal.rounds else 0.005  # lucky ones end early
+    assert fmean(math.log(one.median) for one in found) == pytest.approx(math.log(1.1), abs=near)
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.__name__)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("goal", [Goal(rounds=31), Goal(rounds=61, until=0.001)])
 def test_identical_work_raises_few_alarms(noise, goal: Goal) -> None:
     """One in twenty, and few more where each look may end the rounds."""
@@ -76,7 +67,7 @@ def test_identical_work_raises_few_alarms(noise, goal: Goal) -> None:
     assert share([one in (FASTER, SLOWER) for one in verdicts]) < (0.13 if goal.until else 0.08)
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.__name__)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize(("direction", "verdict"), [(1, FASTER), (-1, SLOWER)])
 def test_an_effect_of_the_size_of_the_noise_is_found(noise, direction: int, verdict: str) -> None:
     """2 %, in 31 rounds."""
@@ -90,7 +81,7 @@ def test_an_effect_of_the_size_of_the_noise_is_found(noise, direction: int, verd
 
 def test_rounds_end_as_soon_as_it_is_told_or_each_interval_is_as_narrow_as_asked() -> None:
     plain, little, wide, narrow = (
-        experiment(normal, gain, Goal(rounds=500, until=until), 1)[0]
+        experiment("normal", gain, Goal(rounds=500, until=until), 1)[0]
         for gain, until in ((1.3, 0.01), (1.02, 0.001), (1, 0.05), (1, 0.005))
     )
     assert {one.stopped_by for one in (plain, little, wide, narrow)} == {"until"}
@@ -100,7 +91,7 @@ def test_rounds_end_as_soon_as_it_is_told_or_each_interval_is_as_narrow_as_asked
 
 
 def test_what_cannot_be_told_says_how_many_rounds_would() -> None:
-    _, finding = experiment(normal, 1.005, Goal(rounds=12), 3)
+    _, finding = experiment("normal", 1.005, Goal(rounds=12), 3)
     assert finding.verdict == UNKNOWN and 10 < finding.more_rounds < 5000
 
 
@@ -133,7 +124,6 @@ def test_progress_tells_what_is_left() -> None:
         (done, 90 - 10 * done) for done in range(1, 9)
     ]
     assert told[0].reach is None and told[-1].reach > 0
-    assert isinstance(told[0], Progress)
 
 
 def test_each_block_has_every_copy_once_in_an_order_of_its_seed() -> None:
@@ -197,10 +187,7 @@ def printed(text: str) -> float:
 
 @pytest.mark.parametrize(
     ("text", "high", "low"),
-    [
-        *(("5", 5.5, 4.5), ("5.0", 5.05, 4.95), ("1", 1.5, 0.5), ("3e2", 350, 250)),
-        ("12.50", 12.505, 12.495),
-    ],
+    [("5", 5.5, 4.5), ("5.0", 5.05, 4.95), ("3e2", 350, 250), ("12.50", 12.505, 12.495)],
 )
 def test_a_printed_figure_knows_how_far_its_last_digit_reaches(text, high, low) -> None:
     assert math.exp(printed(text).rounding) == pytest.approx(high / low)

@@ -109,8 +109,7 @@ def no_file_beyond(bytes_: int) -> Callable[[], None]:
 
 
 def test_where_files_find_no_room_nothing_is_said_of_the_program(settings, program: Path) -> None:
-    settings = settings("--", program, 1000)
-    done = subprocess.run(**settings, preexec_fn=no_file_beyond(4096))
+    done = subprocess.run(**settings("--", program, 1000), preexec_fn=no_file_beyond(4096))
     assert only_error(done, 1).endswith(": have TMPDIR name a folder with more")
 
 
@@ -134,9 +133,6 @@ def test_an_interrupt_shows_what_is_known(settings, program: Path, tmp_path: Pat
 
     running = settings("--time", "60s", "--", program, 10**12)
     assert "program main (memcpy)" in interrupted_output(running, it_copies, signal.SIGINT)
-
-
-# --- What is kept under a name ---
 
 
 @pytest.fixture
@@ -226,19 +222,13 @@ BAD = {
     "a name twice": ("--copy a={}/like.so --copy a={}/like.so -- true", "a is named twice"),
     "no such symbol": ("--copy a={}/like.so:no -- true", "has no function no"),
     "a map of whole runs": ("--write p.json --runs -- true", "--write is the trial's"),
-    "a file for a folder": (
-        "--write {}/like.so/places -- true",
-        "like.so is no folder: choose another place",
-    ),
+    "a file": ("--write {}/like.so/places -- true", "like.so is no folder: choose another place"),
     "time and rounds": ("--time 3s --rounds 6 -- true", "--time is the trial's"),
     "no name": ("--name ../up -- true", "is no name of a program"),
     "nothing kept": ("remove other", "other: nothing is kept under that name"),
     "no figures": ("merge other", "nothing is kept under that name"),
     "exploring without a name": ("--explore 64 -- true", "give it a --name"),
-    "finalists in operation": (
-        "--explore 9 --finalists --name a -- true",
-        "leave them out with --explore",
-    ),
+    "its finalists": ("--explore 9 --finalists --name a -- true", "leave them out with --explore"),
     "too little of it": ("--explore 1 --name a -- true", "from 2 to 65536"),
 }
 

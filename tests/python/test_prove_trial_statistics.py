@@ -85,8 +85,7 @@ def test_trimming_takes_a_slower_way_no_more_than_its_share() -> None:
 def test_a_way_whose_cost_is_a_rare_long_stall_does_not_win_by_it() -> None:
     """It is 5 % faster, but for one call in a hundred, which takes twenty times as long."""
     program = with_stalls(steady(0.95), 0.01, 19, [ROUTINE])
-    cycles = list(cycles_of(program, random.Random(2), 1500))
-    assert not trimming(cycles).is_fair
+    assert not trimming(list(cycles_of(program, random.Random(2), 1500))).is_fair
     assert estimates(program, 2, 1500, ROUTINE)[0].value < 0.95
 
 
@@ -114,12 +113,8 @@ def test_sizes_that_differ_are_taken_off(slope: float) -> None:
         assert found.value == pytest.approx(1 / 0.9, rel=0.2 if slope and not sizes else 0.02)
         return math.log(found.high / found.low)
 
-    known = median(reach(seed, True) for seed in range(20))
-    unknown = median(reach(seed, False) for seed in range(20))
-    if slope:
-        assert known < unknown / 3
-    else:
-        assert known == pytest.approx(unknown, rel=0.05)
+    known, unknown = (median(reach(seed, sizes) for seed in range(20)) for sizes in (True, False))
+    assert known < unknown / 3 if slope else known == pytest.approx(unknown, rel=0.05)
 
 
 def test_too_few_cycles_say_nothing() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_errors import SCRIPTS, only_error_of, only_line_of, python_settings
+from command_errors import only_line_of
 from profile_samples import DOUBT, good_profile, incomplete_profile, provisional_profile
 from report_samples import (
     CANDIDATES,
@@ -20,7 +19,6 @@ from report_samples import (
     WINNER,
     Made,
     bench_results,
-    is_dark_on_light,
     log_header,
     log_lines,
     log_text,
@@ -35,15 +33,11 @@ from report_samples import (
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from asterope.faults import BadInput
-from asterope.report.search_maps import families_picture, planes_picture, scored_sizes
 from asterope.report.words import findings, machine_facts, search_facts, standing
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
 only_line = partial(only_line_of, "asterope-report")
-
-# --- Reading --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
@@ -89,22 +83,6 @@ def test_the_leader_is_none_that_was_timed_seldom(made: Made) -> None:
     assert trials.leader(both) == WINNER
 
 
-def test_a_log_is_of_its_architectures_copies(made: Made) -> None:
-    others = {"Q T NT L1KEEP 4 8": 1.5, "Q T NT L1KEEP 2 10": 1.4, "SVE T T none 0 0": 1.0}
-    log = read(made.put(log_lines(candidates=others, architecture="aarch64"))).log
-    assert {t.name for t in log.tuples.values()} == {*others}
-    sizes = scored_sizes(log, None)
-    assert {s.winner for s in sizes} == {"Q T NT L1KEEP 4 8"}
-    assert all(map(is_dark_on_light, (planes_picture(log, sizes), families_picture(log, sizes))))
-    # those of another architecture are none
-    for wrong in (log_lines(candidates=others), log_lines(architecture="aarch64")):
-        with pytest.raises(BadInput, match="names a candidate that does not exist"):
-            read(made.put(wrong))
-
-
-# --- What is refused ------------------------------------------------------------------------------
-
-
 def _log(*lines: dict[str, Any], **header: Any) -> str:
     return log_text([log_header(**header), *lines])
 
@@ -113,6 +91,8 @@ def _bench(**changes: Any) -> dict[str, Any]:
     return {**bench_results(), **changes}
 
 
+_NO_MACHINE = {**good_profile()["machine"], "kernel": []}
+_NO_TIME = json.dumps(bench_results()).replace('"ns": ', '"ns": 0, "was": ', 1)
 _BACKWARDS = {"value": 0.1, "low": 0.2, "high": 0.1}
 _PROVE_AGAIN = "run asterope-prove --json again"
 _BELOW_0 = json.loads(json.dumps(whole_runs()).replace('"low": 1.2', '"low": -1.2'))
@@ -126,19 +106,10 @@ BAD_FILES: dict[str, tuple[Any, str]] = {
     "binary": (b"\x7fELF\x00\xff" * 9, "UTF-8"),
     "bench of version 1": (_bench(version=1), "version 1"),
     "bench of no results": (_bench(results=None), "results"),
-    "bench with a time of 0": (
-        json.dumps(bench_results()).replace('"ns": ', '"ns": 0, "was": ', 1),
-        "results[0].copies",
-    ),
+    "bench with a time of 0": (_NO_TIME, "results[0].copies"),
     "log of version 1": (_log(version=1), "reads version 2"),
-    "log of an unknown architecture": (
-        _log(architecture="riscv64"),
-        'line 1: architecture: "riscv64" is none of x86_64, aarch64',
-    ),
-    "log of a machine that is none": (
-        _log(machine={**good_profile()["machine"], "kernel": []}),
-        "line 1: machine.kernel: an array where a string is expected",
-    ),
+    "riscv64": (_log(architecture="riscv64"), 'line 1: architecture: "riscv64" is none of x86_64'),
+    "no machine": (_log(machine=_NO_MACHINE), "line 1: machine.kernel: an array where a string is"),
     "log that began at no time": (_log(started="yesterday"), "line 1: started:"),
     "log with no JSON": (_WITH_STEP + "{]\n" + log_text([_STEP]), "line 3, column 2: not JSON"),
     "log with a time of 0": (_log(_STEP, trial(1024, "hot", "libc", 0, 0)), "line 3"),
@@ -190,9 +161,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("arguments", "said"), REFUSED.items())
-def test_what_cannot_be_done_overwrites_nothing(
-    made: Made, arguments: str, said: str, capsys, monkeypatch
-) -> None:
+def test_what_cannot_be_done_overwrites_nothing(made: Made, arguments, said, capsys, monkeypatch):
     monkeypatch.chdir(made.profile.parent)
     other = {**good_profile()["machine"], "fingerprint": "f" * 16}
     files = {made.profile, made.put(_log(machine=other), "log")}
@@ -201,18 +170,6 @@ def test_what_cannot_be_done_overwrites_nothing(
     assert said in only_line(capsys)
     assert {*made.folder.iterdir()} == files
     assert json.loads(made.profile.read_text()) == good_profile()
-
-
-def test_without_matplotlib_the_command_says_so(made: Made, tmp_path: Path) -> None:
-    (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
-    page, words = tmp_path / "r.html", ("-m", "asterope", "report", made.profile)
-    settings = python_settings(tmp_path, *words, "-o", page, PYTHONPATH=f"{tmp_path}:{SCRIPTS}")
-    done = subprocess.run(**settings)
-    assert "pip install matplotlib" in only_error_of("asterope-report", done, 1)
-    assert not page.exists()
-
-
-# --- Words ----------------------------------------------------------------------------------------
 
 
 def facts(*paths: Path) -> str:

@@ -1,5 +1,4 @@
-"""The page of asterope-report and its pictures: what is drawn, as data and as pixels, what is said
-beside it, and what cannot get into a page."""
+"""The page of asterope-report: what is drawn, as data and as pixels, and what is said beside it."""
 
 from __future__ import annotations
 
@@ -44,8 +43,6 @@ from asterope.workloads import names
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
-
-# --- Copies and the search ------------------------------------------------------------------------
 
 
 def test_throughput_has_a_line_for_every_copy_that_looks_different(made: Made) -> None:
@@ -141,8 +138,7 @@ def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(made
     inputs = read(made.put(raw))
     series = find_series(inputs)
     assert series.source.startswith("asterope-bench of memset")
-    labels = [cell.label for cell in series.labelled["misalignment"]]
-    assert labels == [cell["label"] for cell in kept]
+    assert [cell.label for cell in series.labelled["misalignment"]] == [c["label"] for c in kept]
     pictures = {p.name: p for section in make_sections(inputs) for p in section.pictures}
     assert len(pictures["cells-misalignment"].table.rows) == len(kept)
     best = "asterope's memset is the best of "
@@ -200,6 +196,19 @@ def test_registers_and_stores_are_compared_by_size(made: Made) -> None:
     assert picture.table.rows[0] == ["1 KiB", *best]
 
 
+def test_a_log_is_of_its_architectures_copies(made: Made) -> None:
+    others = {"Q T NT L1KEEP 4 8": 1.5, "Q T NT L1KEEP 2 10": 1.4, "SVE T T none 0 0": 1.0}
+    log = read(made.put(log_lines(candidates=others, architecture="aarch64"))).log
+    assert {t.name for t in log.tuples.values()} == {*others}
+    sizes = scored_sizes(log, None)
+    assert {s.winner for s in sizes} == {"Q T NT L1KEEP 4 8"}
+    assert all(map(is_dark_on_light, (planes_picture(log, sizes), families_picture(log, sizes))))
+    # those of another architecture are none
+    for wrong in (log_lines(candidates=others), log_lines(architecture="aarch64")):
+        with pytest.raises(BadInput, match="names a candidate that does not exist"):
+            read(made.put(wrong))
+
+
 def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
     picture = intervals_picture(read(made.profile).profile)
     axes = picture.figure.axes[0]
@@ -215,9 +224,6 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
     assert first[0][0] == 1 and first[-1][1] == 1 << 20
     assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"
     assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 6 + [True] * 2
-
-
-# --- The page -------------------------------------------------------------------------------------
 
 
 class _Page(html.parser.HTMLParser):
@@ -332,17 +338,13 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> N
     text = page_of(path).text
     assert "redis, 24 rounds: ours is faster: 1.259 x libc (1.237 to 1.282)" in text
     assert "glibc 2.36" in text
-    inputs = read(path)
-    picture, modes = [one for section in make_sections(inputs) for one in section.pictures]
+    picture, modes = [one for section in make_sections(read(path)) for one in section.pictures]
     assert modes.title == "Two modes: runs" and "ours: 0.7125 and 0.9091 (50 %)" in modes.caption
     assert sum(bar.get_height() for bar in modes.figure.axes[0].patches) == 24
     labels = [label.get_text() for label in picture.figure.axes[0].get_yticklabels()]
     assert labels == ["libc again", "ours", "theirs"]
     raw["copies"][2]["verdict"] = "the same"
     assert "no copy differs from libc beyond the noise" in findings(read(made.put(raw)))[0]
-
-
-# --- A trial of a program -------------------------------------------------------------------------
 
 
 def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Made) -> None:

@@ -1,7 +1,5 @@
 """Medians and their sign-test intervals, as tuner/base/statistics.cpp has them."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations_with_replacement
 from statistics import median

@@ -1,7 +1,5 @@
 """What scripts/tune --share sends: all figures, and no name of a host, a user or a path."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

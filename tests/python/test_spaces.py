@@ -75,7 +75,6 @@ def test_its_profile_holds_none_of_anothers_copies(tmp_path, architecture):
 @EACH
 def test_its_build_steps_render(architecture):
     here = spaces.of(architecture)
-    minimum = here.pipelines.MINIMUM_BYTES
-    assert f"kMinimumBytes = {minimum};" in header(architecture)
+    assert f"kMinimumBytes = {here.pipelines.MINIMUM_BYTES};" in header(architecture)
     text = render_candidates(architecture, variants=[here.pipelines.PLAIN.variant])
     assert here.pipelines.PLAIN.variant.symbol in text

@@ -1,7 +1,5 @@
 """Files that the Python commands read: opened without waiting, a byte order mark skipped."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
@@ -10,13 +8,8 @@ from asterope.text_file import open_to_read
 
 def test_a_byte_order_mark_is_skipped_at_the_beginning_only(tmp_path):
     mark = b"\xef\xbb\xbf"
-    for content, text in (
-        (b"text", b"text"),
-        (mark + b"text", b"text"),
-        (mark * 2, mark),
-        (b"a" + mark, b"a" + mark),
-        (b"", b""),
-    ):
+    texts = {mark + b"text": b"text", mark * 2: mark, b"a" + mark: b"a" + mark, b"": b""}
+    for content, text in texts.items():
         (tmp_path / "file").write_bytes(content)
         with open_to_read(tmp_path / "file") as file:
             assert file.read() == text

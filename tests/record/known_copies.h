@@ -1,56 +1,50 @@
 /* Copies and sets of record_check's program that are known exactly, each of which is looked at. */
-#ifndef ASTEROPE_KNOWN_COPIES_H
-#define ASTEROPE_KNOWN_COPIES_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-void *__memcpy_chk(void *, const void *, size_t, size_t);
-void *__memmove_chk(void *, const void *, size_t, size_t);
-void *__mempcpy_chk(void *, const void *, size_t, size_t);
-void *__memset_chk(void *, int, size_t, size_t);
+void* __memcpy_chk(void*, const void*, size_t, size_t);
+void* __memmove_chk(void*, const void*, size_t, size_t);
+void* __mempcpy_chk(void*, const void*, size_t, size_t);
+void* __memset_chk(void*, int, size_t, size_t);
 
 /* Through these the compiler can neither inline nor foresee a call. */
-typedef void *copy_function(void *, const void *, size_t);
-static copy_function *volatile copy = memcpy;
-static copy_function *volatile move = memmove;
-static copy_function *volatile copy_to_end = mempcpy;
-static void *(*volatile set)(void *, int, size_t) = memset;
+typedef void* copy_function(void*, const void*, size_t);
+static copy_function* volatile copy = memcpy;
+static copy_function* volatile move = memmove;
+static copy_function* volatile copy_to_end = mempcpy;
+static void* (*volatile set)(void*, int, size_t) = memset;
 
 #define LARGEST (1 << 20)
 static unsigned char from[LARGEST + 64], to[LARGEST + 64];
 static size_t scale = 1;
 
-static void fail(const char *what)
-{
+static void fail(const char* what) {
     if (write(2, what, strlen(what)) < 0) _exit(3);
     _exit(1);
 }
 
 /* A byte of each 61 and the last. */
-static void look(const unsigned char *at, size_t bytes, int value)
-{
+static void look(const unsigned char* at, size_t bytes, int value) {
     for (size_t i = 0; i < bytes; i += i + 64 < bytes ? 61 : 1)
         if (at[i] != (unsigned char)value) fail("a copy is wrong");
 }
 
 /* From one place of the program, whatever the size. */
-__attribute__((noinline)) static void copy_into(unsigned char *target, size_t bytes)
-{
+__attribute__((noinline)) static void copy_into(unsigned char* target, size_t bytes) {
     if (bytes) target[0] = target[bytes - 1] = 0xff;
     if (copy(target, from, bytes) != target) fail("a result is wrong");
     if (bytes && (target[0] || target[bytes - 1])) fail("a copy is wrong");
 }
 
-static void copies(size_t bytes, long calls)
-{
+static void copies(size_t bytes, long calls) {
     while (calls-- > 0) copy_into(to, bytes);
 }
 
 /* TIMES as many calls of each. */
-static void functions(long times)
-{
+static void functions(long times) {
     static const size_t sizes[] = {0,  1,  2,  7,   8,   15,   16,   17,    31,     32,
                                    33, 63, 64, 100, 255, 1000, 4096, 70000, LARGEST};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
@@ -60,13 +54,13 @@ static void functions(long times)
             const int value = (int)call % 99;
             if (set(from, 256 + value, bytes) != from) fail("a result is wrong");
             look(from, bytes, value);
-            const void *const results[] = {
+            const void* const results[] = {
                 copy(to, from, bytes),
                 __memcpy_chk(to, from, bytes, bytes),
                 move(to, from, bytes),
                 __memmove_chk(to, from, bytes, bytes),
-                (char *)copy_to_end(to, from, bytes) - bytes,
-                (char *)__mempcpy_chk(to, from, bytes, bytes) - bytes,
+                (char*)copy_to_end(to, from, bytes) - bytes,
+                (char*)__mempcpy_chk(to, from, bytes, bytes) - bytes,
             };
             look(to, bytes, value);
             for (size_t k = 0; k < sizeof results / sizeof results[0]; ++k)
@@ -78,5 +72,3 @@ static void functions(long times)
                2 * calls, bytes, 2 * calls, bytes, 2 * calls, bytes, 2 * calls);
     }
 }
-
-#endif

@@ -23,8 +23,7 @@ static pthread_barrier_t barrier;
 static int together;
 
 /* So many calls of 40 bytes, and as many again once all threads are there. */
-static void *in_thread(void *calls)
-{
+static void* in_thread(void* calls) {
     unsigned char here[40 * 64];
     for (int part = 0; part <= together; ++part) {
         for (intptr_t i = 0; i < (intptr_t)calls; ++i) copy_into(here, 40 * scale);
@@ -34,16 +33,15 @@ static void *in_thread(void *calls)
 }
 
 /* COUNT CALLS: all at the same time, or one after the other. */
-static void threads(long count, long calls, int at_once)
-{
-    pthread_t *ids = calloc((size_t)count, sizeof *ids);
+static void threads(long count, long calls, int at_once) {
+    pthread_t* ids = calloc((size_t)count, sizeof *ids);
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 1 << 16);
     pthread_barrier_init(&barrier, NULL, (unsigned)count);
     together = at_once;
     for (long i = 0; i < count; ++i) {
-        if (pthread_create(&ids[i], &small, in_thread, (void *)calls)) fail("no thread");
+        if (pthread_create(&ids[i], &small, in_thread, (void*)calls)) fail("no thread");
         if (!at_once) pthread_join(ids[i], NULL);
     }
     for (long i = 0; at_once && i < count; ++i) pthread_join(ids[i], NULL);
@@ -52,20 +50,17 @@ static void threads(long count, long calls, int at_once)
 /* --- Children --- */
 
 /* Returns what the child ended with. */
-static int end_of(pid_t child)
-{
+static int end_of(pid_t child) {
     int status = 1;
     if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 1;
     return WEXITSTATUS(status);
 }
 
-static void wait_for(pid_t child)
-{
+static void wait_for(pid_t child) {
     if (end_of(child)) fail("a child failed");
 }
 
-static void copy_in_child(size_t bytes, long calls)
-{
+static void copy_in_child(size_t bytes, long calls) {
     const pid_t child = fork();
     if (child == 0) {
         copies(bytes, calls);
@@ -76,8 +71,7 @@ static void copy_in_child(size_t bytes, long calls)
 
 /* CALLS: of 16 bytes in the parent, 32 in a child, 64 in its child, 128 in one that only the kernel
  * knows of, 200 in one of vfork, which counts as the parent, and 16 in the parent again. */
-static void children(long calls)
-{
+static void children(long calls) {
     copies(16 * scale, calls);
     pid_t child = fork();
     if (child == 0) {
@@ -103,13 +97,12 @@ static void children(long calls)
 }
 
 /* CALLS of 16 bytes, then this program again, in turn by vfork and exec, posix_spawn, exec. */
-static void exec_itself(char *self, char *calls)
-{
-    extern char **environ;
+static void exec_itself(char* self, char* calls) {
+    extern char** environ;
     char bytes[20];
     snprintf(bytes, sizeof bytes, "%zu", 32 * scale);
     copies(16 * scale, atol(calls));
-    char *again[] = {self, "copies", bytes, calls, NULL};
+    char* again[] = {self, "copies", bytes, calls, NULL};
     pid_t child = vfork();
     if (child == 0) {
         execv(self, again);
@@ -129,18 +122,14 @@ static int jumps; /* the handler never returns */
 static unsigned char to_of_handler[24 * 64];
 static sigjmp_buf before;
 
-static void on_signal(int signal_number)
-{
-    (void)signal_number;
+static void on_signal(__attribute__((unused)) int number) {
     copy_into(to_of_handler, 24 * scale);
     set(to_of_handler, 0, 20 * scale);
     ++handled;
     if (jumps) siglongjmp(before, 1);
 }
 
-static void fork_on_signal(int signal_number)
-{
-    (void)signal_number;
+static void fork_on_signal(__attribute__((unused)) int number) {
     ++handled;
     const pid_t child = fork();
     if (child == 0) {
@@ -151,16 +140,13 @@ static void fork_on_signal(int signal_number)
     wait_for(child);
 }
 
-static void exit_on_signal(int signal_number)
-{
-    (void)signal_number;
+static void exit_on_signal(__attribute__((unused)) int number) {
     copy_into(to_of_handler, 24 * scale);
     _exit(7);
 }
 
 /* The handler runs so often, at moments of the clock's choice, on an alternate stack. */
-static void signals(void (*handler)(int), long wanted)
-{
+static void signals(void (*handler)(int), long wanted) {
     static char stack[1 << 16];
     const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     const pid_t first = getpid();
@@ -192,8 +178,7 @@ static void signals(void (*handler)(int), long wanted)
 
 /* --- What a program may ask about itself --- */
 
-static void keeps_errno_and_files(void)
-{
+static void keeps_errno_and_files(void) {
     for (int i = 0; i < 2000; ++i) {
         errno = 1000 + i;
         copy(to, from, (size_t)i % 512 * scale);
@@ -208,8 +193,7 @@ static void keeps_errno_and_files(void)
 
 /* HOW CALLS: calls of both sizes before something is given up, and after it; in a child, too, where
  * there may be one. */
-static void restricted(const char *how, long calls)
-{
+static void restricted(const char* how, long calls) {
     copies(16, calls);
     copies(5000, calls);
     give_up(how);
@@ -222,8 +206,7 @@ static void restricted(const char *how, long calls)
 
 /* HOW CALLS: before and after a child that can make no file, as it gives up what that needs before
  * it copies, with as many calls in a thread, unless it can make none, and in a child of its own. */
-static int guest(const char *how, long calls)
-{
+static int guest(const char* how, long calls) {
     copies(16 * scale, calls);
     const pid_t child = fork();
     if (child == 0) {
@@ -239,8 +222,7 @@ static int guest(const char *how, long calls)
 }
 
 /* SYSTEM_CALL ERRNO PROGRAM...: for the program, this one fails. */
-static void refused(char **arguments)
-{
+static void refused(char** arguments) {
     const int call = strcmp(arguments[0], "madvise") == 0 ? SYS_madvise : SYS_fallocate;
     restrict_calls(&call, 1, SECCOMP_RET_ERRNO | (uint32_t)atol(arguments[1]), 0);
     execv(arguments[2], arguments + 2);
@@ -249,10 +231,9 @@ static void refused(char **arguments)
 /* --- Others --- */
 
 /* PATH TIMES: loaded so often, and unloaded but for the last time. */
-static void plugin(const char *path, long times)
-{
+static void plugin(const char* path, long times) {
     for (long i = 0; i < times; ++i) {
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         void (*call)(void) = library ? (void (*)(void))dlsym(library, "copies_of_plugin") : NULL;
         if (!call) fail("no plugin");
         call();
@@ -260,8 +241,7 @@ static void plugin(const char *path, long times)
     }
 }
 
-static void mixture(long calls)
-{
+static void mixture(long calls) {
     for (long i = 0; i < calls; ++i) {
         copy(to + 5, from + 3, 10);
         if (i % 4 == 0) move(to + 100, to + 50, 300);
@@ -275,19 +255,16 @@ static void mixture(long calls)
 #define CALL copy(to, from, 1024);
 #define CALLS CALL CALL CALL CALL CALL CALL CALL CALL
 #define MANY CALLS CALLS CALLS CALLS CALLS CALLS CALLS CALLS
-static void places(void)
-{
-    const int rounds = scale > 1 ? 3000 : 300;
-    for (int i = 0; i < rounds; ++i) {
+static void places(void) {
+    for (int i = 0; i < (scale > 1 ? 3000 : 300); ++i) {
         from[0] = (unsigned char)i;
-        MANY MANY MANY MANY MANY MANY MANY MANY
+        MANY MANY MANY MANY MANY MANY MANY MANY;
         if (to[0] != from[0]) fail("a copy is wrong");
     }
 }
 
 /* Copies until its standard input ends; says after the first ones that it does. */
-static void until_told(void)
-{
+static void until_told(void) {
     fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
     char told;
     copies(16, 1000);
@@ -296,8 +273,7 @@ static void until_told(void)
 }
 
 /* HOW CALLS */
-static void end_early(const char *how, long calls)
-{
+static void end_early(const char* how, long calls) {
     copies(16 * scale, calls);
     if (strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);
     if (strcmp(how, "abort") == 0) abort();
@@ -309,15 +285,14 @@ static void end_early(const char *how, long calls)
     _exit(0);
 }
 
-int main(int argc, char **argv)
-{
-    char *self = argv[0];
+int main(int argc, char** argv) {
+    char* self = argv[0];
     if (argc > 1 && argv[1][0] == 'x') {
         scale = (size_t)atol(*++argv + 1);
         --argc;
     }
-    const char *what = argc > 1 ? argv[1] : "";
-    char *word = argc > 2 ? argv[2] : "";
+    const char* what = argc > 1 ? argv[1] : "";
+    char* word = argc > 2 ? argv[2] : "";
     const long first = atol(word), second = argc > 3 ? atol(argv[3]) : 0;
 #define SITUATION(name, action)                                                                    \
     if (strcmp(what, name) == 0) return action;

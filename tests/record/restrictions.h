@@ -1,7 +1,6 @@
 /* How record_check's program takes rights away from itself: system calls, files, its root, the time
  * stamp. */
-#ifndef ASTEROPE_RESTRICTIONS_H
-#define ASTEROPE_RESTRICTIONS_H
+#pragma once
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,8 +17,7 @@
 enum { CANNOT = 77 }; /* what the program ends with where this machine cannot do that */
 
 /* From now on these system calls get `verdict`. `directly`: without libc's wrapper. */
-static void restrict_calls(const int *calls, size_t count, uint32_t verdict, int directly)
-{
+static void restrict_calls(const int* calls, size_t count, uint32_t verdict, int directly) {
     struct sock_filter filter[40];
     size_t at = 0;
     filter[at++] =
@@ -31,11 +29,10 @@ static void restrict_calls(const int *calls, size_t count, uint32_t verdict, int
     }
     filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     const struct sock_fprog program = {(unsigned short)at, filter};
-    const int failed =
-        directly ? syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-                       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
-                 : prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-                       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    const int failed = directly ? syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+                                      syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+                                : prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+                                      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
     if (failed) {
         printf("no seccomp here\n");
         exit(CANNOT);
@@ -43,22 +40,20 @@ static void restrict_calls(const int *calls, size_t count, uint32_t verdict, int
 }
 
 /* What fork and the end need is left. */
-static void forbid_system_calls(int directly)
-{
+static void forbid_system_calls(int directly) {
     static const int deadly[] = {
 #ifdef SYS_open /* younger architectures have openat alone */
         SYS_open,
 #endif
-        SYS_openat, SYS_mmap,   SYS_munmap, SYS_fallocate,       SYS_mincore, SYS_ioctl,
-        SYS_gettid, SYS_getpid, SYS_tgkill, SYS_perf_event_open, SYS_close,   SYS_prlimit64,
-        SYS_madvise, SYS_read,  SYS_prctl,  SYS_clock_gettime};
+        SYS_openat,  SYS_mmap,   SYS_munmap, SYS_fallocate,       SYS_mincore, SYS_ioctl,
+        SYS_gettid,  SYS_getpid, SYS_tgkill, SYS_perf_event_open, SYS_close,   SYS_prlimit64,
+        SYS_madvise, SYS_read,   SYS_prctl,  SYS_clock_gettime};
     restrict_calls(deadly, sizeof deadly / sizeof deadly[0], SECCOMP_RET_KILL_PROCESS, directly);
 }
 
 /* HOW: "calls", "calls_directly", "strict", which forbids the time stamp, too, "stamp", "rights";
  * and of what a file needs, "root", "files", "size". */
-static void give_up(const char *how)
-{
+static void give_up(const char* how) {
     const struct rlimit none = {0, 0}, three = {3, 3};
     int failed = 0;
     if (strncmp(how, "calls", 5) == 0) forbid_system_calls(how[5] != 0);
@@ -71,5 +66,3 @@ static void give_up(const char *how)
     if (strcmp(how, "size") == 0) failed = setrlimit(RLIMIT_FSIZE, &none);
     if (failed) _exit(CANNOT);
 }
-
-#endif

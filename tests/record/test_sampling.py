@@ -81,16 +81,14 @@ def test_memory_is_bounded_and_early_calls_are_kept_as_late_ones(recorder, check
     assert process.samples[0].stands_for == pytest.approx(2 * calls / room)
 
 
-def test_callers_are_in_the_modules_that_were_loaded(recorder: Recorder, programs: Path) -> None:
-    recorder.run(programs / "record_check", "plugin", programs / "plugin.so", 3, period=ALL)
+def test_callers_are_in_the_modules_that_were_loaded(recorder: Recorder, check: Path) -> None:
+    plugin = check.with_name("plugin.so")
+    recorder.run(check, "plugin", plugin, 3, period=ALL)
     process = recorder.only()
     for sample in process.samples:
         (module,) = [m for m in process.modules if m.start <= sample.caller < m.end]
-        assert module.path == str(programs / "plugin.so")
+        assert module.path == str(plugin)
     assert process.samples
-
-
-# --- While the program runs -----------------------------------------------------------------------
 
 
 def test_a_process_that_runs_can_be_read_and_told_to_stop(recorder: Recorder, check: Path) -> None:

@@ -7,24 +7,13 @@ import resource
 import subprocess
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import pytest
-from asterope.prove.trial import file
-from asterope.prove.trial.blocks import (
-    FULL,
-    LIBC,
-    LIBC_AGAIN,
-    NO_COUNTER,
-    NO_WAY,
-    PLACES_FULL,
-    QUIET,
-    ROUTINE,
-    Observed,
-    Place,
-    Seen,
-)
+from asterope.prove.trial import blocks, file
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.file import TrialError, read_trial
 from asterope.prove.trial.findings import findings
 from asterope.prove.trial.run import Tried
@@ -168,10 +157,7 @@ SITUATIONS = {
     "_exit": ("end", "exit", 20_000),
     "places": ("places",),
     "exec": ("exec", 5000),
-    "calls": ("restricted", "calls", 5000),
-    "rights": ("restricted", "rights", 5000),
-    "stamp": ("restricted", "stamp", 5000),
-    "strict": ("restricted", "strict", 5000),
+    **{how: ("restricted", how, 5000) for how in ("calls", "rights", "stamp", "strict")},
     "guest": ("guest", "root", 5000),
     "threads": ("threads", 16, 4000),
 }
@@ -189,10 +175,10 @@ def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, expl
         assert sum(seen.calls for seen in observed.places.values()) >= 16 * 8000
     if explore is None:
         assert any(seen.cycles for seen in observed.places.values())
-        assert situation != "places" or PLACES_FULL in observed.limits
-        assert situation != "calls" or QUIET in observed.limits
+        assert situation != "places" or blocks.PLACES_FULL in observed.limits
+        assert situation != "calls" or blocks.QUIET in observed.limits
         if situation in ("stamp", "strict"):
-            assert NO_COUNTER in observed.limits and QUIET not in observed.limits
+            assert observed.limits & {blocks.NO_COUNTER, blocks.QUIET} == {blocks.NO_COUNTER}
 
 
 @pytest.mark.parametrize("situation, loaded", [("children", 1), ("exec", 4)])
@@ -208,25 +194,25 @@ def test_cpu_time_counts_once(tried, way, recorder, situation: str, loaded: int)
     assert seen.read(recorder.folder, in_operation=True) == pytest.approx(since)
 
 
-def test_a_library_that_comes_and_goes_is_a_place(tried, programs: Path) -> None:
-    observed = tried("plugin", programs / "plugin.so", 200)
-    assert str(programs / "plugin.so") in {place.module for place in observed.places}
+def test_a_library_that_comes_and_goes_is_a_place(tried, check: Path) -> None:
+    plugin = check.with_name("plugin.so")
+    observed = tried("plugin", plugin, 200)
+    assert str(plugin) in {place.module for place in observed.places}
 
 
 def test_a_library_that_cannot_be_loaded_is_told(tried, way) -> None:
     for bad in (way("missing"), way("like", copy="no_such_function")):
         observed = tried("copies", 4096, 1000, ways=[bad])
-        assert NO_WAY in observed.limits and not any(s.cycles for s in observed.places.values())
+        assert blocks.NO_WAY in observed.limits
+        assert not any(seen.cycles for seen in observed.places.values())
 
 
 @pytest.mark.parametrize("largest", [0, 1 << 20, 8 << 20])
 def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, largest: int) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (largest, largest))
     observed = tried("copies", 4096, 1000, preexec_fn=limit)
     assert observed.places == {}
-    assert largest < 8 << 20 or FULL in observed.limits
+    assert largest < 8 << 20 or blocks.FULL in observed.limits
 
 
 def test_reading_takes_no_room(tried, recorder) -> None:

@@ -12,8 +12,7 @@
 
 /* Its calls have return addresses in it, none is a jump. */
 #define PLACE(name, call)                                                                          \
-    __attribute__((noinline)) void name(unsigned char* to, unsigned char* from, size_t bytes);     \
-    void name(unsigned char* to, unsigned char* from, size_t bytes) {                              \
+    __attribute__((noinline)) void name(unsigned char* to, unsigned char* from, size_t bytes) {    \
         call;                                                                                      \
         __asm__ volatile("" : : "r"(to), "r"(from) : "memory");                                    \
     }
@@ -35,33 +34,28 @@ static long* counted(const char* name) {
     return found ? found : none;
 }
 
-static void check_at(place* copy, unsigned char* to, unsigned char* from, size_t bytes) {
+static place* wanted;
+static size_t bytes; /* that it is to copy */
+
+static void check(unsigned char* to, unsigned char* from) {
     static __thread unsigned char value;
     const unsigned char start = (unsigned char)(value + 1);
     to[bytes] = 7;
     for (size_t i = 0; i < bytes; ++i) from[i] = ++value;
-    copy(to, from, bytes);
+    wanted(to, from, bytes);
     for (size_t i = 0; i < bytes; ++i)
-        if (to[i] != (unsigned char)(start + (copy == setting ? 0 : i))) _exit(1);
+        if (to[i] != (unsigned char)(start + (wanted == setting ? 0 : i))) _exit(1);
     if (to[bytes] != 7) _exit(1);
 }
 
 static __thread unsigned char source[LARGEST], target[LARGEST];
-static void check(place* copy, size_t bytes) {
-    check_at(copy, target, source, bytes);
+static void on_signal(UNUSED int number) {
+    check(target, source);
 }
 
-static place* wanted;
-static size_t wanted_bytes;
-static void on_signal(int number) {
-    (void)number;
-    check(wanted, wanted_bytes);
-}
-
-static void* in_thread(void* unused) {
-    (void)unused;
-    for (int i = 0; i < CALLS; ++i) check(wanted, wanted_bytes);
-    return NULL;
+static void* in_thread(void* nothing) {
+    for (int i = 0; i < CALLS; ++i) check(target, source);
+    return nothing;
 }
 
 static void in_threads(void) {
@@ -94,7 +88,7 @@ int main(int count, char** words) {
         } else {
             *colon = 0;
             wanted = find(words[i]);
-            wanted_bytes = (size_t)atol(colon + 1);
+            bytes = (size_t)atol(colon + 1);
             long before[WAYS], libcs_before = libcs[0];
             for (int way = 0; way < WAYS; ++way) before[way] = own[way];
             if (!strcmp(situation, "thread")) {
@@ -103,9 +97,9 @@ int main(int count, char** words) {
                 signal(SIGUSR1, on_signal);
                 raise(SIGUSR1);
             } else if (!strcmp(situation, "overlap")) {
-                check_at(wanted, source + 1, source, wanted_bytes);
+                check(source + 1, source);
             } else {
-                check(wanted, wanted_bytes);
+                check(target, source);
             }
             for (int way = 0; way < WAYS; ++way)
                 if (own[way] > before[way]) printf("%ld %s ", own[way] - before[way], names[way]);

@@ -46,10 +46,8 @@ static bool can_run(const char* name, const char* needs) {
     return true;
 }
 
-static bool first_of_a_kind(size_t index) {
-    const struct asterope_variant* v = &asterope_copies.variants[index];
-    for (size_t i = 0; i < index; ++i) {
-        const struct asterope_variant* other = &asterope_copies.variants[i];
+static bool first_of_a_kind(const struct asterope_variant* v) {
+    for (const struct asterope_variant* other = asterope_copies.variants; other < v; ++other) {
         if (strcmp(v->rt, other->rt) == 0 && strcmp(v->lt, other->lt) == 0 &&
             strcmp(v->st, other->st) == 0) {
             return false;
@@ -74,7 +72,6 @@ static int value_of(const struct asterope_variant* v, const char* field) {
         if (axis->mark && strcmp(axis->field, field) == 0) return v->marked[axis->place];
     }
     copy_check_abort("no such axis");
-    return 0;
 }
 
 /* Those beyond the paper have a mark in their names, behind the five words of all. */
@@ -95,8 +92,8 @@ enum { SHARING = 3 };
  * groups of pages at any offset, with their neighbours. Four variants differ in the type of their
  * prefetches alone (test_candidates.py), which moves nothing: they share the sizes that a pair of
  * offsets meets. */
-static bool check_fully(const struct copy_subject* subject, size_t index, size_t step) {
-    const struct asterope_variant* v = &asterope_copies.variants[index];
+static bool check_fully(const struct copy_subject* subject, const struct asterope_variant* v,
+                        size_t step) {
     const bool paper = in_paper(v);
     const size_t group = (size_t)value_of(v, "pi") * PAGE;
     const size_t groups[] = {group + LINE, 2 * group + LINE, 3 * group + LINE};
@@ -109,9 +106,9 @@ static bool check_fully(const struct copy_subject* subject, size_t index, size_t
         .offsets = type ? SHARING * thinned : thinned,
         .shifted = type % SHARING * thinned,
         .doubling = 2 * SMALL,
-        .largest = !paper                   ? 4 * PAGE
-                   : first_of_a_kind(index) ? LARGEST
-                                            : LARGE,
+        .largest = !paper               ? 4 * PAGE
+                   : first_of_a_kind(v) ? LARGEST
+                                        : LARGE,
         .around = groups,
         .around_count = paper ? 0 : COUNT_OF(groups),
         .onto_itself = true,
@@ -138,8 +135,7 @@ static bool check_emulated(const struct copy_subject* subject, const struct aste
 }
 
 /* Whether the variant passed; prints the verdict. */
-static bool check(size_t index, size_t non_temporal_step, size_t other_step) {
-    const struct asterope_variant* v = &asterope_copies.variants[index];
+static bool check(const struct asterope_variant* v, size_t non_temporal_step, size_t other_step) {
     if (!can_run(v->name, v->needs)) return true;
     const bool writes = value_of(v, "pw") != 0;
     const int farthest = asterope_distances[asterope_distance_count - 1];
@@ -152,7 +148,7 @@ static bool check(size_t index, size_t non_temporal_step, size_t other_step) {
         .minimum = 128,
     };
     const size_t step = strcmp(v->st, "NT") == 0 ? non_temporal_step : other_step;
-    if (emulated == NULL) return check_fully(&subject, index, step);
+    if (emulated == NULL) return check_fully(&subject, v, step);
     const bool right = check_emulated(&subject, v);
     if (right) printf("ok %s (%s emulated)\n", v->name, emulated);
     return right;
@@ -166,65 +162,44 @@ static struct {
     void* destination;
     const void* source;
     size_t bytes, distance;
+    bool sets;
     bool handed_on; /* to `large` */
 } small;
 
-static void look_at_handed_on(void* destination, const void* source, size_t bytes,
-                              size_t distance) {
+/* The source of a set is the byte. */
+static void* large(void* destination, const void* source, size_t bytes, size_t distance) {
     if (bytes <= small.bound) copy_check_abort("handed on a copy within its bound");
     if (destination != small.destination || source != small.source || bytes != small.bytes ||
         distance != small.distance) {
         copy_check_abort("handed on other arguments than it got");
     }
     small.handed_on = true;
+    return small.sets ? memset(destination, (unsigned char)(uintptr_t)source, bytes)
+                      : memmove(destination, source, bytes);
 }
 
-static void* large(void* destination, const void* source, size_t bytes, size_t distance) {
-    look_at_handed_on(destination, source, bytes, distance);
-    return memmove(destination, source, bytes);
-}
-
-static void* large_set(void* destination, const void* byte, size_t bytes, size_t distance) {
-    look_at_handed_on(destination, byte, bytes, distance);
-    return memset(destination, (unsigned char)(uintptr_t)byte, bytes);
-}
-
-static void* call(void* destination, const void* source, size_t bytes, size_t distance,
-                  asterope_candidate handed_on_to) {
+static void* call_small(void* destination, const void* source, size_t bytes, size_t distance) {
     small.destination = destination;
     small.source = source;
     small.bytes = bytes;
     small.distance = distance;
     small.handed_on = false;
-    void* returned = small.copy(destination, source, bytes, distance, handed_on_to);
+    void* returned = small.copy(destination, source, bytes, distance, large);
     if (!small.handed_on && bytes > small.bound) {
         copy_check_abort("kept a copy beyond its bound to itself");
     }
     return returned;
 }
 
-static void* call_small(void* destination, const void* source, size_t bytes, size_t distance) {
-    return call(destination, source, bytes, distance, large);
-}
-
-static void* call_small_set(void* destination, const void* byte, size_t bytes, size_t distance) {
-    return call(destination, byte, bytes, distance, large_set);
-}
-
 static bool begins(const char* name, const char* shape) {
     return strncmp(name, shape, strlen(shape)) == 0;
 }
 
-/* The pipeline that any CPU can run; like all of them, it leaves nothing on the stack. A variant's
- * name is that of a tuple less the distances, which come last. */
+/* A pipeline that any CPU can run; like all of them, it leaves nothing on the stack. */
 static void (*plain_pipeline(const struct asterope_space* space))(void) {
     for (size_t i = 0; i < space->variant_count; ++i) {
         const struct asterope_variant* v = &space->variants[i];
-        const size_t length = strlen(v->name);
-        if (begins(space->plain, v->name) &&
-            (space->plain[length] == ' ' || space->plain[length] == '\0')) {
-            return (void (*)(void))v->copy;
-        }
+        if (*v->needs == '\0') return (void (*)(void))v->copy;
     }
     return NULL;
 }
@@ -236,7 +211,7 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
     if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
         .name = v->name,
-        .copy = sets ? call_small_set : call_small,
+        .copy = call_small,
         .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
         .sets = sets,
         .fifth = plain_pipeline(sets ? &asterope_sets : &asterope_copies),
@@ -245,6 +220,7 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
     const bool masks = begins(v->name, "masked ") || begins(v->name, "sve ");
     const bool may_overlap = !sets && !begins(v->name, "rep "); /* which copies upwards only */
     small.copy = v->small;
+    small.sets = sets;
     small.bound = strtoull(strrchr(v->name, ' '), NULL, 10);
     const struct copy_plan plan = {
         .function = (void (*)(void))v->small,
@@ -296,12 +272,10 @@ static bool check_set(const struct asterope_variant* v) {
 }
 
 int main(int argc, char** argv) {
-    size_t step = 1, other_step = 1, share[2] = {0, 1}, numbers = 0;
-    const struct option options[] = {
-        {.name = "--step", .number = &step},
-        {.name = "--other-step", .number = &other_step},
-        {.name = "--share", .numbers = share, .count = &numbers, .most = 2},
-    };
+    size_t step = 1, other_step = 1, share[2] = {0, 1};
+    const struct option options[] = {{"--step", &step, 1, NULL},
+                                     {"--other-step", &other_step, 1, NULL},
+                                     {"--share", share, 2, NULL}};
     if (argc > 2 && strcmp(argv[argc - 2], "--needs") == 0) wanted_needs = argv[argc -= 1], --argc;
     read_options(argc, argv, options, COUNT_OF(options));
     copy_check_start(LARGEST + 64);
@@ -312,7 +286,8 @@ int main(int argc, char** argv) {
         const struct asterope_space* const space = sets ? &asterope_sets : &asterope_copies;
         for (size_t i = 0; i < space->variant_count; ++i, fflush(stdout)) {
             if (number++ % share[1] != share[0]) continue;
-            right &= sets ? check_set(&space->variants[i]) : check(i, step, other_step);
+            const struct asterope_variant* const v = &space->variants[i];
+            right &= sets ? check_set(v) : check(v, step, other_step);
         }
         for (size_t k = 0; k < space->kind_count; ++k) {
             const struct asterope_kind* const kind = &space->kinds[k];

@@ -19,38 +19,33 @@ struct call {
     uint64_t* stack_pointer; /* 56: before and after */
     uint64_t kept[20];       /* 64: registers, before and after */
     uint64_t control;        /* 224: how numbers are rounded, before and after */
-    uint64_t more[7];        /* 232 */
+    /* of x86-64: the flags, whether to look at upper vector halves, which parts of the state are in
+     * use, and the x87's control, status, tag word, ... */
+    uint64_t flags, look_at_halves, in_use, x87[4]; /* 232 240 248 256 */
 };
-typedef char call_is_laid_out_so[offsetof(struct call, more) == 232 ? 1 : -1];
+typedef char call_is_laid_out_so[offsetof(struct call, x87) == 256 ? 1 : -1];
 
 __attribute__((visibility("hidden"))) void copy_check_call(struct call* call);
 
 #include OF_ARCHITECTURE(cpu_state.h)
 
-enum { OFFSETS = 64, CANARY_BYTES = 128 };
+enum { OFFSETS = 64, CANARY = 0xA5, CANARY_BYTES = 128 };
 
-/* --- Buffers ---------------------------------------------------------------------------------- */
+/* --- Buffers --- */
 
 /* Whole pages between two that may not be touched. */
 struct area {
-    unsigned char *start, *end;
+    unsigned char* start;
+    size_t bytes;
 };
 
 /* Two sources, each byte of one the complement of the other's: copied in turn, so that a byte which
  * was not written is always seen. `image` is what `overlap` holds before each overlapping copy. */
 static struct area sources[2], destination, overlap, image;
+static unsigned char canary[CANARY_BYTES]; /* what stands around a destination */
 
 static struct area map_area(size_t bytes) {
-    unsigned char* start = guarded(bytes);
-    return (struct area){start, start + (bytes + PAGE - 1) / PAGE * PAGE};
-}
-
-/* Bytes that depend on the position and that no shift of themselves equals. */
-static void fill(struct area area, uint64_t mask) {
-    for (uint64_t i = 0; i < (uint64_t)(area.end - area.start) / 8; ++i) {
-        const uint64_t word = mixed(i + 1) ^ mask;
-        memcpy(area.start + 8 * i, &word, 8);
-    }
+    return (struct area){guarded(bytes), (bytes + PAGE - 1) / PAGE * PAGE};
 }
 
 /* --- What is being copied, for messages and signal handlers --- */
@@ -72,10 +67,9 @@ static const void* argument(void) {
 
 void copy_check_byte(unsigned char byte) {
     for (int i = 0; i < 2; ++i) {
-        const size_t bytes = (size_t)(sources[i].end - sources[i].start);
-        mprotect(sources[i].start, bytes, PROT_READ | PROT_WRITE);
-        memset(sources[i].start, i ? ~byte : byte, bytes);
-        mprotect(sources[i].start, bytes, PROT_READ);
+        mprotect(sources[i].start, sources[i].bytes, PROT_READ | PROT_WRITE);
+        memset(sources[i].start, i ? ~byte : byte, sources[i].bytes);
+        mprotect(sources[i].start, sources[i].bytes, PROT_READ);
     }
 }
 
@@ -93,22 +87,15 @@ static bool fail(const char* what) {
     return false;
 }
 
-static bool fail_at(const char* what, ptrdiff_t where, unsigned char is, unsigned char must_be) {
-    char text[128];
-    snprintf(text, sizeof text, "%s %td is 0x%02x, must be 0x%02x", what, where, is, must_be);
-    return fail(text);
-}
-
 void copy_check_abort(const char* reason) {
     copying = 0;
     fail(reason);
     siglongjmp(after_signal, 1);
 }
 
-static void on_signal(int number, siginfo_t* info, void* context) {
+static void on_signal(int number, siginfo_t* info, UNUSED void* context) {
     const unsigned char* at = info->si_addr;
     char text[160];
-    (void)context;
     if (!copying) { /* a fault of the checker itself */
         signal(number, SIG_DFL);
         raise(number);
@@ -133,15 +120,17 @@ void copy_check_start(size_t largest) {
     const size_t room = largest + 2 * (CANARY_BYTES + OFFSETS) + PAGE;
     for (int i = 0; i < 2; ++i) {
         sources[i] = map_area(room);
-        fill(sources[i], i ? ~(uint64_t)0 : 0);
-        mprotect(sources[i].start, sources[i].end - sources[i].start, PROT_READ);
+        fill_randomly(sources[i].start, sources[i].bytes, 0);
+        for (size_t at = 0; i == 1 && at < sources[1].bytes; ++at) sources[1].start[at] ^= 0xFF;
+        mprotect(sources[i].start, sources[i].bytes, PROT_READ);
     }
     destination = map_area(room);
     const size_t twice = (largest < (1 << 20) ? largest : (1 << 20)) * 2 + 8 * PAGE;
     overlap = map_area(twice);
     image = map_area(twice);
-    fill(image, 0);
-    fill(overlap, 0);
+    fill_randomly(image.start, image.bytes, 0);
+    memcpy(overlap.start, image.start, image.bytes);
+    memset(canary, CANARY, CANARY_BYTES);
 
     static char stack[65536];
     const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
@@ -165,29 +154,8 @@ void copy_check_start(size_t largest) {
 
 /* --- One copy --- */
 
-static size_t at_most(size_t limit, ptrdiff_t value) {
-    return (size_t)value < limit ? (size_t)value : limit;
-}
-
-/* Without memset and memcmp where it is the common case: a call costs more than the work. */
-static void set_canary(unsigned char* start, size_t bytes) {
-    if (bytes == CANARY_BYTES) {
-        memset(start, CANARY, CANARY_BYTES);
-    } else {
-        memset(start, CANARY, bytes);
-    }
-}
-
-static bool canary_stands(const unsigned char* start, size_t bytes) {
-    uint64_t changed = 0;
-    size_t i = 0;
-    for (; i + 8 <= bytes; i += 8) {
-        uint64_t word;
-        memcpy(&word, start + i, 8);
-        changed |= word ^ (CANARY * 0x0101010101010101u);
-    }
-    for (; i < bytes; ++i) changed |= start[i] ^ CANARY;
-    return changed == 0;
+static size_t smaller(size_t one, size_t other) {
+    return one < other ? one : other;
 }
 
 /* Whether these are the same; says which byte is not, the first one `where` bytes into the copy. */
@@ -196,24 +164,13 @@ static bool same(const char* what, const unsigned char* is, const unsigned char*
     if (memcmp(is, must_be, bytes) == 0) return true;
     size_t i = 0;
     while (is[i] == must_be[i]) ++i;
-    return fail_at(what, where + (ptrdiff_t)i, is[i], must_be[i]);
+    char text[128];
+    snprintf(text, sizeof text, "%s %td is 0x%02x, must be 0x%02x", what, where + (ptrdiff_t)i,
+             is[i], must_be[i]);
+    return fail(text);
 }
 
 static const char stray[] = "stray write: byte";
-
-/* Says which byte is wrong, once it is known that one is. */
-static bool fail_somewhere(size_t front, size_t back) {
-    const unsigned char* d = now.destination;
-    if (!same("byte", d, now.source, now.bytes, 0)) return false;
-    for (size_t i = 1; i <= front; ++i) {
-        const unsigned char is = *(d - i);
-        if (is != CANARY) return fail_at(stray, -(ptrdiff_t)i, is, CANARY);
-    }
-    for (size_t i = now.bytes; i < now.bytes + back; ++i) {
-        if (d[i] != CANARY) return fail_at(stray, (ptrdiff_t)i, d[i], CANARY);
-    }
-    return fail("the checker contradicts itself");
-}
 
 static bool returned_right(const void* returned) {
     /* not NULL + 0, which is undefined in C */
@@ -229,26 +186,22 @@ static bool returned_right(const void* returned) {
 
 /* Copies `bytes` from the next source's `source_at` to the destination's `destination_at`. */
 static bool copy_once(size_t destination_at, size_t source_at, size_t bytes) {
-    const struct copy_subject* subject = now.subject;
     now.flip = !now.flip;
     now.destination = destination.start + destination_at;
     now.source = sources[now.flip].start + source_at;
     now.bytes = bytes;
     /* not in step with the sources: each distance is to meet both */
-    now.distance = subject->distances[(bytes >> 1 ^ source_at) & 1];
+    now.distance = now.subject->distances[(bytes >> 1 ^ source_at) & 1];
 
-    const size_t front = at_most(CANARY_BYTES, (ptrdiff_t)destination_at);
-    const size_t back = at_most(CANARY_BYTES, destination.end - now.destination - (ptrdiff_t)bytes);
-    unsigned char* front_canary = now.destination - front;
-    unsigned char* back_canary = now.destination + bytes;
-    set_canary(front_canary, front);
-    set_canary(back_canary, back);
-    const void* returned = subject->copy(now.destination, argument(), bytes, now.distance);
-    if (memcmp(now.destination, now.source, bytes) != 0 || !canary_stands(front_canary, front) ||
-        !canary_stands(back_canary, back)) {
-        return fail_somewhere(front, back);
-    }
-    return returned_right(returned);
+    const size_t front = smaller(CANARY_BYTES, destination_at);
+    const size_t back = smaller(CANARY_BYTES, destination.bytes - destination_at - bytes);
+    memset(now.destination - front, CANARY, front);
+    memset(now.destination + bytes, CANARY, back);
+    const void* returned = now.subject->copy(now.destination, argument(), bytes, now.distance);
+    return same("byte", now.destination, now.source, bytes, 0) &&
+           same(stray, now.destination - front, canary, front, -(ptrdiff_t)front) &&
+           same(stray, now.destination + bytes, canary, back, (ptrdiff_t)bytes) &&
+           returned_right(returned);
 }
 
 /* --- Overlapping buffers --- */
@@ -261,20 +214,19 @@ static bool move_once(size_t destination_at, size_t source_at, size_t bytes) {
     now.bytes = bytes;
     const void* returned = now.subject->copy(now.destination, now.source, bytes, now.distance = 0);
 
-    const size_t low = destination_at < source_at ? destination_at : source_at;
+    const size_t low = smaller(destination_at, source_at);
     const size_t high = (destination_at < source_at ? source_at : destination_at) + bytes;
-    const size_t from = low < CANARY_BYTES ? 0 : low - CANARY_BYTES;
-    const size_t to = high + at_most(CANARY_BYTES, overlap.end - overlap.start - (ptrdiff_t)high);
+    const size_t from = low - smaller(low, CANARY_BYTES);
+    const size_t to = smaller(high + CANARY_BYTES, overlap.bytes);
     const size_t behind = destination_at + bytes;
     const unsigned char *is = overlap.start, *was = image.start;
-    if (!same("byte", is + destination_at, was + source_at, bytes, 0) ||
-        !same(stray, is + from, was + from, destination_at - from,
-              (ptrdiff_t)from - (ptrdiff_t)destination_at) ||
-        !same(stray, is + behind, was + behind, to - behind, (ptrdiff_t)bytes)) {
-        return false;
-    }
-    memcpy(overlap.start + destination_at, image.start + destination_at, bytes);
-    return returned_right(returned);
+    const bool right = same("byte", is + destination_at, was + source_at, bytes, 0) &&
+                       same(stray, is + from, was + from, destination_at - from,
+                            (ptrdiff_t)from - (ptrdiff_t)destination_at) &&
+                       same(stray, is + behind, was + behind, to - behind, (ptrdiff_t)bytes) &&
+                       returned_right(returned);
+    if (right) memcpy(now.destination, image.start + destination_at, bytes);
+    return right;
 }
 
 #include "copy_grids.h"
@@ -286,7 +238,7 @@ bool copy_check_move(const struct copy_subject* subject, size_t source_at, ptrdi
 }
 
 size_t copy_check_room(void) {
-    return (size_t)(overlap.end - overlap.start);
+    return overlap.bytes;
 }
 
 /* --- The state of the CPU --- */
@@ -302,7 +254,6 @@ static bool state_after(struct call* call) {
     enum { WORDS = 17 }; /* looked at above and below the stack pointer */
     static uint64_t stack[1024] __attribute__((aligned(64)));
     uint64_t* const top = stack + COUNT_OF(stack) / 2;
-    prepare_call(call);
     call->control = rounding_up;
     call->stack_pointer = top;
     for (size_t i = 0; i < COUNT_OF(kept_names); ++i) call->kept[i] = REGISTER(i);
@@ -323,14 +274,14 @@ static bool state_after(struct call* call) {
         if (top[i] == SENTINEL || (i == -1 && RETURNS_BY_STACK)) continue;
         return fail(i < 0 ? "wrote below the stack pointer" : "wrote to its caller's stack");
     }
-    if (memcmp(now.destination, now.source, now.bytes) != 0) return fail_somewhere(0, 0);
-    return true;
+    return same("byte", now.destination, now.source, now.bytes, 0);
 }
 
 static bool state(void (*function)(void)) {
     enum { EVERY_SIZE_TO = 700 }; /* all branches of the small copies */
     static const size_t sizes[] = {900, 1024, 2000, 4096, 9001, 20000};
     static const unsigned char places[][2] = {{0, 0}, {0, 1}, {1, 0}, {17, 49}, {48, 16}, {63, 63}};
+    const bool look_at_halves = copy_check_sees_dirty_halves();
     for (size_t i = 0; i <= EVERY_SIZE_TO + COUNT_OF(sizes); ++i) {
         const size_t bytes = i <= EVERY_SIZE_TO ? i : sizes[i - EVERY_SIZE_TO - 1];
         if (bytes < now.subject->minimum) continue;
@@ -345,7 +296,8 @@ static bool state(void (*function)(void)) {
                                 .source = argument(),
                                 .bytes = now.bytes,
                                 .distance = now.distance,
-                                .fifth = now.subject->fifth};
+                                .fifth = now.subject->fifth,
+                                .look_at_halves = look_at_halves};
             if (!state_after(&call)) return false;
         }
     }
@@ -357,9 +309,7 @@ static bool goes_by(const struct copy_plan* plan) {
     if (plan->function && !state(plan->function)) return false;
     if (!guards(first, plan->last)) return false;
     if (plan->page_ends && !page_ends(plan->page_ends)) return false;
-    if (plan->offsets && !offsets(first, plan->last, plan->offsets, plan->shifted)) {
-        return false;
-    }
+    if (plan->offsets && !offsets(first, plan->last, plan->offsets, plan->shifted)) return false;
     if (plan->overlaps && !overlaps(plan->overlaps, plan->largest)) return false;
     for (size_t size = plan->doubling; size && size <= plan->largest; size *= 2) {
         if (!around(size)) return false;
@@ -372,7 +322,8 @@ static bool goes_by(const struct copy_plan* plan) {
 
 bool copy_check(const struct copy_subject* subject, const struct copy_plan* plan) {
     now.subject = subject;
-    if (plan->overlaps) fill(overlap, 0); /* a failed check leaves it as it was */
+    /* a failed check leaves it as it was */
+    if (plan->overlaps) memcpy(overlap.start, image.start, image.bytes);
     SURVIVING(goes_by(plan));
 }
 

@@ -1,7 +1,6 @@
 /* Checks of a copy or set function: what it writes, what it must not touch, and how it leaves the
  * CPU. */
-#ifndef ASTEROPE_COPY_CHECK_H
-#define ASTEROPE_COPY_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,10 +60,9 @@ struct copy_plan {
     const size_t* around;
     size_t around_count;
 
-    bool
-        onto_itself; /* compilers take it for granted that memcpy may be given one buffer as both */
-    bool
-        unwritten; /* a buffer that is moved onto itself, from more bytes on than small copies do */
+    /* One buffer as both, which compilers take for granted that memcpy may be given; and one that
+     * must not be written where it is moved onto itself, of more bytes than small copies do. */
+    bool onto_itself, unwritten;
 };
 
 /* Returns true, or prints one line `FAIL NAME: reason` to stdout. A copy that dies of a signal
@@ -87,5 +85,3 @@ __attribute__((noreturn)) void copy_check_abort(const char* reason);
 
 /* Whether this CPU shows if upper vector halves are dirty; where not, nobody looks at them. */
 bool copy_check_sees_dirty_halves(void);
-
-#endif

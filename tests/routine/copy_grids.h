@@ -1,8 +1,5 @@
 /* Part of copy_check.c: the places and sizes of copies. */
-#ifndef ASTEROPE_COPY_GRIDS_H
-#define ASTEROPE_COPY_GRIDS_H
-
-/* --- Buffers that lie apart --- */
+#pragma once
 
 static bool offsets(size_t first, size_t last, size_t step, size_t shifted) {
     for (size_t s = 0; s < OFFSETS; ++s) {
@@ -19,7 +16,7 @@ static bool offsets(size_t first, size_t last, size_t step, size_t shifted) {
  * the offsets 0..63. */
 static size_t placed(struct area area, int place, size_t bytes) {
     if (place == 0) return 0;
-    if (place == 1) return (size_t)(area.end - area.start) - bytes;
+    if (place == 1) return area.bytes - bytes;
     return CANARY_BYTES + (size_t)(place - 2) % OFFSETS;
 }
 
@@ -31,16 +28,15 @@ static bool copy_placed(const int places[2], size_t bytes) {
 
 /* No bytes: the pointers are not looked at, whatever they point at. */
 static bool copies_nothing(void) {
-    unsigned char* const nowhere[] = {NULL, destination.start - PAGE, destination.end + 8,
-                                      sources[0].end + PAGE - 1, (unsigned char*)UINTPTR_MAX};
+    unsigned char* const end = destination.start + destination.bytes;
+    unsigned char* const nowhere[] = {NULL, destination.start - PAGE, end + 8, end + PAGE - 1,
+                                      (unsigned char*)UINTPTR_MAX};
     enum { PLACES = COUNT_OF(nowhere) };
     now.bytes = now.distance = 0;
-    for (int d = 0; d < PLACES; ++d) {
-        for (int s = 0; s < PLACES; ++s) {
-            now.destination = nowhere[d];
-            now.source = nowhere[s];
-            if (!returned_right(now.subject->copy(nowhere[d], argument(), 0, 0))) return false;
-        }
+    for (int i = 0; i < PLACES * PLACES; ++i) {
+        now.destination = nowhere[i / PLACES];
+        now.source = nowhere[i % PLACES];
+        if (!returned_right(now.subject->copy(now.destination, argument(), 0, 0))) return false;
     }
     return true;
 }
@@ -51,11 +47,9 @@ static bool guards(size_t first, size_t last) {
         const int s = 2 + (int)(bytes * 5 % OFFSETS);
         const int d = 2 + (int)(bytes * 27 % OFFSETS);
         const int places[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, s}, {1, s}, {d, 0}, {d, 1}};
-        for (size_t i = 0; i < COUNT_OF(places); ++i) {
-            /* twice: from either source, so that no byte can be right by chance */
-            for (int twice = 0; twice < 2; ++twice) {
-                if (!copy_placed(places[i], bytes)) return false;
-            }
+        /* twice: from either source, so that no byte can be right by chance */
+        for (size_t i = 0; i < 2 * COUNT_OF(places); ++i) {
+            if (!copy_placed(places[i / 2], bytes)) return false;
         }
     }
     return first > 0 || copies_nothing();
@@ -63,14 +57,13 @@ static bool guards(size_t first, size_t last) {
 
 static bool page_ends(size_t step) {
     enum { LAST = 130, GAPS = 65 };
-    const size_t source_room = (size_t)(sources[0].end - sources[0].start);
-    const size_t destination_room = (size_t)(destination.end - destination.start);
+    const size_t room = destination.bytes;    /* and the source's */
     for (int sides = 0; sides < 4; ++sides) { /* bit 0: source, bit 1: destination, to the end */
         for (size_t s = 0; s < GAPS; ++s) {
             for (size_t d = 0; d < GAPS; ++d) {
                 for (size_t bytes = (s + d) % step; bytes <= LAST; bytes += step) {
-                    const size_t source_at = sides & 1 ? source_room - bytes - s : s;
-                    const size_t destination_at = sides & 2 ? destination_room - bytes - d : d;
+                    const size_t source_at = sides & 1 ? room - bytes - s : s;
+                    const size_t destination_at = sides & 2 ? room - bytes - d : d;
                     if (!copy_once(destination_at, source_at, bytes)) return false;
                 }
             }
@@ -87,36 +80,31 @@ static bool around(size_t size) {
     const size_t minimum = now.subject->minimum;
     /* large copies are checked at fewer places: their time is the memory's */
     const size_t stride = size > (1 << 20) ? 3 : 1;
-    size_t place = 0;
     for (size_t n = 0; n < COUNT_OF(neighbours); ++n) {
         if (neighbours[n] < 0 && size < minimum + (size_t)-neighbours[n]) continue;
         const size_t bytes = size + (size_t)neighbours[n];
-        for (size_t i = n % stride; i < COUNT_OF(places); i += stride, ++place) {
+        for (size_t i = n % stride; i < COUNT_OF(places); i += stride) {
             if (!copy_placed(places[i], bytes)) return false;
         }
     }
     return true;
 }
 
-/* --- Buffers that overlap --- */
-
 static bool overlaps(size_t step, size_t largest) {
     static const int far[] = {191,  192,  193,  255,  256,  257,  511, 512,
                               4032, 4033, 4095, 4096, 4097, 4159, 4160};
     static const size_t sizes[] = {601,  640,  1000,  1023,  1024,  1025,   2047,   2049,
                                    4096, 4161, 10000, 65536, 65599, 262145, 1048576};
-    const size_t far_count = COUNT_OF(far);
-    const size_t size_count = COUNT_OF(sizes);
-    const size_t room = (size_t)(overlap.end - overlap.start);
-    for (int i = -130 - (int)far_count; i <= 130 + (int)far_count; ++i) {
-        const int distance = i < -130 ? -far[-131 - i] : i > 130 ? far[i - 131] : i;
+    enum { LAST = 130, MOST = LAST + COUNT_OF(far) };
+    for (int i = -MOST; i <= MOST; ++i) {
+        const int distance = abs(i) <= LAST ? i : i < 0 ? -far[-i - LAST - 1] : far[i - LAST - 1];
         const size_t gap = (size_t)abs(distance);
         const size_t last = 600 / step;
-        for (size_t n = 0; n <= last + size_count; ++n) {
+        for (size_t n = 0; n <= last + COUNT_OF(sizes); ++n) {
             const size_t bytes = n <= last ? n * step + gap % step : sizes[n - last - 1];
             if (bytes > largest) break;
             if (bytes < now.subject->minimum) continue;
-            const size_t places[] = {0, room - gap - bytes, /* flush in front and behind */
+            const size_t places[] = {0, overlap.bytes - gap - bytes, /* flush in front and behind */
                                      CANARY_BYTES + (bytes * 7 + gap * 11) % OFFSETS};
             for (size_t p = 0; p < 3; ++p) {
                 const size_t source_at = places[p] + (distance < 0 ? gap : 0);
@@ -143,11 +131,8 @@ static bool unwritten(void) {
     now.source = now.destination;
     for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
         now.bytes = sizes[i];
-        if (!returned_right(now.subject->copy(now.destination, now.source, now.bytes, 0))) {
+        if (!returned_right(now.subject->copy(now.destination, now.source, sizes[i], 0)))
             return false;
-        }
     }
     return true;
 }
-
-#endif

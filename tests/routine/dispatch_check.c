@@ -6,9 +6,9 @@
  * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page. dispatch.inc,
  * which the test writes, lists what can be called as FUNCTION(asterope_memcpy) and what can be
  * jumped to as COPY(asterope_copy_...) or as SENSE(asterope_sense_...): a breakpoint at the
- * beginning of each stops it before it runs. With
- * --past-sensing the latter have none, so that the pipeline is shown that they go on with; their
- * probes are real, so buffers must be: DISTANCE and BYTES at most 65536. */
+ * beginning of each stops it before it runs. With --past-sensing the latter have none, so that the
+ * pipeline is shown that they go on with; their probes are real, so buffers must be: DISTANCE and
+ * BYTES at most 65536. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 
@@ -39,42 +39,30 @@ enum { TARGETS = COUNT_OF(targets) };
 static sigjmp_buf after_breakpoint;
 static uintptr_t reached;
 
-static void on_breakpoint(int number, siginfo_t* info, void* context) {
-    (void)number;
-    (void)info;
+static void on_breakpoint(UNUSED int number, UNUSED siginfo_t* info, void* context) {
     reached = breakpoint_reached(context);
     siglongjmp(after_breakpoint, 1);
 }
 
 static void set_breakpoint(void (*function)(void)) {
     const uintptr_t page = (uintptr_t)function / PAGE * PAGE;
-    if (mprotect((void*)page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-        perror("dispatch_check: mprotect");
-        exit(2);
-    }
+    if (mprotect((void*)page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) err(2, "mprotect");
     put_breakpoint((uintptr_t)function);
-}
-
-static const char* reached_name(void) {
-    for (int i = 0; i < TARGETS; ++i) {
-        if ((uintptr_t)targets[i].start == reached) return targets[i].name;
-    }
-    return "none";
 }
 
 static void show(plain_function function, void* destination, const void* source, size_t bytes) {
     reached = 0;
     if (sigsetjmp(after_breakpoint, 1) == 0) function(destination, source, bytes);
-    puts(reached_name());
+    int i = 0;
+    while (i < TARGETS && (uintptr_t)targets[i].start != reached) ++i;
+    puts(i < TARGETS ? targets[i].name : "none");
 }
 
 static plain_function function_called(const char* name) {
-    for (int i = 0; i < TARGETS; ++i) {
-        if (targets[i].kind == IS_FUNCTION && strcmp(targets[i].name, name) == 0) {
-            return (plain_function)targets[i].start;
-        }
-    }
-    exit(2);
+    int i = 0;
+    while (i < TARGETS && (targets[i].kind != IS_FUNCTION || strcmp(targets[i].name, name))) ++i;
+    if (i == TARGETS) errx(2, "no function %s", name);
+    return (plain_function)targets[i].start;
 }
 
 int main(int argc, char** argv) {

@@ -12,15 +12,9 @@ from typing import Any, NamedTuple
 
 from architectures import AARCH64, X86_64, Architecture, build_dispatch_check
 from asterope.dispatch import load_profiles, render_dispatch
-from copy_programs import (
-    FUNCTIONS,
-    Memset,
-    output_of,
-    profile_json,
-)
+from copy_programs import FUNCTIONS, Memset, output_of, profile_json
 
 ALL = (*FUNCTIONS, "memset")
-IDENTITY = ("vendor", "family", "model", "stepping")
 X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
 SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
 XMM = X("XMM", "T", "T", "none", 0, 0)
@@ -65,6 +59,7 @@ FLAVOURS = {
         *(AARCH64.small["stepped X up 128"], SA("ZVA", "T")),
     ),
     "plain": Flavour([*ARMV8, "atomics"], AARCH64.plain),
+    "mops": Flavour([], A("MOPS", "T", "T", "none", 0, 0), None, SA("MOPS", "T")),  # of no machine
 }
 # Machines as profiles name them: vendor, family, model, stepping, flavour. Of AArch64: implementer,
 # family, part, variant << 4 | revision.
@@ -98,22 +93,20 @@ def need_asked(arch: Architecture) -> None:
     arch.cpu_for(*(FLAVOURS[MACHINES[arch.name][n][-1]].winner for n in ASKED[arch.name]))
 
 
-def write_profile(folder: Path, name: str, machine: Sequence) -> Path:
-    """A profile of this machine, which says nothing of what is None."""
-    *identity, flavour = machine
-    has, winner, small, _ = FLAVOURS[flavour]
-    raw = json.loads(profile_json([(4096, winner)], small, memset=FLAVOURS[flavour].memset))
-    cpu = {key: value for key, value in zip(IDENTITY, identity) if value is not None}
-    if cpu:
-        raw["machine"] = {"cpu": {**cpu, "features": has}}
-    path = folder / f"{name}.json"
-    path.write_text(json.dumps(raw), encoding="utf-8")
-    return path
-
-
 def write_profiles(folder: Path, names: Iterable[str], arch: Architecture = X86_64) -> list[Path]:
+    """The profiles of these machines, which say nothing of what is None."""
     folder.mkdir(exist_ok=True)
-    return [write_profile(folder, name, MACHINES[arch.name][name]) for name in names]
+    keys = ("vendor", "family", "model", "stepping")
+    paths = {name: folder / f"{name}.json" for name in names}
+    for name, path in paths.items():
+        *identity, flavour = MACHINES[arch.name][name]
+        its = FLAVOURS[flavour]
+        raw = json.loads(profile_json([(4096, its.winner)], its.small, memset=its.memset))
+        cpu = {key: value for key, value in zip(keys, identity) if value is not None}
+        if cpu:
+            raw["machine"] = {"cpu": {**cpu, "features": its.has}}
+        path.write_text(json.dumps(raw), encoding="utf-8")
+    return list(paths.values())
 
 
 def render_profiles(folder: Path, paths: Sequence[Path]) -> Path:
@@ -132,13 +125,6 @@ def symbol(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def taken_from(arch: Architecture, name: str, function: str) -> str:
-    """Whose function it is where that profile, by its C name, is the one that was chosen."""
-    machines = MACHINES[arch.name]
-    without = {symbol(one) for one in machines if not FLAVOURS[machines[one][-1]].set}
-    return "fallback" if function == "memset" and name in without else name
-
-
 def with_profile(name: str | None) -> dict[str, str]:
     environment = {key: value for key, value in os.environ.items() if key != "ASTEROPE_PROFILE"}
     return environment if name is None else {**environment, "ASTEROPE_PROFILE": name}
@@ -151,7 +137,6 @@ def build_which(
     routine: Path,
     *flags: str,
     arch: Architecture = X86_64,
-    compiler: Sequence[str] = (),
     intents: Sequence[str] = (),
     folder: Path | None = None,
 ) -> Path:
@@ -163,8 +148,8 @@ def build_which(
     copies = [name for name in inner if not re.match(r"asterope_memcpy_(hot|cold|consume)$", name)]
     names = {"COPY": copies, "FUNCTION": [f"asterope_{name}" for name in (*ALL, *intents)]}
     # link-time optimization sees that they are not of the type that dispatch_check has for copies
-    how = {"flags": ("-Wno-error", *flags), "compiler": compiler, "folder": folder}
-    return build_dispatch_check(arch, routine, names=names, **how)
+    flags = ("-Wno-error", *flags)
+    return build_dispatch_check(arch, routine, names=names, flags=flags, folder=folder)
 
 
 def which(
@@ -176,6 +161,16 @@ def which(
     found = re.fullmatch(rf"asterope_(\w+)_{function}", reached)
     assert found, reached
     return found[1]
+
+
+def assert_takes(arch: Architecture, name: str, *command: object, ask: str | None) -> None:
+    """Of the program, and the emulator before it: that profile, by its C name, is chosen, and the
+    fallback's memset where it has none."""
+    machines = MACHINES[arch.name]
+    without = {symbol(one) for one in machines if not FLAVOURS[machines[one][-1]].set}
+    for function in ALL:
+        expected = "fallback" if function == "memset" and name in without else name
+        assert which(*command, ask=ask, function=function) == expected, function
 
 
 # --- CPUs that are told ---------------------------------------------------------------------------
@@ -259,15 +254,13 @@ def _on_told_cpu(routine: Path) -> Path:
     text = routine.read_text(encoding="ascii")
     for asks, instead in TOLD_INSTEAD.items():
         text = re.sub(asks, instead, text)
-    told = routine.with_name("told.c")
-    told.write_text(text, encoding="ascii")
-    return told
+    routine.write_text(text, encoding="ascii")
+    return routine
 
 
 def build_on_told_cpu(routine: Path) -> Path:
     """dispatch_check of a routine of one profile, for which the variable FAKE_CPU is the CPU."""
-    _on_told_cpu(routine).rename(routine)
-    return build_dispatch_check(X86_64, routine)
+    return build_dispatch_check(X86_64, _on_told_cpu(routine))
 
 
 def build_nearest_check(arch: Architecture, routine: Path) -> Path:
@@ -278,6 +271,5 @@ def build_nearest_check(arch: Architecture, routine: Path) -> Path:
 
 def nearest(arch: Architecture, program: Path, *cpus: str) -> list[tuple[str, int]]:
     """The profile that each takes, and what it is found to have."""
-    lines = output_of(*arch.on(), program, input="\n".join(cpus)).splitlines()
-    assert len(lines) == len(cpus)
-    return [(line.split()[0], int(line.split()[1], 16)) for line in lines]
+    words = output_of(*arch.on(), program, input="\n".join(cpus)).split()
+    return [(name, int(has, 16)) for name, has in zip(words[::2], words[1::2])]

@@ -1,10 +1,9 @@
 /* What the check programs share: options, memory between guard pages, random numbers, handlers of
- * signals, functions of libraries, and threads of the process. _GNU_SOURCE must be defined. */
-#ifndef ASTEROPE_HARNESS_H
-#define ASTEROPE_HARNESS_H
+ * signals, and functions of libraries. _GNU_SOURCE must be defined. */
+#pragma once
 
-#include <dirent.h>
 #include <dlfcn.h>
+#include <err.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,17 +14,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define HARNESS static inline __attribute__((unused))
+#define UNUSED __attribute__((unused))
+#define HARNESS static inline UNUSED
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-enum { PAGE = 4096, CANARY = 0xA5 };
+enum { PAGE = 4096 };
 
 /* What programs must know of the architecture that they are compiled for:
- * #include OF_ARCHITECTURE(header.h). */
-#define IN_QUOTES(path) #path
-
-/* It would take the slash for a division. */
+ * #include OF_ARCHITECTURE(header.h). The formatter would take the slash for a division. */
 /* clang-format off */
+#define IN_QUOTES(path) #path
 #if defined(__aarch64__)
 #define OF_ARCHITECTURE(header) IN_QUOTES(aarch64/header)
 #elif defined(__x86_64__)
@@ -37,36 +35,28 @@ enum { PAGE = 4096, CANARY = 0xA5 };
 typedef void* (*plain_function)(void* destination, const void* source, size_t bytes);
 typedef void* (*plain_set_function)(void* destination, int value, size_t bytes);
 
-/* An option of a number, or of numbers with commas in between. */
+/* An option of a number, or of up to `most` with commas in between. */
 struct option {
     const char* name;
-    size_t* number;
-    size_t *numbers, *count, most; /* instead of `number` */
+    size_t *numbers, most, *count; /* `count`: how many there are, or NULL: nobody asks */
 };
 
 /* Reads "--name value" pairs; exits 2 at what is none of the options. */
 HARNESS void read_options(int argc, char** argv, const struct option* options, size_t count) {
     for (int i = 1; i < argc; i += 2) {
-        size_t o = 0;
-        while (o < count && strcmp(argv[i], options[o].name) != 0) ++o;
-        if (o == count || i + 1 == argc) {
-            fprintf(stderr, "%s: unknown option %s: see the head of its source\n", argv[0],
-                    argv[i]);
-            exit(2);
-        }
-        char* text = argv[i + 1];
-        if (options[o].number) *options[o].number = strtoull(text, NULL, 10);
-        while (options[o].numbers && *text != '\0' && *options[o].count < options[o].most) {
-            options[o].numbers[(*options[o].count)++] = strtoull(text, &text, 10);
-            if (*text == ',') ++text;
-        }
+        const struct option *o = options, *const end = options + count;
+        while (o < end && strcmp(argv[i], o->name) != 0) ++o;
+        if (o == end || i + 1 == argc) errx(2, "no option %s: see the head of its source", argv[i]);
+        size_t n = 0;
+        for (char* text = argv[i + 1]; *text != '\0' && n < o->most; text += *text == ',')
+            o->numbers[n++] = strtoull(text, &text, 10);
+        if (o->count) *o->count = n;
     }
 }
 
 HARNESS void* or_exit(void* memory) {
-    if (memory != NULL && memory != MAP_FAILED) return memory;
-    perror("no memory");
-    exit(2);
+    if (memory == NULL || memory == MAP_FAILED) err(2, "no memory");
+    return memory;
 }
 
 /* At least `bytes`, whole pages, between two pages that may not be touched. */
@@ -78,21 +68,15 @@ HARNESS unsigned char* guarded(size_t bytes) {
     return start + PAGE;
 }
 
-/* splitmix64: another number for each state. */
-HARNESS uint64_t mixed(uint64_t state) {
-    uint64_t z = state * 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-HARNESS uint64_t next_random(uint64_t* state) {
-    return mixed(++*state);
-}
-
-HARNESS void fill_randomly(void* memory, size_t bytes, uint64_t state) {
-    unsigned char* at = memory;
-    for (size_t i = 0; i < bytes; ++i) at[i] = (unsigned char)next_random(&state);
+/* Whole words that depend on the position, of which no shift equals another: splitmix64. */
+HARNESS void fill_randomly(unsigned char* memory, size_t bytes, uint64_t state) {
+    for (size_t at = 0; at + 8 <= bytes; at += 8) {
+        uint64_t z = ++state * 0x9E3779B97F4A7C15u;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        z ^= z >> 31;
+        memcpy(memory + at, &z, 8);
+    }
 }
 
 HARNESS __attribute__((noreturn)) void die(const char* what, size_t number) {
@@ -114,13 +98,3 @@ HARNESS void* function_of(const char* path, const char* name, void** library) {
     if (!function) die(dlerror(), 0);
     return function;
 }
-
-HARNESS size_t threads_of_process(void) {
-    size_t count = 0;
-    DIR* folder = opendir("/proc/self/task");
-    while (readdir(folder)) ++count;
-    closedir(folder);
-    return count - 2; /* . and .. */
-}
-
-#endif

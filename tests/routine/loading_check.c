@@ -56,7 +56,6 @@ static const struct function {
 enum {
     FUNCTIONS = COUNT_OF(functions),
     LARGEST = 1100, /* of all sizes; some are larger */
-    BEYOND = 17000,
     OVER_THREADS = 200000,
     MARGIN = 192,    /* looked at on either side of a copy */
     FAR = 50 * 4096, /* whole pages: some buffers alias modulo 4096 */
@@ -132,18 +131,15 @@ __asm__("    .text\n"
         "    pop %rbx\n"
         "    ret\n");
 
-static void* call(const struct function* function, void* to, const void* from, size_t bytes) {
-    if (!all->interrupting) return function->copy(to, from, bytes);
-    return loading_check_stepped(to, from, bytes, function->copy);
-}
-
 static void check_at(const struct function* function, size_t bytes, size_t from_at, size_t to_at) {
     const unsigned char *from = all->pattern + from_at, *was = all->pattern + to_at;
-    unsigned char *to = all->buffer + to_at, *behind = to + bytes;
+    unsigned char *source = all->buffer + from_at, *to = all->buffer + to_at, *behind = to + bytes;
     all->now.function = function->name;
     all->now.bytes = bytes;
     all->now.overlapping = to_at < FAR;
-    const void* returned = call(function, to, all->buffer + from_at, bytes);
+    const void* returned = all->interrupting
+                               ? loading_check_stepped(to, source, bytes, function->copy)
+                               : function->copy(to, source, bytes);
     if (returned != (function->returns_end ? behind : to)) note_fault("returns another address");
     if (memcmp(to - MARGIN, was - MARGIN, MARGIN)) note_fault("writes in front");
     if (memcmp(behind, was + bytes, MARGIN)) note_fault("writes behind");
@@ -164,8 +160,11 @@ static void check(const struct function* function, size_t bytes, size_t salt) {
     if (function->forgives) check_at(function, bytes, middle, middle - shift);
 }
 
-/* Some of these sizes are sensed. */
-static const size_t beyond[] = {2000, 4095, 4096, 4097, 5000, 16384, BEYOND};
+/* Of copies that are interrupted; of those beyond LARGEST some are sensed. */
+static const size_t sizes[] = {0,    1,    3,    4,    8,    10,    15,   16,  17,
+                               24,   32,   33,   40,   63,   64,    65,   100, 127,
+                               128,  129,  200,  256,  257,  300,   512,  513, LARGEST,
+                               2000, 4095, 4096, 4097, 5000, 16384, 17000};
 
 static void check_all(size_t bytes, size_t salt) {
     for (size_t i = 0; i < FUNCTIONS; ++i) check(&functions[i], bytes, salt);
@@ -173,7 +172,9 @@ static void check_all(size_t bytes, size_t salt) {
 
 static void check_sizes(size_t salt) {
     for (size_t bytes = 0; bytes <= LARGEST; ++bytes) check_all(bytes, salt);
-    for (size_t i = 0; i < COUNT_OF(beyond); ++i) check_all(beyond[i], salt);
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        if (sizes[i] > LARGEST) check_all(sizes[i], salt);
+    }
     for (size_t i = 0; i < FUNCTIONS; ++i) {
         if (functions[i].threaded) check(&functions[i], OVER_THREADS, salt);
     }
@@ -189,8 +190,7 @@ static bool within(const struct range* ranges, size_t count, uintptr_t address) 
 }
 
 /* Takes the segments of the object that has the first function. */
-static int find_object(struct dl_phdr_info* info, size_t size, void* unused) {
-    (void)size, (void)unused;
+static int find_object(struct dl_phdr_info* info, UNUSED size_t size, UNUSED void* data) {
     all->code_count = all->variables_count = 0;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr)* segment = &info->dlpi_phdr[i];
@@ -234,8 +234,7 @@ static bool look_for_changes(bool record) {
 
 /* --- Single steps --- */
 
-static void on_death(int number, siginfo_t* info, void* context) {
-    (void)info, (void)context;
+static void on_death(int number, UNUSED siginfo_t* info, UNUSED void* context) {
     print_fault(number == SIGSEGV ? "dies of SIGSEGV" : "dies of SIGBUS");
     _exit(1);
 }
@@ -264,9 +263,8 @@ static bool interrupt_copy(uintptr_t at) {
     return !all->over;
 }
 
-static void on_step(int number, siginfo_t* info, void* context) {
+static void on_step(UNUSED int number, UNUSED siginfo_t* info, void* context) {
     const uintptr_t at = (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
-    (void)number, (void)info;
     if (all->interrupting) {
         if (!interrupt_copy(at)) stop_stepping(context);
     } else if (all->stop) {
@@ -330,9 +328,6 @@ static void interrupt_copies(const struct function* function, size_t bytes, size
 }
 
 static void step_through_copies(void) {
-    static const size_t sizes[] = {0,   1,   3,   4,   8,   10,  15,  16,  17,
-                                   24,  32,  33,  40,  63,  64,  65,  100, 127,
-                                   128, 129, 200, 256, 257, 300, 512, 513, LARGEST};
     const size_t last = all->change_count;
     all->interrupting = all->now.interrupted = true;
     for (size_t from = 0; from < last; ++from) {
@@ -342,8 +337,6 @@ static void step_through_copies(void) {
             for (size_t i = 0; i < FUNCTIONS; ++i) {
                 for (size_t size = 0; size < COUNT_OF(sizes); ++size)
                     interrupt_copies(&functions[i], sizes[size], from, to);
-                for (size_t size = 0; size < COUNT_OF(beyond); ++size)
-                    interrupt_copies(&functions[i], beyond[size], from, to);
             }
         }
     }

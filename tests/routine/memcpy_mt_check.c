@@ -9,12 +9,12 @@
  * The routine, ROUTINE, is included, so that it can be told these. Prints `ok` or `FAIL: ...`;
  * exits 1 where something failed. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "copy_check.h"
 #include "harness.h"
@@ -56,11 +56,6 @@ static struct pair new_pair(uint32_t seed) {
     return pair;
 }
 
-static void pause_for(long microseconds) {
-    const struct timespec time = {0, microseconds * 1000};
-    nanosleep(&time, 0);
-}
-
 static void set(unsigned* flag) {
     __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
 }
@@ -71,7 +66,11 @@ static void await_flag(const unsigned* flag) {
 
 /* Threads of this process, but for an emulator's. */
 static size_t tasks(void) {
-    return threads_of_process() - (size_t)others;
+    size_t count = 0;
+    DIR* folder = opendir("/proc/self/task");
+    while (readdir(folder)) ++count;
+    closedir(folder);
+    return count - 2 - (size_t)others; /* . and .. */
 }
 
 static void copy(struct pair pair, size_t bytes) {
@@ -79,8 +78,7 @@ static void copy(struct pair pair, size_t bytes) {
     if (memcmp(pair.to, pair.from, bytes)) die("copies wrongly", bytes);
 }
 
-static void* call_mt(void* to, const void* from, size_t bytes, size_t unused) {
-    (void)unused;
+static void* call_mt(void* to, const void* from, size_t bytes, UNUSED size_t distance) {
     return asterope_memcpy_mt(to, from, bytes);
 }
 
@@ -109,8 +107,7 @@ static bool run_job(struct pair pair, size_t bytes, size_t chunk, asterope_threa
 }
 
 /* Lets others run in the midst of a job, as they do on a busy machine. */
-static void* yielding_copy(void* to, const void* from, size_t bytes, size_t unused) {
-    (void)unused;
+static void* yielding_copy(void* to, const void* from, size_t bytes, UNUSED size_t distance) {
     sched_yield();
     return asterope_memcpy(to, from, bytes);
 }
@@ -139,11 +136,10 @@ static pthread_t caller;
 static unsigned helped;
 
 /* The caller copies nothing until somebody else has. */
-static void* wait_for_help(void* to, const void* from, size_t bytes, size_t unused) {
-    (void)unused;
+static void* wait_for_help(void* to, const void* from, size_t bytes, UNUSED size_t distance) {
     if (!pthread_equal(pthread_self(), caller)) {
         set(&helped);
-        pause_for(100); /* the caller must wait for what this copies */
+        usleep(100); /* the caller must wait for what this copies */
     } else {
         await_flag(&helped);
     }
@@ -165,7 +161,7 @@ static void help(void) {
     for (uint32_t i = 0; i < 100; ++i) {
         fill_randomly(pair.from, 1000000, i);
         check_help(pair, i % 2 ? 0 : 65536);
-        pause_for(i % 10 ? 0 : 5000);
+        usleep(i % 10 ? 0 : 5000);
     }
 }
 
@@ -173,11 +169,8 @@ static void help(void) {
  * stdout open. It may hold back all signals that it could be told to end by. */
 static void await(pid_t child) {
     int status, looks = 60 * 5000;
-    pid_t ended = 0;
-    while (ended == 0 && looks-- > 0) {
-        ended = waitpid(child, &status, WNOHANG);
-        if (ended == 0) pause_for(200);
-    }
+    pid_t ended;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0 && looks-- > 0) usleep(200);
     if (ended == 0) {
         printf("FAIL: a child hangs: %ld\n", (long)child);
         fflush(stdout);
@@ -201,8 +194,7 @@ static void* call_until_stopped(void* room) {
 
 static volatile sig_atomic_t in_copy, handled, handled_in_copy;
 
-static void note_signal(int signal) {
-    (void)signal;
+static void note_signal(UNUSED int signal) {
     ++handled;
     handled_in_copy += in_copy;
 }
@@ -211,8 +203,7 @@ static unsigned hit;
 static void (*hit_by)(void);
 
 /* The caller is hit by a signal or cancelled; the others leave it a chunk in which that happens. */
-static void* copy_and_hit(void* to, const void* from, size_t bytes, size_t unused) {
-    (void)unused;
+static void* copy_and_hit(void* to, const void* from, size_t bytes, UNUSED size_t distance) {
     if (pthread_equal(pthread_self(), caller)) {
         __atomic_store_n(&hit, 1, __ATOMIC_RELAXED);
         hit_by();
@@ -231,22 +222,18 @@ static void cancel_itself(void) {
     pthread_cancel(caller);
 }
 
-static struct pair cancelled;
-
-static void* copy_cancelled(void* unused) {
+static void* copy_cancelled(void* pair) {
     caller = pthread_self();
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
-    run_job(cancelled, 1000000, 65536, copy_and_hit);
+    run_job(*(const struct pair*)pair, 1000000, 65536, copy_and_hit);
     die("a thread was not cancelled behind its copy", 0);
-    return unused;
 }
 
 /* Signals and cancellation come behind a copy and not in the midst of it: a handler could leave by
  * siglongjmp, while workers still copy. */
 static void held(void) {
-    const struct pair pair = new_pair(3);
+    struct pair pair = new_pair(3);
     pthread_t thread;
-    cancelled = pair;
     signal(SIGALRM, note_signal);
     for (int i = 1; i <= 20; ++i) {
         caller = pthread_self();
@@ -259,20 +246,19 @@ static void held(void) {
         memset(pair.to, 0, ROOM);
         hit = 0;
         hit_by = cancel_itself;
-        if (pthread_create(&thread, 0, copy_cancelled, 0)) die("no thread", 0);
+        if (pthread_create(&thread, 0, copy_cancelled, &pair)) die("no thread", 0);
         pthread_join(thread, 0);
         if (memcmp(pair.to, pair.from, 1000000)) die("copies wrongly", 1000000);
         check_help(pair, 0);
     }
 }
 
-static unsigned char *missing, *missing_end;
+static unsigned char* missing; /* ROOM bytes */
 static unsigned mended_by_others;
 
-static void mend_page(int signal, siginfo_t* info, void* context) {
+static void mend_page(UNUSED int signal, siginfo_t* info, UNUSED void* context) {
     unsigned char* page = (unsigned char*)((uintptr_t)info->si_addr / PAGE * PAGE);
-    (void)signal, (void)context;
-    if (page < missing || page >= missing_end) _exit(3);
+    if (page < missing || page >= missing + ROOM) _exit(3);
     if (!pthread_equal(pthread_self(), caller)) {
         __atomic_store_n(&mended_by_others, 1, __ATOMIC_RELAXED);
     }
@@ -284,7 +270,6 @@ static void faults(void) {
     const struct pair pair = new_pair(3);
     check_help(pair, 0);
     missing = pair.to;
-    missing_end = pair.to + ROOM;
     handle(SIGSEGV, mend_page);
     while (!mended_by_others) {
         helped = 0;
@@ -294,26 +279,25 @@ static void faults(void) {
     }
 }
 
-static unsigned stopped;
-
-static void* stop_cancelled(void* unused) {
+static void* stop_cancelled(void* stopped) {
     pthread_cancel(pthread_self());
     asterope_threads_stop();
-    stopped = 1;
+    *(bool*)stopped = true;
     pthread_testcancel();
-    return unused;
+    return stopped;
 }
 
 /* A thread that is to be cancelled closes the library: the workers end, and then it does. */
 static void stop(void) {
     const struct pair pair = new_pair(3);
     pthread_t thread;
+    bool stopped = false;
     check_help(pair, 0);
-    pthread_create(&thread, 0, stop_cancelled, 0);
+    pthread_create(&thread, 0, stop_cancelled, &stopped);
     pthread_join(thread, 0);
     if (!stopped) die("cancelled before all workers had ended", 0);
     /* one that was joined may stand in /proc for a moment more */
-    for (int tries = 0; tasks() > 1 && tries < 10000; ++tries) pause_for(1000);
+    for (int tries = 0; tasks() > 1 && tries < 10000; ++tries) usleep(1000);
     if (tasks() != 1) die("threads are left", tasks());
     copy(pair, 1000000); /* as what exits later may */
     if (tasks() != 1) die("threads after the end", tasks());

@@ -1,38 +1,23 @@
 /* Part of memcpy_mt_check.c: processes that fork, before copies over threads and amid them. */
-#ifndef ASTEROPE_MEMCPY_MT_CHILDREN_H
-#define ASTEROPE_MEMCPY_MT_CHILDREN_H
-
-/* --- Children, by fork and in ways that no handler of fork is called in --- */
-
-static pid_t by_fork(void) {
-    return fork();
-}
+#pragma once
 
 static pid_t by_system_call(void) {
-#ifdef SYS_fork
-    return (pid_t)syscall(SYS_fork);
-#else /* newer architectures have the one below alone */
-    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-#endif
-}
-
-static pid_t by_clone(void) {
     return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
+/* All but fork call no handler of it. */
+static pid_t (*const ways[])(void) = {
+    fork,
+    by_system_call,
 #if __GLIBC_PREREQ(2, 34)
-#define BY_FORK_WITHOUT_HANDLERS _Fork
-#else
-#define BY_FORK_WITHOUT_HANDLERS by_system_call
+    _Fork,
 #endif
-
-static pid_t (*const ways[])(void) = {by_fork, by_system_call, by_clone, BY_FORK_WITHOUT_HANDLERS};
+};
 enum { WAYS = COUNT_OF(ways) };
 
 /* What shares its parent's memory: vfork with room to return. */
-static int copy_in_shared_memory(void* room) {
+static int copy_in_shared_memory(UNUSED void* nothing) {
     const struct pair pair = new_pair(7);
-    (void)room;
     for (size_t i = 0; i < 3; ++i) copy(pair, 1000000 + i);
     if (tasks() != 1) die("threads of a child in shared memory", tasks());
     asterope_threads_stop(); /* as its exit() would */
@@ -65,10 +50,10 @@ static void children(void) {
             creations = creations_of_child;
             copy(pair, 1000000 + i);
             copy(pair, 2000000 + i);
-            if ((ways[way] == by_fork) != (tasks() > 1)) die("threads of a child", tasks());
-            if (ways[way] == by_fork) check_help(pair, 0);
-            if (i % 2) {
-                const pid_t grandchild = ways[i / 2 % WAYS]();
+            if ((ways[way] == fork) != (tasks() > 1)) die("threads of a child", tasks());
+            if (ways[way] == fork) check_help(pair, 0);
+            if (i % 3 == 0) {
+                const pid_t grandchild = ways[i / 3 % WAYS]();
                 copy(pair, 3000000 + i);
                 if (grandchild != 0) await(grandchild);
             }
@@ -89,8 +74,7 @@ static pid_t forked_child;
 static volatile sig_atomic_t forked; /* 1 in the parent, 2 in the child */
 
 /* The handler of a fault, which no copy holds back. */
-static void fork_at_fault(int signal) {
-    (void)signal;
+static void fork_at_fault(UNUSED int signal) {
     forked_child = ways[way_to_fork]();
     forked = forked_child == 0 ? 2 : 1;
     if (forked_child != 0) return;
@@ -100,12 +84,11 @@ static void fork_at_fault(int signal) {
 }
 
 /* The caller forks while workers are at work, and waits for them behind that. */
-static void* work_late(void* to, const void* from, size_t bytes, size_t unused) {
-    (void)unused;
+static void* work_late(void* to, const void* from, size_t bytes, UNUSED size_t distance) {
     if (!pthread_equal(pthread_self(), caller)) {
         set(&helped);
         while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) sched_yield();
-        pause_for(20000);
+        usleep(20000);
     } else if (!forked) {
         await_flag(&helped);
         raise(SIGTRAP);
@@ -127,8 +110,8 @@ static void run_and_fork(asterope_threads_copy copy_and_fork, size_t way) {
     if (memcmp(pair.from, pair.to, 1000000)) die("copies wrongly", way);
     if (forked == 2) {
         copy(pair, 1000000);
-        if (ways[way] == by_fork) {
-            pause_for(5000); /* the worker must be woken up, though the caller forked asleep */
+        if (ways[way] == fork) {
+            usleep(5000); /* the worker must be woken up, though the caller forked asleep */
             check_help(pair, 0);
         }
         exit(0);
@@ -144,19 +127,17 @@ static void forks_in_copies(void) {
 }
 
 /* Each instruction of the caller comes here. At the system call that puts it to sleep it forks. */
-static void fork_before_sleep(int signal, siginfo_t* info, void* context) {
-    (void)info;
+static void fork_before_sleep(int signal, UNUSED siginfo_t* info, void* context) {
     if (!about_to_wait(context)) return;
     stop_stepping(context);
     fork_at_fault(signal);
 }
 
-static void* step_to_sleep(void* to, const void* from, size_t bytes, size_t unused) {
-    (void)unused;
+static void* step_to_sleep(void* to, const void* from, size_t bytes, UNUSED size_t distance) {
     asterope_memcpy(to, from, bytes);
     if (!pthread_equal(pthread_self(), caller)) {
         set(&helped);
-        while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) pause_for(1000);
+        while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) usleep(1000);
     } else if (!forked) {
         await_flag(&helped);
         start_stepping();
@@ -186,19 +167,13 @@ static void namespace(void) {
     }
     const pid_t first = fork();
     if (first == 0) {
-        if (getpid() != 1) die("the number in a namespace", (size_t)getpid());
         check_help(pair, 0);
         const pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
-        if (child == 0) {
-            if (getpid() != 1) die("the number in a namespace", (size_t)getpid());
-            copy(pair, 1000000);
-            exit(0);
-        }
+        if (getpid() != 1) die("the number in a namespace", (size_t)getpid());
         if (child < 0) die("no child in a namespace", 0);
-        await(child);
+        if (child == 0) copy(pair, 1000000);
+        if (child != 0) await(child);
         exit(0);
     }
     await(first);
 }
-
-#endif

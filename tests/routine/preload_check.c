@@ -14,8 +14,7 @@
 /* Through these the compiler can neither inline nor foresee a call. */
 static void (*volatile bzero_of_libc)(void*, size_t) = bzero;
 
-static void* zero(void* at, int value, size_t bytes) {
-    (void)value;
+static void* zero(void* at, UNUSED int value, size_t bytes) {
     bzero_of_libc(at, bytes);
     return at;
 }
@@ -107,7 +106,6 @@ __attribute__((constructor)) static void when_loaded(void) {
     faults_when_loaded = faults(&plugin_room, LARGEST);
 }
 
-int plugin_faults(void);
 int plugin_faults(void) {
     return faults_when_loaded + faults(&plugin_room, LARGEST);
 }
@@ -120,24 +118,18 @@ static struct room room;
 
 static int early_faults = -1;
 
-static void before_all_constructors(int argc, char** argv, char** environment) {
-    (void)argc, (void)argv, (void)environment;
+static void before_all_constructors(void) {
     early_faults = faults(&room, LARGEST);
 }
 __attribute__((section(".preinit_array"),
-               used)) static void (*const preinit)(int, char**, char**) = before_all_constructors;
-
-static int early(void) {
-    return early_faults;
-}
+               used)) static void (*const preinit)(void) = before_all_constructors;
 
 /* --- In signal handlers --- */
 
 static volatile sig_atomic_t signals, signal_faults;
 
-static void on_signal(int number) {
+static void on_signal(UNUSED int number) {
     static struct room room_of_handler;
-    (void)number;
     signal_faults += faults(&room_of_handler, 300) != 0;
     ++signals;
 }
@@ -265,7 +257,7 @@ int main(int argc, char** argv) {
     const char *check = argc > 1 ? argv[1] : "", *argument = argc > 2 ? argv[2] : "";
     int wrong = -1;
     if (strcmp(check, "copies") == 0) wrong = faults(&room, LARGEST);
-    if (strcmp(check, "early") == 0) wrong = early();
+    if (strcmp(check, "early") == 0) wrong = early_faults;
     if (strcmp(check, "signals") == 0) wrong = in_signals();
     if (strcmp(check, "fork") == 0) wrong = after_fork();
     if (strcmp(check, "threads") == 0) wrong = in_threads();

@@ -12,10 +12,10 @@
  *   --around         also checks these sizes and their neighbours, a profile's interval ends
  *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
  *   --count          instead of all that copies at random, so many times with each routine, which
- *                    function, from where, to where, how much of up to --largest; and sets at
- * places by the guard pages and around the sizes of the routine. Always the same cases. Memcpy is
- * never given buffers that overlap. Prints `ok NAME` for each function or, at random, each routine,
- * or `FAIL NAME: reason`; exits 1 if one failed. */
+ *                    function, from where, to where, how much of up to --largest, always the same
+ *                    cases; and sets by the guard pages and around the sizes of the routine
+ * Memcpy is never given buffers that overlap. Prints `ok NAME` for each function or, at random,
+ * each routine, or `FAIL NAME: reason`; exits 1 if one failed. */
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"
@@ -66,24 +66,22 @@ static size_t without_state, count;
 static size_t around[MOST_SIZES], around_count;
 
 static const struct option options[] = {
-    {.name = "--step", .number = &step},
-    {.name = "--other-step", .number = &other_step},
-    {.name = "--last", .number = &last},
-    {.name = "--largest", .number = &largest},
-    {.name = "--without-state", .number = &without_state},
-    {.name = "--count", .number = &count},
-    {.name = "--around", .numbers = around, .count = &around_count, .most = MOST_SIZES},
+    {"--step", &step, 1, NULL},
+    {"--other-step", &other_step, 1, NULL},
+    {"--last", &last, 1, NULL},
+    {"--largest", &largest, 1, NULL},
+    {"--without-state", &without_state, 1, NULL},
+    {"--count", &count, 1, NULL},
+    {"--around", around, MOST_SIZES, &around_count},
 };
 
 static void (*called)(void);
 
-static void* call(void* destination, const void* source, size_t bytes, size_t distance) {
-    (void)distance;
+static void* call(void* destination, const void* source, size_t bytes, UNUSED size_t distance) {
     return ((plain_function)called)(destination, source, bytes);
 }
 
-static void* call_set(void* destination, const void* byte, size_t bytes, size_t distance) {
-    (void)distance;
+static void* call_set(void* destination, const void* byte, size_t bytes, UNUSED size_t distance) {
     return ((plain_set_function)called)(destination, (int)(uintptr_t)byte, bytes);
 }
 
@@ -118,47 +116,37 @@ static bool check(const struct routine* routine, size_t function) {
     return copy_check_all(&subject, &plan);
 }
 
-/* --- At random --- */
-
-static uint64_t chance_state;
-
-static uint64_t chance(void) {
-    return next_random(&chance_state);
-}
-
-/* Both ends included. */
+/* At random; both ends included. */
 static ptrdiff_t between(ptrdiff_t low, ptrdiff_t high) {
-    return low + (ptrdiff_t)(chance() % (uint64_t)(high - low + 1));
+    return low + random() % (high - low + 1);
 }
 
 /* Mostly small, as real calls are, and often near a size at which the code changes. */
-static size_t random_size(const struct routine* routine) {
-    const uint64_t kind = chance() % 4;
-    if (kind == 0) return (size_t)between(0, 64);
-    if (kind == 1) return (size_t)between(0, 700);
+static ptrdiff_t random_size(const struct routine* routine) {
+    const long kind = random() % 4;
+    const ptrdiff_t most = (ptrdiff_t)largest;
+    if (kind == 0) return between(0, 64);
+    if (kind == 1) return between(0, 700);
     if (kind == 2) {
-        const size_t size = routine->sizes[chance() % routine->size_count];
-        if (size + 130 <= largest) {
-            const ptrdiff_t near = chance() % 2 ? 3 : 130;
-            return (size_t)between((ptrdiff_t)size - (near < (ptrdiff_t)size ? near : 0),
-                                   (ptrdiff_t)size + near);
-        }
+        const ptrdiff_t size = (ptrdiff_t)routine->sizes[(size_t)random() % routine->size_count];
+        const ptrdiff_t near = random() % 2 ? 3 : 130;
+        if (size + 130 <= most) return between(size - (near < size ? near : 0), size + near);
     }
     /* as many of 100 bytes as of 10000 */
-    size_t limit = 128;
-    while (limit < largest && chance() % 8 != 0) limit *= 2;
-    return (size_t)between(0, (ptrdiff_t)(limit < largest ? limit : largest));
+    ptrdiff_t limit = 128;
+    while (limit < most && random() % 8 != 0) limit *= 2;
+    return between(0, limit < most ? limit : most);
 }
 
 /* Whether a case was copied right; what is wrong has been printed otherwise. */
 static bool copies_right(const struct routine* routine) {
-    const size_t function = chance() % PLAIN, size = random_size(routine);
-    const ptrdiff_t bytes = (ptrdiff_t)size;
+    const size_t function = (size_t)random() % PLAIN;
+    const ptrdiff_t bytes = random_size(routine);
     ptrdiff_t distance;
-    switch (function == 0 ? 0 : chance() % 4) {
+    switch (function == 0 ? 0 : random() % 4) {
     case 0: /* apart: near, within two pages, or a little more than whole pages */
-        distance = bytes + between(0, chance() % 2 ? 64 : 8192);
-        if (chance() % 2) distance = (distance + 4095) / 4096 * 4096 + between(0, 64);
+        distance = bytes + between(0, random() % 2 ? 64 : 8192);
+        if (random() % 2) distance = (distance + 4095) / 4096 * 4096 + between(0, 64);
         break;
     case 1:
         distance = between(0, 130);
@@ -166,17 +154,18 @@ static bool copies_right(const struct routine* routine) {
     default:
         distance = between(0, bytes + 64);
     }
-    if (chance() % 2) distance = -distance;
+    if (random() % 2) distance = -distance;
 
     /* each of source and destination is the one that ends at a guard page now and then */
     const ptrdiff_t span = bytes + (distance < 0 ? -distance : distance);
     const ptrdiff_t slack = (ptrdiff_t)copy_check_room() - span;
-    const uint64_t place = chance() % 4;
+    const long place = random() % 4;
     const ptrdiff_t low = place == 0   ? between(0, 64)
                           : place == 1 ? slack - between(0, 64)
                                        : between(0, slack < 8192 ? slack : 8192);
     const struct copy_subject subject = subject_of(routine, function);
-    return copy_check_move(&subject, (size_t)(distance < 0 ? low - distance : low), distance, size);
+    const ptrdiff_t source_at = distance < 0 ? low - distance : low;
+    return copy_check_move(&subject, (size_t)source_at, distance, (size_t)bytes);
 }
 
 static bool sets_right(const struct routine* routine) {
@@ -191,7 +180,7 @@ static bool sets_right(const struct routine* routine) {
 }
 
 static bool right_at_random(const struct routine* routine) {
-    chance_state = mixed(1); /* so that a routine's cases do not depend on the others */
+    srandom(1); /* so that a routine's cases do not depend on the others */
     if (routine->functions[MEMSET] && !sets_right(routine)) return false;
     for (size_t i = 0; i < count; ++i) {
         if (!copies_right(routine)) return false;

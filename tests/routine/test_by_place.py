@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from architectures import Architecture, each, once
@@ -59,17 +60,13 @@ C = ("-O1", *WARNINGS, "-fno-builtin", "-fPIC")
 FUNCTIONS = {"moving": "memmove", "ending": "mempcpy", "setting": "memset"}
 
 
-def place_of(
-    module: Path, arch: Architecture, name: str, way: str, least: int = 1024
-) -> MappedPlace:
+def place_of(arch: Architecture, file: Path, name: str, way: str, least: int = 1024) -> MappedPlace:
     """Of the only call in that function of the file."""
     function = FUNCTIONS.get(name, "memcpy")
-    code = disassemble(module, arch)[name]
+    code = disassemble(file, arch)[name]
     (call,) = (i for i, text in enumerate(code.instructions) if f"<{function}@plt>" in text)
     offset = code.addresses[call + 1]  # in the file as well, as these linkers have it
-    build = build_id_of(str(module))
-    assert build
-    return MappedPlace(str(module), build, offset, name, function, least, way)
+    return MappedPlace(str(file), build_id_of(str(file)), offset, name, function, least, way)
 
 
 def counting(arch: Architecture, text: str) -> str:
@@ -97,38 +94,25 @@ class Things:
         (folder / "next.c").write_text(NEXT)
         output_of(*arch.gcc, *C, "-shared", folder / "next.c", "-o", folder / "next.so")
         winners = [(1 << 20, arch.plain)]
-        (folder / "own.json").write_text(
-            profile_json(
-                winners,
-                memset=Memset([(1 << 20, arch.set_pipelines.PLAIN)]),
-                intents=dict.fromkeys(ENTRIES, winners),
-            )
-        )
+        sets, intents = [(1 << 20, arch.set_pipelines.PLAIN)], dict.fromkeys(ENTRIES, winners)
+        text = profile_json(winners, memset=Memset(sets), intents=intents)
+        (folder / "own.json").write_text(text)
         self.profile = load_profile(folder / "own.json")
         texts = render_routine(self.profile, by_place=LEAST)
         self.texts = {n: counting(arch, t) if n[-2:] == ".c" else t for n, t in texts.items()}
 
     def ways(self, library: Path, *words: object) -> list[str]:
         """What the program says under a library."""
-        variables = {
-            "LD_PRELOAD": f"{library}:{self.folder / 'next.so'}",
-            "ASTEROPE_PROFILE": "own",
-        }
-        command = (*self.arch.on(**variables), self.program, *words)
-        return [line.strip() for line in output_of(*command).splitlines()]
+        preloaded = f"{library}:{self.folder / 'next.so'}"
+        under = self.arch.on(LD_PRELOAD=preloaded, ASTEROPE_PROFILE="own")
+        return [line.strip() for line in output_of(*under, self.program, *words).splitlines()]
 
     def map_of(self, places: Iterable[str]) -> list[MappedPlace]:
         """Of its own places, `NAME:WAY` or `NAME:WAY:LEAST`."""
         return [
-            place_of(self.program, self.arch, name, way, *map(int, least))
+            place_of(self.arch, self.program, name, way, *map(int, least))
             for name, way, *least in (place.split(":") for place in places)
         ]
-
-    def assert_says(self, library: Path, text: str) -> None:
-        """`WORDS -> WAY, ...`: what the program gets, and what it says of each call."""
-        calls = [part.partition(" ->") for part in text.split(", ")]
-        words = [word for call, _, _ in calls for word in call.split()]
-        assert self.ways(library, *words) == [said.strip() for _, _, said in calls]
 
 
 things = once(Things)
@@ -136,12 +120,7 @@ things = once(Things)
 
 @pytest.fixture
 def compiled(monkeypatch, things, tmp_path: Path) -> Callable[..., Path]:
-    def of(
-        arch: Architecture,
-        *places: MappedPlace,
-        flags: str = "",
-        texts: Mapping[str, str] | None = None,
-    ) -> Path:
+    def of(arch: Architecture, *places: MappedPlace, flags: str = "", texts: Any = None) -> Path:
         monkeypatch.setenv("CC", " ".join(arch.gcc))
         monkeypatch.setenv("CFLAGS", f"-Wall -Wextra -Werror {flags}")
         library = tmp_path / "library.so"
@@ -156,19 +135,18 @@ EACH = (
     "first:1024 -> 1 libc, second:2047 -> 1 cold, moving:1500 -> 1 hot, ending:1024 -> 1 consume, "
     "setting:5000 -> 1 libc"
 )
-OTHERS = ", ".join(
-    f"{name}:{size} ->"
-    for size in (0, 1, 511, 512, 1023, 2048, 60000)
-    for name in ("first", "moving", "ending")
-)
+COPYING = {"first": "libc", "moving": "hot", "ending": "consume"}
+SIZES = (0, 1, 511, 512, 1023, 2048, 60000)
+OTHERS = ", ".join(f"{name}:{size} ->" for size in SIZES for name in COPYING)
 RANGES = [
     *("first:512 ->", "first:1023 ->", "first:1024 -> 1 libc", "first:2047 -> 1 libc"),
     *("first:2048 -> 1 libc", "first:4095 -> 1 libc", "first:4096 -> 1 cold"),
     *("first:8191 -> 1 cold", "first:8192 ->", "first:16383 ->", "first:16384 -> 1 libc"),
     *("first:32767 -> 1 libc", "first:32768 ->", "first:60000 ->"),
 ]
-# The map, and runs. What is kept of a place holds for its own sizes, whichever comes first; an
-# entry point need not be right for buffers that overlap.
+# The map, and runs, `WORDS -> WAY, ...`: what the program gets, and what it says of each call. What
+# is kept of a place holds for its own sizes, whichever comes first; an entry point need not be
+# right for buffers that overlap.
 RUNS = {
     "each place takes its way": (ALL, f"{EACH}, {EACH}"),
     "other sizes are the routine's": (ALL, OTHERS),
@@ -182,16 +160,12 @@ RUNS = {
         ALL,
         *(
             ", ".join([f"overlap {name}:1024 ->", f"{name}:1024 -> 1 {way}"] * 2)
-            for name, way in {"first": "libc", "moving": "hot", "ending": "consume"}.items()
+            for name, way in COPYING.items()
         ),
     ),
     "threads": (ALL, "thread first:1024 -> 4000 libc"),
     "handlers": (ALL, "handler second:1024 -> 1 cold, second:1024 -> 1 cold"),
     "children": (ALL, "first:1024 -> 1 libc, fork first:1024 -> 1 libc, second:1024 -> 1 cold"),
-    "room for two": (
-        "first:libc first:cold:2048",
-        "first:1024 -> 1 libc, first:2048 -> 1 cold, first:1024 -> 1 libc",
-    ),
     "a full table loses places, never copies": (
         "-DASTEROPE_ROOM=1 first:libc first:cold:2048",
         "first:1024 -> 1 libc, first:2048 ->, first:1024 -> 1 libc",
@@ -205,15 +179,17 @@ def test_each_place_takes_its_way_and_copies_right(things, compiled, arch, case)
     words = given.split()
     flags = [word for word in words if word[0] == "-"]
     library = compiled(arch, *its.map_of(words[len(flags) :]), flags=" ".join(flags))
-    for calls in all_of_map:
-        its.assert_says(library, calls)
+    for run_of_map in all_of_map:
+        calls = [part.partition(" ->") for part in run_of_map.split(", ")]
+        words = [word for call, _, _ in calls for word in call.split()]
+        assert its.ways(library, *words) == [said.strip() for _, _, said in calls]
 
 
 @each()
 def test_a_place_in_a_library_that_is_loaded_later(things, compiled, arch) -> None:
     """And in one with another build id, at the same place in memory most likely: the routine's."""
     its = things(arch)
-    library = compiled(arch, place_of(its.plugin, arch, "first", "cold"))
+    library = compiled(arch, place_of(arch, its.plugin, "first", "cold"))
     plugin, other = f"{its.plugin}:1024", f"{its.other}:1024"
     assert its.ways(library, plugin, plugin) == ["1 cold"] * 2
     assert its.ways(library, other) == [""]

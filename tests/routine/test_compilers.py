@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,9 +80,6 @@ def command_of(arch: Architecture, way: str, *strict: str) -> tuple[str, ...]:
 
 def render_all(arch: Architecture, folder: Path, **more: object) -> Path:
     return render(every_kind(arch), folder, GATED[arch.name], memset=every_set(arch), **more)
-
-
-# --- Programs -------------------------------------------------------------------------------------
 
 
 def is_daily(way: str) -> bool:
@@ -189,7 +185,7 @@ def test_the_copies_call_nothing_and_leave_the_stack_alone(expected_code, arch):
 
 
 # Files, and further flags of theirs.
-FILES: dict[str, tuple[Callable[[Architecture, Path], Path], str]] = {
+FILES = {
     "everything": (lambda arch, folder: render(folder=folder, **everything(arch)), ""),
     "plain": (lambda arch, folder: render([(4096, arch.plain)], folder), ""),
     "several profiles": (render_machines, ""),
@@ -245,46 +241,31 @@ def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_pa
 # --- Protected branches ---------------------------------------------------------------------------
 
 
-def protected_and_not(arch: Architecture, folder: Path, name: str) -> list[Path]:
-    """Objects of a routine with every kind of function: each may be jumped to by a pointer or by
-    another one."""
-    compiler = getattr(arch, name)
+@each(lambda arch: ["gcc", "clang"] if arch is AARCH64 else [])
+def test_what_may_be_jumped_to_begins_with_a_landing_pad_and_the_linker_says_so(
+    tmp_path, arch, case
+):
+    """Of a routine with every kind of function: by a pointer or by another function."""
+    compiler, library = getattr(arch, case), tmp_path / "library.so"
     need(compiler[0])
-    routine = render(folder=folder, **everything(arch))
-    made = []
-    for flags in ("-mbranch-protection=standard", "-O2"):
-        made.append(folder / f"{flags}.o")
-        output_of(*compiler, *STRICT_C, "-O2", flags, "-c", routine, "-o", made[-1])
-    return made
-
-
-protected = once(protected_and_not)
-of_aarch64 = each(lambda arch: ["gcc", "clang"] if arch is AARCH64 else [])
-
-
-@of_aarch64
-def test_every_function_that_may_be_jumped_to_begins_with_a_landing_pad(protected, arch, case):
-    with_pads, plain = (disassemble(path, arch) for path in protected(arch, case))
+    routine = render(folder=tmp_path, **everything(arch))
+    with_pads, plain = tmp_path / "with_pads.o", tmp_path / "plain.o"
+    for target, flag in ((with_pads, "-mbranch-protection=standard"), (plain, "-O2")):
+        output_of(*compiler, *STRICT_C, "-O2", flag, "-c", routine, "-o", target)
     # `_inner`, and what is local, are jumped to by name alone
-    defined = symbols(protected(arch, case)[0], nm=arch.nm).items()
+    defined = symbols(with_pads, nm=arch.nm).items()
     functions = {n for n, (_, kind) in defined if kind == "T" and not n.endswith("_inner")}
-    assert functions >= {f"asterope_{name}" for name in ("memcpy", "memset", "memcpy_hot")}
-    assert functions >= {f"asterope_{name}" for name in ("untuned", "set_untuned", "sense_1")}
+    some = ("memcpy", "memset", "memcpy_hot", "untuned", "set_untuned", "sense_1")
+    assert functions >= {f"asterope_{name}" for name in some}
+    code = disassemble(with_pads, arch)
     for name in functions:
         # what compilers make is signed, which is a landing pad as well
-        assert with_pads[name].instructions[0] in ("bti c", "paciasp"), name
-    for name, function in plain.items():
+        assert code[name].instructions[0] in ("bti c", "paciasp"), name
+    for name, function in disassemble(plain, arch).items():
         for instruction in function.instructions:
             # else that would need a pad for jumps
             assert not re.match(r"bl?r (?!x1[67]$)", instruction), f"{name}: {instruction}"
-
-
-@of_aarch64
-def test_the_linker_finds_nothing_unprotected(protected, tmp_path, arch, case):
-    """And would say so."""
-    library = tmp_path / "library.so"
     linked = (*arch.gcc, "-shared", "-nostdlib", "-Wl,-z,force-bti", "-o", library)
-    with_pads, plain = protected(arch, case)
     done = run(*linked, "-Wl,--fatal-warnings", with_pads)
     assert (done.returncode, done.stderr) == (0, "")
     assert "BTI" in output_of(arch.readelf, "-n", library)

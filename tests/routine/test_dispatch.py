@@ -11,7 +11,6 @@ import pytest
 from architectures import WITH_SVE, WITHOUT_SVE, X86_64, each, needs_of, once
 from copy_programs import output_of
 from dispatch_machines import (
-    ALL,
     ALL_SAVED,
     ASKED,
     AVX2,
@@ -19,6 +18,7 @@ from dispatch_machines import (
     FLAVOURS,
     KNOWN,
     MACHINES,
+    assert_takes,
     build_nearest_check,
     build_which,
     cpu_line,
@@ -27,7 +27,6 @@ from dispatch_machines import (
     render_machines,
     render_profiles,
     symbol,
-    taken_from,
     which,
     with_profile,
     write_profiles,
@@ -38,10 +37,6 @@ program = once(
     lambda arch, folder: build_which(render_machines(arch, folder), "-O2", "-static", arch=arch)
 )
 nearest_check = once(lambda arch, folder: build_nearest_check(arch, render_machines(arch, folder)))
-
-
-# --- What is chosen, by the CPU -------------------------------------------------------------------
-
 
 GRANITE_RAPIDS = [*AVX512, "fsrm", "movdir64b", "movdiri", "cldemote"]
 HALF_OF_AVX512 = ["avx", "avx512bw", "avx512f", "avx512vl", "bmi2", "rdtscp", "ssse3"]
@@ -69,9 +64,7 @@ NEAREST = {
         "its own": (("0x41", 8, 0xD40, 0x11), SVE, "neoverse-v1"),
         "the nearer of two steppings": (("0x41", 8, 0xD0C, 0x12), ["zva64"], "neoverse-n1.old"),
         "the nearer of two steppings above": (("0x41", 8, 0xD0C, 0x40), ["zva64"], "neoverse-n1"),
-        "its own, which clears other lines": (
-            *(("0x41", 8, 0xD07, 0x10), ["atomics"], "neoverse-n1"),
-        ),
+        "its own, but it clears others": (("0x41", 8, 0xD07, 0x10), ["atomics"], "neoverse-n1"),
         "its own, without SVE": (("0x46", 8, 1, 0x10), ["atomics"], "neoverse-n1"),
         "the vendor's other one": (("0x46", 8, 3, 0), SVE, "a64fx"),
         "a vendor whose second digit differs": (("0x42", 8, 0xD40, 0x11), [], "any.plain"),
@@ -120,8 +113,6 @@ def test_leaves_that_a_cpu_lacks_are_not_read(nearest_check, arch, case):
     assert told(lacks="clzero") == told(most_extended=0x80000007) != told()
 
 
-# --- What is chosen, by emulated CPUs and when asked for ------------------------------------------
-
 # The emulated CPU, what is asked for: what is taken.
 EMULATED = {
     "x86_64": {
@@ -148,41 +139,27 @@ EMULATED = {
 @each(lambda arch: {f"{cpu} {ask}": (cpu, ask) for cpu, ask in EMULATED[arch.name]})
 def test_other_cpus_take_the_nearest_profile_that_they_can_run(program, arch, case):
     cpu, ask = case
-    for function in ALL:
-        found = which(program(arch), *arch.emulated(cpu), ask=ask, function=function)
-        assert found == taken_from(arch, EMULATED[arch.name][case], function)
-
-
-NEED_MUCH = {
-    "x86_64": (["genoa", "haswell"], "Nehalem"),
-    "aarch64": (["neoverse-v1", "a64fx"], WITHOUT_SVE),
-}
+    assert_takes(arch, EMULATED[arch.name][case], program(arch), *arch.emulated(cpu), ask=ask)
 
 
 @each()
 def test_a_cpu_that_can_run_none_takes_the_fallback(tmp_path, arch):
-    names, cpu = NEED_MUCH[arch.name]
+    cpu = {"x86_64": "Nehalem", "aarch64": WITHOUT_SVE}[arch.name]
+    names = [name for name, its in MACHINES[arch.name].items() if its[-1] in ("avx512", "sve")]
     routine = render_profiles(tmp_path, write_profiles(tmp_path, names, arch))
     program = build_which(routine, "-static", arch=arch)
     assert which(program, *arch.emulated(cpu)) == "fallback"
 
 
-NAMES = {
-    "x86_64": ["rome", "any.sse2", "any.sse4", "haswell", "fallback"],
-    "aarch64": ["neoverse-n1", "any.plain", "fallback"],
-}
 NO_NAMES = ["", "Rome", "rome ", " rome", "rom", "romes", "any_sse2", "x" * 5000, "rome\nhaswell"]
 NO_NAMES += ["any_plain", "neoverse-n"]
 
 
-@each(lambda arch: {name[:20]: name for name in NAMES[arch.name] + NO_NAMES})
+@each(lambda arch: {name[:20]: name for name in (*ASKED[arch.name], "fallback", *NO_NAMES)})
 def test_the_environment_names_the_profile_and_what_is_no_name_is_ignored(program, arch, case):
     need_asked(arch)
     of = (program(arch), *arch.on())
-    expected = which(*of) if case in NO_NAMES else symbol(case)
-    for function in ALL:
-        found = which(*of, ask=case, function=function)
-        assert found == taken_from(arch, expected, function)
+    assert_takes(arch, which(*of) if case in NO_NAMES else symbol(case), *of, ask=case)
 
 
 @each()
@@ -211,11 +188,10 @@ def test_processes_with_more_rights_than_their_user_ignore_the_name(routine, arc
         if os.statvfs(folder).f_flag & os.ST_NOSUID:
             pytest.skip(f"programs in {folder} cannot run with another user's rights")
         program = build_which(routine(arch), arch=arch, folder=Path(folder))
-        other = symbol(ASKED[arch.name][1])
-        unasked = which(program)
+        other, unasked = ASKED[arch.name][1], which(program)
         nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/"}
-        for mode, expected in ((0o755, other), (0o4755, unasked)):
+        for mode, expected in ((0o755, symbol(other)), (0o4755, unasked)):
             program.chmod(mode)
             asked = (program, "asterope_memcpy", 4096, 100)
-            out = output_of(*asked, env=with_profile(ASKED[arch.name][1]), **nobody)
+            out = output_of(*asked, env=with_profile(other), **nobody)
             assert out == f"asterope_{expected}_memcpy\n"

@@ -7,20 +7,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import profile_samples as samples
 import pytest
 from generate_command import NAMES
 from generate_command import command as run
-from profile_samples import (
-    DOUBT,
-    good_profile,
-    incomplete_profile,
-    merged_profile,
-    provisional_profile,
-)
-
-
-def without_comments(text: str) -> str:
-    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
 @pytest.fixture
@@ -28,7 +18,7 @@ def rendered(tmp_path: Path) -> Callable[..., tuple[str, str]]:
     """Source and header of a profile, of the good one with changes."""
 
     def render(raw: dict | None = None, **changes: object) -> tuple[str, str]:
-        raw = {**(good_profile() if raw is None else raw), **changes}
+        raw = {**(samples.good_profile() if raw is None else raw), **changes}
         raw = {field: value for field, value in raw.items() if value is not None}
         path = tmp_path / "rendered.json"
         path.write_text(json.dumps(raw), encoding="utf-8")
@@ -38,12 +28,13 @@ def rendered(tmp_path: Path) -> Callable[..., tuple[str, str]]:
     return render
 
 
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 DESCRIPTION = re.compile(r'asterope_tuned_for\[\][^;"]*"([^"\\\n]*)";')
 
 
 def test_text_from_the_profile_reaches_comments_and_the_description_only(rendered):
     name, text = "Z0 ()@.,:_+/-//", "Z0 !#$%&'()+,./:;<=>@[]^_|~- %s %n //"
-    raw = good_profile()
+    raw = samples.good_profile()
     raw["machine"]["cpu"]["brand"] = raw["machine"]["libc"] = name
     raw["search"]["distribution"] = name
     raw["source"], raw["search"]["warnings"] = text, [text]
@@ -53,7 +44,7 @@ def test_text_from_the_profile_reaches_comments_and_the_description_only(rendere
     assert described.endswith(f", tuned for {name}, balanced, {raw['search']['finished']}")
     plain = rendered()
     odd = (odd[0].replace(described, DESCRIPTION.search(plain[0])[1]), odd[1])
-    assert list(map(without_comments, plain)) == list(map(without_comments, odd))
+    assert [COMMENT.sub("", text) for text in plain] == [COMMENT.sub("", text) for text in odd]
 
 
 TITLES = " * Up to      RT        LT ST PT   PS PD TB PI PW D "
@@ -99,11 +90,11 @@ def test_the_head_comment_says_what_is_copied_how(rendered):
 
 
 AGAIN = ": run asterope-tune again with more time"
-LEFT_OUT = incomplete_profile()["left_out"]
-STEPS = "; ".join(LEFT_OUT["memcpy"]["steps"])
-INCOMPLETE = [
+INCOMPLETE = samples.incomplete_profile()
+STEPS = "; ".join(INCOMPLETE["left_out"]["memcpy"]["steps"])
+LEFT_OUT = [
     (
-        {**LEFT_OUT, "memset": {"sizes": [8192], "steps": ["rows"]}},
+        {**INCOMPLETE["left_out"], "memset": {"sizes": [8192], "steps": ["rows"]}},
         f"the search left out the sizes 8 KiB, 2 MiB; {STEPS}; in memset the size 8 KiB; rows",
     ),
     # Coarse to fine, as they would have been searched; told from the smallest to the largest.
@@ -113,25 +104,20 @@ INCOMPLETE = [
     ),
     (None, "what the search left out is not known"),
 ]
-QUIETER = "tune again in a quieter hour, or on another CPU (--cpu N)"
-MERGED = merged_profile()
+QUIETER = "again in a quieter hour, or on another CPU (--cpu N)"
+MERGED = samples.merged_profile()
 LACKING = {**MERGED, "complete": False, "left_out": {"memcpy": {"sizes": [8192], "steps": []}}}
 # A profile, the warning, and the line of the head comment.
 WARNED = [
-    (good_profile(), None, None),
+    (samples.good_profile(), None, None),
     *(
-        (
-            {**incomplete_profile(), "left_out": left},
-            f"incomplete: {said}{AGAIN}",
-            f"Incomplete: {said}",
-        )
-        for left, said in INCOMPLETE
+        ({**INCOMPLETE, "left_out": left}, f"incomplete: {said}{AGAIN}", f"Incomplete: {said}")
+        for left, said in LEFT_OUT
     ),
     (
-        provisional_profile(),
-        f"{DOUBT}: these winners are provisional; run again in a quieter hour, or on another CPU "
-        "(--cpu N)",
-        f"Provisional: {DOUBT}; {QUIETER}",
+        samples.provisional_profile(),
+        f"{samples.DOUBT}: these winners are provisional; run {QUIETER}",
+        f"Provisional: {samples.DOUBT}; tune {QUIETER}",
     ),
     (MERGED, None, None),
     (
@@ -162,7 +148,7 @@ def test_what_a_profile_lacks_is_warned_of_and_noted_in_its_head(
 
 @pytest.mark.parametrize("names", [["hot", "cold", "consume"], ["consume"], []])
 def test_the_header_declares_the_intents_of_the_profile_only(rendered, names):
-    choices = good_profile()["choices"]
+    choices = samples.good_profile()["choices"]
     _, header = rendered(choices=[c for c in choices if c.get("intent") in (None, *names)])
     assert re.findall(r"memcpy_(\w+)\(", header) == [*names, "mt"]
     assert header.count("Where it is not so, ") == len(names)

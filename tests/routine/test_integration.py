@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from asterope import __version__
-from asterope.spaces.x86_64 import set_pipelines, small_copies
-from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64 import pipelines, set_pipelines, small_copies
 from copy_programs import (
     CHECKERS,
     REPOSITORY,
@@ -33,18 +32,14 @@ from packaging_samples import install
 pytestmark = pytest.mark.slow
 
 EXAMPLES = REPOSITORY / "tests" / "examples"
+PYTHON = f"-DPython3_EXECUTABLE={sys.executable}"
 NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy", "memset", "bzero"}
 CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"}
 
 # For any CPU: wherever the tests run, the tuned copies are what is called.
-INTERVALS = [
-    (65536, Tuple("XMM", "T", "T", "none", 0, 0)),
-    (1 << 20, Tuple("R64", "T", "T", "none", 0, 0)),
-]
-SETS = Memset(
-    [(65536, set_pipelines.Tuple("XMM", "T")), (1 << 20, set_pipelines.Tuple("R64", "NT", 4))]
-)
-OTHERS = [(1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
+INTERVALS = [(65536, pipelines.PLAIN), (1 << 20, pipelines.Tuple("R64", "T", "T", "none", 0, 0))]
+SETS = Memset([(65536, set_pipelines.PLAIN), (1 << 20, set_pipelines.Tuple("R64", "NT", 4))])
+OTHERS = [(1 << 20, pipelines.Tuple("XMM", "T", "NT", "T0", 4, 8))]
 
 DATA = random.Random(7).randbytes(1_500_000)
 
@@ -70,8 +65,7 @@ def environment(prefix: Path) -> dict[str, str]:
         "CMAKE_PREFIX_PATH": str(prefix),
         "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"),
         "XDG_CONFIG_HOME": str(prefix / "nothing"),
-        "CFLAGS": " ".join(("-O2", *WARNINGS)),
-        "CXXFLAGS": " ".join(("-O2", *WARNINGS)),
+        **dict.fromkeys(("CFLAGS", "CXXFLAGS"), " ".join(("-O2", *WARNINGS))),
     }
 
 
@@ -97,30 +91,22 @@ def through(program: Path, *arguments: object) -> bytes:
     return subprocess.run(command, input=DATA, capture_output=True, check=True, timeout=60).stdout
 
 
-def built_again(build: Path, environment: dict[str, str]) -> bool:
-    """Whether building once more renders the routine."""
-    return "Rendering" in output_of("cmake", "--build", build, env=environment)
-
-
-# --- By name, in each build system ----------------------------------------------------------------
-
-
 def test_the_cmake_example_renders_again_when_a_template_changes(environment, prefix, tmp_path):
     own = tmp_path / "a prefix"  # elsewhere than it was built for
     shutil.copytree(prefix, own, symlinks=True)
     build = cmake_build(copied("gather", tmp_path), environment, f"-DCMAKE_PREFIX_PATH={own}")
+    again = ("cmake", "--build", build)
     assert not NAMES & set(symbols(build / "gather"))
-    routine = build / "asterope" / "gather" / "asterope_memcpy.c"
     templates = own / "share" / "asterope" / "templates"
     with open(templates / "routine.c.j2", "a", encoding="utf-8") as file:
         file.write("/* changed */\n")
-    assert built_again(build, environment)
+    assert "Rendering" in output_of(*again, env=environment)
+    routine = build / "asterope" / "gather" / "asterope_memcpy.c"
     assert routine.read_text().endswith("/* changed */\n")
     (templates / "new.j2").write_text("", encoding="utf-8")
-    assert built_again(build, environment)
+    assert "Rendering" in output_of(*again, env=environment)
     (templates / "new.j2").unlink()
-    cmake = output_of("cmake", "--build", build, env=environment)  # one that is gone is no fault
-    assert "rror" not in cmake
+    assert "rror" not in output_of(*again, env=environment)  # one that is gone is no fault
 
 
 def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, tmp_path):
@@ -129,7 +115,7 @@ def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, 
     (place / "third_party").mkdir()
     (place / "third_party" / "asterope").symlink_to(REPOSITORY)
     bare = {key: value for key, value in environment.items() if key != "CMAKE_PREFIX_PATH"}
-    build = cmake_build(place, bare, f"-DPython3_EXECUTABLE={sys.executable}")
+    build = cmake_build(place, bare, PYTHON)
     assert through(build / "shift", 100) == bytes(100) + DATA
     assert "asterope_memmove" in symbols(build / "shift")
     cache = (build / "CMakeCache.txt").read_text()
@@ -142,46 +128,39 @@ def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, 
 def test_a_fetched_asterope_gives_a_target_two_routines(environment, tmp_path):
     """Which is fetched from the checkout as it is: what Git would fetch is what was committed."""
     place = copied("cmake-fetchcontent", tmp_path, "profile.json", "hot.json")
-    build = cmake_build(
-        place, environment, f"-DPython3_EXECUTABLE={sys.executable}",
-        f"-DFETCHCONTENT_SOURCE_DIR_ASTEROPE={REPOSITORY}",
-    )  # fmt: skip
+    fetched = f"-DFETCHCONTENT_SOURCE_DIR_ASTEROPE={REPOSITORY}"
+    build = cmake_build(place, environment, PYTHON, fetched)
     assert through(build / "both") == DATA
     assert {"asterope_memcpy", "hot_memcpy"} <= set(symbols(build / "both"))
 
 
-# Tools; commands that set it up and build it; the program, the routine; what nothing to do looks
-# like, in ninja's words or make's.
-IDLE = "no work to do|up to date|Built target"
+# Commands that set it up and build it; what nothing to do looks like, in ninja's words or make's.
 BUILDS = {
-    "make": (("make",), [["make"]], "gather", "asterope_memcpy.c"),
-    "meson": (
-        *(("meson", "ninja"), [["meson", "setup", "build", "."], ["ninja", "-C", "build"]]),
-        *("build/gather", "build/asterope_memcpy.c"),
-    ),
-    "cmake": (
-        *((), [["cmake", "-S", ".", "-B", "build"], ["cmake", "--build", "build"]]),
-        *("build/gather", "build/asterope/gather/asterope_memcpy.c"),
-    ),
+    "make": ["make"],
+    "meson": ["meson setup build .", "ninja -C build"],
+    "cmake": ["cmake -S . -B build", "cmake --build build"],
 }
+IDLE = "no work to do|up to date|Built target"
 
 
 @pytest.mark.parametrize("way", BUILDS)
 def test_the_example_builds_and_follows_its_profile(environment, tmp_path, way):
-    tools, commands, program, routine = BUILDS[way]
-    need(*tools, "pkg-config")
+    commands = [command.split() for command in BUILDS[way]]
+    need(*(command[0] for command in commands), "pkg-config")
     place = copied("gather", tmp_path)
     for command in commands:
         output_of(*command, cwd=place, env=environment)
-    assert {"asterope_memcpy", "asterope_memmove"} <= set(symbols(place / program))
-    assert through(place / program) == DATA
+    (program,) = (path for path in place.rglob("gather") if path.is_file())
+    (routine,) = place.rglob("asterope_memcpy.c")
+    assert {"asterope_memcpy", "asterope_memmove"} <= set(symbols(program))
+    assert through(program) == DATA
     again = output_of(*commands[-1], cwd=place, env=environment)
     assert re.search(IDLE, again) and "Rendering" not in again
-    before = (place / routine).read_text()
+    before = routine.read_text()
     (place / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
     output_of(*commands[-1], cwd=place, env=environment)
-    assert (place / routine).read_text() != before
-    assert through(place / program) == DATA
+    assert routine.read_text() != before
+    assert through(program) == DATA
 
 
 def test_pkg_config_knows_where_the_generator_and_the_templates_are(environment, prefix):
@@ -209,14 +188,10 @@ def test_an_installed_tree_builds_the_library_for_ld_preload(environment, tmp_pa
     # LD_PRELOAD takes a space for the end of a name
     library = shutil.copy(place / "libasterope_preload.so", tmp_path)
     assert exported(library) == NAMES | CHECKED
-    under = {"LD_PRELOAD": str(library), "ASTEROPE_VERBOSE": "1"}
-    done = run("/bin/echo", "fine", env={**os.environ, **under})
+    done = run("env", f"LD_PRELOAD={library}", "ASTEROPE_VERBOSE=1", "/bin/echo", "fine")
     functions = "memcpy, memmove, mempcpy, memset and bzero"
     said = f"asterope: {functions} are generated by asterope {__version__}\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", said)
-
-
-# --- What asterope_add_memcpy refuses -------------------------------------------------------------
 
 
 REFUSED = {
@@ -279,9 +254,8 @@ def replaced(environment, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("replaced") / "project"
     shutil.copytree(CHECKERS / "replace_libc", folder)
     small = small_copies.Tuple("stepped", "XMM", "up", 128)
-    (folder / "profile.json").write_text(
-        profile_json(INTERVALS, small, memset=SETS), encoding="utf-8"
-    )
+    text = profile_json(INTERVALS, small, memset=SETS)
+    (folder / "profile.json").write_text(text, encoding="utf-8")
     (folder / "asterope").mkdir()
     (folder / "asterope" / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
     flags = " ".join(["-O2 -fno-builtin -flto", *WARNINGS])

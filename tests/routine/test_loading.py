@@ -10,28 +10,19 @@ from pathlib import Path
 import pytest
 from architectures import X86_64, build_preload
 from asterope.spaces.probes import PROBES, SensingCopy
-from asterope.spaces.x86_64 import small_copies
 from asterope.spaces.x86_64.pipelines import Tuple
-from copy_programs import (
-    FUNCTIONS,
-    REPOSITORY,
-    Aliased,
-    Intervals,
-    cpu_features,
-    render,
-    run,
-    shares_json,
-)
+from copy_programs import FUNCTIONS, REPOSITORY, Aliased, Intervals, render, run, shares_json
 from dispatch_machines import FLAVOURS, MACHINES, render_profiles, write_profiles
 from sampling import sampled
 from test_memcpy_mt import SHARES
+from test_sensing import need_counter
 
 SSE = [(900, Tuple("XMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
 AVX2 = [(900, Tuple("YMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("YMM", "T", "NT", "T0", 4, 8))]
 AVX512 = [(900, Tuple("ZMM", "T", "T", "none", 0, 0)), *AVX2[1:]]
 MASKED = X86_64.small["masked ZMM up 256"]
 
-PLAIN = small_copies.PLAIN
+PLAIN = X86_64.small_copies.PLAIN
 # The small copies that ask whether the CPU fits, in every shape and order of their tests.
 GATED = [s for s in X86_64.small.values() if s.needs and (s.bound == 512 or s == MASKED)]
 UNGATED = [PLAIN, X86_64.small["grouped XMM middle 256"], X86_64.small["rep XMM up 256"]]
@@ -42,9 +33,6 @@ def need_features(intervals: Intervals, *others: object) -> None:
     if not X86_64.is_native:
         pytest.skip("a process of x86-64 can step through its own instructions, if it runs here")
     X86_64.cpu_for(*(t for _, t in intervals), *others)
-
-
-# --- Step by step ---------------------------------------------------------------------------------
 
 
 def build(folder: Path, *sources: object, names: str = "asterope_{}", flags: tuple = ()) -> Path:
@@ -103,8 +91,7 @@ def test_copies_are_right_while_gates_open_one_by_one(tmp_path, case):
 
 @pytest.mark.parametrize("small", [PLAIN, X86_64.small["grouped YMM up 128"], MASKED], ids=str)
 def test_sensing_copies_are_right_while_the_counter_is_looked_at(tmp_path, small):
-    if not {"constant_tsc", "nonstop_tsc"} <= cpu_features():
-        pytest.skip("this CPU has no invariant time stamp counter")
+    need_counter(X86_64)
     intervals = [(4096, SSE[0][1]), (16384, SSE[1][1]), (1 << 20, SSE[0][1])]
     sensing = {16384: SensingCopy(PROBES[0], 200, SSE[0][1], SSE[1][1])}
     need_features(intervals, small)
@@ -132,21 +119,14 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return render_profiles(folder, paths).parent
 
 
-def need_profile(name: str) -> None:
-    flavour = FLAVOURS[MACHINES["x86_64"][name][-1]]
-    need_features([(4096, flavour.winner)], flavour.small)
-
-
 @pytest.mark.parametrize("name", ["haswell", "genoa"])
 @pytest.mark.parametrize("flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"])
 @pytest.mark.parametrize("more", [(), OVER_THREADS], ids=["alone", "threads"])
 def test_copies_are_right_while_a_profile_is_chosen(several, flags, more, name):
-    need_profile(name)
+    flavour = FLAVOURS[MACHINES["x86_64"][name][-1]]
+    need_features([(4096, flavour.winner)], flavour.small)
     program = build(several, several / "asterope_memcpy.c", flags=(*flags, *more))
     assert_right_at_each_step(program, ASTEROPE_PROFILE=name)
-
-
-# --- In libc's place ------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=["one profile", "several"])

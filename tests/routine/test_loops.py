@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, each, once
@@ -37,9 +36,6 @@ MEMPCPY = {
 }
 PAST_CACHES = re.compile(r"v?movnt(?!dqa)|movdir64b|clzero")
 LOOPS_ON = {"x86_64": 64, "aarch64": 32}  # bytes
-
-
-# --- Routines and candidates ----------------------------------------------------------------------
 
 
 @functools.cache  # most are alike, and long
@@ -91,14 +87,11 @@ def parts_of(arch: Architecture) -> dict[str, tuple[str, list]]:
     begins = range(0, len(copies), LONGEST_PROFILE)
     parts = {f"copies from {i}": ("", copies[i : i + LONGEST_PROFILE]) for i in begins}
     of_sets, distances = arch.set_pipelines, arch.set_pipelines.AXES[-1].values[1:]
-    parts["sets"] = (
-        "set_",
-        [
-            of_sets.Tuple(v.rt, v.st, v.tb, distances[i % len(distances)] if v.pw else 0)
-            for i, v in enumerate(of_sets.variants())
-        ],
-    )
-    return parts
+    sets = [
+        of_sets.Tuple(v.rt, v.st, v.tb, distances[i % len(distances)] if v.pw else 0)
+        for i, v in enumerate(of_sets.variants())
+    ]
+    return {**parts, "sets": ("set_", sets)}
 
 
 def candidates_of(arch: Architecture, folder: Path) -> Listing:
@@ -147,14 +140,6 @@ def assert_aligned(arch: Architecture, function: Function, has_loop: bool, name:
     assert bool(begins) == has_loop, name
 
 
-def assert_is_what_was_timed(arch: Architecture, t: Any, timed: Function, ships: Function) -> None:
-    assert differences_of(arch, t, timed.instructions, ships.instructions) == [], t.name
-    more, _ = taken_apart(arch, timed.instructions, ships.instructions)
-    assert_prologue(arch, t, more)
-    for function in (timed, ships):
-        assert_aligned(arch, function, not t.is_whole, t.name)
-
-
 @each(parts_of, slow=False, one_in=4)
 def test_every_pipeline_and_every_set_is_what_was_timed(candidates, tmp_path, arch, case):
     kind, tuples = case
@@ -164,7 +149,10 @@ def test_every_pipeline_and_every_set_is_what_was_timed(candidates, tmp_path, ar
     for i, t in enumerate(tuples):
         timed = candidates(arch)[f"asterope_{kind}candidate_{t.variant.symbol}"]
         ships = routine[f"asterope_{kind or 'copy_'}{t.symbol}"]
-        assert_is_what_was_timed(arch, t, timed, ships)
+        assert differences_of(arch, t, timed.instructions, ships.instructions) == [], t.name
+        assert_prologue(arch, t, taken_apart(arch, timed.instructions, ships.instructions)[0])
+        for function in (timed, ships):
+            assert_aligned(arch, function, not t.is_whole, t.name)
         if (t.pw or t.pt != "none") and i % 16 == 0:  # or none would be seen
             other = SimpleNamespace(pd=t.pd + 2, pw=t.pw + 2, dir=t.dir)
             assert differences_of(arch, other, timed.instructions, ships.instructions), t.name
@@ -225,10 +213,8 @@ def test_moves_and_copies_of_aliasing_buffers_are_what_was_timed(candidates, tmp
     routines = built(arch, tmp_path, profiles)
     for i, move in enumerate(arch.moves):
         for name in (f"move_upwards_{move.symbol}", f"move_downwards_{move.symbol}"):
-            timed, ships = (
-                candidates(arch)[f"asterope_candidate_{name}"],
-                routines[f"move{i}_{name}"],
-            )
+            timed = candidates(arch)[f"asterope_candidate_{name}"]
+            ships = routines[f"move{i}_{name}"]
             assert ships.instructions == timed.instructions, name
             for function in (timed, ships):
                 assert_aligned(arch, function, True, name)
@@ -250,16 +236,15 @@ def assert_begins_alike(arch: Architecture, timed: Function, ships: Function, na
 
 @each(slow=False)
 def test_every_small_copy_and_small_set_is_what_was_timed(candidates, tmp_path, arch):
-    plain = Memset([(2048, arch.set_pipelines.PLAIN)])
+    pairs = list(zip(arch.small.values(), arch.small_set.values()))
+    plain = [(2048, arch.set_pipelines.PLAIN)]
+    assert len(pairs) == len(arch.small) == len(arch.small_set)
     profiles = {
-        f"small{i}": profile_of(
-            arch, tmp_path, [arch.plain], small, memset=plain._replace(small=set_)
-        )
-        for i, (small, set_) in enumerate(zip(arch.small.values(), arch.small_set.values()))
+        f"small{i}": profile_of(arch, tmp_path, [arch.plain], small, memset=Memset(plain, set_))
+        for i, (small, set_) in enumerate(pairs)
     }
-    assert len(profiles) == len(arch.small) == len(arch.small_set)
     routines = built(arch, tmp_path, profiles)
-    for i, (small, set_) in enumerate(zip(arch.small.values(), arch.small_set.values())):
+    for i, (small, set_) in enumerate(pairs):
         timed = candidates(arch)[f"asterope_small_{small.symbol}"]
         # but for `rep movsb`, which copies upwards only, moves have the small copy as well
         of_moves = arch.small_copies.PLAIN if small.shape == "rep" else small

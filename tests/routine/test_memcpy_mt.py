@@ -6,22 +6,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from architectures import X86_64, Architecture, each, once
-from copy_programs import (
-    CHECKERS,
-    SHORT,
-    STRICT_C,
-    Intervals,
-    assert_right,
-    change,
-    output_of,
-    render,
-    run,
-)
+from copy_programs import CHECKERS, SHORT, Intervals, assert_right, change, output_of, render, run
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
 # Above, up to, threads, chunk.
@@ -39,15 +28,10 @@ TOLD = {True: (), False: (4, -1, 1)}
 def tuned(arch: Architecture) -> Intervals:
     """Plain, then past the caches."""
     non_temporal = {"x86_64": ("XMM", "T", "NT", "T0"), "aarch64": ("Q", "T", "NT", "L1KEEP")}
-    return [
-        (262144, arch.plain),
-        (4 << 20, arch.pipelines.Tuple(*non_temporal[arch.name], 4, 8)),
-    ]
+    return [(262144, arch.plain), (4 << 20, arch.pipelines.Tuple(*non_temporal[arch.name], 4, 8))]
 
 
-def build_check(
-    arch: Architecture, routine: Path, *flags: str, compiler: Sequence[str] = ()
-) -> Path:
+def build_check(arch: Architecture, routine: Path, *flags: str, compiler: tuple = ()) -> Path:
     more = (f'-DROUTINE="{routine}"', "-O1", *THREADED, CHECKERS / "copy_check.c", *flags)
     return arch.program(routine.parent, "memcpy_mt_check", *more, compiler=compiler)
 
@@ -58,9 +42,8 @@ check = once(lambda arch, folder: build_check(arch, render(tuned(arch), folder, 
 def assert_ok(done: subprocess.CompletedProcess[str]) -> None:
     if done.stdout.startswith("skip: "):
         pytest.skip(done.stdout.strip())
-    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["ok"]), (
-        done.stdout + done.stderr[-4000:]
-    )
+    ended = (done.returncode, done.stdout.splitlines()[-1:])
+    assert ended == (0, ["ok"]), done.stdout + done.stderr[-4000:]
 
 
 CHECKS = ["copies", "callers", "help", "sleeper", "held", "faults", "stop"]
@@ -80,7 +63,7 @@ def test_copies_over_threads_are_right(check, arch, case):
 @each(emulated=False)
 def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, arch, compiler, sanitizer):
     routine = render(tuned(arch), tmp_path, shares=SHARES)
-    program = build_check(arch, routine, f"-fsanitize={sanitizer}", "-g", compiler=[compiler])
+    program = build_check(arch, routine, f"-fsanitize={sanitizer}", "-g", compiler=(compiler,))
     options = {"UBSAN_OPTIONS": "halt_on_error=1", "TSAN_OPTIONS": "die_after_fork=0"}
     # The leak checker stops in children of a process that has threads.
     environment = {**os.environ, **options, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -165,7 +148,7 @@ print(most)
 @each(emulated=False)
 def test_a_library_is_closed_with_its_threads(tmp_path, arch):
     routine, library = render(tuned(arch), tmp_path, shares=SHARES), tmp_path / "library.so"
-    output_of("gcc", *STRICT_C, *THREADED, "-O2", "-fPIC", "-shared", routine, "-o", library)
+    output_of("gcc", *THREADED, "-O2", "-fPIC", "-shared", routine, "-o", library)
     most = int(output_of(sys.executable, "-c", CLOSES, library))
     assert most == min(3, len(os.sched_getaffinity(0)))
 
@@ -176,8 +159,8 @@ def test_a_cpu_that_lacks_what_the_copies_need_copies_alone(tmp_path, arch):
     t = arch.pipelines.Tuple(vectors, "T", "T", "none", 0, 0)
     cpu = arch.cpu_for(t)
     routine = render([(262144, t)], tmp_path, shares=SHARES)
+    told = TOLD[arch.is_native] or (4,)
     for threads in "41":
-        told = TOLD[arch.is_native] or (4,)
         done = run(*arch.on(cpu), build_check(arch, routine), "tasks", *told)
         assert done.stdout.splitlines() == [threads, "ok"], done.stderr
         if threads == "4":

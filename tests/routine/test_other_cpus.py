@@ -7,42 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import (
-    AARCH64,
-    WITH_SVE,
-    WITHOUT_SVE,
-    X86_64,
-    Architecture,
-    build_dispatch_check,
-    each,
-    needs_of,
-)
+from architectures import WITH_SVE, WITHOUT_SVE, X86_64, Architecture, build_dispatch_check, each
 from asterope.spaces.probes import PROBES, SensingCopy
-from copy_programs import (
-    FUNCTIONS,
-    Memset,
-    assert_right,
-    change,
-    copies_taken,
-    need,
-    render,
-)
-from dispatch_machines import CPUID_BITS, FLAVOURS, Flavour, build_on_told_cpu, cpu_line
+from copy_programs import FUNCTIONS, Memset, assert_right, change, copies_taken, need, render
+from dispatch_machines import CPUID_BITS, FLAVOURS, SX, Flavour, X, build_on_told_cpu, cpu_line
 from sampling import sampled
 from test_sensing import BY_NAME, INTERVALS, sensing_with
 
-X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
-SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
 SMALL, SMALL_SET = X86_64.small_copies.Tuple, X86_64.small_sets.Tuple
 MOVE = X86_64.overlapping_copies.Tuple
 GATED, GATED_SET = SMALL("masked", "ZMM", "up", 256), SMALL_SET("masked", "ZMM", "up", 256)
 PLAIN, PLAIN_SET = X86_64.small_copies.PLAIN, X86_64.small_sets.PLAIN
 R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
 
-
 # Of each, what a CPU must have.
 NEED = {"x86_64": ["avx512", "avx2", "sse4", "sse2"], "aarch64": ["sve", "zva", "mops", "plain"]}
-MOPS = Flavour((), A("MOPS", "T", "T", "none", 0, 0), None, SA("MOPS", "T"))
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
     "x86_64": {
@@ -64,8 +43,8 @@ CPUS = {
 
 def needed(arch: Architecture, name: str, folder: Path) -> tuple[Path, Flavour, Any]:
     """A routine of what needs that, what it has, and its copy for overlapping buffers."""
-    flavour = {**FLAVOURS, "mops": MOPS}[name]
-    move = [move for move in arch.moves if needs_of(move) <= flavour.needs][-1]
+    flavour = FLAVOURS[name]
+    move = [move for move in arch.moves if {*move.needs} <= flavour.needs][-1]
     winners = [(1024, arch.plain), (4096, flavour.winner)]  # what only some need counts, too
     more = {"overlapping": move, "memset": flavour.memset}
     return render(winners, folder, flavour.small, **more), flavour, move
@@ -84,22 +63,17 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, a
         emulator, tuned = arch.emulated(cpu), case in has
         path = f"asterope_copy_{flavour.winner.symbol}" if tuned else "asterope_untuned"
         moves = f"asterope_move_downwards_{move.symbol}" if tuned else path
-        answers = {(function, 2**40): path for function in FUNCTIONS}
-        answers |= {(function, 8): moves for function in ("mempcpy", "memmove")}
+        answers = {(function, 2**40): [path] * 2 for function in FUNCTIONS}
+        answers |= {(function, 8): [moves] * 2 for function in ("mempcpy", "memmove")}
         if flavour.set:
             path = f"asterope_set_{flavour.set.symbol}" if tuned else "asterope_set_untuned"
-            answers["memset", 0] = path
+            answers["memset", 0] = [path] * 2
         questions = [(f"asterope_{name}", distance, sizes) for name, distance in answers]
         found = copies_taken(dispatch_check, questions, *emulator)
-        assert dict(zip(answers, found)) == {asked: [way] * 2 for asked, way in answers.items()}, (
-            cpu
-        )
+        assert dict(zip(answers, found)) == answers, cpu
         if cpu in ("qemu64", "max", WITHOUT_SVE):
             options = ("--step", 31, "--other-step", 31, "--largest", 8192)
             assert_right(*emulator, routine_check, *options, sets=bool(flavour.set))
-
-
-# --- The portable path of x86-64 ------------------------------------------------------------------
 
 
 # From which size on each small copy needs more than any x86-64 CPU has.
@@ -143,8 +117,6 @@ LOOKED_FOR = {
 AVX = {"avx2", "osxsave", "xmm", "ymm", "leaf 7"}
 AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
 MASKED = {*AVX_512, "avx512bw", "avx512vl", "bmi2"}
-DIRECT = X("MOVDIR64B", "T", "NT", "T0", 4, 8, pi=2)
-
 SENSES = {16384: SensingCopy(PROBES[0], 0, R64, ZMM)}
 
 # All that a CPU must have for a copy or set and the small one below it, and what else the routine
@@ -157,7 +129,7 @@ CPU_NEEDS: dict[str, tuple] = {
     "a ZMM pipeline": (AVX_512, ZMM, PLAIN),
     "a YMM pipeline": (AVX, YMM, PLAIN),
     "an XMM pipeline": ({"sse4_1"}, X("XMM", "NT", "T", "none", 0, 0), PLAIN),
-    "a pipeline of direct stores": ({"movdir64b", "leaf 7"}, DIRECT, PLAIN),
+    "direct stores": ({"movdir64b", "leaf 7"}, X("MOVDIR64B", "T", "NT", "T0", 4, 8, pi=2), PLAIN),
     "prefetch for write": ({"3dnowprefetch"}, X("XMM", "T", "T", "none", 0, 0, pw=8), PLAIN),
     "a masked small copy": (MASKED, R64, GATED),
     "a ZMM small copy": ({*AVX_512, "avx512vl"}, R64, SMALL("stepped", "ZMM", "up", 256)),

@@ -30,12 +30,6 @@ CHOSEN = {"x86_64": ("T0", "XMM", "ZMM", "MOVDIR64B"), "aarch64": ("L1KEEP", "Q"
 Accesses = list[tuple[str, int]]  # instruction and address; of prefetches as PREFETCHES has them
 
 
-def code_of(arch: Architecture, t: object) -> list[str]:
-    template = render._environment(arch.name).get_template("pipeline.j2")
-    lines = [line.strip() for line in template.module.pipeline(t, t.pd, 128).splitlines()]
-    return [line for line in lines if line and line[0] not in "./"]
-
-
 CONDITIONS = {
     **dict.fromkeys(("jmp", "b"), lambda a, b: True),
     **dict.fromkeys(("jb", "cmovb", "b.lo", "lo", "b.first"), operator.lt),  # after whilelo
@@ -153,7 +147,10 @@ MACHINES = {"x86_64": X8664, "aarch64": AArch64}
 
 
 def trace(arch: Architecture, t: object, size: int) -> Accesses:
-    return list(MACHINES[arch.name](code_of(arch, t), size).run())
+    template = render._environment(arch.name).get_template("pipeline.j2")
+    lines = [line.strip() for line in template.module.pipeline(t, t.pd, 128).splitlines()]
+    code = [line for line in lines if line and line[0] not in "./"]
+    return list(MACHINES[arch.name](code, size).run())
 
 
 def some_tuples(arch: Architecture, *registers: str) -> list:
@@ -173,20 +170,12 @@ def distances_of(arch: Architecture, t: object) -> list[tuple[str, int, int]]:
     return [(prefetch, start, lines) for prefetch, start, lines, is_there in both if is_there]
 
 
-def asked_by(accesses: Accesses, prefetch: str) -> list[int]:
-    return [where for operation, where in accesses if operation == prefetch]
-
-
 def is_prefetch(operation: str) -> bool:
     return operation.startswith(("prefetch", "prfm"))
 
 
-def ways_of(arch: Architecture) -> list[tuple]:
-    """Blocks, and pages side by side, which only goes upwards."""
-    return list(itertools.product(arch.pipelines.VALUES["tb"], (1, 2, 4, "down")))
-
-
-@each(ways_of, slow=False)
+# Blocks, and pages side by side, which only goes upwards.
+@each(lambda a: itertools.product(a.pipelines.VALUES["tb"], (1, 2, 4, "down")), slow=False)
 def test_each_line_is_asked_for_once_and_ahead_of_its_copy(arch, case):
     tb, pages = case
     down, pi = pages == "down", 1 if pages == "down" else pages
@@ -200,7 +189,7 @@ def test_each_line_is_asked_for_once_and_ahead_of_its_copy(arch, case):
         wanted = distances_of(arch, t)
         assert {o for o, _ in accesses if is_prefetch(o)} <= {p for p, _, _ in wanted}, t.name
         for prefetch, start, lines in wanted:
-            asked = asked_by(accesses, prefetch)
+            asked = [where for operation, where in accesses if operation == prefetch]
             # The head is the line at either end; from there on, line by line, without a gap.
             first = start + 64 + 64 * lines if not down else start + size - size % 64
             if down:
@@ -238,7 +227,7 @@ def test_vectors_ask_for_no_line_twice_where_their_blocks_are_whole_lines():
     for t in chosen:
         accesses = trace(AARCH64, t, 20_000)
         for prefetch, start, lines in distances_of(AARCH64, t):
-            asked = asked_by(accesses, prefetch)
+            asked = [where for operation, where in accesses if operation == prefetch]
             first = start + 64 + 64 * lines
             assert asked == [first + 64 * i for i in range(len(asked))], t.name
             assert 64 * len(asked) >= 20_000 - 64 * t.ps - VECTOR * t.tb - 128, t.name

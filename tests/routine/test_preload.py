@@ -37,7 +37,7 @@ from copy_programs import (
 )
 from dispatch_machines import render_machines
 from generate_command import command as generate
-from routine_examples import GATED, GATED_SET
+from routine_examples import GATED, GATED_SET, MIB
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
@@ -45,7 +45,6 @@ SETS = {"memset", "__memset_chk", "bzero"}
 # A routine without memset leaves libc's alone.
 NAMES = {"reference": COPIES, **dict.fromkeys(("tuned", "with a map", "several"), COPIES | SETS)}
 SITUATIONS = ("copies", "early", "signals", "fork", "threads", "dlopen")
-MIB = 1 << 20
 
 
 def tuned_profile(arch: Architecture, folder: Path) -> Path:
@@ -92,9 +91,6 @@ def under(arch: Architecture, library: Path | None, cpu: str = "", **more: str) 
     return arch.on(cpu, **({"LD_PRELOAD": library} if library else {}), **more)
 
 
-# --- The library ----------------------------------------------------------------------------------
-
-
 @each_library
 def test_it_exports_the_names_of_libc_and_no_other(library, arch, case):
     """Not asterope_memcpy: a program that has its own would get this one in its place."""
@@ -122,8 +118,7 @@ def hardened(arch: Architecture) -> dict[str, tuple[str, ...]]:
     """With _FORTIFY_SOURCE the headers define a memcpy, and clang then drops our alias."""
     others = {"gcc -O0": (*arch.gcc, "-O0"), "gcc -flto": (*arch.gcc, "-O2", "-flto")}
     if arch is AARCH64:
-        flags = ("-O2", "-mbranch-protection=standard")
-        others["gcc, protected branches"] = (*arch.gcc, *flags)
+        others["gcc, protected branches"] = (*arch.gcc, "-O2", "-mbranch-protection=standard")
     for name, compiler in (("gcc", arch.gcc), ("clang", arch.clang)):
         for level in "023":
             flags = ("-U_FORTIFY_SOURCE", f"-D_FORTIFY_SOURCE={level}", "-fstack-protector-strong")
@@ -187,9 +182,8 @@ def test_it_says_in_one_line_that_it_is_in_use_and_for_which_profile(check, libr
 
 @each(emulated=False)
 def test_a_closed_stderr_is_no_fault(library, arch):
-    command = ("/bin/sh", "-c", "exec 2>&-; exec /bin/echo fine")
     verbose = under(arch, library(arch, "tuned"), ASTEROPE_VERBOSE="1")
-    assert output_of(*verbose, *command) == "fine\n"
+    assert output_of(*verbose, "/bin/sh", "-c", "exec 2>&-; exec /bin/echo fine") == "fine\n"
 
 
 # --- Situations -----------------------------------------------------------------------------------
@@ -213,11 +207,10 @@ def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
     program = fortified(arch)
     if not {f"__{name}_chk" for name in PLAIN} <= arch.wanted(program, "-D"):
         pytest.skip("this compiler or libc does not call the checked functions")
+    ways = (library(arch, case), None)
     for name in PLAIN:
         for size in (0, 1, 15, 16, 17, 32, 2**31 - 1):
-            done, plain = (
-                run(*under(arch, path), program, name, size) for path in (library(arch, case), None)
-            )
+            done, plain = (run(*under(arch, path), program, name, size) for path in ways)
             ended, expected = ((one.returncode, one.stdout, one.stderr) for one in (done, plain))
             assert ended == expected, (name, size)
             assert (done.returncode != 0) == (size > 16), (name, size)
@@ -303,11 +296,9 @@ def test_python_passes_its_own_tests(library, tmp_path):
 
     def results(library: Path | None) -> dict[str, str]:
         done = run(*under(HOST, library), *command, "test_array", cwd=tmp_path)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-        lines = re.findall(
-            r"^(test_\w+ \(\S+\)).*? \.\.\. (\w+)", done.stdout + done.stderr, re.MULTILINE
-        )
-        return dict(lines)
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said[-4000:]
+        return dict(re.findall(r"^(test_\w+ \(\S+\)).*? \.\.\. (\w+)", said, re.MULTILINE))
 
     plain, ours = results(None), results(library(HOST, "tuned"))
     assert len(plain) > 500

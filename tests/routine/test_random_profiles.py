@@ -168,18 +168,8 @@ class Chance(random.Random):
         return RandomProfile(intervals, small, aliased, sensing, intents, overlapping, memset)
 
 
-def profiles_of(arch: Architecture, batch: int) -> list[RandomProfile]:
-    chance = Chance(arch, batch)
-    return [chance.profile() for _ in range(BATCH)]
-
-
 def expected_copy(
-    function: str,
-    size: int,
-    intervals: Intervals,
-    small: Any,
-    aliased: Aliased | None,
-    sensing: Any,
+    function: str, size: int, intervals: Intervals, small: Any, aliased: Any, sensing: Any
 ) -> str:
     """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking.
 
@@ -208,7 +198,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
         # where nothing is cached, the copy of aliasing buffers is of no use
         functions[f"memcpy_{name}"] = (intervals, small, p.aliased if name == "hot" else None, {})
     if p.memset:
-        functions["memset"] = (p.memset.intervals, p.memset.small_set, None, {})
+        sets, small_set = p.memset
+        functions["memset"] = (sets, small_set or arch.small_sets.PLAIN, None, {})
     sizes = {size + n for size in p.changes - {0} for n in (-1, 0, 1)}
     sizes |= {0, 1, 64, 129, 2 * p.intervals[-1][0], 2**46}
     in_line = {n for n in sizes if n <= max(small_copies.AXES[-1].values)}
@@ -240,11 +231,11 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
 
 @each(lambda arch: BATCHES[arch.is_native], daily=lambda batch: batch == "0")
 def test_random_profiles_give_routines_that_copy_right(tmp_path, objects, arch, case):
-    routines, profiles = {}, profiles_of(arch, case)
+    routines, chance = {}, Chance(arch, case)
+    profiles = [chance.profile() for _ in range(BATCH)]
     for number, p in enumerate(profiles):
-        intervals, more = p.intervals, p._asdict()
-        del more["intervals"]
-        routine = render(intervals, tmp_path, prefix=f"p{number}", **more)
+        more = p._asdict()
+        routine = render(more.pop("intervals"), tmp_path, prefix=f"p{number}", **more)
         routines[routine] = sorted(size for size in p.changes if size < LARGEST)
     dispatch_check = build_dispatch_check(arch, *routines)
     for number, p in enumerate(profiles):

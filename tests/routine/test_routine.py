@@ -81,9 +81,6 @@ def test_a_fault_of_one_size_is_reported(tmp_path, objects, arch):
             assert re.match(rf"FAIL asterope_{function}.*\(259 bytes, ", line), line
 
 
-# --- Memset ---------------------------------------------------------------------------------------
-
-
 def masked(arch: Architecture) -> dict[str, Any]:
     """Small copies and small sets that would reach into another page."""
     kinds = (("memcpy", arch.small), ("memset", arch.small_set))
@@ -105,13 +102,9 @@ def test_a_mask_reaches_into_no_other_page(tmp_path, arch, case):
     # order `down` takes 64 bytes without a mask
     sizes = range(min(small.masked_bytes, 63 if small.order == "down" else 64) + 1)
     last = 4096 - small.masked_bytes  # the last place in a page where the register stays in it
-    places = list(
-        itertools.product(
-            ["memset"] if sets else FUNCTIONS,
-            [0] if sets else [0, last, last + 1, 4095],
-            (128, last, last + 1, 4095),
-        )
-    )
+    ends = (128, last, last + 1, 4095)
+    functions, sources = (["memset"], [0]) if sets else (FUNCTIONS, [0, *ends[1:]])
+    places = list(itertools.product(functions, sources, ends))
     questions = [(f"asterope_{name}", 8192 + to - at, sizes, at) for name, at, to in places]
     found = copies_taken(program, questions, *emulator)
     untuned = "asterope_set_untuned" if sets else "asterope_untuned"
@@ -119,9 +112,6 @@ def test_a_mask_reaches_into_no_other_page(tmp_path, arch, case):
         expected = [untuned if max(source, destination) > last else "none"] * len(sizes)
         # nothing is copied of 0 bytes: a mask of none is slow, too; a set asks for its place alone
         assert taken == (expected if sets else ["none", *expected[1:]])
-
-
-# --- Much memory ----------------------------------------------------------------------------------
 
 
 def huge_copies(arch: Architecture) -> dict[str, tuple[Intervals, Memset | None]]:

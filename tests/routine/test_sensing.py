@@ -18,15 +18,7 @@ from typing import Any
 import pytest
 from architectures import AARCH64, X86_64, Architecture, build_dispatch_check, each
 from asterope.spaces.probes import PROBES, Probe, SensingCopy
-from copy_programs import (
-    FUNCTIONS,
-    assert_right,
-    change,
-    cpu_features,
-    output_of,
-    render,
-    run,
-)
+from copy_programs import FUNCTIONS, assert_right, change, cpu_features, output_of, render, run
 from dispatch_machines import build_on_told_cpu, cpu_line
 
 HIGHEST_THRESHOLD = 2**32 - 1
@@ -58,10 +50,7 @@ def intervals_of(arch: Architecture) -> list[tuple[int, Any]]:
 
 
 def sensing_with(probe: Probe, arch: Architecture = X86_64) -> dict[int, SensingCopy]:
-    return {
-        16384: sensing_by(probe, 0, arch),
-        65536: sensing_by(probe, HIGHEST_THRESHOLD, arch),
-    }
+    return {16384: sensing_by(probe, 0, arch), 65536: sensing_by(probe, HIGHEST_THRESHOLD, arch)}
 
 
 INTERVALS, SENSING = intervals_of(X86_64), sensing_with(PROBES[1])
@@ -160,15 +149,12 @@ def unsensed(arch: Architecture) -> list[str]:
     return [WAYS[arch.name][0].symbol] * 5
 
 
-SHORT = ("--step", 31, "--other-step", 31, "--last", 300)
-ENDS = ("--around", "4096,16384,65536", "--largest", 200000)
-
-
 @each({name: BY_NAME for name in WAYS})
 def test_it_copies_right_with_each_probe(tmp_path, objects, arch, case):
     routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(case, arch))
     program = arch.routine_check(with_counter(arch, routine, ring=False), objects)
-    assert_right(*arch.on(), program, *SHORT, *ENDS)
+    options = ("--step", 31, "--other-step", 31, "--last", 300, "--largest", 200000)
+    assert_right(*arch.on(), program, *options, "--around", "4096,16384,65536")
 
 
 SIDES = [(200, 900, HOT_WAY), (201, 200, FETCH_WAY), (201, 201, COLD_WAY)]

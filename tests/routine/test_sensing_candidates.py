@@ -8,14 +8,11 @@ from pathlib import Path
 import pytest
 from architectures import X86_64, Architecture, each
 from asterope.render import render_candidates
-from asterope.spaces.probes import PROBES, Probe
+from asterope.spaces.probes import PROBES
 from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
 from sampling import sampled
 from test_sensing import INTERVALS, sensing_with, with_clock
-
-# --- The candidates -------------------------------------------------------------------------------
-
 
 FIRST_PROBE = {
     "x86_64": "\nvoid asterope_sense_",
@@ -39,13 +36,6 @@ def sensing_check(arch: Architecture, folder: Path, objects: Path, *change: str)
     return arch.candidates_check(folder, text, objects, "sensing_check")
 
 
-def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[int]]]:
-    """The pages that each reading touched: of the source, and of the destination."""
-    prefix = f"pages {probe.name}:"
-    sides = [line[len(prefix) :].split("|") for line in lines if line.startswith(prefix)]
-    return [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
-
-
 @each()
 def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, objects, arch):
     """At a new place each time, in the middle of its stretches."""
@@ -56,7 +46,10 @@ def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, obj
     assert done.returncode == 0, done.stderr
     assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in PROBES]
     for probe in PROBES:
-        readings = readings_of(probe, lines)
+        # the pages that each reading touched: of the source, and of the destination
+        prefix = f"pages {probe.name}:"
+        sides = [line[len(prefix) :].split("|") for line in lines if line.startswith(prefix)]
+        readings = [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
         assert len(readings) == 32
         length = 64 // probe.lines
         for source, destination in readings:
@@ -78,9 +71,7 @@ FAULTS = {
         "it times nothing": (("sub %r10d, %eax", ""), "source 2", WRONGLY),
         # those that look at the destination
         "it never fetches": (("ja 3f", "jmp 3f"), "each 2", f"{WRONGLY} with c"),
-        "it writes something else": (
-            *(("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), "each 2", MORE),
-        ),
+        "it writes other": (("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), "each 2", MORE),
     },
     "aarch64": {
         "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
@@ -97,9 +88,6 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
     done = run(*arch.on(), sensing_check(arch, tmp_path, objects, *change))
     assert done.returncode == 1
     assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
-
-
-# --- What is timed is what ships ------------------------------------------------------------------
 
 
 def looks(body: list[str]) -> list[list[str]]:

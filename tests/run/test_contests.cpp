@@ -51,9 +51,8 @@ TEST(Contests, keep_a_row_of_one_size_alone_where_its_neighbours_may_not_go_on) 
     contests.contestants = {0, 1};
     contests.standing.resize(2);
     contests.at_size.resize(2);
-    contests.at_size[0] = {race_among({1, 1}), {}};
+    for (auto& one : contests.at_size) one = {race_among({1, 1}), {}};
     const std::vector<Row> rows = {{0, 0, RowCopy::plain(0)}, {1, 1, kPlain}};
-    contests.at_size[1] = {race_among({1, 1}), {}};
     EXPECT_EQ(contests.beyond_chance(rows, {{{0, 0}}, {{0, 0}}}).size(), 1u);
     const double never = -std::numeric_limits<double>::infinity();
     EXPECT_EQ(contests.beyond_chance(rows, {{{0, never}}, {{never, 0}}}), rows);

@@ -68,8 +68,7 @@ def test_buffers_lie_where_the_profile_says(
         *(*SHORTEST, "--sizes", "128", "--quiet", *(["--interleave"] if interleaved else [])),
     ]
     environment = {"LD_PRELOAD": str(kernel), "WRITTEN": str(written)}
-    mounts = [(tmp_path, "/sys/devices/system/node")]
-    done = run_with(mounts, command, env=environment)
+    done = run_with([(tmp_path, "/sys/devices/system/node")], command, env=environment)
     assert done.returncode == 0, done.stderr
     said = json.loads(profile.read_text())["search"]["memory_nodes"]
     assert said == ("interleaved over 2 nodes" if interleaved else f"node {own} of 2")

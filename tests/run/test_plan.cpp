@@ -7,7 +7,7 @@
 #include "run/trial_log.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
-#include "support/made_up_recording.hpp"
+#include "support/made_up_files.hpp"
 #include "support/unit_test.hpp"
 
 namespace {
@@ -87,8 +87,6 @@ TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_a
     EXPECT_EQ(Plan(replayed_request(header), machine).threads, cpus + 1);
 }
 
-// --- Mapped sources ------------------------------------------------------------------------------
-
 TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it) {
     put("source", std::string(1 << 20, 's'));
     request.options.source_map = (folder / "source").string();
@@ -113,8 +111,6 @@ TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
     const Plan without = plan();
     request.recording = (folder / "r.json").string();
     const Plan made = plan();
-    EXPECT_EQ(made.statistics.name, "fetcher");
-    EXPECT_EQ(made.objective.name, "balanced");
     EXPECT_EQ(made.sizes, without.sizes);
     EXPECT_EQ(made.small_weights, without.small_weights);
     // Its file is not needed for a replay.
@@ -123,11 +119,7 @@ TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
     EXPECT_TRUE(mentions(refusal(), "r.json"));
 }
 
-// --- Operations ---------------------------------------------------------------------------------
-
 TEST_F(PlanOf, operations_are_memcpy_and_whatever_else_is_named) {
-    request.operations = "memcpy,memset";
-    EXPECT_EQ(plan().options.operations, (std::vector{Operation::copy, Operation::set}));
     request.operations = "memcpy";
     EXPECT_EQ(plan().options.operations, std::vector{Operation::copy});
     for (const char* text : {"memset", "memcpy,", "memcpy,,memset"}) {
@@ -148,7 +140,6 @@ TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
     EXPECT_EQ(sets.objective.weights.size(), kSets.size());
     EXPECT_EQ(sets.objectives().size(), 1u);
     EXPECT_NE(sets.statistics.sizes.pairs(), plan().statistics.sizes.pairs());
-    EXPECT_EQ(sets.rigor.name, plan().rigor.name);
     EXPECT_FALSE(sets.extended || sets.source_map);
     EXPECT_TRUE(sets.options.sensing);
     EXPECT_EQ(sets.threads, 1u);

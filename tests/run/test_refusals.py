@@ -36,6 +36,7 @@ BAD = {
         ["tune", "tune"],
         ["--bogus", "not expected: --bogus;"],
         ["--help-jso", "not expected: --help-jso;"],  # no hidden option is told
+        ["--serve-trials", "0", "--serve-trials is for this program itself"],
         ["--rigr", "quick", "(did you mean --rigor?)"],
         ["--log", "check", "--resum", "(did you mean --resume?)"],
         ["--rigor", "quick", "merg", "(did you mean merge?)"],

@@ -1,7 +1,7 @@
 // The figures of a run: a search that is asked again gets what it got before, and then goes on.
 #include "run/session.hpp"
 
-#include "support/made_up_log.hpp"
+#include "support/made_up_files.hpp"
 #include "support/made_up_variants.hpp"
 #include "support/unit_test.hpp"
 #include "timing/watched_timings.hpp"
@@ -10,12 +10,8 @@ namespace {
 
 const json kHeader = made_up_header();
 
-/// As it is read from a file.
-LogHeader read(const json& header) {
-    return log_header_of(nlohmann::ordered_json::parse(header.dump()));
-}
-
-/// Counts what it is asked for; every figure is another.
+/// Counts what it is asked for; every figure is another. A round that ends with an odd one is
+/// disturbed, another leaves no line.
 class EveryFigure : public Timings {
   public:
     Trial trial(const TrialRequest&) override { return {take(), 10}; }
@@ -26,8 +22,7 @@ class EveryFigure : public Timings {
         return known ? *known : Calibration{static_cast<std::size_t>(next += 1), 1};
     }
     RoundEnd round_ended() override {
-        if (++rounds % 2) return {};
-        return {{Disturbance::steal}};
+        return static_cast<int>(next) % 2 ? RoundEnd{{Disturbance::steal}} : RoundEnd();
     }
     double take() {
         if (spent) throw BudgetSpent();
@@ -35,7 +30,6 @@ class EveryFigure : public Timings {
     }
     double next = 0;
     bool spent = false;
-    int rounds = 0;
     std::vector<std::size_t> taken_over;
 };
 
@@ -55,7 +49,7 @@ class SessionFile : public TemporaryFolder {
     std::filesystem::path path() const { return folder / "trials.jsonl"; }
 
     std::string refusal(const json& header) {
-        return refusal_of([&] { open_run_log(path(), read(header), true); }, "taken");
+        return refusal_of([&] { open_run_log(path(), log_header_of(header), true); }, "taken");
     }
 
     /// A search of eight figures, as one text. A disturbed round is one of the figures.
@@ -75,7 +69,7 @@ class SessionFile : public TemporaryFolder {
     /// A run on `machine`, from what the log at `path` holds, if there is one.
     struct Run {
         Run(Timings& machine, const std::filesystem::path& path)
-            : log(open_run_log(path, read(kHeader), exists(path))) {
+            : log(open_run_log(path, log_header_of(kHeader), exists(path))) {
             timings.keep(log);
             timings.go_on_with(machine);
         }
@@ -88,6 +82,36 @@ class SessionFile : public TemporaryFolder {
         EveryFigure machine;
         Run run(machine, path());
         return search(run.timings);
+    }
+};
+
+/// A machine that preempts the thread in every round, or in none, and a session of its figures.
+struct PreemptingMachine {
+    bool disturbs = false;
+    std::int64_t switches = 0;
+    WatchedTimings timings{DisturbanceMonitor(
+        0,
+        [this] {
+            MachineCounters glance;
+            glance.switches = disturbs ? switches++ : switches;
+            return glance;
+        },
+        1e9)};
+    Session session{true};
+
+    PreemptingMachine() {
+        session.go_on_with(timings);
+        timings.time_by([](const TrialRequest& asked) { return 7e-9 * asked.round; }, 1e-3);
+    }
+    /// One round of two trials, until it counts. Returns how often it was timed.
+    int time_round() {
+        int times = 0;
+        do {
+            ++times;
+            EXPECT_NEAR(trial(session, 1), 7, 1e-9);
+            EXPECT_NEAR(trial(session, 2), 14, 1e-9);
+        } while (session.round_ended().again);
+        return times;
     }
 };
 
@@ -112,14 +136,9 @@ TEST_F(SessionFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
         EveryFigure machine;
         Run run(machine, path());
         for (const auto& [step, records] : run.log.known) {
-            for (const Record& record : records) {
-                const bool hits = std::holds_alternative<std::vector<Disturbance>>(record);
-                machine.next += hits ? 0 : 1;
-            }
+            for (const Record& record : records)
+                machine.next += !std::holds_alternative<std::vector<Disturbance>>(record);
         }
-        const auto trials = run.log.known.find("pipelines 128");
-        // of the two rounds the first is quiet, and leaves no line
-        machine.rounds = trials == run.log.known.end() ? 0 : trials->second.size() > 1 ? 1 : 0;
         EXPECT_EQ(run.log.resumed, 1);
         EXPECT_EQ(search(run.timings), expected) << "killed behind byte " << end;
     }
@@ -194,22 +213,18 @@ TEST_F(SessionFile, refuses_another_search_in_the_middle_and_a_second_run_at_onc
 
 TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
     put("trials.jsonl", kHeader.dump() + '\n');
-    EXPECT_EQ(refusal(kHeader), "taken");
-    const auto with = [](const char* pointer, const json& value) {
+    for (const auto& [place, value, said] :
+         {std::tuple("/machine/fingerprint", json("xyz"), "another machine"),
+          {"/tool_version", "1.1", "another version"},
+          {"/space_hash", "xyz", "another space"},
+          {"/seed", 2u, "another seed"},
+          {"/options/rigor", "standard", "another rigor"},
+          {"/options/sizes", json::array({128u}), "another sizes"},
+          {"/started", "now", "taken"}}) {
         json header = kHeader;
-        header[json::json_pointer(pointer)] = value;
-        return header;
-    };
-    for (const auto& [place, value, what] :
-         {std::tuple("/machine/fingerprint", json("xyz"), "machine"),
-          {"/tool_version", "1.1", "version"},
-          {"/space_hash", "xyz", "space"},
-          {"/seed", 2, "seed"},
-          {"/options/rigor", "standard", "rigor"},
-          {"/options/sizes", json::array({128}), "sizes"}}) {
-        EXPECT_TRUE(mentions(refusal(with(place, value)), std::string("another ") + what));
+        header[json::json_pointer(place)] = value;
+        EXPECT_TRUE(mentions(refusal(header), said));
     }
-    EXPECT_EQ(refusal(with("/started", "now")), "taken");
 }
 
 TEST_F(SessionFile,
@@ -227,42 +242,6 @@ TEST_F(SessionFile,
     LoggedTimings early(log.steps, "log");
     EXPECT_THROW(search(early), BadInput);
 }
-
-// --- Under watch ---------------------------------------------------------------------------------
-
-namespace {
-
-/// A machine that preempts the thread in every round, or in none, and a session of its figures.
-struct PreemptingMachine {
-    bool disturbs = false;
-    std::int64_t switches = 0;
-    WatchedTimings timings{DisturbanceMonitor(
-        0,
-        [this] {
-            MachineCounters glance;
-            glance.switches = disturbs ? switches++ : switches;
-            return glance;
-        },
-        1e9)};
-    Session session{true};
-
-    PreemptingMachine() {
-        session.go_on_with(timings);
-        timings.time_by([](const TrialRequest& asked) { return 7e-9 * asked.round; }, 1e-3);
-    }
-    /// One round of two trials, until it counts. Returns how often it was timed.
-    int time_round() {
-        int times = 0;
-        do {
-            ++times;
-            EXPECT_NEAR(trial(session, 1), 7, 1e-9);
-            EXPECT_NEAR(trial(session, 2), 14, 1e-9);
-        } while (session.round_ended().again);
-        return times;
-    }
-};
-
-} // namespace
 
 TEST(WatchedTimings, repeats_what_was_disturbed_up_to_a_limit_in_each_step_and_counts_all) {
     PreemptingMachine machine;

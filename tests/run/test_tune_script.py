@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import re
 import shlex
 import sys
@@ -18,8 +17,6 @@ import pytest
 from command_errors import on_terminal, press_ctrl_c, run_command
 from namespaces import run_with
 from tune_checkout import PROVISIONAL, Checkout, only_line
-
-# --- Before anything is installed or built --------------------------------------------------------
 
 MISSPELT = {
     "long option": (["--rigr", "quick"], "there is no option --rigr (did you mean --rigor?)"),
@@ -39,7 +36,6 @@ MISSPELT = {
     "no such profile": (["check", "none.json"], "check none.json: there is no such file"),
     "no time": (["--time-budget", "3q"], "--time-budget 3q: write it as in --time-budget 10m"),
     "no size": (["--sizes", "12x"], "--sizes 12x: write it as in --sizes 128,8K,32M"),
-    "no function": (["--operations", "memcmp"], "--operations memcmp: write it as in"),
     "no seed": (["--seed=x"], "--seed x: write it as in"),
     "nothing to resume": (["--resume"], "there is no log "),
     "a pipe as profile": (["-o", "pipe"], "pipe: is no regular file"),
@@ -86,9 +82,6 @@ def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
     assert done.returncode == 0 and f"-o {checkout.profile} --resume" in done.asked
 
 
-# --- The list of options --------------------------------------------------------------------------
-
-
 def test_the_list_is_what_asterope_tune_says_of_itself(repository: Path, build_dir: Path) -> None:
     command = (sys.executable, "scripts/packaging/options_list.py", build_dir)
     done = run_command(*command, cwd=repository)
@@ -102,23 +95,16 @@ def test_its_words_are_all_that_asterope_tune_takes(repository: Path, build_dir:
     assert {match[1] for match in found} >= {"--rigor", "--workload", "--space"}
     for match in found:
         done = run_command(build_dir / "asterope-tune", match[1], "x")
-        assert done.returncode == 2
         told = set(re.findall(r"\w+", done.stderr.partition("choose ")[2]))
         assert set(match[2].split()) == told - {"or"}, match[1]
 
 
-# --- Which profile --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("command", ["check", "diagnose"])
 def test_without_a_name_the_profile_is_the_one_here(checkout: Checkout, command: str) -> None:
-    (checkout.home / "other.json").touch()
+    (checkout.home / "x.json").touch()
     here = str(checkout.profile)
     # none is there at first: the tool has places of its own
-    for given, added in (
-        *(([], []), ([], [here]), (["--cpu", "1"], [here])),
-        (["--cpu", "1", "other.json"], []),
-    ):
+    for given, added in (([], []), ([], [here]), (["--cpu", "1"], [here]), (["x.json"], [])):
         done = checkout.run(command, *given)
         assert (done.returncode, done.asked) == (0, [" ".join([command, *given, *added])])
         checkout.run()
@@ -133,7 +119,6 @@ def test_the_first_run_builds_all_compares_briefly_and_names_all(checkout: Check
     assert done.stderr.splitlines()[-1] == f"to try it: LD_PRELOAD={preload} YOUR-PROGRAM"
     assert done.stdout.splitlines()[-1].endswith("--suite workloads,mix --brief")
     assert checkout.run("--verbose").stdout.splitlines()[-1].endswith("--suite workloads,mix")
-    assert "compared:" not in checkout.run("--quiet").stdout
     header = checkout.root / "generated" / "asterope_memcpy.h"
     header.write_text("#define ASTEROPE_HAS_MEMSET 1\n")
     copies, sets = checkout.run().stdout.splitlines()[-2:]
@@ -165,9 +150,6 @@ def test_the_first_line_says_what_will_be_done_and_how_long_that_takes(
     assert again.endswith(f"without the search where {checkout.profile} still fits")
     assert "still fits" not in checkout.run("--retune", *given).stderr.splitlines()[0]
     assert "searches" not in checkout.run("--quiet", *given).stderr
-
-
-# --- When to search again -------------------------------------------------------------------------
 
 
 def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: Checkout) -> None:
@@ -237,9 +219,6 @@ def test_an_older_profile_is_not_taken_for_one_that_was_not_written(
     assert checkout.run().searches == 1  # nothing vouches for what was there
 
 
-# --- The line that moves while it builds ----------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("output", "seconds", "line"),
     [
@@ -282,22 +261,12 @@ def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None
     assert not checkout.calls.exists()
 
 
-# --- A checkout of somebody else's ----------------------------------------------------------------
-
-
-def become_nobody() -> None:
-    nobody = pwd.getpwnam("nobody")
-    os.setgroups([])
-    os.setgid(nobody.pw_gid)
-    os.setuid(nobody.pw_uid)
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
 def test_a_checkout_of_somebody_else_gets_one_line(repository: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:  # pytest's folders are private
         os.chmod(folder, 0o755)
         readable = Checkout(repository, Path(folder))
-        done = readable.run("--rigor", "quick", preexec_fn=become_nobody, cwd="/")
+        done = readable.run(user="nobody", group=65534, extra_groups=[], cwd="/")
         assert f"{readable.root} cannot be written, it belongs to root" in only_line(done)
         assert [path.name for path in readable.root.iterdir()] == ["scripts"]
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/known_machine.hpp"
+#include "support/unit_test.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope::races {
@@ -31,14 +32,12 @@ inline const Weights kHotAlone = {{Workload::hot, 1}}, kColdAlone = {{Workload::
 
 using Entrants = std::vector<Entrant>;
 
-constexpr auto first = &all_entrants;
-
 /// A race on a machine of which the truth is known.
 template <class Machine = KnownMachine> struct Track {
     Track(const Truths& truths, std::vector<Weights> objectives, std::uint64_t seed = 1,
           Trouble trouble = jitter(0, 1), std::vector<TimedCopy> timed = {},
           std::vector<TimedCopy> references = {})
-        : all(first(truths.size())), copies(std::move(timed)), random(seed),
+        : all(all_entrants(truths.size())), copies(std::move(timed)), random(seed),
           machine(ratios(truths), std::move(trouble)),
           race(kSize, std::move(objectives), random,
                {machine, copies, {.name = "libc"}, std::move(references)}) {
@@ -47,9 +46,6 @@ template <class Machine = KnownMachine> struct Track {
 
     SizeResult run_off(int rounds = 9, Entrant favourite = kLibc, Entrant plain = kLibc) {
         return race.run_off(all, rounds, favourite, plain);
-    }
-    Entrant winner(int rounds = 9, Entrant favourite = kLibc) {
-        return run_off(rounds, favourite).winner();
     }
     Entrants ranked(std::size_t objective = 0) const {
         Entrants entrants = all;

@@ -9,6 +9,7 @@ namespace {
 
 using Entrants = std::vector<Entrant>;
 
+constexpr double kNever = -std::numeric_limits<double>::infinity();
 const Weights kHot = {{Workload::hot, 1}};
 /// One workload of each locality.
 const Weights kThree = {{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0.25}};
@@ -71,10 +72,9 @@ TEST(ChooseContestants, takes_the_plain_copy_and_the_best_by_size_objective_and_
     const std::vector<Found> about_the_best = {found(128, {{4, 1.50}, {7, 1.49}}),
                                                found(4096, {{5, 1.50}, {7, 1.49}}),
                                                found(65536, {{6, 1.50}, {8, 1.30}})};
-    const std::vector<Found> hot_or_cold = {
-        found(4096, {{1, 1.5, 1, 1}, {2, 1, 1, 1.5}, {3, 1.4, 1, 1}})};
+    const std::vector<Found> hot_or_cold = {found(4096, {{1, 1.5}, {2, 1, 1, 1.5}, {3, 1.4}})};
     const std::vector<Found> localities = {
-        found(4096, {{1, 1.2, 1.2, 1.2}, {2, 1.3, 1, 1}, {3, 1, 1.3, 1}, {4, 1, 1, 1.3}})};
+        found(4096, {{1, 1.2, 1.2, 1.2}, {2, 1.3}, {3, 1, 1.3}, {4, 1, 1, 1.3}})};
     const struct {
         const char* rule;
         const std::vector<Found>& found;
@@ -124,10 +124,7 @@ TEST(ChooseContestants,
     const std::vector<Found> one = {found(4096, {{5, 1.5}})};
     const Entrants chosen = choose_contestants(one, {kHot}, space, standard, kLibc, 6);
     EXPECT_EQ(chosen, (Entrants{0, 1, 5}));
-    const std::vector<double> prices = prices_of(chosen, standard, space);
-    EXPECT_EQ(prices[0], 0);
-    EXPECT_GT(prices[1], prices[0]);
-    EXPECT_GT(prices[2], prices[1]);
+    EXPECT_EQ(prices_of(chosen, standard, space), (std::vector<double>{0, 0.03, 0.08}));
     EXPECT_EQ(handicaps_of(chosen, standard, space), (std::vector<double>{0, 0.01, 0.02}));
 }
 
@@ -143,13 +140,16 @@ TEST(ChooseContestants, take_what_one_instruction_does_although_it_wins_nowhere)
     }
 }
 
-TEST(ScoresOf, are_by_contestant_what_the_run_off_says) {
-    const SizeResult one = result(4096, {{5, 1.5, 1.2, 0.8}, {3, 1.1, 1.1, 1.1}});
+TEST(ScoresOf, are_by_contestant_what_the_run_off_says_and_alike_where_noise_hid_everything) {
+    SizeResult one = result(4096, {{5, 1.5, 1.2, 0.8}, {3, 1.1, 1.1, 1.1}});
     const SizeScores scores = scores_of(one, kThree, {3, 4, 5});
-    EXPECT_EQ(scores.plain,
-              (std::vector<double>{one.finalists[1].score, -std::numeric_limits<double>::infinity(),
-                                   one.finalists[0].score}));
+    EXPECT_EQ(scores.plain, (std::vector{one.finalists[1].score, kNever, one.finalists[0].score}));
     for (const auto& sensed : scores.sensed) EXPECT_TRUE(sensed.empty()) << "no copy can sense";
+    one.undecided = true;
+    const SizeScores hidden = scores_of(one, kThree, {3, 5}, ProbeNs{1e3, 1e3, 1e3});
+    const std::vector<double> alike = {0, 0};
+    EXPECT_EQ(hidden.plain, alike);
+    for (const auto& sensed : hidden.sensed) EXPECT_EQ(sensed, alike);
 }
 
 TEST(ScoresOf, behind_a_probe_are_those_of_each_locality_less_what_it_takes) {
@@ -184,28 +184,15 @@ TEST(SharedScores, are_the_mean_of_what_executes_the_same_instructions_at_that_s
     asterope_variant whole = made_up(one->rt, "T", "T", "none", 0);
     whole.whole = 1;
     const std::vector<Candidate> space = {{&plain, 0}, {&far, 8}, {&near, 4}, {&whole, 0}};
-    const double never = -std::numeric_limits<double>::infinity();
-    const std::vector<double> own = {0.1, 0.3, never, 0.7};
+    const std::vector<double> own = {0.25, 0.75, kNever, 0.7};
     const auto shared_at = [&](std::size_t size) {
         SizeScores scores{.plain = own};
         share_scores(size, {0, 1, 2, 3}, space, scores);
-        return scores;
+        return scores.plain;
     };
     const std::size_t shortest = short_way(plain);
     ASSERT_GE(shortest, kMinimumBytes);
-    const SizeScores alike = shared_at(shortest);
-    EXPECT_DOUBLE_EQ(alike.plain[0], 0.2);
-    EXPECT_DOUBLE_EQ(alike.plain[1], 0.2);
-    EXPECT_EQ(alike.plain[2], never) << "it was not timed";
-    EXPECT_EQ(alike.plain[3], 0.7) << "one instruction does it";
-    EXPECT_EQ(shared_at(shortest + 1).plain, own);
-}
-
-TEST(ScoresOf, are_alike_where_noise_hid_everything) {
-    SizeResult one = result(4096, {{0, 1.5, 1.2, 0.8}, {1, 0.5, 0.5, 0.5}});
-    one.undecided = true;
-    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeNs{1e3, 1e3, 1e3});
-    const std::vector<double> alike = {0, 0};
-    EXPECT_EQ(scores.plain, alike);
-    for (const auto& sensed : scores.sensed) EXPECT_EQ(sensed, alike);
+    EXPECT_EQ(shared_at(shortest), (std::vector{0.5, 0.5, kNever, 0.7}))
+        << "the third was not timed, and the fourth is one instruction";
+    EXPECT_EQ(shared_at(shortest + 1), own);
 }

@@ -10,25 +10,15 @@ const std::vector<std::size_t> kSizes = {128, 1024, 8192, 65536, 524288, 4194304
 const std::vector<std::string> kNames = {"plain", "wide", "sought", "far"};
 
 /// By size what copies there.
-std::vector<RowCopy> by_size(const std::vector<Row>& rows) {
-    std::vector<RowCopy> copies;
-    for (const Row& row : rows) copies.insert(copies.end(), row.last - row.first + 1, row.copy);
-    return copies;
-}
-
-Standing standing_of_rows(const std::vector<Row>& rows) {
-    Standing standing;
-    for (const Row& row : rows) {
-        standing.rows.push_back({kSizes[row.last], {kNames[row.copy.pipelines[0]]}});
-    }
-    return standing;
-}
-
-std::vector<Row> choose(std::vector<SizeScores> scores, const Standing& standing) {
+std::vector<RowCopy> choose(std::vector<SizeScores> scores, const Standing& standing) {
     RowRules rules;
     favour(standing_copies(standing, kSizes, kNames), std::vector(kSizes.size(), kDoubt), scores,
            {}, rules);
-    return choose_rows(scores, rules);
+    std::vector<RowCopy> copies;
+    for (const Row& row : choose_rows(scores, rules)) {
+        copies.insert(copies.end(), row.last - row.first + 1, row.copy);
+    }
+    return copies;
 }
 
 /// At all sizes the pipelines are worth so much, and `noise` is what a run adds.
@@ -49,14 +39,9 @@ TEST(Standing, takes_a_size_by_its_row_the_last_one_all_above_and_nothing_by_unk
     const Standing standing{
         {{1024, {"wide"}}, {8192, {"plain", "far", "wide"}}, {65536, {"gone"}}, {524288, {"far"}}},
         ""};
-    const auto copies = standing_copies(standing, kSizes, kNames);
-    ASSERT_EQ(copies.size(), kSizes.size());
-    EXPECT_EQ(copies[0], RowCopy::plain(1));
-    EXPECT_EQ(copies[1], RowCopy::plain(1));
-    EXPECT_EQ(copies[2], (RowCopy{{0, 3, 1}, true}));
-    EXPECT_FALSE(copies[3]);
-    EXPECT_EQ(copies[4], RowCopy::plain(3));
-    EXPECT_EQ(copies[5], RowCopy::plain(3));
+    const RowCopy wide = RowCopy::plain(1), far = RowCopy::plain(3), senses{{0, 3, 1}, true};
+    EXPECT_EQ(standing_copies(standing, kSizes, kNames),
+              (std::vector<std::optional<RowCopy>>{wide, wide, senses, {}, far, far}));
     EXPECT_FALSE(standing_copies({}, kSizes, kNames).front());
 }
 
@@ -67,9 +52,13 @@ TEST(Standing, makes_a_second_run_choose_as_the_first_did_where_only_noise_diffe
         const auto run = [&](std::uint64_t which) {
             return scores({0.1, 0.1, 0.1, 0}, 0.01, 2 * seed + which);
         };
-        const std::vector<Row> first = choose(run(0), {});
-        changed += by_size(choose(run(1), {})) != by_size(first);
-        EXPECT_EQ(by_size(choose(run(1), standing_of_rows(first))), by_size(first)) << seed;
+        const std::vector<RowCopy> first = choose(run(0), {});
+        changed += choose(run(1), {}) != first;
+        Standing standing;
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            standing.rows.push_back({kSizes[i], {kNames[first[i].pipelines[0]]}});
+        }
+        EXPECT_EQ(choose(run(1), standing), first) << seed;
     }
     EXPECT_GT(changed, 10u);
 }
@@ -77,15 +66,16 @@ TEST(Standing, makes_a_second_run_choose_as_the_first_did_where_only_noise_diffe
 TEST(Standing, goes_where_it_is_clearly_beaten) {
     const Standing standing{{{kSizes.back(), {"plain"}}}, ""};
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        const std::vector<Row> rows = choose(scores({0, 0.1, 0, 0}, 0.01, seed), standing);
-        EXPECT_EQ(by_size(rows), std::vector<RowCopy>(kSizes.size(), RowCopy::plain(1))) << seed;
+        EXPECT_EQ(choose(scores({0, 0.1, 0, 0}, 0.01, seed), standing),
+                  std::vector(kSizes.size(), RowCopy::plain(1)))
+            << seed;
     }
     // at one size alone
     std::vector<SizeScores> one = scores({0, 0, 0, 0}, 0, 1);
     one[3].plain[2] = 0.2;
-    std::vector<RowCopy> wanted(kSizes.size(), RowCopy::plain(0));
+    std::vector wanted(kSizes.size(), RowCopy::plain(0));
     wanted[3] = RowCopy::plain(2);
-    EXPECT_EQ(by_size(choose(one, standing)), wanted);
+    EXPECT_EQ(choose(one, standing), wanted);
 }
 
 TEST(Standing, is_favoured_as_a_copy_that_senses_by_what_that_was_timed_at) {

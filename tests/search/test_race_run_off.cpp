@@ -2,7 +2,6 @@
 #include "search/race.hpp"
 
 #include "search/race_track.hpp"
-#include "support/unit_test.hpp"
 
 using namespace asterope::races;
 
@@ -64,8 +63,8 @@ TEST(RunOff, forgives_a_loss_where_libc_is_as_far_from_itself) {
         return entrant == kLibcAgain ? 1.12 : 1;
     };
     const Truths truths = {{0.9, 1.3}, {1.01, 1.02}};
-    EXPECT_EQ(Track(truths, {kBoth}).winner(), 1);
-    EXPECT_EQ(Track(truths, {kBoth}, 1, apart).winner(), 0);
+    EXPECT_EQ(Track(truths, {kBoth}).run_off().winner(), 1);
+    EXPECT_EQ(Track(truths, {kBoth}, 1, apart).run_off().winner(), 0);
 }
 
 // What is reported is the mean of the medians. Entrant 0 lags 4 % behind entrant 1 in two rounds of
@@ -84,8 +83,7 @@ TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
 }
 
 TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {
-    for (const Weights& each : {kBoth, weights(1, 0)}) {
-        const std::size_t workloads = each == kBoth ? 2 : 1;
+    for (const auto& [each, workloads] : {std::pair(kBoth, 2u), {weights(1, 0), 1u}}) {
         Track track({{1, 1}, {1.5, 1.5}, {1.2, 1}}, {each});
         track.race.sample(track.all, 4);
         track.race.sample({0, 1}, 3); // 2 was dropped
@@ -122,15 +120,11 @@ TEST(Proof, has_the_lead_over_the_runner_up_by_the_weights) {
     EXPECT_EQ(lead({{1.5, 1.2}}, kBoth), 1) << "it ran alone";
 }
 
-namespace {
-
 /// 0 to 3 are good where data is cached, 4 to 7 where it is not, 8 to 11 where it is read; each
 /// worse than the one before, none losing anywhere.
 const Truths kSpecialists = {{1.9, 1.1, 1.1}, {1.8, 1.1, 1.1}, {1.7, 1.1, 1.1}, {1.6, 1.1, 1.1},
                              {1.1, 1.9, 1.0}, {1.1, 1.8, 1.0}, {1.1, 1.7, 1.0}, {1.1, 1.6, 1.0},
                              {1.0, 1.0, 1.9}, {1.0, 1.0, 1.8}, {1.0, 1.0, 1.7}, {1.0, 1.0, 1.6}};
-
-} // namespace
 
 TEST(Objectives, sample_once_what_counts_for_any_and_measure_the_rest_in_the_run_off) {
     const Weights hot = {{Workload::hot, 1}, {Workload::cold, 0}, {Workload::consume, 0}};
@@ -160,9 +154,8 @@ TEST(Objectives, sample_once_what_counts_for_any_and_measure_the_rest_in_the_run
 
 // Alone, the first would keep the same: its places are not for the others.
 TEST(Objectives, leave_all_places_to_the_first_and_share_half_as_many_more) {
-    Track track(kSpecialists, {kHotAlone, kColdAlone, kConsume}),
-        other(kSpecialists, {kConsume, kColdAlone});
-    Track alone(kSpecialists, {kMean}),
+    Track track(kSpecialists, {kHotAlone, kColdAlone, kConsume}), alone(kSpecialists, {kMean}),
+        other(kSpecialists, {kConsume, kColdAlone}),
         together(kSpecialists, {kMean, kHotAlone, kColdAlone, kConsume});
     for (Track<>* each : {&track, &other, &alone, &together}) each->race.sample(each->all, 3);
     EXPECT_EQ(track.race.best(track.all, 1), (Entrants{0, 4, 8})) << "a place each";

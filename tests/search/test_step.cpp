@@ -3,8 +3,6 @@
 
 #include "support/unit_test.hpp"
 
-namespace {
-
 TEST(Steps, are_read_as_they_are_written) {
     const std::pair<LoggedStep, const char*> steps[] = {
         {{Step::calibration}, "calibration"},
@@ -38,5 +36,3 @@ TEST(Steps, are_none_where_the_name_is_another) {
         EXPECT_FALSE(find_step(std::string(name) + '?')) << name;
     }
 }
-
-} // namespace

@@ -3,22 +3,19 @@
 #include "search/threads_search.hpp"
 
 #include "search/race_track.hpp"
-#include "support/unit_test.hpp"
 
-namespace asterope {
 namespace {
-
-std::vector<unsigned> counts_of(const std::vector<ThreadShare>& shares) {
-    std::vector<unsigned> counts;
-    for (const ThreadShare& share : shares) counts.push_back(share.threads);
-    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-    return counts;
-}
 
 TEST(AllShares, are_of_one_thread_powers_of_two_of_them_and_all_there_may_be_the_even_one_first) {
     const std::pair<unsigned, std::vector<unsigned>> cases[] = {
         {1, {1}}, {2, {1, 2}}, {3, {1, 2, 3}}, {4, {1, 2, 4}}, {12, {1, 2, 4, 8, 12}}};
-    for (const auto& [most, counts] : cases) EXPECT_EQ(counts_of(all_shares(most)), counts);
+    for (const auto& [most, counts] : cases) {
+        std::vector<unsigned> found;
+        for (const ThreadShare& share : all_shares(most)) {
+            if (share.chunk == 0) found.push_back(share.threads);
+        }
+        EXPECT_EQ(found, counts);
+    }
     EXPECT_EQ(all_shares(2),
               (std::vector<ThreadShare>{{}, {2, 0}, {2, 64 * kKiB}, {2, 256 * kKiB}, {2, kMiB}}));
 }
@@ -52,10 +49,7 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
         {"all lose", {{0.5, 0.5, 0.5}, {0.7, 0.7, 0.7}, {0.6, 0.6, 0.6}}, false, 1},
         {"two tie", {{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.51, 1.51, 1.51}}, true, 0},
         {"more threads lead", {{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.6, 1.6, 1.6}}, true, 2},
-        {"all lose much under one workload",
-         {{0.6, 1.5, 1.5}, {0.6, 1.5, 1.5}, {0.6, 1.5, 1.5}},
-         false,
-         0},
+        {"all lose much somewhere", {{0.6, 1.5, 1.5}, {0.6, 1.5, 1.5}, {0.6, 1.5, 1.5}}, false, 0},
         {"but one", {{0.6, 1.5, 1.5}, {1.1, 1.1, 1.1}, {0.6, 1.5, 1.5}}, true, 1},
         {"where it does not count", {{0.5, 1.5, 0.5}, {1, 1, 1}, {1, 1, 1}}, true, 0, cold},
     };
@@ -74,8 +68,7 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
 }
 
 TEST(SearchShares, times_one_thread_in_the_place_of_libc) {
-    class Names : public Timings {
-      public:
+    struct Names : Timings {
         Trial trial(const TrialRequest& asked) override {
             EXPECT_EQ(asked.size, 8 * kMiB);
             ++seen[asked.copy.name];
@@ -114,4 +107,3 @@ TEST(CopyOverThreads, copies_right_and_hands_the_distance_to_each_chunk) {
 }
 
 } // namespace
-} // namespace asterope

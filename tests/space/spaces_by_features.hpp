@@ -20,6 +20,13 @@ inline bool everything(std::string_view) {
     return true;
 }
 
+/// The paper's candidates and those beyond.
+inline std::vector<Candidate> whole_space() {
+    std::vector<Candidate> space = paper_space(everything);
+    std::ranges::copy(extension_space(everything), std::back_inserter(space));
+    return space;
+}
+
 /// Each has one of its own.
 inline std::set<std::string> names(const std::vector<Candidate>& space) {
     std::set<std::string> all;
@@ -27,6 +34,15 @@ inline std::set<std::string> names(const std::vector<Candidate>& space) {
         EXPECT_TRUE(all.insert(candidate.name()).second) << candidate.name() << " twice";
     }
     return all;
+}
+
+/// The candidate of that name.
+inline Candidate named(const std::string& name, const std::vector<Candidate>& space) {
+    for (const Candidate& candidate : space) {
+        if (candidate.name() == name) return candidate;
+    }
+    ADD_FAILURE() << "no " << name;
+    return space.front();
 }
 
 } // namespace asterope

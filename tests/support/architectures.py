@@ -10,14 +10,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from asterope import spaces
-from asterope.spaces.axis import Space
-from copy_programs import CHECKERS, REPOSITORY, STRICT_C, WARNINGS, need_way, output_of
+from copy_programs import CHECKERS, REPOSITORY, STRICT_C, WARNINGS, need, need_way, output_of
 from elftools.elf.elffile import ELFFile
 from sampling import sampled
 
@@ -36,12 +35,6 @@ int main(int count, char** names) {
 class Architecture:
     """One of those that copies are generated for. Commands are tuples, to begin others with."""
 
-    pipelines: ModuleType
-    small_copies: Space
-    overlapping_copies: Space
-    set_pipelines: ModuleType
-    small_sets: Space
-
     def __init__(self, name: str, *emulated_cpus: str) -> None:
         self.name = name
         self.is_native = platform.machine() == name
@@ -49,16 +42,18 @@ class Architecture:
         prefix = "" if self.is_native else f"{name}-linux-gnu-"
         self.gcc, self.gxx = (f"{prefix}gcc",), (f"{prefix}g++",)
         # It finds neither headers nor libraries of another one; gcc links what it has compiled.
-        target = (f"--target={name}-linux-gnu", f"-isystem/usr/{name}-linux-gnu/include")
-        self.clang, self.clangxx = (
-            (cc, *(() if self.is_native else target)) for cc in ("clang", "clang++")
-        )
+        other = (f"--target={name}-linux-gnu", f"-isystem/usr/{name}-linux-gnu/include")
+        target = () if self.is_native else other
+        self.clang, self.clangxx = ("clang", *target), ("clang++", *target)
         self.nm, self.objdump, self.readelf = (
-            f"{prefix}{tool}" for tool in ("nm", "objdump", "readelf")
+            prefix + tool for tool in ("nm", "objdump", "readelf")
         )
         self.emulator = f"qemu-{name}"
-        for kind in self.__annotations__:
-            setattr(self, kind, getattr(spaces.of(name), kind))
+        here = spaces.of(name)
+        self.pipelines, self.set_pipelines = here.pipelines, here.set_pipelines
+        self.small_copies, self.small_sets = here.small_copies, here.small_sets
+        self.overlapping_copies = here.overlapping_copies
+        self.plain = here.pipelines.PLAIN  # the tuple that every CPU can run
         self.small = {small.name: small for small in self.small_copies.points()}
         self.small_set = {small.name: small for small in self.small_sets.points()}
         self.moves = list(self.overlapping_copies.points())
@@ -66,20 +61,13 @@ class Architecture:
     def __repr__(self) -> str:
         return self.name
 
-    @property
-    def plain(self) -> Any:
-        """The tuple that every CPU can run."""
-        return self.pipelines.PLAIN
-
     def marks(self, slow: bool) -> list[pytest.MarkDecorator]:
         """Of its tests; `slow`: whether daily work elsewhere does without them. What it breaks of
         another architecture, the tests of the candidates see first."""
-        tools = (*self.gcc, self.objdump) + (() if self.is_native else (self.emulator,))
+        tools = (*self.gcc, self.objdump, *[self.emulator] * (not self.is_native))
         lacking = [tool for tool in tools if shutil.which(tool) is None]
-        marks = [pytest.mark.slow] if slow and not self.is_native else []
-        return marks + [pytest.mark.skip(reason=f"{' and '.join(lacking)} not installed")] * bool(
-            lacking
-        )
+        skipped = pytest.mark.skip(reason=f"{' and '.join(lacking)} not installed")
+        return [pytest.mark.slow] * (slow and not self.is_native) + [skipped] * bool(lacking)
 
     # --- Programs ---------------------------------------------------------------------------------
 
@@ -93,8 +81,7 @@ class Architecture:
 
     def emulated(self, cpu: str) -> tuple[object, ...]:
         """The same of one of the emulator's CPUs; skips where there is no emulator."""
-        if shutil.which(self.emulator) is None:
-            pytest.skip(f"{self.emulator} is not installed")
+        need(self.emulator)
         return (self.emulator, "-L", f"/usr/{self.name}-linux-gnu", "-cpu", cpu)
 
     def need_way(self, folder: Path, *compiler: object) -> None:
@@ -125,10 +112,8 @@ class Architecture:
         target, program = routine.with_suffix(".o"), routine.with_name("routine_check")
         list_routines({routine: (0,)})
         output_of(command, *flags, "-c", routine, "-o", target, cwd=routine.parent)
-        include = f"-I{routine.parent}"
-        checkers = [
-            self.compiled(objects, f"{name}_check", include) for name in ("routine", "copy")
-        ]
+        names, include = ("routine_check", "copy_check"), f"-I{routine.parent}"
+        checkers = [self.compiled(objects, name, include) for name in names]
         # Again with the flags: some, such as -static and -pg, tell the linker something too.
         foreign = command.startswith("clang") and not self.is_native
         linker = self.gcc if foreign else (command, *flags)
@@ -157,12 +142,9 @@ class Architecture:
 
     def copies(self) -> Iterator[Any]:
         """All that there is, in the order of candidates_check."""
-        yield from self.pipelines.variants()
-        yield from self.small.values()
-        yield from self.moves  # of aliasing buffers
-        yield from self.moves
-        yield from self.set_pipelines.variants()
-        yield from self.small_set.values()
+        yield from (*self.pipelines.variants(), *self.small.values())
+        yield from (*self.moves, *self.moves)  # of aliasing buffers, and of others
+        yield from (*self.set_pipelines.variants(), *self.small_set.values())
 
     @functools.cache  # noqa: B019 (there are two of them)
     def features_of(self, cpu: str) -> frozenset[str]:
@@ -175,17 +157,13 @@ class Architecture:
             command = (*self.on(cpu), program, *sorted(needs_of(*self.copies())), "upper halves")
             return frozenset(output_of(*command).split())
 
-    def cpu_with(self, *copies: object) -> str | None:
-        """A CPU that has what these copies need; None needs nothing."""
-        needs = needs_of(*copies)
-        return next((cpu for cpu in self.cpus if needs <= self.features_of(cpu)), None)
-
     def cpu_for(self, *copies: object) -> str:
-        """The same; skips where there is none."""
-        cpu = self.cpu_with(*copies)
-        if cpu is None:
-            pytest.skip(f"no CPU here has {' '.join(sorted(needs_of(*copies)))}")
-        return cpu
+        """A CPU that has what these copies need, None needs nothing; skips where there is none."""
+        needs = needs_of(*copies)
+        for cpu in self.cpus:
+            if needs <= self.features_of(cpu):
+                return cpu
+        pytest.skip(f"no CPU here has {' '.join(sorted(needs))}")
 
     @property
     def kinds(self) -> list[tuple[str, str, str]]:
@@ -206,10 +184,8 @@ class Architecture:
 
     def with_distances(self, variant: Any, pd: int, pw: int) -> Any:
         """The variant's tuple at these distances, where it has them."""
-        marks = {axis.field: getattr(variant, axis.field) for axis in self.pipelines.MARKED}
-        marks["pw"] = pw if variant.pw else 0
-        v, pd = variant, 0 if variant.pt == "none" else pd
-        return self.pipelines.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd, **marks)
+        distances = {"pd": 0 if variant.pt == "none" else pd, "pw": pw if variant.pw else 0}
+        return self.pipelines.Tuple(**{**asdict(variant), **distances})
 
     @functools.cached_property
     def set_kinds(self) -> list[Any]:
@@ -330,13 +306,11 @@ def list_routines(routines: Mapping[Path, Sequence[int]]) -> Path:
     """Lists them for routine_check, in their folder, with the sizes at which the code of each
     changes; returns a file that includes them all: a compiler that is started for each takes most
     of its time to start."""
-    folder = next(iter(routines)).parent
     entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
     lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]
-    (folder / "routines.inc").write_text("".join(lines), encoding="ascii")
-    together = folder / "routines.c"
-    text = "".join(f'#include "{path.name}"\n' for path in routines)
-    together.write_text(text, encoding="ascii")
+    together = next(iter(routines)).with_name("routines.c")
+    together.with_suffix(".inc").write_text("".join(lines), encoding="ascii")
+    together.write_text("".join(f'#include "{path.name}"\n' for path in routines), encoding="ascii")
     return together
 
 
@@ -353,9 +327,8 @@ def each(
     Not `emulated`: of the machine's own architecture alone."""
     architectures = [arch for arch in ARCHITECTURES.values() if arch.is_native or emulated]
     if cases is None:
-        return pytest.mark.parametrize(
-            "arch", [pytest.param(a, id=a.name, marks=a.marks(slow)) for a in architectures]
-        )
+        alone = [pytest.param(arch, id=arch.name, marks=arch.marks(slow)) for arch in architectures]
+        return pytest.mark.parametrize("arch", alone)
     parameters = []
     for arch in architectures:
         of = cases(arch) if callable(cases) else cases[arch.name]

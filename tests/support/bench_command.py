@@ -9,11 +9,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asterope.profile import load_profile
-from asterope.render import render_routine
 from command_errors import only_error_of
-from copy_programs import FAULTY_COPIES, shared_library
-from profile_samples import choice
+from copy_programs import render, shared_library
+from profile_samples import choice, profile_of
 
 PLAIN = {"rt": "XMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
 FEW = ("--rounds", "3", "--sizes", "128,4K")
@@ -28,9 +26,7 @@ Measured = tuple[subprocess.CompletedProcess, dict]
 
 
 def routine_of(profile: Path, folder: Path) -> Path:
-    files = render_routine(load_profile(profile))
-    (folder / "asterope_memcpy.h").write_text(files["asterope_memcpy.h"])
-    return shared_library(folder / "libroutine.so", files["asterope_memcpy.c"])
+    return shared_library(folder / "libroutine.so", render(profile, folder).read_text())
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +66,8 @@ def profile_for(tmp_path: Path) -> Callable[[str], tuple[str, str]]:
 
     def write(workload: str) -> tuple[str, str]:
         choices = [choice("pipelines", *ends, PLAIN) for ends in ((0, 200), (200, 2048))]
-        profile = {"format": "asterope-profile", "version": 2, "architecture": "x86_64",
-                   "complete": True, "choices": choices,
-                   "search": {"workload": workload,
-                              "weights": {"memcpy": {workload: 1}}}}  # fmt: skip
+        search = {"workload": workload, "weights": {"memcpy": {workload: 1}}}
+        profile = profile_of("x86_64", *choices, search=search)
         (tmp_path / "profile.json").write_text(json.dumps(profile))
         return "--profile", "profile.json"
 
@@ -83,21 +77,39 @@ def profile_for(tmp_path: Path) -> Callable[[str], tuple[str, str]]:
 def rows_of(done: subprocess.CompletedProcess, title: str) -> list[str]:
     """The lines of a table: after its title, up to the next blank line."""
     assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
-    begin = next(i for i, line in enumerate(lines) if line.startswith(f"{title} ")) + 1
-    rest = lines[begin:]
-    return rest[: rest.index("")] if "" in rest else rest
+    _, rest = f"\n{done.stdout}".split(f"\n{title} ", maxsplit=1)
+    return rest.split("\n\n")[0].splitlines()[1:]
 
 
-PEERS = (
-    FAULTY_COPIES
-    + """
+# Copies of others: right ones, and some that commands must refuse.
+PEERS = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define COPY(name) void *name(void *to, const void *from, size_t size)
+COPY(right) { return memcpy(to, from, size); }
+COPY(slow) {
+    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
+    return to;
+}
+COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
+COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
+COPY(leaves) { exit(0); return memcpy(to, from, size); }
+/* right while they are verified, in 23,000 calls; the file tells that this is over */
+#define LATE(name, fault) COPY(name) { \\
+    static long calls; \\
+    if (++calls == 30000) close(creat("late", 0600)); \\
+    if (calls >= 30000) fault; \\
+    return memcpy(to, from, size); \\
+}
+LATE(crashes_late, abort())
+LATE(idles_late, return to)
 COPY(hangs) { creat("hanging", 0600); for (;;) sleep(1); return to; }
 COPY(asterope_memcpy) { return memcpy(to, from, size); }
 COPY(asterope_memcpy_hot) { return memcpy(to, from, size); }
 COPY(asterope_memcpy_cold) { return memcpy(to, from, size); }
 """
-)
 
 
 @pytest.fixture(scope="module")

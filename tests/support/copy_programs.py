@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import shutil
@@ -19,7 +18,8 @@ from asterope.spaces import members
 from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import set_pipelines, small_sets
 from asterope.spaces.x86_64.pipelines import Tuple
-from profile_samples import choice, of_memset
+from command_errors import run_command
+from profile_samples import choice, of_memset, profile_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKERS = REPOSITORY / "tests" / "routine"  # the C programs, and what they share
@@ -49,14 +49,6 @@ class Memset(NamedTuple):
     intervals: Sequence[tuple[int, set_pipelines.Tuple]]
     small: small_sets.Tuple | None = None
 
-    @property
-    def small_set(self) -> small_sets.Tuple:
-        return self.small or small_sets.PLAIN
-
-
-# The sensing copies of some of the intervals, by their ends.
-Sensing = Mapping[int, SensingCopy]
-
 
 def need(*tools: str) -> None:
     """Skips the test where one of the tools is missing."""
@@ -75,7 +67,6 @@ def need_way(folder: Path, compiler: str, *flags: str, on: Sequence[object] = ()
         pytest.skip(f"{compiler} {' '.join(flags)} makes no program that runs here")
 
 
-@functools.cache
 def cpu_features() -> frozenset[str]:
     """The features that Linux says this CPU has."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
@@ -84,10 +75,7 @@ def cpu_features() -> frozenset[str]:
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
     """Runs a command whatever its exit status; 10 minutes at most."""
-    arguments = [str(part) for part in command]
-    return subprocess.run(
-        arguments, capture_output=True, text=True, check=False, timeout=600, **options
-    )
+    return run_command(*command, timeout=600, **options)
 
 
 def output_of(*command: object, **options: object) -> str:
@@ -125,33 +113,6 @@ def shared_library(path: Path, text: str) -> Path:
     return compiled(path, text, "-O1", "-fno-builtin", "-shared", "-fPIC")
 
 
-# Copies of others, for shared_library: a right one, and some that commands must refuse.
-FAULTY_COPIES = """
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#define COPY(name) void *name(void *to, const void *from, size_t size)
-COPY(right) { return memcpy(to, from, size); }
-COPY(slow) {
-    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
-    return to;
-}
-COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
-COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
-COPY(leaves) { exit(0); return memcpy(to, from, size); }
-/* right while they are verified, in 23,000 calls; the file tells that this is over */
-#define LATE(name, fault) COPY(name) { \\
-    static long calls; \\
-    if (++calls == 30000) close(creat("late", 0600)); \\
-    if (calls >= 30000) fault; \\
-    return memcpy(to, from, size); \\
-}
-LATE(crashes_late, abort())
-LATE(idles_late, return to)
-"""
-
-
 def failures(output: str) -> list[str]:
     """The complaints in a checker's output."""
     return [line for line in output.splitlines() if not line.startswith(("ok ", "skip "))]
@@ -169,11 +130,8 @@ def assert_right(
     assert {f"ok asterope_{function}" for function in functions} <= {*done.stdout.splitlines()}
 
 
-# --- Profiles and their routines ------------------------------------------------------------------
-
-
 def _pipelines(
-    intervals: Sequence[tuple[int, Any]], sensing: Sensing | None = None, **columns: str
+    intervals: Sequence[tuple[int, Any]], sensing: Mapping[int, Any] | None = None, **columns: str
 ) -> list[dict[str, Any]]:
     choices = []
     for above, (up_to, t) in zip((0, *(end for end, _ in intervals)), intervals):
@@ -187,10 +145,7 @@ def _pipelines(
 
 def shares_json(*shares: tuple[int, int, int, int]) -> list[dict[str, Any]]:
     """The choices of shares: above, up to, threads, chunk."""
-    return [
-        choice("threads", above, up_to, {"threads": threads, "chunk": chunk})
-        for above, up_to, threads, chunk in shares
-    ]
+    return [choice("threads", *ends, {"threads": n, "chunk": chunk}) for *ends, n, chunk in shares]
 
 
 class Contents(NamedTuple):
@@ -199,7 +154,7 @@ class Contents(NamedTuple):
     intervals: Intervals
     small: members.Small | None = None
     aliased: Aliased | None = None
-    sensing: Sensing | None = None
+    sensing: Mapping[int, SensingCopy] | None = None
     intents: Mapping[str, Intervals] | None = None
     overlapping: members.Overlapping | None = None
     memset: Memset | None = None
@@ -223,14 +178,8 @@ def profile_json(*parts: Any, **more: Any) -> str:
             choices.append(of_memset("small", 0, small.bound, asdict(small)))
     for name, of_intent in (its.intents or {}).items():
         choices += _pipelines(of_intent, intent=name)
-    profile = {
-        "format": "asterope-profile",
-        "version": 2,
-        "architecture": type(its.intervals[0][1]).__module__.split(".")[-2],
-        "complete": True,
-        "choices": [*choices, *shares_json(*its.shares)],
-    }
-    return json.dumps(profile)
+    architecture = type(its.intervals[0][1]).__module__.split(".")[-2]
+    return json.dumps(profile_of(architecture, *choices, *shares_json(*its.shares)))
 
 
 def render(
@@ -261,14 +210,9 @@ def change(path: Path, changes: Mapping[str, str]) -> None:
     path.write_text(text, encoding="ascii")
 
 
-# A function with its prefix, how far the destination is ahead, sizes, and where the source begins.
-Question = tuple[Any, ...]
-
-
-def copies_taken(
-    program: Path, questions: Sequence[Question], *emulator: object
-) -> list[list[str]]:
-    """What dispatch_check says of each size of each question: one process answers all."""
+def copies_taken(program: Path, questions: Sequence[tuple], *emulator: object) -> list[list[str]]:
+    """What dispatch_check says of each size of each question: a function with its prefix, how far
+    the destination is ahead, sizes, and where the source begins. One process answers all."""
     words: list[object] = []
     for function, distance, sizes, *source_at in questions:
         words += ["--source-at", *(source_at or [0]), function, distance, *sizes]

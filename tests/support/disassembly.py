@@ -80,26 +80,21 @@ class Listing(Mapping[str, Function]):
         blocks = (block.partition(">:\n") for block in re.split(r"\n(?=[0-9a-f]+ <)", text))
         heads = ((head.partition(" <"), body) for head, end, body in blocks if end)
         self._blocks = {name: (int(address, 16), body) for (address, _, name), body in heads}
-        self._parsed: dict[str, Function] = {}
         self._arch = arch
 
     def __getitem__(self, name: str) -> Function:
-        if name not in self._parsed:
-            self._parsed[name] = self._parse(name, *self._blocks[name])
-        return self._parsed[name]
+        address, block = self._blocks[name]
+        padding = _PADDING[self._arch.name]
+        kept = [(at, text) for at, text in _lines(block, self._arch) if not padding.match(text)]
+        addresses = [at for at, _ in kept]
+        texts = [_named(text, name, addresses, here) for here, (_, text) in enumerate(kept)]
+        return Function(address, addresses, texts)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._blocks)
 
     def __len__(self) -> int:
         return len(self._blocks)
-
-    def _parse(self, name: str, address: int, block: str) -> Function:
-        padding = _PADDING[self._arch.name]
-        kept = [(at, text) for at, text in _lines(block, self._arch) if not padding.match(text)]
-        addresses = [at for at, _ in kept]
-        texts = [_named(text, name, addresses, here) for here, (_, text) in enumerate(kept)]
-        return Function(address, addresses, texts)
 
 
 def _named(text: str, function: str, addresses: list[int], here: int) -> str:
@@ -114,9 +109,6 @@ def _named(text: str, function: str, addresses: list[int], here: int) -> str:
 
 def disassemble(path: Path, arch: Architecture = X86_64) -> Listing:
     return Listing(output_of(arch.objdump, "-dr", "--no-show-raw-insn", path), arch)
-
-
-# --- Candidates and pipelines ---------------------------------------------------------------------
 
 
 _PREFETCH = re.compile(r"(prefetch\w+) (-?(?:0x)?[0-9a-f]+)?\((%rsi,%rcx|%rdi,%r10),1\)$")

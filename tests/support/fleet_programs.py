@@ -16,14 +16,9 @@ QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --threads 1 -
 STAND_IN = """\
 #!/usr/bin/env bash
 given=$*
-while (($#)); do
-    case $1 in
-        merge) task=merge ;;
-        -o) output=$2 ;;
-    esac
-    shift
-done
-[[ -n ${task:-} ]] || task=$(basename -- "$output" .json)
+until [[ $# == 0 || $1 == -o ]]; do shift; done
+task=$(basename -- "$2" .json)
+[[ $given != merge* ]] || task=merge
 ends=$(dirname -- "$0")/ends-$task
 if [[ -e $ends ]]; then
     read -r code <"$ends"
@@ -31,8 +26,8 @@ if [[ -e $ends ]]; then
     echo "asterope-tune: ends with $code" >&2
     exit "$code"
 fi
-[[ $task == merge ]] && printf '"%s"\\n' "$given" >"$output" && exit
-printf '"%s %s"\\n' "${SLURMD_NODENAME}" "$task" >"$output"
+[[ $task == merge ]] && printf '"%s"\\n' "$given" >"$2" && exit
+printf '"%s %s"\\n' "${SLURMD_NODENAME}" "$task" >"$2"
 """
 # In place of asterope-generate: writes what it was asked for.
 GENERATOR = """\

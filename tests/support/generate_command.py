@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,8 @@ from profile_samples import good_profile
 
 NAMES = ("asterope_memcpy.c", "asterope_memcpy.h")
 
-
-def command(*arguments: object) -> int:
-    """Its exit code."""
-    return exit_code_of(generate.main, *arguments)
+command = partial(exit_code_of, generate.main)
+only_line = partial(only_line_of, "asterope-generate")
 
 
 @pytest.fixture
@@ -40,7 +39,3 @@ def assert_old(folder: Path) -> None:
     """The earlier run's files are as they were, with nothing beside them."""
     there = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
     assert there == {name: f"the old {name}" for name in NAMES}
-
-
-def only_line(capsys: pytest.CaptureFixture[str]) -> str:
-    return only_line_of("asterope-generate", capsys)

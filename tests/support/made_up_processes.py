@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from asterope.record.calls import CALL_WORK
 from asterope.record.facts import Facts
@@ -45,12 +46,7 @@ def drawn_of(calls: int, probability: float, chance: random.Random) -> int:
 
 
 def made_up_process(
-    kinds: Sequence[Kind],
-    seed: int = 0,
-    keep: float = 1.0,
-    pid: int = 100,
-    cpu_seconds: float = 10.0,
-    flags: Flags = NO_FLAGS,
+    kinds: Sequence[Kind], seed: int = 0, keep: float = 1, cpu_seconds: float = 10, **more: Any
 ) -> RawProcess:
     """As the recorder samples it. `keep`: share of the drawn samples that its reservoir keeps."""
     chance = random.Random(seed)
@@ -68,29 +64,21 @@ def made_up_process(
                 ticks = round(seconds * TICK_HZ) if chance.random() < kind.timed else None
                 samples.append(Sample(kind.function, kind.size, BASE + kind.site, ticks, 1 / keep))
     return RawProcess(
-        pid=pid,
         started=1.7e9,
         seconds=cpu_seconds,
         cpu_seconds=cpu_seconds,
         tick_hz=TICK_HZ,
         period=PERIOD,
-        flags=flags,
         modules=[LIBRARY],
         threads=1,
         counts={function: dict(classes) for function, classes in counts.items()},
         drawn=drawn,
         samples=samples,
+        **{"pid": 100, "flags": NO_FLAGS, **more},
     )
 
 
 def facts(**fields: object) -> Facts:
-    given = {
-        "command": ["made-up", "--fast"],
-        "executable": "/usr/bin/made-up",
-        "machine": {"cpu": "A processor", "cpus": 4, "libc": "glibc 2.36"},
-        "started": 1.7e9,
-        "seconds": 12.0,
-        "cpu_seconds": 10.0,
-        "complete": True,
-    }
-    return Facts(**{**given, **fields})
+    machine = {"cpu": "A processor", "cpus": 4, "libc": "glibc 2.36"}
+    given = {"started": 1.7e9, "seconds": 12.0, "cpu_seconds": 10.0, "complete": True, **fields}
+    return Facts(["made-up", "--fast"], "/usr/bin/made-up", machine, **given)

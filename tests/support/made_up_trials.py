@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from statistics import median
+from statistics import fmean, median
 
 import pytest
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block
@@ -23,18 +23,15 @@ def like(factor: float) -> Callable[[str], float]:
 
 
 def steady(factor: float) -> Program:
-    own = like(factor)
-    return lambda way, _, dice: own(way) * (1 + 0.1 * dice.gauss(0, 1))
+    return lambda way, _, dice: like(factor)(way) * (1 + 0.1 * dice.gauss(0, 1))
 
 
 def heavy_tails(factor: float) -> Program:
     """One call in a hundred is interrupted, some for long."""
-
-    def seconds(way: str, _: float, dice: random.Random) -> float:
-        tail = dice.paretovariate(1.2) * 10 if dice.random() < 0.01 else 0.0
-        return like(factor)(way) * (1 + 0.1 * dice.gauss(0, 1)) + tail
-
-    return seconds
+    still = steady(factor)
+    return lambda way, when, dice: (
+        (dice.paretovariate(1.2) * 10 if dice.random() < 0.01 else 0) + still(way, when, dice)
+    )
 
 
 def drifting(factor: float) -> Program:
@@ -70,12 +67,10 @@ def slower_reader(factor: float) -> Program:
 PROGRAMS = [steady, heavy_tails, drifting, in_phases, slower_reader]
 
 
-def cycles_of(
-    program: Program, dice: random.Random, count: int, ways: Sequence[str] = WAYS
-) -> Iterator[list[Block]]:
+def cycles_of(program: Program, dice: random.Random, count: int) -> Iterator[list[Block]]:
     for number in range(count):
         cycle = []
-        for way in dice.sample(list(ways), len(ways)):
+        for way in dice.sample(WAYS, len(WAYS)):
             calls = dice.randint(3, 8)
             seconds = [program(way, number / count, dice) for _ in range(calls)]
             cycle.append(Block(way, seconds, [1.0] * calls, calls))
@@ -85,10 +80,7 @@ def cycles_of(
 EXPERIMENTS = 100
 # Of libc's time.
 FACTORS = [1.0, pytest.param(1.01, marks=pytest.mark.slow), 1 / 1.8]
-
-
-def share(of: Sequence[bool]) -> float:
-    return sum(of) / len(of)
+share = fmean  # of what is so, among all that is or is not
 
 
 def assert_near(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from asterope import spaces
@@ -29,123 +30,66 @@ AXES: dict[str, dict[str, Any]] = {
 }
 
 _PLAINEST = {"rt": "R64", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
-_MIXES = (*names("measured", "small copies"),)
 
 _PROOF = {"samples": 59, "rounds": 15, "lead": {"median": 1.02, "low": 0.99, "high": 1.05}}
 
-_GOOD: dict[str, Any] = {
-    "format": "asterope-profile",
-    "version": 2,
-    "architecture": "x86_64",
-    "complete": True,
+# All but its choices.
+_GOOD: dict[str, Any] = json.loads("""{
+    "format": "asterope-profile", "version": 2, "architecture": "x86_64", "complete": true,
     "source": "a test; 100% of it isn't true",
     "machine": {
         "fingerprint": "0123456789abcdef",
-        "cpu": {
-            "vendor": "AuthenticAMD",
-            "brand": "AMD Ryzen 7 (TM) @ 3.20GHz, 8-Core/16_T+",
-            "family": 25,
-            "model": 17,
-            "stepping": 1,
-            "microcode": "0xa101148",
-            "features": ["avx2", "avx512f", "sse4_1"],
-            "invariant_tsc": True,
-        },
-        "caches": [
-            {
-                **{"level": 1, "type": "data", "bytes": 32768},
-                **{"line_bytes": 64, "ways": 8, "shared_by": 1},
-            }
-        ],
-        "cpus": 2,
-        "memory_bytes": 25000000000,
-        "memory": {
-            "type": "DDR5",
-            "modules": 8,
-            "speed_mts": 4800,
-            "channels": 8,
-            "edac_channels": 4,
-        },
-        "page_bytes": 4096,
-        "huge_pages": "madvise",
-        "kernel": "Linux 6.1.0-18-amd64",
-        "hypervisor": "KVMKVMKVM",
-        "libc": "glibc 2.36",
-        "libc_thresholds": {
-            "x86_non_temporal_threshold": 251658240,
-            "x86_rep_movsb_stop_threshold": 18446744073709551615,
-        },
-        "governor": "",
-    },
+        "cpu": {"vendor": "AuthenticAMD", "brand": "AMD Ryzen 7 (TM) @ 3.20GHz, 8-Core/16_T+",
+                "family": 25, "model": 17, "stepping": 1, "microcode": "0xa101148",
+                "features": ["avx2", "avx512f", "sse4_1"], "invariant_tsc": true},
+        "caches": [{"level": 1, "type": "data", "bytes": 32768, "line_bytes": 64, "ways": 8,
+                    "shared_by": 1}],
+        "cpus": 2, "memory_bytes": 25000000000,
+        "memory": {"type": "DDR5", "modules": 8, "speed_mts": 4800, "channels": 8,
+                   "edac_channels": 4},
+        "page_bytes": 4096, "huge_pages": "madvise", "kernel": "Linux 6.1.0-18-amd64",
+        "hypervisor": "KVMKVMKVM", "libc": "glibc 2.36",
+        "libc_thresholds": {"x86_non_temporal_threshold": 251658240,
+                            "x86_rep_movsb_stop_threshold": 18446744073709551615},
+        "governor": ""},
     "search": {
-        "tool_version": "0.1.0",
-        "space": "extended",
-        "candidates": {"memcpy": 7186, "memset": 147},
-        "extended_candidates": 1234,
-        "axes": [*AXES, "sensing"],
-        "rigor": "standard",
-        "workload": "balanced",
-        "seed": 18446744073709551615,
-        "cpu": 1,
-        "started": "2026-11-20T22:15:00Z",
-        "finished": "2026-11-20T22:19:00Z",
-        "seconds": 123.4,
-        "time_budget_seconds": 600,
-        "resumed": 1,
-        "phases": {
-            **{"building": 1.5, "verifying": 4, "calibrating": 2.25, "screening": 80},
-            **{"run-off": 20, "sensing": 10, "rows": 5, "boundaries": 3, "small copies": 2},
-            **{"overlapping buffers": 0.25, "aliasing buffers": 0, "threads": 1.5},
-        },
-        "noise": {
-            "rounds": 5000,
-            "disturbed": {
-                **{"steal": 31, "preempted": 4, "migrated": 0},
-                **{"frequency": 1, "clock": 1, "stalled": 2},
-            },
-            "repeated": 30,
-            "kept": 3,
-            "provisional": False,
-        },
+        "tool_version": "0.1.0", "space": "extended",
+        "candidates": {"memcpy": 7186, "memset": 147}, "extended_candidates": 1234,
+        "axes": ["tb", "pi", "pw", "dir", "movdir64b", "sensing"],
+        "rigor": "standard", "workload": "balanced", "seed": 18446744073709551615, "cpu": 1,
+        "started": "2026-11-20T22:15:00Z", "finished": "2026-11-20T22:19:00Z", "seconds": 123.4,
+        "time_budget_seconds": 600, "resumed": 1,
+        "phases": {"building": 1.5, "verifying": 4, "calibrating": 2.25, "screening": 80,
+                   "run-off": 20, "sensing": 10, "rows": 5, "boundaries": 3, "small copies": 2,
+                   "overlapping buffers": 0.25, "aliasing buffers": 0, "threads": 1.5},
+        "noise": {"rounds": 5000,
+                  "disturbed": {"steal": 31, "preempted": 4, "migrated": 0, "frequency": 1,
+                                "clock": 1, "stalled": 2},
+                  "repeated": 30, "kept": 3, "provisional": false},
         "trials": 123456,
         "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
-        "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
-        "without": ["avx512"],
-        "weights": {
-            "memcpy": {
-                **{"hot": 1, "cold": 0.5, "consume": 0.5},
-                **{"produce": 0, "fetch": 0, "fresh": 0, "fresh_hot": 0, "bystander": 0},
-            },
-            "memset": {"hot": 0.25, "hot_read": 0.25, "cold": 0.25, "consume": 0.25},
-        },
-        "distribution": "fleet",
-        "threads": 4,
-        "references": ["newer"],
-        "source_map": "/sys/bus/pci/devices/0000:01:00.0/resource1_wc",
-    },
+        "warnings": ["the machine is loaded: 1.5 of 2 CPUs"], "without": ["avx512"],
+        "weights": {"memcpy": {"hot": 1, "cold": 0.5, "consume": 0.5, "produce": 0, "fetch": 0,
+                               "fresh": 0, "fresh_hot": 0, "bystander": 0},
+                    "memset": {"hot": 0.25, "hot_read": 0.25, "cold": 0.25, "consume": 0.25}},
+        "distribution": "fleet", "threads": 4, "references": ["newer"],
+        "source_map": "/sys/bus/pci/devices/0000:01:00.0/resource1_wc"},
     "exam": {
-        "memcpy": {
-            "cells": 44,
-            "exams": 2,
-            "losses": [{"size": 65536, "workload": "hot", "ratio": _RATIO}],
-            "rounds": {"count": 220, "median": 1.1, "slowest": 0.8, "floor": 0.9},
-        },
-        "memset": {"cells": 20, "exams": 1, "losses": []},
-    },
-}
+        "memcpy": {"cells": 44, "exams": 2,
+                   "losses": [{"size": 65536, "workload": "hot",
+                               "ratio": {"median": 1.31, "low": 1.29, "high": 1.33}}],
+                   "rounds": {"count": 220, "median": 1.1, "slowest": 0.8, "floor": 0.9}},
+        "memset": {"cells": 20, "exams": 1, "losses": []}}
+}""")
 
 
 def choice(kind: str, above: int, up_to: int, taken: Any = None, **more: Any) -> dict[str, Any]:
     """One of memcpy's; `taken`: the copy that it takes; `more`: its other fields."""
-    return {
-        **{"operation": "memcpy", "kind": kind, "above": above, "up_to": up_to},
-        **({"copies": {"taken": taken}} if taken else {}),
-        **more,
-    }
+    columns = {"operation": "memcpy", "kind": kind, "above": above, "up_to": up_to}
+    return {**columns, **({"copies": {"taken": taken}} if taken else {}), **more}
 
 
-def of_memset(kind: str, above: int, up_to: int, taken: Any, **more: Any) -> dict[str, Any]:
-    return choice(kind, above, up_to, taken, **{"operation": "memset", **more})
+of_memset = partial(choice, operation="memset")
 
 
 def _timed(workloads: Iterable[str], ns: float, **more: Any) -> dict[str, Any]:
@@ -156,7 +100,7 @@ def _timed(workloads: Iterable[str], ns: float, **more: Any) -> dict[str, Any]:
     }
 
 
-_MIXED = {"tied": True, **_timed(_MIXES, 5.1, libc_ns=6.2)}
+_MIXED = {"tied": True, **_timed(names("measured", "small copies"), 5.1, libc_ns=6.2)}
 
 # Most tests change the first ones: the pipelines for all, then one choice of each other kind, those
 # of memset, and those of the intents.
@@ -190,6 +134,7 @@ _RICH = choice(
         **_timed(_WORKLOADS, 1310.72, best_ratio=_RATIO, best_reference="newer"),
     },
 )
+_SHARES = ((524287, 1048576, 2, 0), (1048576, 2097151, 1, 0), (2097151, 8388608, 4, 65536))
 _SENSING = {"probe": {"kind": "source", "lines": 4}, "threshold": 300, **_PIPELINES}
 _GOOD["choices"] = [
     *_PLAIN,
@@ -236,11 +181,7 @@ _GOOD["choices"] = [
                 **_timed(_WORKLOADS, 5.1e5, libc_ns=6.7e5),
             },
         )
-        for above, up_to, count, chunk in (
-            (524287, 1048576, 2, 0),
-            (1048576, 2097151, 1, 0),
-            (2097151, 8388608, 4, 65536),
-        )
+        for above, up_to, count, chunk in _SHARES
     ),
     of_memset(
         *("pipelines", 0, 4096, {"rt": "ZMM", "st": "T", "tb": 4, "pw": 8}),
@@ -275,20 +216,14 @@ _GOOD["choices"] = [
 def of(profile: Mapping[str, Any], kind: str = "pipelines", **columns: str) -> list[dict[str, Any]]:
     """The profile's choices of a kind, of memcpy and no intent unless `columns` say otherwise."""
     wanted = {"operation": "memcpy", "intent": None, **columns, "kind": kind}
-    return [
-        one
-        for one in profile["choices"]
-        if all(one.get(name) == value for name, value in wanted.items())
-    ]
+    return [one for one in profile["choices"] if all(one.get(k) == v for k, v in wanted.items())]
 
 
 def without(profile: dict[str, Any], *kinds: str, operation: str = "memcpy") -> dict[str, Any]:
     """The profile, changed: without its choices of these kinds."""
-    profile["choices"] = [
-        one
-        for one in profile["choices"]
-        if one["operation"] != operation or one["kind"] not in kinds
-    ]
+    gone = [(operation, kind) for kind in kinds]
+    kept = [one for one in profile["choices"] if (one["operation"], one["kind"]) not in gone]
+    profile["choices"] = kept
     return profile
 
 
@@ -312,25 +247,24 @@ def good_profile() -> dict[str, Any]:
     return json.loads(_TEXT)
 
 
-def plain_profile(architecture: str, cpu: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """One of any architecture: at all sizes what any CPU of it runs; `cpu`: of its machine."""
-    here = spaces.of(architecture)
-    largest = 1 << 20
+def profile_of(architecture: str, *choices: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """A complete one that has nothing but these choices, and `more`."""
+    head = {"format": "asterope-profile", "version": 2, "architecture": architecture}
+    return {**head, "complete": True, **more, "choices": [*choices]}
+
+
+def plain_profile(architecture: str) -> dict[str, Any]:
+    """One of any architecture: at all sizes what any CPU of it runs."""
+    here, largest = spaces.of(architecture), 1 << 20
     small, small_set = here.small_copies.PLAIN, here.small_sets.PLAIN
-    return {
-        "format": "asterope-profile",
-        "version": 2,
-        "architecture": architecture,
-        "complete": True,
-        **({"machine": {"cpu": dict(cpu)}} if cpu else {}),
-        "choices": [
-            choice("pipelines", 0, largest, asdict(here.pipelines.PLAIN)),
-            choice("small", 0, small.bound, asdict(small)),
-            choice("overlapping", 0, largest, asdict(here.overlapping_copies.PLAIN)),
-            of_memset("pipelines", 0, largest, asdict(here.set_pipelines.PLAIN)),
-            of_memset("small", 0, small_set.bound, asdict(small_set)),
-        ],
-    }
+    return profile_of(
+        architecture,
+        choice("pipelines", 0, largest, asdict(here.pipelines.PLAIN)),
+        choice("small", 0, small.bound, asdict(small)),
+        choice("overlapping", 0, largest, asdict(here.overlapping_copies.PLAIN)),
+        of_memset("pipelines", 0, largest, asdict(here.set_pipelines.PLAIN)),
+        of_memset("small", 0, small_set.bound, asdict(small_set)),
+    )
 
 
 def merged_profile() -> dict[str, Any]:
@@ -350,8 +284,7 @@ def merged_profile() -> dict[str, Any]:
 def incomplete_profile() -> dict[str, Any]:
     """The good one, as it is where the time was up early, on a machine with two NUMA nodes and two
     kinds of cores, whose counter is coarse: it has what that adds."""
-    profile = good_profile()
-    without(profile, "small", "overlapping")
+    profile = without(good_profile(), "small", "overlapping")
     steps = ["boundaries", "small copies", "overlapping buffers"]
     steps += ["aliasing buffers", "sensing", "threads"]
     profile["complete"] = False

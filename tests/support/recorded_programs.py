@@ -67,10 +67,6 @@ class Recorder:
         assert faults == []
         return processes
 
-    def processes_of_any(self) -> list[RawProcess]:
-        """Of the files that can be read."""
-        return read_folder(self.folder)[0]
-
     def only(self) -> RawProcess:
         (process,) = self.processes()
         return process
@@ -118,18 +114,13 @@ def recorder(library: Path, tmp_path: Path) -> Recorder:
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of record_check, and of the library that it loads."""
+def check(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """record_check, and beside it the library that it loads."""
     folder = tmp_path_factory.mktemp("record_check")
     output_of("cc", *FLAGS, "-shared", "-fPIC", HERE / "plugin.c", "-o", folder / "plugin.so")
-    source = HERE / "record_check.c"
-    output_of("cc", *FLAGS, source, "-o", folder / "record_check", "-pthread", "-ldl")
-    return folder
-
-
-@pytest.fixture(scope="session")
-def check(programs: Path) -> Path:
-    return programs / "record_check"
+    source, program = HERE / "record_check.c", folder / "record_check"
+    output_of("cc", *FLAGS, source, "-o", program, "-pthread", "-ldl")
+    return program
 
 
 @pytest.fixture(scope="session")
@@ -137,8 +128,6 @@ def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a library put under programs is checked with."""
     return preload_check(HOST, tmp_path_factory.mktemp("preload_check"))
 
-
-# --- asterope-record ------------------------------------------------------------------------------
 
 COPIES = 20_000
 SAID = "took 3\n"  # by the program, when it has copied

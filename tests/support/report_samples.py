@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -51,16 +52,8 @@ def _cell(suite: str, workload: str, label: str, size: int, **more: Any) -> dict
         copies[name] = {"ns": ns / ratio, "ratio": _ratio(ratio)}
         copies[name]["versus"] = _ratio(ratio / (1.1 + 0.35 * far))
     del copies["glibc"]["ratio"], copies["asterope"]["versus"]
-    return {
-        "suite": suite,
-        "workload": workload,
-        "label": label,
-        "size": size,
-        "threads": 1,
-        "noise_floor": _ratio(1.0, 0.015),
-        "copies": copies,
-        **more,
-    }
+    place = {"suite": suite, "workload": workload, "label": label, "size": size, "threads": 1}
+    return {**place, "noise_floor": _ratio(1.0, 0.015), "copies": copies, **more}
 
 
 def bench_results() -> dict[str, Any]:
@@ -74,38 +67,27 @@ def bench_results() -> dict[str, Any]:
     ]
     results += [
         _cell("misalignment", "hot", f"{size >> 10} KiB +{source} +{destination}", size)
-        for size in (4096, 65536)
-        for source in (0, 1, 63)
-        for destination in (0, 8, 31, 63)
+        for size, source, destination in product((4096, 65536), (0, 1, 63), (0, 8, 31, 63))
     ]
     results += [_cell("threads", "cold", f"{size} B", size, threads=2) for size in SIZES[8:]]
-    return {
-        "format": "asterope-bench",
-        "version": 2,
-        "tool_version": "0.1.0",
-        "machine": good_profile()["machine"],
-        "rounds": 51,
-        "operation": "memcpy",
-        "noise": {"rounds": 0, "disturbed": {}, "repeated": 0, "kept": 0, "provisional": False},
-        "distribution": "fleet",
-        "complete": True,
-        "copies": [
-            {"name": name, "description": f"{name}, as people use it", "threaded": name in THREADED}
-            for name in PEERS
-        ],
-        "left_out": [{"name": "folly", "reason": "no such package"}],
-        "results": results,
-    }
+    copies = [
+        {"name": name, "description": f"{name}, as people use it", "threaded": name in THREADED}
+        for name in PEERS
+    ]
+    whole = json.loads("""{
+        "format": "asterope-bench", "version": 2, "tool_version": "0.1.0", "rounds": 51,
+        "operation": "memcpy", "distribution": "fleet", "complete": true,
+        "noise": {"rounds": 0, "disturbed": {}, "repeated": 0, "kept": 0, "provisional": false},
+        "left_out": [{"name": "folly", "reason": "no such package"}]
+    }""")
+    return {**whole, "machine": good_profile()["machine"], "copies": copies, "results": results}
 
 
 def small_bench() -> dict[str, Any]:
     """Two workloads at three sizes: as much as a whole page needs."""
     results = bench_results()
-    results["results"] = [
-        cell
-        for cell in results["results"]
-        if cell["workload"] in ("hot", "cold") and cell["size"] in (4096, 65536, 1 << 20)
-    ]
+    kept = {*product(("hot", "cold"), (4096, 65536, 1 << 20))}
+    results["results"] = [c for c in results["results"] if (c["workload"], c["size"]) in kept]
     return results
 
 
@@ -118,8 +100,6 @@ def modes(kind: str, unit: str, *of: str, **changes: Any) -> dict[str, Any]:
         "modes": [{"of": name, **one, "counts": counts, **changes} for name in of],
     }
 
-
-# --- Trial logs -----------------------------------------------------------------------------------
 
 Line = dict[str, Any]
 LOG_SIZES = (1024, 65536)
@@ -138,34 +118,16 @@ CANDIDATES = {
 
 def log_header(**changes: Any) -> Line:
     """Of a standard search of the extended space."""
-    return {
-        "format": "asterope-trials",
-        "version": 2,
-        "architecture": "x86_64",
-        "tool_version": "0.1.0",
-        "machine": good_profile()["machine"],
-        "space_hash": "0123456789abcdef",
-        "candidates": 7186,
-        "invalid": [],
-        "sensing": True,
-        "seed": 1,
-        "started": "2026-11-20T22:15:00Z",
-        "cpu": 1,
-        "warnings": [],
-        "options": {
-            "rigor": "standard",
-            "workload": "balanced",
-            "weights": {"hot": 0.5, "cold": 0.5, "consume": 0.0},
-            "weights_given": "",
-            "sizes": [*LOG_SIZES, 1 << 20],
-            "space": "extended",
-            "sensing": True,
-            "distribution": "fleet",
-            "source_map": "",
-            "without": [],
-        },
-        **changes,
-    }
+    header = json.loads("""{
+        "format": "asterope-trials", "version": 2, "architecture": "x86_64", "sensing": true,
+        "tool_version": "0.1.0", "space_hash": "0123456789abcdef", "candidates": 7186,
+        "invalid": [], "seed": 1, "started": "2026-11-20T22:15:00Z", "cpu": 1, "warnings": [],
+        "options": {"rigor": "standard", "workload": "balanced", "weights_given": "",
+                    "weights": {"hot": 0.5, "cold": 0.5, "consume": 0.0}, "space": "extended",
+                    "sizes": [1024, 65536, 1048576], "sensing": true, "distribution": "fleet",
+                    "source_map": "", "without": []}
+    }""")
+    return {**header, "machine": good_profile()["machine"], **changes}
 
 
 def trial(size: int, workload: str, candidate: str, number: int, ns: float) -> Line:
@@ -185,18 +147,14 @@ def log_lines(
 ) -> list[Line]:
     """The whole log, header first. Every round is slower than the one before, libc as well."""
     lines = [log_header(**header), {"step": "calibration"}]
-    for size in LOG_SIZES:
-        for workload in ("hot", "cold"):
-            lines.append({"size": size, "workload": workload, "calls": 10, "seconds": 1e-7})
+    for size, workload in product(LOG_SIZES, ("hot", "cold")):
+        lines.append({"size": size, "workload": workload, "calls": 10, "seconds": 1e-7})
     for size in LOG_SIZES:
         lines.append({"step": f"pipelines {size}"})
-        for number in range(rounds):
-            for workload in ("hot", "cold"):
-                libc_ns = size / 10 * (1 + number)
-                lines.append(trial(size, workload, "libc", number, libc_ns))
-                for name, ratio in candidates.items():
-                    lines.append(trial(size, workload, name, number, libc_ns / ratio))
-                lines.append(trial(size, workload, "libc", number, libc_ns))
+        for number, workload in product(range(rounds), ("hot", "cold")):
+            libc_ns = size / 10 * (1 + number)
+            for name, ratio in (("libc", 1), *candidates.items(), ("libc", 1)):
+                lines.append(trial(size, workload, name, number, libc_ns / ratio))
     if finished:
         lines.append({"finished": "2026-11-20T22:19:00Z", "seconds": 240, "phases": {}})
     return lines
@@ -231,9 +189,6 @@ def whole_runs() -> dict[str, Any]:
     copies, goal = [prove.Copy(name) for name in names], Goal(rounds=24)
     run = Setting(["redis"], None, Metric("wall"), copies, goal, 1, "2026-11-20", "glibc 2.36")
     return json.loads(runs_document(run, rounds, judge(rounds, names), 9.0))
-
-
-# --- As files, and what is looked at in a picture -------------------------------------------------
 
 
 class Made:

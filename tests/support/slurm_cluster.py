@@ -115,15 +115,12 @@ class Cluster:
     def output_of(self, daemon: str) -> Path:
         return self.folder / f"{daemon}.out"
 
-    def start(self, *command: object) -> None:
-        words = [str(word) for word in command]
-        with self.output_of(words[0]).open("a") as output:
-            streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+    def start(self, *command: str) -> None:
+        with self.output_of(command[0]).open("a") as output:
+            settings = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
             # Ctrl-C is for the tests; they stop us in order
-            daemon = subprocess.Popen(
-                words, env=self.environment, start_new_session=True, **streams
-            )
-        self.daemons.append(daemon)
+            settings |= {"env": self.environment, "start_new_session": True}
+            self.daemons.append(subprocess.Popen(command, **settings))
 
     def stop(self) -> None:
         if len(self.daemons) > 2:

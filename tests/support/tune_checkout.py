@@ -78,19 +78,6 @@ class Checkout:
         with (self.scripts / "setup.sh").open("a") as setup:
             setup.write(f"{functions}\n")
 
-    def stand_in(self) -> Checkout:
-        self.set_up(STAND_INS)
-        build = self.root / "build"
-        build.mkdir()
-        (self.root / "generated").mkdir()
-        for name, text in (
-            ("asterope-tune", TOOL),
-            ("asterope-bench", '#!/bin/sh\necho "compared: $*"\n'),
-            ("asterope-generate", GENERATE),
-        ):
-            script(build / name, text)
-        return self
-
     def run(self, *arguments: object, **settings: object) -> subprocess.CompletedProcess:
         """It knows what asterope-tune was called with, and how many of these were searches."""
         self.calls.write_text("")
@@ -110,7 +97,14 @@ def bare(repository: Path, tmp_path: Path) -> Checkout:
 
 @pytest.fixture
 def checkout(bare: Checkout) -> Checkout:
-    return bare.stand_in()
+    bare.set_up(STAND_INS)
+    bare.profile.parent.mkdir()
+    build = bare.root / "build"
+    build.mkdir()
+    script(build / "asterope-tune", TOOL)
+    script(build / "asterope-bench", '#!/bin/sh\necho "compared: $*"\n')
+    script(build / "asterope-generate", GENERATE)
+    return bare
 
 
 def only_line(done: subprocess.CompletedProcess) -> str:

@@ -3,7 +3,6 @@
 
 #include "support/remembered_calls.hpp"
 #include "support/unit_test.hpp"
-#include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {
@@ -57,21 +56,15 @@ class TrialBuffers : public ::testing::TestWithParam<std::size_t> {
   protected:
     static constexpr std::size_t kLargest = 2 * kMiB;
 
-    void SetUp() override { start_clock(false, 0); }
-
     std::vector<Call> trial(Workload workload, std::uint64_t round,
                             const TimedCopy& copy = {remember}) {
         return calls_of(stopwatch, copy, workload, GetParam(), round);
     }
-    /// Without libc's time: beside it, remembering would be hopeless now and then.
+    /// Without libc's time: beside it, remembering would be hopeless now and then. What settles the
+    /// caches is not among the next trial's calls.
     void calibrate(Workload workload) {
         stopwatch.calibrate(GetParam(), workload, trial_seconds(workload));
         stopwatch.set_calibration(GetParam(), workload, {stopwatch.calls(GetParam(), workload), 0});
-    }
-    /// What settles the caches is not among the next trial's calls.
-    void settle() {
-        stopwatch.set_calibration(GetParam(), Workload::cold, {1, 0});
-        trial(Workload::cold, 0);
     }
 
     const Arena arena{32 * kMiB};
@@ -87,8 +80,6 @@ inline std::vector<Cache> caches_of(std::size_t l1, std::size_t l2, std::size_t 
 /// Small copies.
 class Mix : public ::testing::Test {
   protected:
-    void SetUp() override { start_clock(false, 0); }
-
     /// `small`: what differs from the fleet's calls in `caches`.
     Stopwatch make(SmallCalls small = {}) const {
         if (small.caches.empty()) small.caches = caches;

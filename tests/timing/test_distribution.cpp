@@ -1,7 +1,7 @@
 // Call statistics: drawn as the fleet's files say, read from a program's recording, or refused.
 #include "timing/distribution.hpp"
 
-#include "support/made_up_recording.hpp"
+#include "support/made_up_files.hpp"
 #include "support/unit_test.hpp"
 
 namespace {
@@ -15,13 +15,6 @@ double share(const Distribution& distribution, std::size_t size, bool by_bytes =
         if (value <= size) up_to += weight;
     }
     return up_to / all;
-}
-
-std::map<std::size_t, double> drawn(const Distribution& distribution, int draws) {
-    std::mt19937_64 random(1);
-    std::map<std::size_t, double> shares;
-    for (int i = 0; i < draws; ++i) shares[distribution.draw(random)] += 1.0 / draws;
-    return shares;
 }
 
 // As its own page says of it, and Google of its calls of memset.
@@ -43,7 +36,9 @@ TEST(Fleet, calls_are_small_and_bytes_in_the_others) {
 TEST(Distribution, draws_each_value_by_its_share_of_the_sum_and_none_of_probability_0) {
     const Distribution distribution(
         {{1, 0}, {3, 0.49}, {5, 0}, {100, 0.1225}, {7, 0.3675}, {9, 0}});
-    const auto shares = drawn(distribution, 100000);
+    std::mt19937_64 random(1);
+    std::map<std::size_t, double> shares;
+    for (int i = 0; i < 100'000; ++i) shares[distribution.draw(random)] += 1e-5;
     ASSERT_EQ(shares.size(), 3u);
     EXPECT_NEAR(shares.at(3), 0.5, 0.01);
     EXPECT_NEAR(shares.at(100), 0.125, 0.01);
@@ -60,16 +55,11 @@ TEST(ParseStatistics, reads_sizes_and_alignments_and_takes_every_address_where_n
     EXPECT_EQ(parse_statistics("8:1", "calls").alignments.pairs(), (Pairs{{1, 1}}));
 }
 
-class RecordingFile : public TemporaryFolder {
-  protected:
-    CallStatistics read(const std::string& text) {
-        put("r.json", text);
-        return recorded_statistics(folder / "r.json");
-    }
-};
+using RecordingFile = TemporaryFolder;
 
 TEST_F(RecordingFile, has_sizes_and_a_name_and_the_fleets_alignments) {
-    const CallStatistics read_back = read(made_up_recording().dump());
+    put("r.json", made_up_recording().dump());
+    const CallStatistics read_back = recorded_statistics(folder / "r.json");
     EXPECT_EQ(read_back.name, "fetcher");
     EXPECT_EQ(read_back.sizes.pairs(), (std::vector<std::pair<std::size_t, double>>{
                                            {0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}));
@@ -96,10 +86,11 @@ TEST_F(RecordingFile, is_refused_in_one_line_where_it_is_none) {
         {changed("/sizes", json::array()), "too few small copies"},
         {changed("/sizes/1/1", 9), "too few small copies"},
     };
+    const std::filesystem::path path = folder / "r.json";
     for (const auto& [text, says] : cases) {
-        const std::string message = refusal_of([&, &text = text] { read(text); }, "accepted");
-        EXPECT_EQ(message.rfind("recording " + (folder / "r.json").string() + ':', 0), 0u)
-            << message;
+        put("r.json", text);
+        const std::string message = refusal_of([&] { recorded_statistics(path); }, "accepted");
+        EXPECT_EQ(message.rfind("recording " + path.string() + ':', 0), 0u) << message;
         EXPECT_TRUE(mentions(message, says));
         EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     }

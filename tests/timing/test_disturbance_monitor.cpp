@@ -2,7 +2,7 @@
 // the machine only what no clock decides.
 #include "timing/disturbance_monitor.hpp"
 
-#include <sched.h>
+#include <future>
 
 #include "machine/affinity.hpp"
 #include "support/unit_test.hpp"
@@ -85,28 +85,18 @@ TEST(DisturbanceMonitor, sees_what_hits_a_round_and_no_more) {
             *machine.now.busy -= nanoseconds;
         };
     };
-    const auto ticks_are = [](std::uint64_t ticks) -> Happening {
-        return [=](ToldMachine& machine) { machine.now.ticks = ticks; };
-    };
     constexpr std::int64_t kLong = 10'000 * kMillisecond;
     const Hits none, clock = {Disturbance::clock}, stalled = {Disturbance::stalled};
-    const struct {
-        const char* what;
-        Happening happen;
-        Hits hits;
-    } rows[] = {
+    const std::tuple<const char*, Happening, Hits> rows[] = {
         {"stolen time", [](ToldMachine& m) { ++*m.now.steal; }, {Disturbance::steal}},
         {"counters that were reset: moved", [](ToldMachine& m) { m.now.steal = 0; }, none},
         {"a switch", [](ToldMachine& m) { ++*m.now.switches; }, {Disturbance::preempted}},
         {"clocks apart", skewed(65'100), clock},
         {"or the other way", skewed(-65'100), clock},
         {"clocks together", skewed(64'900), none},
-        {"or the other way", skewed(-64'900), none},
         {"1 % of a long round", skewed(99'000'000, kLong), none},
         {"more than that", skewed(101'000'000, kLong), clock},
         {"a counter that runs backwards", skewed(-1'500'001), clock},
-        {"one that jumps ahead", ticks_are(std::uint64_t{1} << 60), clock},
-        {"one that wraps", ticks_are(0), clock},
         {"a system clock that runs backwards",
          [](ToldMachine& m) {
              m.now.busy.reset();
@@ -115,7 +105,6 @@ TEST(DisturbanceMonitor, sees_what_hits_a_round_and_no_more) {
          clock},
         {"off the CPU", waits(1'030'000), stalled},
         {"hardly", waits(1'020'000), none},
-        {"stopped", waits(60'000 * kMillisecond), stalled},
         {"off the CPU for 1 % of a long round", waits(100 * kMillisecond, kLong), none},
         {"more than that", waits(103 * kMillisecond, kLong), stalled},
     };
@@ -176,13 +165,12 @@ TEST(DisturbanceMonitor, concludes_nothing_from_what_it_cannot_see_or_saw_only_o
     ToldMachine first;
     EXPECT_EQ(first.round([&] { lose(first); }), Hits{});
     ToldMachine second;
-    const MachineCounters seen = second.now;
     lose(second);
     EXPECT_EQ(second.round([&] {
         second.now.busy = 0;
-        second.now.switches = *seen.switches + 1;
+        second.now.switches = 99;
         second.now.cpu = kCpu;
-        second.now.steal = *seen.steal + 1;
+        second.now.steal = 99;
         second.now.speed = 1;
     }),
               Hits{});
@@ -190,20 +178,18 @@ TEST(DisturbanceMonitor, concludes_nothing_from_what_it_cannot_see_or_saw_only_o
 
 // Somebody else may set a thread loose (taskset): it is seen.
 TEST(LookAtMachine, sees_the_cpu_that_the_thread_is_pinned_to_and_one_that_moved) {
-    const std::vector<int> cpus = allowed_cpus();
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (const int cpu : cpus) CPU_SET(cpu, &all);
-    const int cpu = pin_to_cpu(-1);
-    const auto look = counters_of_machine(cpu);
-    const MachineCounters first = look(), second = look();
-    EXPECT_TRUE(first.cpu == cpu && second.cpu == cpu);
-    EXPECT_GE(second.nanoseconds, first.nanoseconds);
-    EXPECT_GT(first.speed.value(), 0u);
-    EXPECT_GE(second.switches.value(), first.switches.value());
-    DisturbanceMonitor watch(cpu + 1);
-    watch.begin_round();
-    const Hits hits = watch.end_round();
-    EXPECT_TRUE(std::count(hits.begin(), hits.end(), Disturbance::migrated));
-    sched_setaffinity(0, sizeof all, &all);
+    const auto pinned = [] {
+        const int cpu = pin_to_cpu(-1);
+        const auto look = counters_of_machine(cpu);
+        const MachineCounters first = look(), second = look();
+        EXPECT_TRUE(first.cpu == cpu && second.cpu == cpu);
+        EXPECT_GE(second.nanoseconds, first.nanoseconds);
+        EXPECT_GT(first.speed.value(), 0u);
+        EXPECT_GE(second.switches.value(), first.switches.value());
+        DisturbanceMonitor watch(cpu + 1);
+        watch.begin_round();
+        const Hits hits = watch.end_round();
+        EXPECT_TRUE(std::count(hits.begin(), hits.end(), Disturbance::migrated));
+    };
+    std::async(std::launch::async, pinned).get(); // the other threads stay loose
 }

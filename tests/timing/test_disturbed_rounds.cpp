@@ -12,10 +12,10 @@ std::size_t counted_of(const DisturbedRounds& noise) {
     return noise.facts().rounds - noise.facts().repeated;
 }
 
-/// Ends a round until it need not be timed again. Returns how often it was timed.
-int time_round(DisturbedRounds& noise, const Hits& hits) {
+/// Ends a disturbed round until it need not be timed again. Returns how often it was timed.
+int time_round(DisturbedRounds& noise) {
     int times = 1;
-    while (noise.round_ended(hits)) ++times;
+    while (noise.round_ended(kPreempted)) ++times;
     return times;
 }
 
@@ -29,27 +29,18 @@ DisturbedRounds run(std::size_t rounds, std::size_t period) {
     return noise;
 }
 
-/// `kept` disturbed rounds among `counted`, and none repeated but the first few.
-DisturbedRounds noisy(std::size_t counted, std::size_t kept) {
-    DisturbedRounds noise;
-    while (noise.facts().kept < kept) noise.round_ended(kPreempted);
-    while (counted_of(noise) < counted) noise.round_ended(kQuiet);
-    return noise;
-}
-
 } // namespace
 
 TEST(DisturbedRounds, repeats_a_round_three_times_and_as_many_as_were_earned_and_keeps_it_then) {
     DisturbedRounds rich, poor; // eight for nothing, and then one for four
     for (int i = 0; i < 1000; ++i) rich.round_ended(kQuiet);
     for (std::size_t round = 1; round <= 10; ++round) {
-        EXPECT_EQ(time_round(rich, kPreempted), 4);
+        EXPECT_EQ(time_round(rich), 4);
         EXPECT_EQ(rich.facts().repeated, 3 * round);
         EXPECT_EQ(rich.facts().kept, round);
     }
-    for (const int times : {4, 4, 3, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2}) {
-        EXPECT_EQ(time_round(poor, kPreempted), times);
-    }
+    for (const int times : {4, 4, 3, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2})
+        EXPECT_EQ(time_round(poor), times);
 }
 
 TEST(DisturbedRounds, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
@@ -60,7 +51,6 @@ TEST(DisturbedRounds, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
         EXPECT_GE(noise.facts().repeated, 3'000u);
         EXPECT_EQ(noise.facts().repeated + noise.facts().kept, 12'000u / period);
     }
-    EXPECT_EQ(run(12'000, 4).facts().kept, 0u);
 }
 
 TEST(DisturbedRounds, spends_no_more_than_a_quarter_of_the_time_on_long_rounds) {
@@ -95,11 +85,10 @@ TEST(DisturbedRounds, decides_in_a_step_alike_whatever_came_before_it) {
         noise.enter_step();
         std::vector<bool> again;
         for (int i = 0; i < 100; ++i)
-            again.push_back(noise.round_ended(i % 2 ? kQuiet : kPreempted));
+            again.push_back(noise.round_ended(i % 4 == 3 ? kQuiet : kPreempted));
         return again;
     };
     DisturbedRounds spent, in_a_round;
-    while (!spent.facts().kept) spent.round_ended(kPreempted);
     for (int i = 0; i < 1000; ++i) spent.round_ended(kPreempted);
     in_a_round.round_ended(kPreempted); // the time was up before it was timed again
     EXPECT_EQ(decisions(spent), decisions(DisturbedRounds()));
@@ -109,9 +98,11 @@ TEST(DisturbedRounds, decides_in_a_step_alike_whatever_came_before_it) {
 
 TEST(DisturbedRounds, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) {
     for (const std::size_t kept : {50, 51}) {
-        const auto facts = noisy(1000, kept).facts();
-        EXPECT_EQ(facts.provisional, kept == 51);
-        EXPECT_EQ(facts.reason.empty(), kept == 50);
+        DisturbedRounds noise;
+        while (noise.facts().kept < kept) noise.round_ended(kPreempted);
+        while (counted_of(noise) < 1000) noise.round_ended(kQuiet);
+        EXPECT_EQ(noise.facts().provisional, kept == 51);
+        EXPECT_EQ(noise.facts().reason.empty(), kept == 50);
     }
     // However many were repeated: their samples do not count.
     EXPECT_FALSE(run(10'000, 5).facts().provisional);

@@ -36,10 +36,10 @@ TEST(ParseExternalCopies, refuse_what_lacks_a_part_and_a_name_that_another_copy_
 }
 
 TEST(LoadRequired, says_what_is_wrong_with_one_that_cannot_be_used_behind_its_option) {
-    const ExternalCopy copy{"none", "/dev/null", "memcpy"};
-    EXPECT_EQ(refusal_of([&] { load_required(copy, "--reference"); }),
+    EXPECT_EQ(refusal_of([] {
+                  load_required({"none", "/dev/null", "memcpy"}, "--reference");
+              }),
               "--reference none cannot be loaded: /dev/null: is no regular file");
-    EXPECT_THROW(load_required({"none", "/no/such/library.so", "memcpy"}, "-x"), BadInput);
 }
 
 TEST(LoadChecked, proves_a_function_as_one_of_its_operation) {

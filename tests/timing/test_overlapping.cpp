@@ -1,23 +1,7 @@
 // Moves are timed where buffers overlap as they are said to, inside the arena, hot.
 #include "timing/workloads/overlapping.hpp"
 
-#include "support/remembered_calls.hpp"
-#include "support/unit_test.hpp"
-#include "timing/clock.hpp"
-#include "timing/stopwatch.hpp"
-
-namespace {
-
-class OverlapTrials : public ::testing::Test {
-  protected:
-    void SetUp() override { start_clock(false, 0); }
-    std::vector<Call> trial(const Overlap& overlap, std::uint64_t round) {
-        calls.clear();
-        time_overlap(arena, remember, overlap, round);
-        return calls;
-    }
-    const Arena arena{2 * kMiB};
-};
+#include "timing/made_calls.hpp"
 
 TEST(Overlaps, are_all_shifts_up_and_down_that_are_less_than_the_size) {
     std::set<std::pair<std::size_t, std::ptrdiff_t>> found;
@@ -28,7 +12,13 @@ TEST(Overlaps, are_all_shifts_up_and_down_that_are_less_than_the_size) {
     for (const std::ptrdiff_t shift : {4096, -4096}) EXPECT_EQ(found.count({8192, shift}), 1u);
 }
 
-TEST_F(OverlapTrials, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_round) {
+TEST(OverlapTrials, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_round) {
+    const Arena arena(2 * kMiB);
+    const auto trial = [&](const Overlap& overlap, std::uint64_t round) {
+        calls.clear();
+        time_overlap(arena, remember, overlap, round);
+        return calls;
+    };
     EXPECT_EQ(trial({4096, -8}, 3), trial({4096, -8}, 3));
     EXPECT_NE(trial({4096, -8}, 3), trial({4096, -8}, 4));
     for (const Overlap& overlap : overlaps_of({512, 64 << 10, kMiB})) {
@@ -42,20 +32,20 @@ TEST_F(OverlapTrials, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_r
                     ASSERT_GE(begin, arena.destination());
                     ASSERT_LE(begin + call.bytes, arena.destination() + arena.bytes());
                 }
-                misalignments.insert(reinterpret_cast<std::uintptr_t>(call.source) % 64);
+                misalignments.insert(misalignment(call.source));
             }
         }
         EXPECT_EQ(misalignments.size(), 64u);
     }
 }
 
-TEST_F(OverlapTrials, of_the_workload_are_those_of_all_sizes_and_shifts) {
-    calls.clear();
-    EXPECT_GT(Stopwatch(arena, 128).time({remember}, Workload::overlapping, 0, 0), 0);
+TEST(OverlapTrials, of_the_workload_are_those_of_all_sizes_and_shifts) {
+    const Arena arena(2 * kMiB);
+    Stopwatch stopwatch(arena, 128);
     std::set<std::pair<std::size_t, std::ptrdiff_t>> found;
-    for (const Call& call : calls) found.insert({call.bytes, call.destination - call.source});
+    for (const Call& call : calls_of(stopwatch, {remember}, Workload::overlapping, 0, 0)) {
+        found.insert({call.bytes, call.destination - call.source});
+    }
     EXPECT_EQ(found.size(), overlaps_of(kOverlapSizes).size());
     EXPECT_GT(calls.size(), fixed_calls(Workload::overlapping)); // with those that are not timed
 }
-
-} // namespace

@@ -29,11 +29,8 @@ TEST(Paired, compares_each_part_of_a_trial_by_itself_and_within_its_round) {
         if (entrant == 2) return std::vector{all * 1.25, all};
         return entrant == 1 ? std::vector{all / 2, all / 4} : std::vector{all, all};
     });
-    const struct {
-        int under;
-        std::size_t part;
-        double ratio;
-    } rows[] = {{1, 0, 2}, {1, 1, 4}, {2, 0, 0.8}, {2, 1, 1}};
+    const std::tuple<int, std::size_t, double> rows[] = {
+        {1, 0, 2}, {1, 1, 4}, {2, 0, 0.8}, {2, 1, 1}};
     for (const auto& [under, part, ratio] : rows) {
         EXPECT_NEAR(paired.ratio(0, under, part).low, ratio, 1e-9);
         EXPECT_NEAR(paired.ratio(0, under, part).high, ratio, 1e-9);

@@ -3,45 +3,38 @@
 
 #include <cerrno>
 #include <csignal>
-#include <sys/wait.h>
 
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
 #include "machine/machine.hpp"
 #include "support/unit_test.hpp"
+#include "timing/clock.hpp"
 
-namespace {
+const RemoteSetup kSmall{allowed_cpus().back(), 8 * kMiB, kMiB, kMiB};
 
-RemoteSetup small_setup() {
-    return {allowed_cpus().back(), 8 * kMiB, kMiB, kMiB};
-}
-
-} // namespace
-
-TEST(Remote, calibrates_and_serves_trials_and_leaves_no_process_behind) {
-    std::optional<RemoteCopy> served(std::in_place, LibcThresholds{}, small_setup());
-    RemoteCopy& remote = *served;
-    const pid_t process = remote.process();
-    EXPECT_GT(process, 0);
-    EXPECT_NE(process, getpid());
-    const Calibration calibration = remote.calibrate(4096, Workload::hot);
+// Interrupts are for the process that started it.
+TEST(Remote, calibrates_and_serves_trials_despite_interrupts_and_leaves_no_process_behind) {
+    std::optional<RemoteCopy> remote(std::in_place, LibcThresholds{}, kSmall);
+    const pid_t process = remote->process();
+    const Calibration calibration = remote->calibrate(4096, Workload::hot);
     EXPECT_GT(calibration.calls, 1u);
     EXPECT_GT(calibration.seconds, 0);
     for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
                                     Workload::consume, Workload::produce, Workload::aliased}) {
         for (const std::size_t size : {std::size_t{128}, std::size_t{100'000}, kMiB}) {
-            EXPECT_GT(remote.time(size, workload, 3, {2, 0}), 0)
+            EXPECT_GT(remote->time(size, workload, 3, {2, 0}), 0)
                 << name_of(workload) << ' ' << size;
         }
     }
-    EXPECT_GT(remote.time(0, Workload::fixed, 3, {2, 0}), 0);
-    served.reset();
+    for (const int interrupt : {SIGINT, SIGTERM, SIGHUP}) ASSERT_EQ(kill(process, interrupt), 0);
+    EXPECT_GT(remote->time(0, Workload::fixed, 3, {2, 0}), 0);
+    remote.reset();
     EXPECT_EQ(kill(process, 0), -1);
     EXPECT_EQ(errno, ESRCH);
 }
 
 TEST(Remote, names_a_process_that_was_killed_or_hangs) {
-    RemoteSetup setup = small_setup();
+    RemoteSetup setup = kSmall;
     setup.patience = 1;
     const std::pair<int, const char*> cases[] = {
         {SIGKILL, "the process that timed glibc's tunables has died"},
@@ -59,30 +52,15 @@ TEST(Remote, names_a_process_that_was_killed_or_hangs) {
     }
 }
 
-TEST(Remote, leaves_interrupts_to_the_process_that_started_it) {
-    RemoteCopy remote({}, small_setup());
-    for (const int interrupt : {SIGINT, SIGTERM, SIGHUP}) {
-        ASSERT_EQ(kill(remote.process(), interrupt), 0);
-        EXPECT_GT(remote.time(4096, Workload::hot, 0, {1, 0}), 0);
-    }
-}
-
 TEST(Remote, ends_with_the_process_that_started_it) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
-    const pid_t starter = fork();
-    ASSERT_GE(starter, 0);
-    if (starter == 0) {
-        alarm(60);
-        const RemoteCopy remote({}, small_setup());
-        const pid_t process = remote.process();
-        if (write(ends[1], &process, sizeof process) != sizeof process) _exit(1);
+    const auto start = [] {
+        const RemoteCopy remote({}, kSmall);
         raise(SIGKILL); // no destructor runs
-    }
+    };
+    EXPECT_EXIT(start(), ::testing::KilledBySignal(SIGKILL), "");
     close(ends[1]);
-    pid_t process = 0;
-    ASSERT_EQ(read(ends[0], &process, sizeof process), static_cast<ssize_t>(sizeof process));
-    ASSERT_EQ(waitpid(starter, nullptr, 0), starter);
     // it holds the pipe's other end too: the end of the file comes with its end, a hang without
     char nothing;
     EXPECT_EQ(read(ends[0], &nothing, 1), 0);
@@ -90,10 +68,10 @@ TEST(Remote, ends_with_the_process_that_started_it) {
 }
 
 TEST(Remote, says_what_keeps_the_process_from_serving) {
-    RemoteSetup setup = small_setup();
+    RemoteSetup setup = kSmall;
     setup.arena_bytes = std::size_t{1} << 50;
     EXPECT_THROW(RemoteCopy({}, setup), Failure);
-    setup = small_setup();
+    setup = kSmall;
     setup.cpu = 12345;
     EXPECT_TRUE(mentions(refusal_of<Error>([&] { RemoteCopy({}, setup); }), "12345"));
 }
@@ -101,15 +79,15 @@ TEST(Remote, says_what_keeps_the_process_from_serving) {
 TEST(Remote, tells_the_tunables_that_hold_there_and_refuses_what_glibc_does_not_take) {
     const LibcThresholds here = read_machine().libc_thresholds;
     if (here.empty()) GTEST_SKIP() << "libc lists no tunables";
-    const RemoteCopy as_it_is({}, small_setup());
+    const RemoteCopy as_it_is({}, kSmall);
     EXPECT_EQ(as_it_is.thresholds().at(kRepMovsbThreshold), here.at(kRepMovsbThreshold));
-    const RemoteCopy set({{kRepMovsbThreshold, 8192}}, small_setup());
+    const RemoteCopy set({{kRepMovsbThreshold, 8192}}, kSmall);
     EXPECT_EQ(set.thresholds().at(kRepMovsbThreshold), 8192u);
     EXPECT_EQ(set.thresholds().at(kNonTemporalThreshold), here.at(kNonTemporalThreshold));
     for (const LibcThresholds& bad :
          {LibcThresholds{{"x86_no_such_threshold", 1}}, LibcThresholds{{kRepMovsbThreshold, 1}},
           LibcThresholds{{kNonTemporalThreshold, 1}}}) {
-        EXPECT_TRUE(mentions(refusal_of<Error>([&] { RemoteCopy(bad, small_setup()); }),
+        EXPECT_TRUE(mentions(refusal_of<Error>([&] { RemoteCopy(bad, kSmall); }),
                              "glibc does not take " + tunables_text(bad)));
     }
 }
@@ -138,6 +116,7 @@ TEST(TunablesVariable, goes_on_with_what_is_set_already) {
 /// Not gtest's own: started again by RemoteCopy, this program serves trials.
 int main(int argc, char** argv) {
     if (const auto code = serve_trials(argc, argv)) return *code;
+    start_clock(false, 0);
     ::testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

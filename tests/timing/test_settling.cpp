@@ -7,20 +7,11 @@ namespace {
 /// How many untimed calls come before a trial of another cache effect.
 class Settling : public ::testing::Test {
   protected:
-    static constexpr std::size_t kCache = kMiB, kLargest = 256 << 10;
+    static constexpr std::size_t kCache = kMiB, kLargest = 256 << 10, kTimed = 5;
 
-    void SetUp() override {
-        start_clock(false, 0);
-        for (const Workload workload : kMeasured) {
-            for (const std::size_t size : kSizes) stopwatch.calibrate(size, workload, 20e-6);
-        }
-        stopwatch.calibrate(kSmall, Workload::cold, 20e-6);
-    }
-
-    std::size_t untimed(Workload workload, std::size_t size, int cache_effect,
-                        std::uint64_t round = 0) {
-        return calls_of(stopwatch, {remember, 640, cache_effect}, workload, size, round).size() -
-               stopwatch.calls(size, workload);
+    std::size_t untimed(Workload workload, std::size_t size, int effect, std::uint64_t round = 0) {
+        stopwatch.set_calibration(size, workload, {kTimed, 0});
+        return calls_of(stopwatch, {remember, 640, effect}, workload, size, round).size() - kTimed;
     }
 
     static constexpr std::size_t kSizes[] = {kSettledFrom, 100000, kLargest};
@@ -71,7 +62,6 @@ TEST_F(Settling, is_not_for_small_sizes) {
         EXPECT_EQ(untimed(Workload::cold, kSmall, cache_effect), 0u);
     }
     // It is for the larger one that follows, if that is of another cache effect.
-    untimed(Workload::cold, kSmall, 0);
     EXPECT_EQ(untimed(Workload::cold, kSettledFrom, 0), 0u);
     untimed(Workload::cold, kSmall, 1);
     EXPECT_GT(untimed(Workload::cold, kSettledFrom, 0), 0u);
@@ -80,9 +70,9 @@ TEST_F(Settling, is_not_for_small_sizes) {
 // Some machines report a cache of hundreds of megabytes, of which a process gets a part.
 TEST_F(Settling, ends_after_64_mib) {
     Stopwatch patient(arena, kLargest, std::size_t{480} << 20);
-    patient.calibrate(kLargest, Workload::cold, 20e-6);
+    patient.set_calibration(kLargest, Workload::cold, {kTimed, 0});
     const std::size_t all = calls_of(patient, {remember, 0, 1}, Workload::cold, kLargest, 0).size();
-    const std::size_t bytes = (all - patient.calls(kLargest, Workload::cold)) * kLargest;
+    const std::size_t bytes = (all - kTimed) * kLargest;
     EXPECT_GE(bytes, 64 * kMiB);
     EXPECT_LE(bytes, 64 * kMiB + kLargest);
 }
@@ -90,7 +80,6 @@ TEST_F(Settling, ends_after_64_mib) {
 using MappedSource = TemporaryFolder;
 
 TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map) {
-    start_clock(false, 0);
     constexpr std::size_t kLargest = 100000;
     const std::size_t needed = source_bytes_needed(kLargest);
     // the last is longer than the arena
@@ -107,7 +96,7 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map) {
             std::set<std::size_t> misalignments, distances;
             for (const std::size_t size :
                  {std::size_t{1}, std::size_t{128}, std::size_t{8192}, kLargest}) {
-                stopwatch.calibrate(size, aliased ? Workload::hot : workload, 10e-6);
+                stopwatch.set_calibration(size, workload, {5, 0});
                 std::size_t low = bytes, high = 0;
                 for (std::uint64_t round = 0; round < 200; ++round) {
                     ASSERT_FALSE(calls_of(stopwatch, {remember}, workload, size, round).empty());

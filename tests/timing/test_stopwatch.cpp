@@ -5,12 +5,8 @@ namespace {
 
 const Workload kWalks[] = {Workload::cold_walk, Workload::consume_walk, Workload::fetch_walk};
 
-/// Of a copy that may choose by what it finds in the caches.
-TimedCopy choosing() {
-    TimedCopy copy{remember};
-    copy.chooses = true;
-    return copy;
-}
+/// A copy that may choose by what it finds in the caches.
+const TimedCopy kChoosing{.function = remember, .chooses = true};
 
 } // namespace
 
@@ -95,7 +91,7 @@ TEST_P(TrialBuffers, are_few_untimed_ones_where_the_trial_before_left_them_cache
         EXPECT_EQ(untimed(1), 3u) << "in another place";
         EXPECT_EQ(untimed(1, 1), 3u) << "after a copy of another cache effect";
         EXPECT_EQ(untimed(1, 1), 1u);
-        trial(workload, 1, choosing());
+        trial(workload, 1, kChoosing);
         EXPECT_EQ(untimed(1, 1), 3u) << "after a copy of any cache effect";
         trial(Workload::cold, 1);
         EXPECT_EQ(untimed(1), 3u) << "after another workload";
@@ -108,7 +104,7 @@ TEST_P(TrialBuffers, of_a_hot_copy_that_chooses_begin_cached_uncached_and_untouc
     std::set<const char*> uncached;
     for (std::uint64_t round = 0; round < 6; ++round) {
         const std::vector<Call> usual = trial(Workload::hot, round);
-        trial(Workload::hot, round, choosing());
+        trial(Workload::hot, round, kChoosing);
         const bool elsewhere = GetParam() >= 16 * kKiB && round % 3 != 0;
         const bool one_more = elsewhere && round % 3 == 2;
         const std::size_t part = stopwatch.calls(GetParam(), Workload::hot) / 8;
@@ -125,13 +121,11 @@ TEST_P(TrialBuffers, of_a_hot_copy_that_chooses_begin_cached_uncached_and_untouc
 
 // And whoever knows the cache knows what cannot be hot in it.
 TEST_P(TrialBuffers, need_no_untimed_call_where_they_outgrow_the_cache) {
-    Stopwatch knows(arena, kLargest, 2 * GetParam());
-    Stopwatch small(arena, kLargest, 2 * GetParam() - 1);
-    for (Stopwatch* one : {&knows, &small}) {
-        one->set_calibration(GetParam(), Workload::hot, {5, 0});
-        calls_of(*one, {remember}, Workload::hot, GetParam(), 0); // settles
-        EXPECT_EQ(calls_of(*one, {remember}, Workload::hot, GetParam(), 1).size(),
-                  one == &knows ? 3u + 5u : 5u);
+    for (const std::size_t untimed : {3, 0}) {
+        Stopwatch knows(arena, kLargest, 2 * GetParam() - (untimed == 0));
+        knows.set_calibration(GetParam(), Workload::hot, {5, 0});
+        calls_of(knows, {remember}, Workload::hot, GetParam(), 0); // settles
+        EXPECT_EQ(calls_of(knows, {remember}, Workload::hot, GetParam(), 1).size(), untimed + 5);
     }
 }
 
@@ -176,7 +170,7 @@ TEST_P(TrialBuffers, of_cold_copies_jump_and_come_round_only_after_the_whole_are
 
 // A prefetcher learns strides by instruction, and another one runs on from block to block.
 TEST_P(TrialBuffers, of_a_walk_lie_one_after_the_other_at_one_distance_on_both_sides) {
-    settle();
+    calibrate(Workload::cold);
     const auto stride = static_cast<std::ptrdiff_t>(walked_stride(GetParam()));
     EXPECT_EQ(std::clamp<std::ptrdiff_t>(stride, GetParam(), GetParam() + 64), stride);
     for (const Workload workload : kWalks) {
@@ -203,7 +197,7 @@ TEST_P(TrialBuffers, of_a_walk_lie_one_after_the_other_at_one_distance_on_both_s
 TEST_P(TrialBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_no_slots_are) {
     const std::size_t stretch = stopwatch.buffers().cold_bytes - stopwatch.buffers().slot_bytes;
     EXPECT_GE(stretch, arena.bytes() / 4);
-    settle();
+    calibrate(Workload::cold);
     std::size_t walked = 0;
     const char* last = nullptr;
     const std::size_t enough = stretch - 2 * (GetParam() + 4096);

@@ -42,7 +42,6 @@ TEST(ChooseThresholds, are_worth_most_over_all_sizes) {
         double (*worth)(std::size_t size, Way way);
         Range rep_movsb, non_temporal;
     } rows[] = {
-        {"nothing is worth anything", [](std::size_t, Way) { return 0.0; }, rep_now, past_now},
         {"all is worse",
          [](std::size_t size, Way way) { return way == way_of(zen().now, size) ? 0.0 : -0.1; },
          rep_now, past_now},

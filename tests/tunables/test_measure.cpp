@@ -44,11 +44,7 @@ TEST(SettingsOfWays, force_each_way_wherever_it_can_be) {
         EXPECT_EQ(copies_so(Way::non_temporal_2, size), size > 0x4040) << size;
         EXPECT_EQ(copies_so(Way::non_temporal_4, size), size >= 512 << 10) << size;
     }
-    for (const LibcThresholds& one : settings) {
-        EXPECT_GE(one.at(kRepMovsbThreshold), 512u);
-        EXPECT_GE(one.at(kNonTemporalThreshold), 0x4040u);
-        EXPECT_LE(one.at(kNonTemporalThreshold), ~std::size_t{0} >> 4);
-    }
+    for (const auto& one : settings) EXPECT_LE(one.at(kNonTemporalThreshold), ~std::size_t{0} >> 4);
 }
 
 TEST(SettingsOfWays, keep_to_a_safe_least_threshold_and_move_the_stop_out_of_the_way) {

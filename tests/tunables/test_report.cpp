@@ -40,7 +40,6 @@ const SizeGain kFaster = gain(32 * kMiB, Way::vector, Way::non_temporal_2, 1.2, 
 
 TEST(TunablesReport, has_a_line_where_the_sizes_are_worth_it) {
     const TunablesReport report = report_of({kSame, kFaster});
-    EXPECT_TRUE(report.change());
     EXPECT_TRUE(line_of(report).ends_with("glibc.cpu.x86_non_temporal_threshold=16777216"));
     const std::string text = verdict_text(report);
     EXPECT_TRUE(mentions(text,
@@ -53,7 +52,6 @@ TEST(TunablesReport, has_a_line_where_the_sizes_are_worth_it) {
 TEST(TunablesReport, keeps_the_default_where_timed_anew_it_is_as_good) {
     const TunablesReport report =
         report_of({kSame, gain(32 * kMiB, Way::vector, Way::non_temporal_2, 0.9, -0.1)});
-    EXPECT_FALSE(report.change());
     EXPECT_EQ(line_of(report), "");
     EXPECT_TRUE(mentions(verdict_text(report), "\nKeep the default: timed anew"));
     EXPECT_EQ(to_json(report)["line"], "");

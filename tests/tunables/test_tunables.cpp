@@ -25,22 +25,20 @@ TEST(KnobsOf, are_what_this_glibc_lists) {
 TEST(KnobsOf, another_libc_or_one_that_does_not_list_both_are_none) {
     auto less = kListed;
     less.erase(kNonTemporalThreshold);
-    const std::string slow = "/lib/ld.so --list-tunables: takes longer than two seconds";
-    const std::tuple<std::string, std::map<std::string, Tunable>, std::string, std::string>
-        cases[] = {
-            {"musl", {}, "", "libc here is musl, not glibc"},
-            {"glibc 2.31",
-             {},
-             "",
-             "glibc 2.31 lists no glibc.cpu.x86_rep_movsb_threshold (it lists none: that began "
-             "with "
-             "2.33)"},
-            {"glibc 2.36", {}, slow, slow},
-            {"glibc 2.36", less, "", "glibc 2.36 lists no glibc.cpu.x86_non_temporal_threshold"}};
-    for (const auto& [libc, tunables, why, said] : cases) {
-        EXPECT_EQ(refusal_of([&, &libc = libc, &tunables = tunables, &why = why] {
-                      knobs_of(libc, tunables, why);
-                  }),
-                  "no tunables to choose: " + said);
+    const std::string slow = "/lib/ld.so --list-tunables: takes longer than two seconds",
+                      early = "glibc 2.31 lists no glibc.cpu.x86_rep_movsb_threshold (it lists "
+                              "none: that began with 2.33)";
+    const struct {
+        const char* libc;
+        std::map<std::string, Tunable> listed;
+        std::string why, said;
+    } cases[] = {
+        {"musl", {}, "", "libc here is musl, not glibc"},
+        {"glibc 2.31", {}, "", early},
+        {"glibc 2.36", {}, slow, slow},
+        {"glibc 2.36", less, "", "glibc 2.36 lists no glibc.cpu.x86_non_temporal_threshold"}};
+    for (const auto& one : cases) {
+        EXPECT_EQ(refusal_of([&] { knobs_of(one.libc, one.listed, one.why); }),
+                  "no tunables to choose: " + one.said);
     }
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from asterope.schemas import read_schema
-from command_errors import assert_gone, interrupted, run_command, tune_error
+from command_errors import assert_gone, interrupted, run_command
 
 pytestmark = pytest.mark.one_cpu
 
@@ -93,7 +93,3 @@ def test_an_interrupt_ends_it_and_its_processes(listed, build_dir: Path, tmp_pat
     assert (done.returncode, done.stderr) == (130, "asterope-tune: interrupted\n")
     assert list(tmp_path.iterdir()) == []
     assert_gone(children)
-
-
-def test_its_processes_are_not_for_users(tune) -> None:
-    assert "--serve-trials" in tune_error(tune("--serve-trials", "0"), 2)

@@ -10,14 +10,8 @@
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 
-namespace {
-
 constexpr std::size_t kFile = 1 << 20;
 constexpr std::size_t kBlock = 4 << 10;
-
-constexpr CopyFunction wrong_copy = spoiled<[](Asked a) { a.to[a.bytes - 1] ^= 1; }>;
-
-} // namespace
 
 // Against the plainest model there is: a vector in the order of use.
 TEST(BufferCache, agrees_with_a_list_that_is_searched) {
@@ -93,11 +87,11 @@ TEST(SequentialReader, misses_as_many_blocks_as_it_was_told) {
 
 TEST(SequentialReader, a_wrong_copy_is_noticed_by_whoever_looks) {
     start_clock(false);
+    constexpr CopyFunction wrong_copy = spoiled<[](Asked a) { a.to[a.bytes - 1] ^= 1; }>;
     for (const bool consume : {true, false}) {
         CachedFile file(kFile, kBlock);
         SequentialReader reader(file, kBlock, 5);
-        EXPECT_TRUE(
-            mentions(refusal_of<Failure>([&] { reader.run(wrong_copy, 8, consume, !consume); }),
-                     "a copy is wrong"));
+        const auto run = [&] { reader.run(wrong_copy, 8, consume, !consume); };
+        EXPECT_TRUE(mentions(refusal_of<Failure>(run), "a copy is wrong"));
     }
 }

@@ -41,6 +41,10 @@ constexpr CopyFunction bad_copy =
     spoiled<[](Asked a) { a.to[a.bytes - 1] ^= ++bad_calls % 50 == 0; }>;
 
 /// systemSize, numSubsystems, elemsPerSubsys, elemSize, churnCount, accessCount, repCount
+std::vector<std::size_t> figures(const Locality& row) {
+    return {row.systemSize, row.numSubsystems, row.elemsPerSubsys, row.elemSize,
+            row.churnCount, row.accessCount,   row.repCount};
+}
 const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3},
                             {8064, 21, 4, 96, 2, 1, 2},
                             {35, 5, 7, 1, 1, 1, 1},
@@ -65,13 +69,10 @@ TEST(LocalityParameters, any_one_of_the_first_four_is_computed_and_counts_have_d
         {{.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4}, {8192, 16, 4, 128}},
         {{.systemSize = 32 * kMiB, .elemsPerSubsys = 4, .elemSize = 96}, {32 * kMiB, 87381, 4, 96}},
         {{.systemSize = 512, .numSubsystems = 4, .elemSize = 128}, {512, 4, 1, 128}},
-        {{kMiB, 2, {}, 64}, {kMiB, 2, 8192, 64, 1, 4, 32}},
         {{kMiB, 2, {}, 64, 5, 6, 7}, {kMiB, 2, 8192, 64, 5, 6, 7}},
         {{kGiB, 2, {}, 64}, {kGiB, 2, kGiB / 128, 64, 1, 4, 2}}};
     for (const auto& [request, expected] : cases) {
-        const Locality row = solve(request);
-        std::vector found = {row.systemSize, row.numSubsystems, row.elemsPerSubsys, row.elemSize,
-                             row.churnCount, row.accessCount,   row.repCount};
+        std::vector found = figures(solve(request));
         found.resize(expected.size());
         EXPECT_EQ(found, expected);
     }
@@ -79,10 +80,7 @@ TEST(LocalityParameters, any_one_of_the_first_four_is_computed_and_counts_have_d
 
 TEST(LocalityParameters, that_make_no_system_are_refused_by_name) {
     constexpr std::size_t huge = std::size_t{1} << 40;
-    const struct {
-        LocalityRequest request;
-        const char* part; ///< of what is said
-    } refused[] = {
+    const std::pair<LocalityRequest, const char*> refused[] = {
         {{.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128},
          "all of systemSize"},
         {{.systemSize = 8192, .elemSize = 128}, "too few of systemSize"},
@@ -102,18 +100,15 @@ TEST(LocalityPreset, has_the_rows_of_the_papers_tests) {
     for (const int test : {1, 2}) {
         const std::vector<Locality> rows = preset(test, {});
         ASSERT_EQ(rows.size(), 130u); // as many as the published results have
+        const std::size_t bytes = test == 1 ? 128 : 96, first = test == 1 ? 16 : 21;
         for (const Locality& row : rows) {
-            EXPECT_EQ(row.elemSize, test == 1 ? 128u : 96u);
+            EXPECT_EQ(row.elemSize, bytes);
             EXPECT_EQ(row.churnCount, 1u);
             EXPECT_EQ(row.accessCount, 4u);
             EXPECT_GE(row.numSubsystems, 2u);
         }
-        EXPECT_EQ(rows.front().systemSize, 8192u);
-        EXPECT_EQ(rows.front().elemsPerSubsys, 4u);
-        EXPECT_EQ(rows.front().numSubsystems, test == 1 ? 16u : 21u);
-        EXPECT_EQ(rows.back().systemSize, 32 * kMiB);
-        EXPECT_EQ(rows.back().elemsPerSubsys, 131072u);
-        EXPECT_EQ(rows.back().numSubsystems, 2u);
+        EXPECT_EQ(figures(rows.front()), figures({8192, first, 4, bytes, 1, 4, 4096}));
+        EXPECT_EQ(figures(rows.back()), figures({32 * kMiB, 2, 131072, bytes, 1, 4, 2}));
     }
 }
 

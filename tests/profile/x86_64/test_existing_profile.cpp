@@ -27,16 +27,15 @@ json choice(const char* operation, std::size_t above, std::size_t up_to, const j
 }
 
 json profile() {
-    const json choices = {choice("memset", 0, 65536, {{"rt", "XMM"}, {"st", "T"}}),
-                          choice("memcpy", 0, 128, kXmm), choice("memcpy", 128, 4096, kXmm),
-                          choice("memcpy", 4096, 65536, kXmm)};
     json profile = json::parse(R"({
         "format": "asterope-profile", "version": 2, "architecture": "x86_64", "complete": true,
         "search": {"rigor": "standard", "space": "extended", "axes": ["tb", "sensing"],
                    "weights": {"memcpy": {"hot": 0.333333, "cold": 0.333333, "consume": 0.333333}},
                    "distribution": "fleet", "threads": 4, "without": []}})");
     profile["machine"] = this_machine();
-    profile["choices"] = choices;
+    profile["choices"] = {choice("memset", 0, 65536, {{"rt", "XMM"}, {"st", "T"}}),
+                          choice("memcpy", 0, 128, kXmm), choice("memcpy", 128, 4096, kXmm),
+                          choice("memcpy", 4096, 65536, kXmm)};
     return profile;
 }
 
@@ -81,10 +80,7 @@ class StandingProfile : public TemporaryFolder {
 TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
     const std::pair<void (*)(SearchOptions&), const char*> lesser[] = {
         {[](SearchOptions& one) { one.rigor = "quick"; }, "rigor standard"},
-        {[](SearchOptions& one) {
-             one.of(Operation::copy).sizes = {128, 4096};
-         },
-         "3 sizes, not 2"},
+        {[](SearchOptions& one) { one.of(Operation::copy).sizes.pop_back(); }, "3 sizes, not 2"},
         {[](SearchOptions& one) { one.space = "paper"; }, "the extended space"},
         {[](SearchOptions& one) { one.sensing = false; }, "copies that sense"},
         {[](SearchOptions& one) { one.threads = 1; }, "copies over threads"},
@@ -101,16 +97,13 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
 TEST_F(StandingProfile, TheSameSearchAgainOrWhatIsBetterInAnyRespectReplacesIt) {
     void (*const better[])(SearchOptions&) = {
         [](SearchOptions&) {}, [](SearchOptions& one) { one.rigor = "exhaustive"; },
-        [](SearchOptions& one) {
-            one.of(Operation::copy).sizes = {128, 4096, 8192, 65536};
-        },
+        [](SearchOptions& one) { one.of(Operation::copy).sizes.push_back(131072); },
         [](SearchOptions& one) {
             one.of(Operation::copy).sizes = {256};
             one.rigor = "quick";
         }};
     for (const auto& change : better) EXPECT_EQ(refusal(profile(), options_with(change)), "");
-    const json paper = {{"search", {{"space", "paper"}}}};
-    EXPECT_EQ(refusal(changed(profile(), paper), kOptions), "");
+    EXPECT_EQ(refusal(changed(profile(), {{"search", {{"space", "paper"}}}}), kOptions), "");
     EXPECT_TRUE(mentions(refusal(profile(), kOptions, true), "time budget"));
 }
 
@@ -126,8 +119,8 @@ TEST_F(StandingProfile, TakesPartInTheSameSearchAgainButInNoBetterOneAndOnNoOthe
     const std::pair<Standing, Standing> all = {copies, {{{65536, {"XMM T"}}}, ""}}, none;
     EXPECT_EQ(found(kOptions, this_machine()), all);
     EXPECT_EQ(found(kQuick, this_machine()), all);
-    const auto exhaustive = [](SearchOptions& one) { one.rigor = "exhaustive"; };
-    EXPECT_EQ(found(options_with(exhaustive), this_machine()), none);
+    EXPECT_EQ(found(options_with([](auto& one) { one.rigor = "exhaustive"; }), this_machine()),
+              none);
     EXPECT_EQ(found(kOptions, changed(this_machine(), {{"cpu", {{"model", 86}}}})), none);
     std::filesystem::remove(folder / "profile.json");
     EXPECT_EQ(found(kOptions, this_machine()), none);
@@ -182,8 +175,7 @@ TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
 }
 
 TEST_F(StandingProfile, ThatOfANewerVersionAndWhatCannotBeReadAreNotReplaced) {
-    const json newer = {{"version", 3}};
-    EXPECT_TRUE(mentions(refusal(changed(profile(), newer), kOptions), "newer asterope"));
+    EXPECT_TRUE(mentions(refusal(changed(profile(), {{"version", 3}}), kOptions), "newer"));
     const std::string large(std::size_t{17} << 20, ' ');
     EXPECT_TRUE(mentions(refusal(large, kOptions), "longer than 16 MiB; --fresh"));
 }

@@ -44,13 +44,6 @@ PipelineFacts pipelines(const std::vector<SizeResult>& results) {
     return facts;
 }
 
-std::vector<std::string> lines(const std::string& text) {
-    std::vector<std::string> result;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) result.push_back(line);
-    return result;
-}
-
 /// A sentence in one line.
 std::string unwrapped(std::string text) {
     for (std::size_t at; (at = text.find("\n  ")) != std::string::npos;) text.replace(at, 3, " ");
@@ -82,16 +75,16 @@ struct Told {
 } // namespace
 
 TEST(RoutineRows, merge_neighbours_of_one_pipeline_and_leave_out_what_the_small_copies_do) {
-    const auto rows = lines(Told{pipelines({result(256, 0, 1, 1), result(4096, 1, 1, 1),
-                                            result(8192, 0, 1, 2), result(65536, 0, 4, 2)}),
-                                 kSmallFound}
-                                .rows());
-    const std::vector<std::string> expected = {
-        "Up to  x libc  GB/s how", "256 B    1.25       small copies",
-        "4 KiB    1.00  4096 rep movsb",
-        "64 KiB   2.00 65536 64-byte registers, non-temporal stores, prefetches 8 lines ahead"};
-    EXPECT_EQ(std::vector(rows.begin(), rows.begin() + 4), expected);
-    EXPECT_EQ(rows[4].substr(0, 7), "x libc:");
+    const PipelineFacts facts = pipelines({result(256, 0, 1, 1), result(4096, 1, 1, 1),
+                                           result(8192, 0, 1, 2), result(65536, 0, 4, 2)});
+    const std::string rows = Told{facts, kSmallFound}.rows();
+    EXPECT_TRUE(rows.starts_with(
+        "Up to  x libc  GB/s how\n"
+        "256 B    1.25       small copies\n"
+        "4 KiB    1.00  4096 rep movsb\n"
+        "64 KiB   2.00 65536 64-byte registers, non-temporal stores, prefetches 8 lines ahead\n"
+        "x libc:"))
+        << rows;
 }
 
 TEST(RoutineRows, shows_the_pipelines_of_a_copy_that_senses) {
@@ -102,10 +95,9 @@ TEST(RoutineRows, shows_the_pipelines_of_a_copy_that_senses) {
         if (fetches) copy.fetch = kSpace[1];
         facts.sensing[0] = SensingResult{copy, finalist(2, 0.99, 1.6)};
         const std::string text = Told{facts}.rows();
-        const auto rows = lines(text);
-        EXPECT_EQ(rows[1], "64 KiB cached     0.99 65536 rep movsb");
-        EXPECT_EQ(rows[2].substr(0, 44), "       uncached        65536 64-byte registe");
-        EXPECT_EQ(rows[3] == "       fetch               - rep movsb", fetches);
+        EXPECT_TRUE(mentions(text, "\n64 KiB cached     0.99 65536 rep movsb\n"
+                                   "       uncached        65536 64-byte registers, "));
+        EXPECT_EQ(mentions(text, "\n       fetch               - rep movsb\n"), fetches);
         EXPECT_EQ(mentions(text, "fetch: only the destination is."), fetches);
     }
 }
@@ -129,16 +121,18 @@ TEST(RoutineRows, tell_a_copy_in_words_and_less_where_there_would_be_too_many) {
         {of_one(6), one + "clzero, non-temporal stores"},
         {in_turn(128, 24, {0, 3}), many + "64-byte registers, non-temporal stores, prefetches"},
         {in_turn(128, 24, {0, 4}), many + "64-byte registers"}};
-    for (const auto& [facts, row] : cases) EXPECT_EQ(lines(Told{facts}.rows())[1], row);
+    for (const auto& [facts, row] : cases)
+        EXPECT_TRUE(mentions(Told{facts}.rows(), '\n' + row + '\n'));
 }
+
 TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
     const Told told{in_turn(4096, 8, {0, 1, 2}),
                     kSmallFound,
                     {},
                     {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}}};
-    const auto rows = lines(told.first() + told.rows() + told.sentences());
-    EXPECT_LE(rows.size(), 36u);
-    for (const std::string& row : rows) EXPECT_LE(row.size(), 100u) << row;
+    std::istringstream lines(told.first() + told.rows() + told.sentences());
+    EXPECT_LE(std::ranges::count(lines.str(), '\n'), 36);
+    for (std::string row; std::getline(lines, row);) EXPECT_LE(row.size(), 100u) << row;
 }
 
 TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
@@ -240,8 +234,6 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_ou
     }
     EXPECT_EQ(Told{pipelines({})}.sentences(), "");
 }
-
-// --- Tables --------------------------------------------------------------------------------------
 
 TEST(ChoicesTables, have_what_each_size_takes_and_how_far_to_trust_it) {
     PipelineFacts facts = pipelines({result(128, 1, 1.02, 0.98), result(8192, 0, 2.5, 1)});

@@ -13,8 +13,9 @@ from asterope.record.table import WIDTH, advice, answer, band_name
 from made_up_processes import Kind, facts, made_up_process
 
 
-def recording_of(*kinds: Kind, **known: Any) -> dict[str, Any]:
-    return make_recording([made_up_process(kinds)], facts(**known))
+def recording_of(*kinds: Kind, cpu_seconds: float = 10.0, **known: Any) -> dict[str, Any]:
+    process = made_up_process(kinds, cpu_seconds=cpu_seconds)
+    return make_recording([process], facts(cpu_seconds=cpu_seconds, **known))
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +25,6 @@ def recording() -> dict[str, Any]:
         Kind(64 << 10, 15_000, 20e-6, site=0x300),
         Kind(32 << 20, 3, 5e-3),
     )
-
-
-def flat(text: str) -> str:
-    return text.replace("\n", " ")
 
 
 def test_it_says_what_copies_take_at_most_and_what_to_do(recording) -> None:
@@ -41,7 +38,7 @@ def test_it_says_what_copies_take_at_most_and_what_to_do(recording) -> None:
 def test_it_says_what_sets_take_where_there_are_some(recording) -> None:
     assert "memset" not in answer(recording)
     many = recording_of(Kind(16, 4_000, 1e-8), Kind(1 << 20, 40_000, 50e-6, function="memset"))
-    text = flat(answer(many))
+    text = answer(many).replace("\n", " ")
     assert ", sets (memset) at most 20 %." in text
     assert "Next: asterope-prove" in text
 
@@ -80,21 +77,13 @@ def test_a_trial_is_advised_where_it_is_worth_it_and_would_see_more(recording, k
     assert says in said and ("prove" in said) == ("prove" in says)
 
 
-LITTLE = Kind(16, 300, 1e-8)
-
-
-def test_without_cpu_time_nothing_is_said_to_be_little() -> None:
-    process = made_up_process([LITTLE], cpu_seconds=0.0)
-    text = answer(make_recording([process], facts(cpu_seconds=0.0)))
-    assert "not known" in text and "longer run" in text
-
-
 @pytest.mark.parametrize(
-    ("seconds", "says"),
-    [(9.9, "Not worth it"), (4.0, "60 % of this run's CPU time is of processes")],
+    ("of_all", "seen", "says"),
+    [(10, 9.9, "Not worth it"), (10, 4, "60 % of this run's CPU time is"), (0, None, "not known")],
 )
-def test_what_was_not_seen_is_not_said_to_be_little(seconds: float, says: str) -> None:
-    text = flat(answer(recording_of(LITTLE, recorded_seconds=seconds)))
+def test_what_was_not_seen_is_not_said_to_be_little(of_all: float, seen, says: str) -> None:
+    little = recording_of(Kind(16, 300, 1e-8), cpu_seconds=of_all, recorded_seconds=seen)
+    text = answer(little).replace("\n", " ")
     assert says in text and ("Not worth it" in text) == (says == "Not worth it")
 
 

@@ -18,13 +18,9 @@ KINDS = [
 ]
 
 
-def a_process(**settings: Any):
-    return made_up_process(KINDS, **settings)
-
-
 @pytest.fixture(scope="module")
 def recording() -> dict[str, Any]:
-    return make_recording([a_process()], facts(), ["a warning"])
+    return make_recording([made_up_process(KINDS)], facts(), ["a warning"])
 
 
 def test_its_figures_are_those_of_the_run(recording: dict[str, Any]) -> None:
@@ -53,19 +49,19 @@ def test_what_is_written_is_read_again_where_nothing_is_recorded_too(recording, 
     assert raw["copies"] == raw["sets"] == {"calls": 0, "bytes": 0, "share": None}
     assert (raw["sizes"], raw["places"]) == ([], [])
     extreme = facts(started=253402300799, seconds=1e12, cpu_seconds=1e12)
-    raw = read_again(make_recording([a_process()], extreme))
+    raw = read_again(make_recording([made_up_process(KINDS)], extreme))
     assert raw["started"] == "9999-12-31T23:59:59Z"
 
 
 def test_copies_never_take_more_than_the_run() -> None:
-    recording = make_recording([a_process(cpu_seconds=0.05)], facts(cpu_seconds=0.05))
+    recording = make_recording([made_up_process(KINDS, cpu_seconds=0.05)], facts(cpu_seconds=0.05))
     assert recording["copies"]["share"] == 1
     assert max(band["share"] or 0 for band in recording["bands"]) == 1
 
 
 def test_cpu_time_that_only_the_processes_noted_counts_each_pid_once() -> None:
     """An exec goes on with the clock of its process."""
-    processes = [a_process(pid=pid, cpu_seconds=c) for pid, c in ((1, 5.0), (1, 9.0), (2, 4.0))]
+    processes = [made_up_process(KINDS, pid=p, cpu_seconds=c) for p, c in ((1, 5), (1, 9), (2, 4))]
     assert make_recording(processes, facts(cpu_seconds=0.0))["cpu_seconds"] == 13
 
 
@@ -77,6 +73,6 @@ def test_cpu_time_that_only_the_processes_noted_counts_each_pid_once() -> None:
     ],
 )
 def test_what_limits_the_figures_is_said(flag: str, says: str) -> None:
-    process = a_process(flags=dataclasses.replace(NO_FLAGS, **{flag: True}))
+    process = made_up_process(KINDS, flags=dataclasses.replace(NO_FLAGS, **{flag: True}))
     (warning,) = make_recording([process], facts())["warnings"]
     assert says in warning

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -30,19 +29,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "program"
 
 
-def functions(program: Path) -> dict[str, tuple[int, int]]:
-    """Name: offset into the file, size. Code of such a program lies 0x400000 above its offset."""
-    listed = re.findall(r"(?m)^(\w+) (\w+) [tTW] (\w+)$", output_of("nm", "-S", program))
-    return {name: (int(at, 16) - 0x400000, int(size, 16)) for at, size, name in listed}
-
-
 def test_a_return_address_is_named_by_the_function_that_called(program: Path) -> None:
-    if shutil.which("c++filt") is None:
-        pytest.skip("c++filt is not installed")
-    (begin, size) = functions(program)["_ZN7made_up6secondEi"]
-    main, _ = functions(program)["main"]
-    sites = [(begin + 1, ""), (begin + size, ""), (main + 1, "")]
-    names = name_functions([(str(program), offset) for offset, _ in sites])
+    need("c++filt")
+    listed = re.findall(r"(?m)^(\w+) (\w+) [tTW] (\w+)$", output_of("nm", "-S", program))
+    # code of such a program lies 0x400000 above its offset into the file
+    at = {name: (int(begin, 16) - 0x400000, int(size, 16)) for begin, size, name in listed}
+    (begin, size), (main, _) = at["_ZN7made_up6secondEi"], at["main"]
+    sites = (begin + 1, begin + size, main + 1)
+    names = name_functions([(str(program), offset) for offset in sites])
     # the call may be a function's last instruction: what returns then lies behind its end
     assert names == ["made_up::second", "made_up::second", "main"]
 

@@ -1,6 +1,5 @@
 /* Which CPU features there are that copies of AArch64 may need. */
-#ifndef ASTEROPE_CPU_FEATURES_H
-#define ASTEROPE_CPU_FEATURES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ static bool cpu_has(const char* feature) {
 /* A feature that candidates_check emulates where the CPU lacks it, and what does that. */
 #define EMULATED ""
 #define EMULATE() (void)0
-
-#endif

@@ -1,7 +1,6 @@
 /* What a copy owes its caller on AArch64, besides what it copies (AAPCS64, 6.1 and 6.4);
  * copy_check.c includes it. */
-#ifndef ASTEROPE_CPU_STATE_H
-#define ASTEROPE_CPU_STATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,13 +74,7 @@ __asm__("    .text\n"
 /* No function may set it back to the default. */
 static const uint64_t rounding_up = 1u << 22;
 
-static void prepare_call(struct call* call) {
-    (void)call;
-}
-
 /* What the call has changed of the rest of the CPU's state, in words, or NULL. */
 static const char* changed_by(const struct call* call) {
     return call->control == rounding_up ? NULL : "changed FPCR";
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* A CPU of AArch64 that the test describes, for nearest_check: `fake` has what getauxval says and
  * what the registers MIDR_EL1 and DCZID_EL0 hold. */
-#ifndef ASTEROPE_FAKE_CPU_H
-#define ASTEROPE_FAKE_CPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,5 +14,3 @@ static struct { unsigned long hwcap, hwcap2, midr, dczid; } fake;
 static bool read_fake_cpu(const char* line) {
     return sscanf(line, "%lx %lx %lx %lx", &fake.hwcap, &fake.hwcap2, &fake.midr, &fake.dczid) == 4;
 }
-
-#endif

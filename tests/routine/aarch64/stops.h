@@ -1,7 +1,6 @@
 /* How a process of AArch64 is stopped by SIGTRAP: at a breakpoint. It cannot step through its own
  * instructions: only a debugger sets that flag. */
-#ifndef ASTEROPE_STOPS_H
-#define ASTEROPE_STOPS_H
+#pragma once
 
 #include <ucontext.h>
 
@@ -19,16 +18,6 @@ HARNESS uintptr_t breakpoint_reached(const ucontext_t* context) {
 }
 
 #define CAN_STEP false
-
-HARNESS void start_stepping(void) {}
-
-HARNESS void stop_stepping(ucontext_t* context) {
-    (void)context;
-}
-
-HARNESS bool about_to_wait(const ucontext_t* context) {
-    (void)context;
-    return false;
-}
-
-#endif
+#define start_stepping() (void)0
+#define stop_stepping(context) (void)(context)
+#define about_to_wait(context) ((void)(context), false)

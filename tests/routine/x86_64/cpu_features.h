@@ -1,6 +1,5 @@
 /* Which CPU features there are that copies of x86-64 may need. */
-#ifndef ASTEROPE_CPU_FEATURES_H
-#define ASTEROPE_CPU_FEATURES_H
+#pragma once
 
 #include <cpuid.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ static bool cpu_has(const char* feature) {
 #define EMULATED "movdir64b"
 #define EMULATE() movdir64b_emulate()
 void movdir64b_emulate(void); /* see movdir64b.c */
-
-#endif

@@ -1,6 +1,5 @@
 /* What a copy owes its caller on x86-64, besides what it copies; copy_check.c includes it. */
-#ifndef ASTEROPE_CPU_STATE_H
-#define ASTEROPE_CPU_STATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,12 +12,9 @@ static void reset_cpu(void) {
     __asm__ volatile("cld\n\tfninit\n\tldmxcsr %0" : : "m"(mxcsr));
 }
 
-/* The registers that `kept` of a call has, and what `more` has: the flags, whether to look at upper
- * vector halves, which parts of the state are in use, and the x87's control, status, tag word, ...
- */
+/* The registers that `kept` of a call has. */
 static const char* const kept_names[] = {"rbx", "rbp", "r12", "r13", "r14", "r15"};
 enum { RETURNS_BY_STACK = 1 };
-enum { FLAGS, LOOK_AT_HALVES, IN_USE, X87 };
 
 __asm__("    .text\n"
         "    .type copy_check_call, @function\n"
@@ -69,23 +65,14 @@ __asm__("    .text\n"
 /* No function may set it back to the default. */
 static const uint64_t rounding_up = 0x5F80;
 
-/* Fills in what of the call the architecture alone knows. */
-static void prepare_call(struct call* call) {
-    static int sees = -1;
-    if (sees < 0) sees = copy_check_sees_dirty_halves();
-    call->more[LOOK_AT_HALVES] = (uint64_t)sees;
-}
-
 /* What the call has changed of the rest of the CPU's state, in words, or NULL. */
 static const char* changed_by(const struct call* call) {
-    if (call->more[FLAGS] & 1u << 10) return "left the direction flag set";
+    if (call->flags & 1u << 10) return "left the direction flag set";
     if (call->control != rounding_up) return "changed MXCSR";
-    if ((call->more[X87 + 1] & 0xFFFF) != 0xFFFF) return "left the x87 stack occupied: no emms";
-    if ((call->more[X87] & 0xFFFF) != 0x37F) return "changed the x87 control word";
-    if (call->more[LOOK_AT_HALVES] && (call->more[IN_USE] & 4)) {
+    if ((call->x87[1] & 0xFFFF) != 0xFFFF) return "left the x87 stack occupied: no emms";
+    if ((call->x87[0] & 0xFFFF) != 0x37F) return "changed the x87 control word";
+    if (call->look_at_halves && (call->in_use & 4)) {
         return "left upper vector halves dirty: no vzeroupper";
     }
     return NULL;
 }
-
-#endif

@@ -1,15 +1,14 @@
 /* A CPU of x86-64 that the test describes, for nearest_check, and in the place of the compiler's
  * cpuid.h: read_cpuid and `saved_by_system` stand for the instructions CPUID and XGETBV. */
-#ifndef ASTEROPE_FAKE_CPU_H
-#define ASTEROPE_FAKE_CPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* " LEAF.SUBLEAF.REGISTER=VALUE ...", hexadecimal; what is not there is 0, as all is where a file of
- * several profiles chooses as it is loaded. */
+/* " LEAF.SUBLEAF.REGISTER=VALUE ...", hexadecimal; what is not there is 0, as all is where a file
+ * of several profiles chooses as it is loaded. */
 static const char* fake;
 
 static inline bool read_fake_cpu(const char* line) {
@@ -41,9 +40,6 @@ static inline int __get_cpuid_count(unsigned leaf, unsigned subleaf, unsigned* a
     return leaf <= told(leaf & 0x80000000u, 0, 'a');
 }
 
-static inline int __get_cpuid(unsigned leaf, unsigned* a, unsigned* b, unsigned* c,
-                              unsigned* d) {
+static inline int __get_cpuid(unsigned leaf, unsigned* a, unsigned* b, unsigned* c, unsigned* d) {
     return __get_cpuid_count(leaf, 0, a, b, c, d);
 }
-
-#endif

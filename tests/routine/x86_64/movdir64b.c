@@ -42,7 +42,6 @@ static void on_illegal_instruction(int number, siginfo_t* info, void* context) {
     values[REG_RIP] = (greg_t)(at + 4 + (mode == 1 ? 1 : mode == 2 ? 4 : 0));
 }
 
-void movdir64b_emulate(void);
 void movdir64b_emulate(void) {
     struct sigaction action = {.sa_sigaction = on_illegal_instruction,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};

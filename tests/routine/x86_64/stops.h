@@ -1,7 +1,6 @@
 /* How a process of x86-64 is stopped by SIGTRAP: at a breakpoint, and, with the trap flag set,
  * behind each of its instructions. */
-#ifndef ASTEROPE_STOPS_H
-#define ASTEROPE_STOPS_H
+#pragma once
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -46,5 +45,3 @@ HARNESS bool about_to_wait(const ucontext_t* context) {
     return at[0] == 0x0F && at[1] == 0x05 && registers[REG_RAX] == SYS_futex &&
            (registers[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT;
 }
-
-#endif

@@ -46,25 +46,15 @@ const MadeUpFactor far_better_uncached = past_caches(&WorkloadFacts::destination
                    better_everywhere = past_caches(&WorkloadFacts::destination_cached, 0.95),
                    loses_in_fresh_pages = past_caches(&WorkloadFacts::fresh, 1.3);
 
-/// One copy is the best up to `limit`, another beyond. The first routine loses between 16 and 32
-/// KiB, whichever of the two it has there; the next one takes `next` times as long.
-MadeUpFactor lost_between(std::size_t limit, double next = 0.6) {
+/// One copy is the best up to `limit`, another beyond. The first routine loses at `lost`, whichever
+/// of the two it has there; the next one takes `next` times as long.
+MadeUpFactor loses_at(std::size_t lost, std::size_t limit, double next = 0.6) {
     return [=](const std::string& name, std::size_t size, Workload) {
-        if (name == "routine 1" && size == 23170) return 1.5;
-        if (name == "routine 2" && size == 23170) return next;
+        if (name == "routine 1" && size == lost) return 1.5;
+        if (name == "routine 2" && size == lost) return next;
         if (name.starts_with("routine ")) return 0.6;
         return name == (size <= limit ? kSmaller : kLarger) ? 0.6 : 0;
     };
-}
-
-/// The first routine loses at a size that its small copy takes, the next one nowhere.
-double lost_small(const std::string& name, std::size_t size, Workload) {
-    if (name == "routine 1" && size == 128) return 1.5;
-    return name.starts_with("routine ") || name == kSmaller ? 0.6 : 0;
-}
-/// The next one loses there, too.
-double lost_small_again(const std::string& name, std::size_t size, Workload workload) {
-    return lost_small(name == "routine 2" ? "routine 1" : name, size, workload);
 }
 
 /// Copies that sense take as long as the pipeline that they go on with, and 2 ns more.
@@ -165,14 +155,10 @@ TEST_F(RowsOf, a_routine_are_as_many_as_bring_something_whatever_the_noise_of_a_
     }
 }
 
-TEST_F(RowsOf, a_routine_never_store_past_the_caches_where_the_probe_found_the_source_in_one) {
+TEST_F(RowsOf, a_routine_store_past_the_caches_only_where_cached_data_does_not_pay) {
     const std::string last = rows(loses_in_fresh_pages).back();
-    EXPECT_FALSE(last.starts_with(kLarger)) << last;
-}
-
-TEST_F(RowsOf,
-       a_routine_store_past_the_caches_without_a_probe_only_where_cached_data_does_not_pay) {
-    request_.options.sensing = false;
+    EXPECT_FALSE(last.starts_with(kLarger)) << last << ": where a probe found the source cached";
+    request_.options.sensing = false; // then any data may be cached
     EXPECT_EQ(rows(far_better_uncached), std::vector{kSmaller});
     EXPECT_EQ(rows(loses_in_fresh_pages).back(), kSmaller);
     EXPECT_EQ(rows(better_everywhere).back(), kLarger);
@@ -192,16 +178,17 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
         }
         return up_to;
     };
-    EXPECT_EQ(end_of_first(lost_between(16384)), 23170u);
-    EXPECT_EQ(end_of_first(lost_between(30000)), 16384u);
-    EXPECT_LT(end_of_first(lost_between(16384, 1.8)), 23170u) << "it was no better";
+    EXPECT_EQ(end_of_first(loses_at(23170, 16384)), 23170u);
+    EXPECT_EQ(end_of_first(loses_at(23170, 30000)), 16384u);
+    EXPECT_LT(end_of_first(loses_at(23170, 16384, 1.8)), 23170u) << "it was no better";
 }
 
 TEST_F(RowsOf, a_routine_stay_where_the_exam_exchanges_a_small_copy_that_loses_at_one_size) {
     auto& sizes = request_.options.of(Operation::copy).sizes;
     sizes.insert(sizes.begin(), 128);
-    const Profile unexamined = run(lost_small), exchanged = run(lost_small, 1, true),
-                  kept = run(lost_small_again, 1, true);
+    const auto first = loses_at(128, sizes.back()), both = loses_at(128, sizes.back(), 1.5);
+    const Profile unexamined = run(first), exchanged = run(first, 1, true),
+                  kept = run(both, 1, true);
     const auto small_of = [](const Profile& profile) {
         return name_of(profile.of(ChoiceKind::small).front()->copy);
     };

@@ -27,8 +27,7 @@ inline const Candidate& at(const Space& space, Entrant entrant) {
 }
 
 inline Entrant entrant_named(const std::string& name) {
-    const auto found = std::find_if(whole_space().begin(), whole_space().end(),
-                                    [&](const Candidate& c) { return c.name() == name; });
+    const auto found = std::ranges::find(whole_space(), name, &Candidate::name);
     EXPECT_NE(found, whole_space().end()) << name;
     return static_cast<Entrant>(found - whole_space().begin());
 }
@@ -39,55 +38,44 @@ inline std::string family_of(const Candidate& candidate) {
     return std::string(v.rt) + ' ' + v.lt + ' ' + v.st + ' ' + v.pt;
 }
 
-/// Every entrant at the same ratio but these, by name, in the hot workload.
-inline KnownMachine::Ratios flat(double ratio, const std::vector<Workload>& workloads = kHot,
-                                 const std::map<std::string, double>& others = {}) {
-    KnownMachine::Ratios ratios;
-    for (const Workload w : workloads) ratios[w].assign(whole_space().size(), ratio);
-    for (const auto& [name, other] : others) {
-        ratios[Workload::hot][static_cast<std::size_t>(entrant_named(name))] = other;
-    }
-    return ratios;
+/// In the hot workload, each as `ratio` says.
+inline KnownMachine::Ratios hot_ratios(const Space& space,
+                                       const std::function<double(const Candidate&)>& ratio) {
+    std::vector<double> ratios;
+    std::ranges::transform(space, std::back_inserter(ratios), ratio);
+    return {{Workload::hot, ratios}};
 }
 
-/// As many as the space has, each as `ratio` says.
-inline KnownMachine::Ratios ratios_of(const Space& space, const std::vector<Workload>& workloads,
-                                      const std::function<double(const Candidate&)>& ratio) {
-    KnownMachine::Ratios ratios;
-    for (const Workload workload : workloads) {
-        for (const Candidate& candidate : space) ratios[workload].push_back(ratio(candidate));
-    }
-    return ratios;
-}
-
-/// Numbers by name, each drawn when it is first asked for.
+/// Numbers by name, each drawn when it is first asked for, for smooth landscapes.
 struct Drawn {
     double operator()(const std::string& name, double low, double high) {
         const auto [at, fresh] = drawn.emplace(name, 0);
         if (fresh) at->second = low + (high - low) * noise::uniform(random);
         return at->second;
     }
+    /// Each family has a level of its own and one best prefetch size and distance, around which it
+    /// falls off.
+    double height(const Candidate& candidate, double least, double most_ps, double most_pd) {
+        const std::string family = family_of(candidate);
+        const double level = (*this)(family, least, 1.3);
+        if (!candidate.prefetches()) return level;
+        const double ps = (*this)(family + " ps", 2, most_ps),
+                     pd = (*this)(family + " pd", 0, most_pd);
+        return level * (1 - 0.10 * std::pow((candidate.variant->ps - ps) / (most_ps - 2), 2) -
+                        0.20 * std::pow((candidate.pd - pd) / most_pd, 2));
+    }
 
     noise::Random random;
     std::map<std::string, double> drawn = {};
 };
 
-/// A smooth landscape: each family RT LT ST PT has a level of its own and one best prefetch size
-/// and distance, around which it falls off.
 inline KnownMachine::Ratios landscape(std::uint64_t seed,
                                       const std::vector<Workload>& workloads = kHot) {
     KnownMachine::Ratios ratios;
     for (const Workload workload : workloads) {
         Drawn draw{noise::Random(seed * 2 + ratios.size())};
         for (const Candidate& candidate : whole_space()) {
-            const std::string family = family_of(candidate);
-            double ratio = draw(family, 0.8, 1.3);
-            const double ps = draw(family + " ps", 2, 14), pd = draw(family + " pd", 0, 30);
-            if (candidate.prefetches()) {
-                ratio *= 1 - 0.10 * std::pow((candidate.variant->ps - ps) / 12, 2) -
-                         0.20 * std::pow((candidate.pd - pd) / 30, 2);
-            }
-            ratios[workload].push_back(ratio);
+            ratios[workload].push_back(draw.height(candidate, 0.8, 14, 30));
         }
     }
     return ratios;
@@ -181,8 +169,7 @@ shares_of(const std::string& rigor, bool noisy, std::uint64_t seeds,
 }
 
 /// What each rigor promises; on a noisy machine quick, which looks at little, promises less.
-class Rigors : public ::testing::TestWithParam<const char*> {
-  protected:
+struct Rigors : ::testing::TestWithParam<const char*> {
     static double least(double quick, double others) {
         return std::string_view(GetParam()) == "quick" ? quick : others;
     }

@@ -1,5 +1,7 @@
 // The search of the extension axes on made-up machines: what they bring is found, and nothing else
 // leaves the paper's space.
+#include <deque>
+
 #include "search/x86_64/search_queries.hpp"
 
 using namespace asterope::searches;
@@ -8,8 +10,8 @@ namespace {
 
 /// A made-up space: a small paper's one, then everything there is around it.
 struct ExtendedSpace {
-    std::vector<asterope_variant> variants;
-    Space candidates; ///< the paper's first
+    std::deque<asterope_variant> variants; ///< which lie still
+    Space candidates;                      ///< the paper's first
     Entrants paper;
     /// What the extension was asked for, and what it answered with.
     Entrants neighbours, distance_grid;
@@ -17,12 +19,18 @@ struct ExtendedSpace {
     Extension extension;
 
     ExtendedSpace() {
-        add(true);
-        paper = all_entrants(candidates.size());
-        add(false);
-        for (Candidate& candidate : candidates) { // now that the variants lie still
-            candidate.variant = &variants[static_cast<std::size_t>(&candidate - &candidates[0])];
-        }
+        for (const char* rt : {"XMM", "YMM", "ZMM"})
+            for (const char* st : {"T", "NT"})
+                for (const char* pt : {"none", "T0", "NTA"})
+                    for (const int tb : {1, 2, 4})
+                        for (const int pi : {1, 4})
+                            for (const int pw : {0, 8, 16})
+                                for (const char* dir : {"up", "down"})
+                                    add(rt, st, pt, {tb, pi, pw > 0, dir}, pw);
+        const auto others =
+            std::stable_partition(candidates.begin(), candidates.end(),
+                                  [](const Candidate& one) { return !one.is_marked(); });
+        paper = all_entrants(static_cast<std::size_t>(others - candidates.begin()));
         extension.neighbours = [this](Entrant entrant) {
             neighbours.push_back(entrant);
             return offer(entrant, [](const Candidate& one, const Candidate& other) {
@@ -63,37 +71,20 @@ struct ExtendedSpace {
         return fitting;
     }
 
-    void add(bool paper_only) {
-        for (const char* rt : {"XMM", "YMM", "ZMM"})
-            for (const char* st : {"T", "NT"})
-                for (const char* pt : {"none", "T0", "NTA"})
-                    for (const int tb : {1, 2, 4})
-                        for (const int pi : {1, 4})
-                            for (const int pw : {0, 8, 16})
-                                for (const char* dir : {"up", "down"}) {
-                                    const bool up = std::string_view(dir) == "up";
-                                    const bool plain = tb == 2 && pi == 1 && pw == 0 && up;
-                                    if (paper_only == plain) {
-                                        add(rt, st, pt, {tb, pi, pw > 0, dir}, pw);
-                                    }
-                                }
-    }
-
     void add(const char* rt, const char* st, const char* pt, const Axes& axes, int pw) {
         using Values = std::vector<int>;
         const bool prefetches = std::string_view(pt) != "none";
         for (const int ps : prefetches ? Values{2, 6, 8, 12} : Values{0}) {
             for (const int pd : prefetches ? Values{0, 4, 8, 12, 20, 24} : Values{0}) {
                 variants.push_back(made_up(rt, "T", st, pt, ps, axes));
-                candidates.push_back({nullptr, pd, pw});
+                candidates.push_back({&variants.back(), pd, pw});
             }
         }
     }
 };
 
-/// Each family RT ST PT has a level and a best prefetch size and distance; each value of an
-/// extension axis has a factor of its own up to `most`, alike for all families: so the best lies
-/// around the paper's best. Direct stores bring nothing.
+/// A landscape in which each value of an extension axis has a factor of its own up to `most`, alike
+/// for all families: so the best lies around the paper's best. Direct stores bring nothing.
 KnownMachine::Ratios extended_landscape(const ExtendedSpace& space, std::uint64_t seed, double most,
                                         const std::vector<Workload>& workloads = kHot) {
     KnownMachine::Ratios ratios;
@@ -101,13 +92,7 @@ KnownMachine::Ratios extended_landscape(const ExtendedSpace& space, std::uint64_
         Drawn draw{noise::Random(1000 + seed * 16 + ratios.size())};
         const auto effect = [&](const std::string& name) { return draw(name, 0.9 / most, most); };
         for (const Candidate& candidate : space.candidates) {
-            const asterope_variant& v = *candidate.variant;
-            const std::string family = family_of(candidate);
-            double ratio = draw(family, 0.9, 1.3);
-            if (candidate.prefetches()) {
-                ratio *= 1 - 0.10 * std::pow((v.ps - draw(family + " ps", 2, 12)) / 10, 2) -
-                         0.20 * std::pow((candidate.pd - draw(family + " pd", 0, 24)) / 24, 2);
-            }
+            double ratio = draw.height(candidate, 0.9, 12, 24);
             const std::string tb = value(candidate, "tb"), pw = value(candidate, "pw");
             if (tb != "2") ratio *= effect("tb" + tb);
             if (value(candidate, "pi") != "1") ratio *= effect("pi");
@@ -147,7 +132,7 @@ TEST_P(Rigors, find_what_the_extension_axes_bring_to_each_objective) {
 // Quick has too few bases to have seen the one that does not.
 TEST(ExtendedSearch, give_a_tie_of_those_with_one_axis_to_the_one_without_prefetch) {
     const ExtendedSpace space;
-    const auto ratios = ratios_of(space.candidates, kHot, [](const Candidate& candidate) {
+    const auto ratios = hot_ratios(space.candidates, [](const Candidate& candidate) {
         const asterope_variant& v = *candidate.variant;
         const bool good = std::string_view(v.rt) == "ZMM" && std::string_view(v.st) == "T";
         const bool best = good && candidate.axis() == "tb" && value(candidate, "tb") == "4";
@@ -166,7 +151,7 @@ TEST(ExtendedSearch, give_a_tie_of_those_with_one_axis_to_the_one_without_prefet
 TEST_P(Rigors, leave_the_paper_for_no_tie_but_a_neighbours_and_for_no_worse_axis) {
     const ExtendedSpace space;
     const auto neighbour = static_cast<Entrant>(space.candidates.size() - 5);
-    const auto all_tie = ratios_of(space.candidates, kHot, [](const auto&) { return 1.1; });
+    const auto all_tie = hot_ratios(space.candidates, [](const auto&) { return 1.1; });
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         Query query = space.query(seed);
         KnownMachine tie(all_tie, jitter(0.002, seed)),

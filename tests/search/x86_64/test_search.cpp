@@ -3,7 +3,6 @@
 #include "search/x86_64/search_queries.hpp"
 
 #include "base/contains.hpp"
-#include "base/error.hpp"
 
 using namespace asterope::searches;
 
@@ -61,38 +60,21 @@ TEST(Search, gives_what_noise_hides_to_the_plain_copy_if_that_is_an_entrant) {
     }
 }
 
-// A neighbour is the winner of another size.
+// A neighbour is the winner of another size. Which of several wins is tested of the race.
 TEST_P(Rigors, give_ties_to_the_neighbours_else_to_the_simplest) {
-    const std::string rep = "REP_MOVSB T T none 0 0", simple = "XMM T T none 0 0",
-                      complex = "ZMM T NT none 0 0", one = "YMM T NT T1 6 18",
-                      other = "XMM T T T2 8 4";
-    const struct {
-        const char* rule;
-        double deviation, level;
-        std::map<std::string, double> others;
-        std::vector<std::string> neighbours;
-        std::string winner;
-    } cases[] = {
-        {"all tie", 0, 1.1, {}, {}, rep},
-        {"with a neighbour", 0.002, 1.1, {}, {one}, one},
-        {"one a neighbour", 0.002, 0.9, {{simple, 1.300}, {complex, 1.305}}, {complex}, complex},
-        {"a real lead", 0.002, 0.9, {{simple, 1.30}, {complex, 1.37}}, {simple}, complex},
-        {"the first is behind", 0.002, 1.1, {{one, 1}}, {one, other}, other},
-    };
-    for (const auto& [rule, deviation, level, others, neighbours, expected] : cases) {
-        Query query;
-        query.neighbours.emplace_back();
-        for (const std::string& name : neighbours) {
-            query.neighbours.front().push_back(entrant_named(name));
-        }
-        for (query.seed = 0; query.seed < 5; ++query.seed) {
-            KnownMachine machine(flat(level, kHot, others), jitter(deviation, query.seed));
-            const SizeResult result = search(machine, GetParam(), query);
-            EXPECT_EQ(at(whole_space(), result.winner()).name(), expected) << rule;
-            for (const Entrant neighbour : query.neighbours.front()) {
-                EXPECT_TRUE(contains(result.finalists, neighbour, &Finalist::candidate)) << rule;
-            }
-        }
+    const Entrant behind = entrant_named("YMM T NT T1 6 18"),
+                  tied = entrant_named("XMM T T T2 8 4");
+    auto ratios = hot_ratios(whole_space(), [](const auto&) { return 1.1; });
+    KnownMachine alike(ratios);
+    ratios[Workload::hot][static_cast<std::size_t>(behind)] = 1;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        EXPECT_EQ(search(alike, GetParam(), {.seed = seed}).winner(),
+                  entrant_named("REP_MOVSB T T none 0 0"));
+        KnownMachine machine(ratios, jitter(0.002, seed));
+        const SizeResult result =
+            search(machine, GetParam(), {.seed = seed, .neighbours = {{behind, tied}}});
+        EXPECT_EQ(result.winner(), tied);
+        EXPECT_TRUE(contains(result.finalists, behind, &Finalist::candidate));
     }
 }
 
@@ -137,8 +119,8 @@ TEST(RigorAt, lets_a_standard_search_try_large_copies_as_a_quick_one_does) {
 }
 
 TEST_P(Rigors, time_no_entrant_that_was_left_out_and_work_with_few_but_not_with_none) {
-    KnownMachine machine(flat(1.2, kBoth));
-    Query query = {.objectives = {equal_weights(kBoth)}};
+    KnownMachine machine(hot_ratios(whole_space(), [](const auto&) { return 1.2; }));
+    Query query;
     const Entrants all = query.entrants;
     for (const std::ptrdiff_t count : {1, 2, 7, 2000}) {
         query.entrants.assign(all.end() - count, all.end());

@@ -14,7 +14,6 @@ const std::vector<Workload> kMix = {Workload::mix_l1, Workload::spread, Workload
                                     Workload::mix_l3, Workload::mix_memory};
 const std::vector<Workload> kMixRead = {Workload::mix_l1_read, Workload::mix_l2_read,
                                         Workload::mix_l3_read, Workload::mix_memory_read};
-constexpr const char* kObjectives[] = {"balanced", "unpredictable", "predictable"};
 
 /// What copies are chosen for by default, or of that page ends and one part of the rest.
 Weights weights_for(std::string_view objective) {
@@ -76,24 +75,19 @@ KnownMachine::Ratios flat() {
 }
 
 SizeResult small_search(KnownMachine& machine, const std::string& objective, std::uint64_t seed = 1,
-                        const std::string& rigor = "quick",
-                        const std::vector<Entrant>& entrants = all()) {
+                        const std::vector<Entrant>& entrants = all(), Entrant standing = kLibc) {
     noise::Random random(seed);
     return search_small(entrants, plain_small(all_small_copies()), weights_for(objective),
-                        parse_rigor(rigor), random, machine);
+                        parse_rigor("quick"), random, machine, nullptr, standing);
 }
 
 } // namespace
 
 TEST(SmallWeights, count_reading_as_much_page_ends_a_quarter_and_single_sizes_as_mixes) {
-    const Weights weights = small_weights();
-    std::map<Workload, double> share;
-    double sum = 0;
-    for (const auto& [workload, weight] : weights) sum += weight;
-    for (const auto& [workload, weight] : weights) {
-        EXPECT_TRUE(share.emplace(workload, weight / sum).second) << "named twice";
-    }
-    EXPECT_EQ(share.size(), 15u);
+    const Weights weights = scaled(small_weights());
+    const std::map<Workload, double> share(weights.begin(), weights.end());
+    EXPECT_EQ(weights.size(), 15u);
+    EXPECT_EQ(share.size(), 15u) << "one is named twice";
     double mix = 0, mix_read = 0;
     for (const Workload workload : kMix) mix += share.at(workload);
     for (const Workload workload : kMixRead) mix_read += share.at(workload);
@@ -134,7 +128,7 @@ TEST(SmallSearch, takes_no_copy_that_falls_off_a_cliff_at_page_ends) {
                                       : SmallTruth{1.1, 1, 1, 1};
         });
     };
-    for (const char* objective : kObjectives) {
+    for (const char* objective : {"balanced", "unpredictable", "predictable"}) {
         KnownMachine machine(ratios(0.18, 0.3));
         EXPECT_FALSE(is_masked(small_search(machine, objective).winner())) << objective;
     }
@@ -150,11 +144,8 @@ TEST(SmallSearch, takes_what_stands_unless_it_is_clearly_beaten) {
             const double level = entrant == other ? lead : entrant == standing ? 1 : 0.9;
             return SmallTruth{level, level, level, level, level, level};
         }));
-        noise::Random random(1);
-        const SizeResult result =
-            search_small(all(), plain_small(all_small_copies()), small_weights(),
-                         parse_rigor("quick"), random, machine, nullptr, standing);
-        EXPECT_EQ(result.winner(), stands ? standing : other) << lead;
+        EXPECT_EQ(small_search(machine, "balanced", 1, all(), standing).winner(),
+                  stands ? standing : other);
     }
 }
 
@@ -176,13 +167,13 @@ TEST(SmallSearch, times_all_in_the_workloads_that_count_and_finalists_in_the_oth
 TEST(SmallSearch, times_no_entrant_that_was_left_out_and_fails_with_none) {
     for (const std::vector<Entrant>& entrants : {std::vector<Entrant>{3}, {3, 5, 7}}) {
         KnownMachine machine(flat());
-        EXPECT_EQ(small_search(machine, "balanced", 1, "quick", entrants).winner(), 3);
+        EXPECT_EQ(small_search(machine, "balanced", 1, entrants).winner(), 3);
         for (const KnownMachine::Call& call : machine.calls) {
             ASSERT_TRUE(std::get<2>(call) < 0 || contains(entrants, std::get<2>(call)));
         }
     }
     KnownMachine machine(flat());
-    EXPECT_THROW(small_search(machine, "balanced", 1, "quick", {}), Failure);
+    EXPECT_THROW(small_search(machine, "balanced", 1, {}), Failure);
 }
 
 TEST(SmallSearch, gives_what_noise_hides_to_the_plain_copy) {

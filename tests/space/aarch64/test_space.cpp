@@ -2,16 +2,11 @@
 // CPU has.
 #include "space/spaces_by_features.hpp"
 
-namespace {
-
 constexpr std::size_t kOfAFamily = 1 + 4 * 7 * 16; // without prefetch; PT x PS x PD
-
-} // namespace
 
 // X, Q and SVE with both kinds of loads and of stores, MOPS with its four options.
 TEST(PaperSpace, has_5392_candidates_where_the_cpu_has_all) {
-    EXPECT_EQ(paper_space(everything).size(), 3 * 4 * kOfAFamily + 4);
-    EXPECT_EQ(names(paper_space(everything)).size(), 5392u);
+    EXPECT_EQ(names(paper_space(everything)).size(), 3 * 4 * kOfAFamily + 4);
 }
 
 TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
@@ -26,26 +21,18 @@ TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
 
 TEST(ExtensionVariants, clear_lines_only_where_the_cpu_clears_64_bytes) {
     const auto clearing = [](bool zva) {
-        std::size_t count = 0;
-        for (const auto* variant :
-             extension_variants([&](std::string_view name) { return zva || name != "zva64"; })) {
-            count += std::string_view(variant->name).find("zva") != std::string_view::npos;
-        }
-        return count;
+        return std::ranges::count_if(
+            extension_variants([&](std::string_view name) { return zva || name != "zva64"; }),
+            [](const auto* one) { return std::strstr(one->name, "zva") != nullptr; });
     };
-    EXPECT_EQ(clearing(false), 0u);
-    EXPECT_GT(clearing(true), 0u);
+    EXPECT_EQ(clearing(false), 0);
+    EXPECT_GT(clearing(true), 0);
 }
 
 TEST(Neighbours, of_general_registers_are_none) {
-    for (const Candidate& candidate : paper_space(everything)) {
-        if (candidate.name() == "X T T none 0 0") {
-            EXPECT_TRUE(neighbours(candidate, everything).empty());
-        }
-        if (candidate.name() == "Q T T none 0 0") {
-            EXPECT_FALSE(neighbours(candidate, everything).empty());
-        }
-    }
+    const std::vector<Candidate> space = paper_space(everything);
+    EXPECT_TRUE(neighbours(named("X T T none 0 0", space), everything).empty());
+    EXPECT_FALSE(neighbours(named("Q T T none 0 0", space), everything).empty());
 }
 
 TEST(PaperSpace, of_sets_has_those_that_clear_lines) {

@@ -2,24 +2,10 @@
 #include "space/spaces_by_features.hpp"
 #include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
-#include "support/unit_test.hpp"
 
 namespace {
 
 const FeatureNames kAll = {"sse4_1", "avx2", "avx512f", "movdir64b", "3dnowprefetch"};
-
-/// The candidate of that name, of the paper's or of any `distance_grid` given.
-Candidate named(const std::string& name, const std::vector<Candidate>& space) {
-    for (const Candidate& candidate : space) {
-        if (candidate.name() == name) return candidate;
-    }
-    ADD_FAILURE() << "no " << name;
-    return space.front();
-}
-
-std::vector<Candidate> around_name(const std::string& name) {
-    return neighbours(named(name, paper_space(everything)), everything);
-}
 
 // Each family RT LT ST has one tuple without prefetch and 4 x 7 x 16 with it; rep has one each.
 TEST(PaperSpace, has_7186_candidates_where_the_cpu_has_all) {
@@ -120,11 +106,7 @@ TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
 // stores lie around non-temporal ones, plain loads around non-temporal ones.
 // 119 are those of tb x (up and down with pi 1, up with pi 2 and 4) x pw but the paper's.
 TEST(Around, has_every_combination_of_the_axes_but_the_papers_or_what_comes_nearest) {
-    const struct {
-        const char* base;
-        std::size_t count;
-        std::vector<const char*> some;
-    } rows[] = {
+    const std::tuple<const char*, std::size_t, std::vector<const char*>> rows[] = {
         {"YMM T T T0 6 8",
          119,
          {"YMM T T T0 6 8 TB1", "YMM T T T0 6 8 PW2", "YMM T T T0 6 8 down", "YMM T T T0 4 8 TB4",
@@ -140,7 +122,7 @@ TEST(Around, has_every_combination_of_the_axes_but_the_papers_or_what_comes_near
         {"MM T T none 0 0", 0, {}},
     };
     for (const auto& [base, count, some] : rows) {
-        const auto found = around_name(base);
+        const auto found = neighbours(named(base, paper_space(everything)), everything);
         EXPECT_EQ(found.size(), count) << base;
         EXPECT_EQ(names(found).count(base), 0u) << base;
         for (const char* name : some) EXPECT_EQ(names(found).count(name), 1u) << base << name;
@@ -155,12 +137,7 @@ TEST(Around, keeps_to_what_the_cpu_has) {
 
 std::set<std::string> names_of(const asterope_kind& kind, const HasFeature& has) {
     std::set<std::string> names;
-    for (const asterope_copy* copy : copies_of(kind, [&](std::string_view name) {
-             EXPECT_EQ(name.find(' '), std::string_view::npos) << "one feature at a time";
-             return has(name);
-         })) {
-        EXPECT_TRUE(names.insert(copy->name).second) << copy->name;
-    }
+    for (const asterope_copy* copy : copies_of(kind, has)) names.insert(copy->name);
     return names;
 }
 
@@ -175,26 +152,22 @@ TEST(CopiesOf, a_kind_are_all_in_their_order_each_by_a_name_of_its_own) {
 
 TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
     const FeatureNames masked = {"avx512bw", "avx512f", "avx512vl", "bmi2"};
-    const struct {
-        const asterope_kind& kind;
-        const char* name;
-        FeatureNames needs;
-    } cases[] = {{kSmallCopies, "rep XMM up 128", {}},
-                 {kSmallCopies, "stepped YMM up 128", {"avx2"}},
-                 {kSmallCopies, "stepped ZMM up 128", {"avx512f", "avx512vl"}},
-                 {kSmallCopies, "masked ZMM up 256", masked},
-                 {kAliasedCopies, "overlapping XMM 128", {}},
-                 {kAliasedCopies, "overlapping ZMM 256", {"avx512f"}},
-                 {kOverlappingCopies, "overlapping XMM 128", {}},
-                 {kOverlappingCopies, "overlapping YMM 256", {"avx2"}},
-                 {kProbes, "source 4", {}}};
-    for (const auto& one : cases) {
-        EXPECT_EQ(names_of(one.kind, has_of(one.needs)).count(one.name), 1u) << one.name;
-        for (const std::string& missing : one.needs) {
-            FeatureNames others = one.needs;
+    const std::tuple<const asterope_kind&, const char*, FeatureNames> cases[] = {
+        {kSmallCopies, "rep XMM up 128", {}},
+        {kSmallCopies, "stepped YMM up 128", {"avx2"}},
+        {kSmallCopies, "stepped ZMM up 128", {"avx512f", "avx512vl"}},
+        {kSmallCopies, "masked ZMM up 256", masked},
+        {kAliasedCopies, "overlapping XMM 128", {}},
+        {kAliasedCopies, "overlapping ZMM 256", {"avx512f"}},
+        {kOverlappingCopies, "overlapping XMM 128", {}},
+        {kOverlappingCopies, "overlapping YMM 256", {"avx2"}},
+        {kProbes, "source 4", {}}};
+    for (const auto& [kind, name, needs] : cases) {
+        EXPECT_EQ(names_of(kind, has_of(needs)).count(name), 1u) << name;
+        for (const std::string& missing : needs) {
+            FeatureNames others = needs;
             others.erase(missing);
-            EXPECT_EQ(names_of(one.kind, has_of(others)).count(one.name), 0u)
-                << one.name << missing;
+            EXPECT_EQ(names_of(kind, has_of(others)).count(name), 0u) << name << missing;
         }
     }
     EXPECT_EQ(names_of(kAliasedCopies, has_of({})).size(), 1u);
@@ -202,9 +175,7 @@ TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
 }
 
 TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
-    std::vector<Candidate> space = paper_space(everything);
-    const std::vector<Candidate> extension = extension_space(everything);
-    space.insert(space.end(), extension.begin(), extension.end());
+    const std::vector<Candidate> space = whole_space();
     const std::vector<std::pair<const char*, std::size_t>> first_sizes = {
         {"REP_MOVSB T T none 0 0", 128},
         {"ZMM T T none 0 0", 128},
@@ -232,21 +203,16 @@ TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
 }
 
 TEST(Plane, has_every_prefetch_of_the_others_parameters) {
-    const Candidate paper = named("ZMM T NT T0 4 8", paper_space(everything));
-    EXPECT_EQ(names(distance_grid(paper, everything)).size(), 7u * 16);
-    const Candidate bare = named("ZMM T NT none 0 0", paper_space(everything));
-    EXPECT_EQ(names(distance_grid(bare, everything)), std::set<std::string>{"ZMM T NT none 0 0"});
-
-    const auto space = around_name("YMM T T T0 6 8");
-    const auto planes = [&](const char* name) {
+    const std::vector<Candidate> space = whole_space();
+    const auto plane = [&](const char* name) {
         return names(distance_grid(named(name, space), everything));
     };
-    EXPECT_EQ(planes("YMM T T T0 4 8 TB4 PW2").size(), 3u * 16 * 5);
-    EXPECT_EQ(planes("YMM T T T0 16 8 TB16 PI4").size(), 1u * 16);
-    EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").size(), 3u * 16 * 5);
-    EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").count("YMM T T T0 8 30 PI2 PW32"), 1u);
-    const auto unprefetched = around_name("YMM T T none 0 0");
-    EXPECT_EQ(distance_grid(named("YMM T T none 0 0 PW4", unprefetched), everything).size(), 5u);
+    EXPECT_EQ(plane("ZMM T NT T0 4 8").size(), 7u * 16);
+    EXPECT_EQ(plane("ZMM T NT none 0 0"), std::set<std::string>{"ZMM T NT none 0 0"});
+    EXPECT_EQ(plane("YMM T T T0 16 8 TB16 PI4").size(), 1u * 16);
+    EXPECT_EQ(plane("YMM T T T0 4 8 PI2 PW4").size(), 3u * 16 * 5);
+    EXPECT_EQ(plane("YMM T T T0 4 8 PI2 PW4").count("YMM T T T0 8 30 PI2 PW32"), 1u);
+    EXPECT_EQ(plane("YMM T T none 0 0 PW4").size(), 5u);
 }
 
 } // namespace

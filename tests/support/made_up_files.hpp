@@ -1,4 +1,4 @@
-// The first line of a log of a search that never was.
+// Of files of runs that never were: a log's first line, and a recording.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace asterope {
 
-/// Of a CPU without any feature, of an exhaustive search of the paper's space for `hot`.
+/// A log's, of a CPU without any feature, of an exhaustive search of the paper's space for `hot`.
 inline nlohmann::json made_up_header() {
     nlohmann::json header = nlohmann::json::parse(R"({
         "format": "asterope-trials", "version": 2, "tool_version": "0.1.0",
@@ -25,6 +25,17 @@ inline nlohmann::json made_up_header() {
         "warnings": []})");
     header["architecture"] = kArchitecture;
     return header;
+}
+
+/// As asterope-record might have written it.
+inline nlohmann::json made_up_recording() {
+    return nlohmann::json::parse(R"({
+        "format": "asterope-recording", "version": 2, "tool_version": "0.1.0",
+        "program": {"command": ["./fetcher"], "executable": "/fetcher", "name": "fetcher"},
+        "machine": {"cpu": "AMD EPYC", "cpus": 2, "libc": "glibc 2.36"}, "complete": true,
+        "calls": [{"function": "memcpy", "from": 32, "to": 34, "calls": 1200}],
+        "sizes": [[0, 10], [32, 900], [33, 300.5], [3000, 70]],
+        "bands": [{"from": 0, "to": 64, "calls": 1, "bytes": 1, "share": 0.1}]})");
 }
 
 } // namespace asterope
