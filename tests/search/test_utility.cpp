@@ -23,3 +23,9 @@ TEST(Utility, counts_losses_beyond_the_noise_several_times_and_falls_without_a_s
         slope = next;
     }
 }
+
+TEST(Utility, takes_half_a_nanosecond_on_either_side_for_placement) {
+    for (const double ns : {0.4, 2.7, 3.1}) EXPECT_EQ(beyond_placement(2.8 / ns, ns) == 0, ns > 1);
+    EXPECT_NEAR(beyond_placement(0.5, 4), std::log(2.5 / 4), 1e-12);
+    EXPECT_NEAR(beyond_placement(2, 4), std::log(7.5 / 4), 1e-12);
+}

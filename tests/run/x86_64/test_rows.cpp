@@ -47,10 +47,10 @@ const MadeUpFactor far_better_uncached = past_caches(&WorkloadFacts::destination
                    loses_in_fresh_pages = past_caches(&WorkloadFacts::fresh, 1.3);
 
 /// One copy is the best up to `limit`, another beyond. The first routine loses at `lost`, whichever
-/// of the two it has there; the next one takes `next` times as long.
-MadeUpFactor loses_at(std::size_t lost, std::size_t limit, double next = 0.6) {
+/// of the two it has there: it takes `first` times as long; the next one takes `next` times.
+MadeUpFactor loses_at(std::size_t lost, std::size_t limit, double next = 0.6, double first = 1.5) {
     return [=](const std::string& name, std::size_t size, Workload) {
-        if (name == "routine 1" && size == lost) return 1.5;
+        if (name == "routine 1" && size == lost) return first;
         if (name == "routine 2" && size == lost) return next;
         if (name.starts_with("routine ")) return 0.6;
         return name == (size <= limit ? kSmaller : kLarger) ? 0.6 : 0;
@@ -106,10 +106,14 @@ class RowsOf : public TemporaryFolder {
         for (std::size_t size = 512; size <= 131072; size *= 2) sizes.push_back(size);
         sizes.push_back(1 << 20);
     }
-    Profile run(const MadeUpFactor& factor, std::uint64_t noise = 1, bool examines = false) {
+    Profile run(const MadeUpFactor& factor, std::uint64_t noise = 1, bool examines = false,
+                double ns_for_10_bytes = 1) {
         const std::string log = (folder / "log").string();
         std::filesystem::remove(log);
-        run_made_up_search(log, request_, sensing(made_up_truth(factor)), noise, examines);
+        const Truth truth = [=, of = made_up_truth(factor)](const auto&... asked) {
+            return ns_for_10_bytes * of(asked...);
+        };
+        run_made_up_search(log, request_, sensing(truth), noise, examines);
         return profile_of_log(read_trial_log(log), log);
     }
 
@@ -186,15 +190,17 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
 TEST_F(RowsOf, a_routine_stay_where_the_exam_exchanges_a_small_copy_that_loses_at_one_size) {
     auto& sizes = request_.options.of(Operation::copy).sizes;
     sizes.insert(sizes.begin(), 128);
-    const auto first = loses_at(128, sizes.back()), both = loses_at(128, sizes.back(), 1.5);
+    const auto first = loses_at(128, sizes.back()), both = loses_at(128, sizes.back(), 1.5),
+               placed = loses_at(128, sizes.back(), 0.6, 1.15);
     const Profile unexamined = run(first), exchanged = run(first, 1, true),
-                  kept = run(both, 1, true);
+                  kept = run(both, 1, true), not_lost = run(placed, 1, true, 0.2);
     const auto small_of = [](const Profile& profile) {
         return name_of(profile.of(ChoiceKind::small).front()->copy);
     };
     EXPECT_NE(small_of(exchanged), small_of(unexamined));
     EXPECT_EQ(small_of(kept), small_of(unexamined)) << "the next one was no better";
-    for (const Profile* one : {&exchanged, &kept}) {
+    EXPECT_EQ(small_of(not_lost), small_of(unexamined)) << "0.4 ns may be placement";
+    for (const Profile* one : {&exchanged, &kept, &not_lost}) {
         EXPECT_EQ(rows_of(one->of(ChoiceKind::pipelines)),
                   rows_of(unexamined.of(ChoiceKind::pipelines)));
     }
