@@ -42,7 +42,7 @@ BREAKOUTS = {
     "carriage return": "x\rint y;",
     "final backslash": "x\\",
     "double quote": '" int y; "',
-    "jinja expression": "{{ 7*7 }}",
+    "jinja statement": "{% include 'x' %}",
     "nul": "x\x00y",
     "escape sequence": "\x1b[31mred",
     "not ASCII": "caf\u00e9",
