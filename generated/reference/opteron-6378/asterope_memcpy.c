@@ -79,7 +79,7 @@ static const char asterope_tuned_for[] __attribute__((used)) =
     "jb 0f\n" \
     "je 1f\n" \
     "movzwl (%rsi), %ecx; movzwl -2(%rsi,%rdx), %r8d\n" \
-    "mov %cx, (%rdi); mov %r8w, -2(%rdi,%rdx)\n" \
+    "mov %r8w, -2(%rdi,%rdx); mov %cx, (%rdi)\n" \
     "ret\n" \
   "1:\n" \
     "movzbl (%rsi), %ecx\n" \
@@ -89,12 +89,12 @@ static const char asterope_tuned_for[] __attribute__((used)) =
     ".p2align 5\n" \
   "4:\n" \
     /* 4 to 7 bytes */ \
-    "mov (%rsi), %ecx; mov -4(%rsi,%rdx), %r8d; mov %ecx, (%rdi); mov %r8d, -4(%rdi,%rdx)\n" \
+    "mov (%rsi), %ecx; mov -4(%rsi,%rdx), %r8d; mov %r8d, -4(%rdi,%rdx); mov %ecx, (%rdi)\n" \
     "ret\n" \
     ".p2align 5\n" \
   "8:\n" \
     /* 8 to 15 bytes */ \
-    "mov (%rsi), %rcx; mov -8(%rsi,%rdx), %r8; mov %rcx, (%rdi); mov %r8, -8(%rdi,%rdx)\n" \
+    "mov (%rsi), %rcx; mov -8(%rsi,%rdx), %r8; mov %r8, -8(%rdi,%rdx); mov %rcx, (%rdi)\n" \
     "ret\n" \
     ".p2align 5\n" \
     /* 16 bytes or more */ \
@@ -108,22 +108,22 @@ static const char asterope_tuned_for[] __attribute__((used)) =
     "ja 129f\n" \
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
     "movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5; movdqu -32(%rsi,%rdx), %xmm6\n" \
-    "movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n" \
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, -64(%rdi,%rdx)\n" \
-    "movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx); movdqu %xmm7, -16(%rdi,%rdx)\n" \
+    "movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm4, -64(%rdi,%rdx); movdqu %xmm5, -48(%rdi,%rdx)\n" \
+    "movdqu %xmm6, -32(%rdi,%rdx); movdqu %xmm7, -16(%rdi,%rdx); movdqu %xmm0, (%rdi)\n" \
+    "movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
     "ret\n" \
     ".p2align 5\n" \
   "16:\n" \
     /* 16 to 32 bytes */ \
-    "movdqu (%rsi), %xmm0; movdqu -16(%rsi,%rdx), %xmm1; movdqu %xmm0, (%rdi)\n" \
-    "movdqu %xmm1, -16(%rdi,%rdx)\n" \
+    "movdqu (%rsi), %xmm0; movdqu -16(%rsi,%rdx), %xmm1; movdqu %xmm1, -16(%rdi,%rdx)\n" \
+    "movdqu %xmm0, (%rdi)\n" \
     "ret\n" \
     ".p2align 5\n" \
   "33:\n" \
     /* 33 to 64 bytes */ \
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu -32(%rsi,%rdx), %xmm2\n" \
-    "movdqu -16(%rsi,%rdx), %xmm3; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n" \
-    "movdqu %xmm2, -32(%rdi,%rdx); movdqu %xmm3, -16(%rdi,%rdx)\n" \
+    "movdqu -16(%rsi,%rdx), %xmm3; movdqu %xmm2, -32(%rdi,%rdx); movdqu %xmm3, -16(%rdi,%rdx)\n" \
+    "movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n" \
     "ret\n" \
     ".p2align 5\n" \
     /* more than 128 bytes */ \
