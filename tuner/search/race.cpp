@@ -180,7 +180,8 @@ Measured Race::measured(Entrant entrant, Workload workload) const {
         one.best_reference = timings_.reference_name(best);
     }
     const double floor = std::log(paired.ratio(kLibc, kLibcAgain, workload).median);
-    one.worth = utility(std::log(one.judged_ratio().median), std::max(kLossNoise, std::abs(floor)));
+    one.noise = std::max(kLossNoise, std::abs(floor));
+    one.worth = utility(std::log(one.judged_ratio().median), one.noise);
     return one;
 }
 

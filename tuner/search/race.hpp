@@ -84,7 +84,8 @@ struct Measured {
     /// The same of the fastest of libc and the references, and which one that is.
     std::optional<Estimate> best_ratio = std::nullopt;
     std::string best_reference = {};
-    double worth = 0; ///< what the logarithm of the judged ratio is worth, see utility()
+    double noise = kLossNoise; ///< a loss inside it, as a logarithm, counts once
+    double worth = 0;          ///< what the logarithm of the judged ratio is worth, see utility()
 
     /// What it is judged by.
     const Estimate& judged_ratio() const { return best_ratio ? *best_ratio : ratio; }

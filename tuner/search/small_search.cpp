@@ -71,7 +71,7 @@ std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, W
         for (const Finalist& one : race.run_off(finalists, rounds, kLibc).finalists) {
             const Measured& found = one.workloads.at(workload);
             by_size[one.candidate].push_back(
-                utility(beyond_placement(found.judged_ratio().median, found.ns)));
+                utility(beyond_placement(found.judged_ratio().median, found.ns), found.noise));
         }
     }
     const auto mean = [](const auto& from, std::ptrdiff_t count) {
