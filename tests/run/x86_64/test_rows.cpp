@@ -113,7 +113,12 @@ class RowsOf : public TemporaryFolder {
         const Truth truth = [=, of = made_up_truth(factor)](const auto&... asked) {
             return ns_for_10_bytes * of(asked...);
         };
-        run_made_up_search(log, request_, sensing(truth), noise, examines);
+        senses_ = false;
+        const Truth noticed = [this, of = sensing(truth)](const std::string& name, auto... asked) {
+            senses_ = senses_ || name.find(" > ") != name.npos;
+            return of(name, asked...);
+        };
+        run_made_up_search(log, request_, noticed, noise, examines);
         return profile_of_log(read_trial_log(log), log);
     }
 
@@ -122,6 +127,7 @@ class RowsOf : public TemporaryFolder {
     }
 
     TuningRequest request_ = made_up_request();
+    bool senses_ = false; ///< whether a copy that senses has been timed
 };
 
 } // namespace
@@ -157,6 +163,16 @@ TEST_F(RowsOf, a_routine_are_as_many_as_bring_something_whatever_the_noise_of_a_
         // which sense where cached data wants another copy, but for sizes too small for a probe
         EXPECT_EQ(rows(by_place, noise), (std::vector{kSmaller, kSmaller + " | " + kLarger}));
     }
+}
+
+TEST_F(RowsOf, a_routine_sense_where_that_is_ahead_within_one_race_however_slow_all_are_in_it) {
+    const auto slower_later = [this](const std::string& name, std::size_t, Workload workload) {
+        if (locality_of(workload) != Locality::cached) {
+            return name == kLarger ? 0.8 : name == kSmaller ? 0.9 : 0;
+        }
+        return name != kSmaller ? 0 : senses_ ? 0.98 : 0.3;
+    };
+    EXPECT_EQ(rows(slower_later), (std::vector{kSmaller, kSmaller + " | " + kLarger}));
 }
 
 TEST_F(RowsOf, a_routine_store_past_the_caches_only_where_cached_data_does_not_pay) {

@@ -219,17 +219,18 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
         if (loses_where_cached(race, entrant, size, run.weights())) continue;
         hold.push_back(sensing[i]->row.copy);
     }
-    for (const Finalist& finalist : result.finalists) {
-        const auto place = static_cast<std::size_t>(finalist.candidate);
-        if (place < pipelines.size()) {
-            // Timed twice by now: both count, and what senses is compared with what ran beside it.
-            double& score = contests.scores[index].plain[pipelines[place]];
-            score = (score + finalist.score) / 2;
-        } else {
-            TimedSensing& one = *sensing[place - pipelines.size()];
-            one.row.scores[index] = contains(hold, one.row.copy) ? finalist.score : kUnusable;
-            one.at.at(index).finalist = finalist;
-        }
+    // Two races find caches and buffers in other states: at 512 KiB hot, one and the same copy had
+    // 1.03 of libc in one and 1.9 in the other (a Zen 4). So a sensing copy is worth what its
+    // pipeline for cached data was in the contest, and what it is ahead of that one in this race.
+    for (std::size_t i = 0; i < sensing.size(); ++i) {
+        const Finalist& finalist = result.of(static_cast<Entrant>(pipelines.size() + i));
+        TimedSensing& one = *sensing[i];
+        const std::size_t cached = one.row.copy.pipelines.front();
+        const auto place = std::ranges::find(pipelines, cached) - pipelines.begin();
+        const double ahead = finalist.score - result.of(static_cast<Entrant>(place)).score;
+        one.row.scores[index] =
+            contains(hold, one.row.copy) ? contests.scores[index].plain[cached] + ahead : kUnusable;
+        one.at.at(index).finalist = finalist;
     }
 }
 
