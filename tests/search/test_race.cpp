@@ -39,7 +39,7 @@ Truths no_two_alike(int count) {
 
 /// Each turn has one change, and the next goes on with the cache effect that ended it.
 void expect_companies_together(const Turns& turns) {
-    int last = 0;
+    int last = cache_effect(turns.begin()->second.front(), true);
     for (const auto& [when, turn] : turns) {
         std::vector<int> effects;
         for (const Entrant entrant : turn) effects.push_back(cache_effect(entrant, true));

@@ -4,22 +4,25 @@
 
 #include "support/unit_test.hpp"
 
-// In rotation everybody would always follow the same other.
-TEST(Paired, lets_everybody_follow_everybody) {
-    std::vector<int> order;
-    const Paired paired({0, 1, 2, 3}, {Workload::hot}, 40, 0,
-                        [&](int entrant, Workload, std::uint64_t) {
-                            order.push_back(entrant);
-                            return 1.0;
-                        });
-    std::set<std::pair<int, int>> neighbours;
-    std::set<int> first;
-    for (std::size_t i = 0; i < order.size(); i += 4) {
-        first.insert(order[i]);
-        for (std::size_t j = i + 1; j < i + 4; ++j) neighbours.insert({order[j - 1], order[j]});
+// In rotation everybody would always follow the same other, as in an order by cache effect.
+TEST(Paired, lets_everybody_follow_everybody_whatever_leaves_the_caches_alike) {
+    const Paired::CacheEffect alike, own = [](int entrant) { return entrant; };
+    for (const auto& cache_effect : {alike, own}) {
+        std::vector<int> order;
+        const auto time = [&](int entrant, Workload, std::uint64_t) {
+            order.push_back(entrant);
+            return 1.0;
+        };
+        const Paired paired({0, 1, 2, 3}, {Workload::hot}, 40, 0, time, cache_effect);
+        std::set<std::pair<int, int>> neighbours;
+        std::set<int> first;
+        for (std::size_t i = 0; i < order.size(); i += 4) {
+            first.insert(order[i]);
+            for (std::size_t j = i + 1; j < i + 4; ++j) neighbours.insert({order[j - 1], order[j]});
+        }
+        EXPECT_EQ(neighbours.size(), 4u * 3);
+        EXPECT_EQ(first.size(), 4u);
     }
-    EXPECT_EQ(neighbours.size(), 4u * 3);
-    EXPECT_EQ(first.size(), 4u);
 }
 
 // Times double from round to round; entrant 1 is twice and four times as fast.

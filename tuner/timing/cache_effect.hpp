@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,35 +34,31 @@ inline CacheEffect cache_effect_of_libc(std::size_t size,
     return found == thresholds.end() || size < found->second ? kTemporal : kNonTemporal;
 }
 
-/// Puts entrants of the same cache effect together, in turns forwards and backwards, so that a turn
-/// begins with the effect that the last one ended with: every change costs an untimed stretch of
-/// copying (see Stopwatch::time).
+/// Puts entrants of the same cache effect together, those first that the last turn ended with:
+/// every change costs an untimed stretch of copying (see Stopwatch::time).
 class CacheEffectOrder {
   public:
     /// `cache_effect(entrant)`: any number; without the function, all have the same.
     explicit CacheEffectOrder(std::function<int(int entrant)> cache_effect)
         : cache_effect_(std::move(cache_effect)) {}
 
-    /// Keeps the order within each cache effect.
+    /// Keeps the order within each cache effect, and of the effects but the first: in an order by
+    /// number everybody would always follow the same other, and five copies of one routine, each
+    /// with an effect of its own, differed by up to 20 % (a Zen 4, 4 KiB fetched in a walk).
     void apply(std::vector<int>& entrants) {
-        if (!cache_effect_) return;
-        std::map<int, std::vector<int>> groups;
-        for (const int entrant : entrants) groups[cache_effect_(entrant)].push_back(entrant);
-        entrants.clear();
-        const auto append = [&](const auto& cache_effect) {
-            entrants.insert(entrants.end(), cache_effect.second.begin(), cache_effect.second.end());
-        };
-        if (backwards_) {
-            std::for_each(groups.rbegin(), groups.rend(), append);
-        } else {
-            std::for_each(groups.begin(), groups.end(), append);
-        }
-        backwards_ = !backwards_;
+        if (!cache_effect_ || entrants.empty()) return;
+        std::vector<int> effects;
+        if (last_) effects.push_back(*last_);
+        for (const int entrant : entrants) effects.push_back(cache_effect_(entrant));
+        std::ranges::stable_sort(entrants, {}, [&](int entrant) {
+            return std::ranges::find(effects, cache_effect_(entrant)) - effects.begin();
+        });
+        last_ = cache_effect_(entrants.back());
     }
 
   private:
     std::function<int(int entrant)> cache_effect_;
-    bool backwards_ = false;
+    std::optional<int> last_; ///< what the last turn ended with
 };
 
 } // namespace asterope
