@@ -32,7 +32,8 @@ TimedCopies Run::timed(const std::vector<TimedCopy>& those, std::size_t size) co
 }
 
 bool Run::outgrows_caches(std::size_t size) const {
-    return outgrows(size, last_cache_bytes_);
+    return outgrows(size, last_cache_bytes_) ||
+           (facts_of(plan.operation).reads && size == last_cache_bytes_ / 2);
 }
 
 bool Run::may_take(Entrant entrant, std::size_t size) const {

@@ -2,6 +2,7 @@
 #include "search/boundaries.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/size_text.hpp"
 #include "run/steps.hpp"
@@ -13,9 +14,9 @@ namespace {
 /// What copies each evaluated size, by number.
 struct Taken {
     std::vector<std::size_t> sizes;
-    std::vector<Entrant> entrants; ///< by size
-    std::vector<bool> senses;      ///< by entrant
-    std::vector<TimedCopy> copies; ///< by entrant
+    std::vector<Entrant> entrants;                 ///< by size
+    std::vector<std::optional<Entrant>> pipelines; ///< by entrant; none where it senses
+    std::vector<TimedCopy> copies;                 ///< by entrant
 };
 
 Taken taken_by(const Run& run, const Contests& contests, const Findings& findings,
@@ -31,7 +32,7 @@ Taken taken_by(const Run& run, const Contests& contests, const Findings& finding
         const auto known = std::ranges::find(taken.copies, one.name, &TimedCopy::name);
         taken.entrants.push_back(static_cast<Entrant>(known - taken.copies.begin()));
         if (known != taken.copies.end()) continue;
-        taken.senses.push_back(senses);
+        taken.pipelines.push_back(senses ? std::nullopt : std::optional(result.winner()));
         taken.copies.push_back(std::move(one));
     }
     return taken;
@@ -48,8 +49,16 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
         const Taken taken = taken_by(run, contests, findings, objective);
         // Where the budget has ended, the intervals end at the evaluated sizes, as the paper's do.
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
-            const bool senses = taken.senses[static_cast<std::size_t>(upper)];
+            const bool senses = !taken.pipelines[static_cast<std::size_t>(upper)];
             if (budget_left && size < kSensingMinimum && senses) return true;
+            // A copy that stores past the caches without a probe was found to do so where cached
+            // data does not pay at the evaluated size; here nobody has looked.
+            const auto not_known = [](Workload) { return 0.0; };
+            const auto past_caches = [&](Entrant entrant) {
+                const auto pipeline = taken.pipelines[static_cast<std::size_t>(entrant)];
+                return pipeline && !may_take_unprobed(run, *pipeline, size, one.weights, not_known);
+            };
+            if (past_caches(upper) && !past_caches(lower)) return true;
             bool holds = false;
             budget_left =
                 budget_left && Run::within_budget(findings.left_out, Step::boundaries, [&] {
