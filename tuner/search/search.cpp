@@ -87,7 +87,7 @@ Rigor rigor_at(const Rigor& rigor, std::size_t size) {
     if (rigor.name != standard().name || size < kLargeCopy) return rigor;
     Rigor large = quick();
     large.huge = rigor.huge;
-    if (size < kHugeCopy) large.contest_rounds = rigor.contest_rounds;
+    if (size <= kContestedCopy) large.contest_rounds = rigor.contest_rounds;
     return large;
 }
 

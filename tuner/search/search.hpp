@@ -80,6 +80,9 @@ Rigor parse_rigor(std::string_view text);
 
 /// From so many bytes on, a trial takes a millisecond, and some.
 inline constexpr std::size_t kLargeCopy = std::size_t{1} << 20, kHugeCopy = std::size_t{4} << 20;
+/// Up to here, contests have all their rounds: with five at 8 MiB, which copy took what 32 MiB of
+/// cache hold was chance, and in one of six searches it had 0.85 of libc.
+inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 
 /// How a size's pipelines are searched: a standard search tries large copies as a quick one does.
 /// They took two thirds of its time on a Zen 3 (32 MiB of last cache) and a Granite Rapids, for

@@ -109,10 +109,10 @@ TEST(RigorAt, lets_a_standard_search_try_large_copies_as_a_quick_one_does) {
         const Rigor rigor = parse_rigor(name);
         EXPECT_EQ(rigor_at(rigor, kLargeCopy - 1).name, name);
         const bool lighter = rigor.name == "standard";
-        for (const std::size_t size : {kLargeCopy, kHugeCopy - 1, kHugeCopy}) {
+        for (const std::size_t size : {kLargeCopy, kContestedCopy, kContestedCopy + 1}) {
             const Rigor here = rigor_at(rigor, size);
             EXPECT_EQ(here.name, lighter ? "quick" : name);
-            const Rigor contest = lighter && size >= kHugeCopy ? parse_rigor("quick") : rigor;
+            const Rigor contest = lighter && size > kContestedCopy ? parse_rigor("quick") : rigor;
             EXPECT_EQ(here.contest_rounds, contest.contest_rounds);
         }
     }
