@@ -3,6 +3,7 @@
 #include "search/small_search.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/contains.hpp"
 #include "run/steps.hpp"
@@ -52,39 +53,56 @@ std::vector<Entrant> variants_of(const Run& run, Entrant winner) {
     return variants;
 }
 
-/// What these small copies gain over the rows' pipelines, at the evaluated sizes up to their
-/// bounds, added up. Up to its bound a small copy asks for no more than any copy: of those of one
+/// Each evaluated size above those of all small copies, and before it the geometric middle below:
+/// at 512 bytes a small copy was as fast as the row's pipeline, at 320 it took 1.35 times as long.
+std::vector<std::size_t> sizes_of_bound(const Contests& contests, std::size_t index) {
+    const double size = static_cast<double>(contests.size_at(index)),
+                 below = static_cast<double>(index ? contests.size_at(index - 1) : kMinimumBytes);
+    std::vector<std::size_t> sizes;
+    for (const double one : {std::sqrt(below * size), size}) {
+        if (one > kMinimumBytes) sizes.push_back(static_cast<std::size_t>(one));
+    }
+    return sizes;
+}
+
+/// What these small copies gain over the rows' pipelines up to their bounds, added up over the
+/// evaluated sizes. Up to its bound a small copy asks for no more than any copy: of those of one
 /// register type the one that goes farthest is timed for all.
 std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
                                             const std::vector<Row>& rows,
                                             const std::vector<Entrant>& variants) {
     std::map<std::string, const asterope_copy*> farthest; // by register type
     std::map<Entrant, double> gains;
+    std::size_t most = 0;
     for (const Entrant entrant : variants) {
         gains[entrant] = 0;
         const asterope_copy& one = small_at(run, entrant);
+        most = std::max(most, bound_of(one));
         const auto [known, added] = farthest.emplace(word_of(one, "rt"), &one);
         if (!added && bound_of(*known->second) < bound_of(one)) known->second = &one;
     }
-    for (std::size_t i = 0; i < contests.at_size.size(); ++i) {
-        const std::size_t size = contests.size_at(i);
-        std::vector<TimedCopy> copies = {contests.copy_of(run, row_at(rows, i).copy, i)};
-        std::map<std::string, Entrant> places; // by register type
-        for (const auto& [rt, one] : farthest) {
-            if (size <= kMinimumBytes || size > bound_of(*one)) continue;
-            places.emplace(rt, static_cast<Entrant>(copies.size()));
-            copies.push_back(small_copy(one->small, 0, nullptr, one->name, run.plan.operation));
-        }
-        if (places.empty()) continue;
-        std::mt19937_64 random = run.enter(Step::small, size, kPart);
-        const SizeResult result =
-            Race(size, run.weights(), random, run.timed(copies, size))
-                .run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
-        for (auto& [entrant, gain] : gains) {
-            const asterope_copy& one = small_at(run, entrant);
-            const auto place = places.find(word_of(one, "rt"));
-            if (size > bound_of(one) || place == places.end()) continue;
-            gain += result.of(place->second).score - result.of(0).score;
+    for (std::size_t i = 0; i < contests.at_size.size() && contests.size_at(i) <= most; ++i) {
+        const std::vector<std::size_t> sizes = sizes_of_bound(contests, i);
+        for (const std::size_t size : sizes) {
+            std::vector<TimedCopy> copies = {contests.copy_of(run, row_at(rows, i).copy, i)};
+            std::map<std::string, Entrant> places; // by register type
+            for (const auto& [rt, one] : farthest) {
+                if (contests.size_at(i) > bound_of(*one)) continue;
+                places.emplace(rt, static_cast<Entrant>(copies.size()));
+                copies.push_back(small_copy(one->small, 0, nullptr, one->name, run.plan.operation));
+            }
+            std::mt19937_64 random = run.enter(Step::small, size, kPart);
+            run.calibrate(size);
+            const SizeResult result =
+                Race(size, run.weights(), random, run.timed(copies, size))
+                    .run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
+            for (auto& [entrant, gain] : gains) {
+                const asterope_copy& one = small_at(run, entrant);
+                const auto place = places.find(word_of(one, "rt"));
+                if (contests.size_at(i) > bound_of(one) || place == places.end()) continue;
+                gain += (result.of(place->second).score - result.of(0).score) /
+                        static_cast<double>(sizes.size());
+            }
         }
     }
     return gains;
