@@ -206,6 +206,25 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
         << "who knows whether the other may be slow?";
 }
 
+TEST_F(RowsOf, a_routine_begin_where_small_copies_lose_at_an_evaluated_size_or_half_way_below) {
+    auto& sizes = request_.options.of(Operation::copy).sizes;
+    sizes.insert(sizes.begin(), {128, 256});
+    const auto bound_where_slow = [&](std::size_t slow) {
+        const auto factor = [slow](const std::string& name, std::size_t size, Workload) {
+            const bool small = name.starts_with("stepped ") || name.starts_with("clamped ");
+            if (!small) return name == kSmaller ? 0.8 : 0.0;
+            if (size <= 128) return 0.9;
+            return size == slow ? 2.0 : 0.7;
+        };
+        const Profile profile = run(factor);
+        const std::string name = name_of(profile.of(ChoiceKind::small).front()->copy);
+        return std::stoul(name.substr(name.rfind(' ')));
+    };
+    const std::size_t most = bound_where_slow(0);
+    EXPECT_GE(most, 256u);
+    for (const std::size_t slow : {181, 256}) EXPECT_EQ(bound_where_slow(slow), 128u) << slow;
+}
+
 TEST_F(RowsOf, a_routine_stay_where_the_exam_exchanges_a_small_copy_that_loses_at_one_size) {
     auto& sizes = request_.options.of(Operation::copy).sizes;
     sizes.insert(sizes.begin(), 128);
