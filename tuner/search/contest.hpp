@@ -15,9 +15,10 @@
 
 namespace asterope {
 
-/// Standard pipelines: of each register type and way to store, the one without prefetch, few with
-/// usual prefetches, and one whose loop does all that the extension can. Thousands of candidates
-/// are about as good as another; which of them wins a size is chance. Two runs agree on these.
+/// Standard pipelines: of each register type and way to store, the one without prefetch, the same
+/// by larger blocks, few with usual prefetches, and one whose loop does all that the extension can.
+/// Thousands of candidates are about as good as another; which of them wins a size is chance. Two
+/// runs agree on these.
 class StandardPipelines {
   public:
     /// Of all that copy right: `right(entrant)`.

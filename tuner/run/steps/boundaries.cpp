@@ -51,12 +51,13 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
             const bool senses = !taken.pipelines[static_cast<std::size_t>(upper)];
             if (budget_left && size < kSensingMinimum && senses) return true;
-            // A copy that stores past the caches without a probe was found to do so where cached
-            // data does not pay at the evaluated size; here nobody has looked.
-            const auto not_known = [](Workload) { return 0.0; };
+            // Of a copy that stores past the caches without a probe it was measured at the
+            // evaluated size whether it loses where data is cached. Here it was not.
+            const auto unmeasured = [](Workload) { return 0.0; };
             const auto past_caches = [&](Entrant entrant) {
                 const auto pipeline = taken.pipelines[static_cast<std::size_t>(entrant)];
-                return pipeline && !may_take_unprobed(run, *pipeline, size, one.weights, not_known);
+                return pipeline &&
+                       !may_take_unprobed(run, *pipeline, size, one.weights, unmeasured);
             };
             if (past_caches(upper) && !past_caches(lower)) return true;
             bool holds = false;
