@@ -59,7 +59,7 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
                 return pipeline &&
                        !may_take_unprobed(run, *pipeline, size, one.weights, unmeasured);
             };
-            if (past_caches(upper) && !past_caches(lower)) return true;
+            if (budget_left && past_caches(upper) && !past_caches(lower)) return true;
             bool holds = false;
             budget_left =
                 budget_left && Run::within_budget(findings.left_out, Step::boundaries, [&] {
