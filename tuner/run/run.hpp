@@ -56,9 +56,9 @@ class Run {
     Entrant plain_copy() const { return find_plain_copy(spaces.space, spaces.entrants); }
     /// Those whose copies these are, beside libc's of that size and the references.
     TimedCopies timed(const std::vector<TimedCopy>& copies, std::size_t size) const;
-    /// See outgrows(). A copy does so that fills the last cache to its end, too, where code and
-    /// page tables want to be as well: by what 16 MiB took with 32 MiB of cache, which of them
-    /// stored past it was chance.
+    /// See outgrows(). A copy that just fills the last cache outgrows it as well, as code and page
+    /// tables take a part of it: from run to run, copies of 16 MiB with 32 MiB of cache stored past
+    /// it or not by chance.
     bool outgrows_caches(std::size_t size) const;
     /// A set that stores past the caches finds its destination uncached the next time because of
     /// that: no state of the caches can be what chooses it, so the size does.

@@ -98,8 +98,7 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
 /// there the destination prefetched), or otherwise. What goes farther or lies between was as fast
 /// as one of them (a Xeon with AMX, 20 temporal and 40 non-temporal loops): which of them wins is
 /// chance. Blocks copy as fast as the paper's loop what is cached, and 1.2 times as fast into
-/// untouched pages (a Zen 4, 128 KiB to 512 KiB, with AVX): more lines are on their way when a
-/// store waits for the kernel.
+/// untouched pages (a Zen 4, 128 KiB to 512 KiB, with AVX; why was not found out).
 enum class Loop { paper, blocks, full, other };
 
 Loop loop_of(const Candidate& candidate) {

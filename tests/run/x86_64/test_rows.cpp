@@ -203,7 +203,7 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
     EXPECT_EQ(end_of_first(loses_at(23170, 30000)), 16384u);
     EXPECT_LT(end_of_first(loses_at(23170, 16384, 1.8)), 23170u) << "it was no better";
     EXPECT_GT(end_of_first(two_halves, false), 32768 / 1.2)
-        << "who knows whether the other may be slow?";
+        << "below, nobody measured whether the other is slow where data is cached";
 }
 
 TEST_F(RowsOf, a_routine_begin_where_small_copies_lose_at_an_evaluated_size_or_half_way_below) {

@@ -82,15 +82,15 @@ std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
         if (!added && bound_of(*known->second) < bound_of(one)) known->second = &one;
     }
     for (std::size_t i = 0; i < contests.at_size.size() && contests.size_at(i) <= most; ++i) {
+        std::vector<TimedCopy> copies = {contests.copy_of(run, row_at(rows, i).copy, i)};
+        std::map<std::string, Entrant> places; // by register type
+        for (const auto& [rt, one] : farthest) {
+            if (contests.size_at(i) > bound_of(*one)) continue;
+            places.emplace(rt, static_cast<Entrant>(copies.size()));
+            copies.push_back(small_copy(one->small, 0, nullptr, one->name, run.plan.operation));
+        }
         const std::vector<std::size_t> sizes = sizes_of_bound(contests, i);
         for (const std::size_t size : sizes) {
-            std::vector<TimedCopy> copies = {contests.copy_of(run, row_at(rows, i).copy, i)};
-            std::map<std::string, Entrant> places; // by register type
-            for (const auto& [rt, one] : farthest) {
-                if (contests.size_at(i) > bound_of(*one)) continue;
-                places.emplace(rt, static_cast<Entrant>(copies.size()));
-                copies.push_back(small_copy(one->small, 0, nullptr, one->name, run.plan.operation));
-            }
             std::mt19937_64 random = run.enter(Step::small, size, kPart);
             run.calibrate(size);
             const SizeResult result =
