@@ -79,9 +79,10 @@ def test_every_candidate_is_right(program, arch, case):
         pytest.skip(f"{cpu} lacks what it needs: {needs}")
     shares = [(able.index(cpu) + len(able) * part) for part in range(PROCESSES)]
     of = PROCESSES * len(able)
+    built = program(arch)  # before there are threads: neither fixtures nor their caches know them
 
     def verdicts_of(share: int) -> list[str]:
-        return check(arch, program(arch), cpu, f"{share},{of}", "--needs", needs)
+        return check(arch, built, cpu, f"{share},{of}", "--needs", needs)
 
     with ThreadPoolExecutor(PROCESSES) as pool:
         verdicts = [line for lines in pool.map(verdicts_of, shares) for line in lines]
