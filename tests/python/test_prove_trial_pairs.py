@@ -125,7 +125,7 @@ def found_of(times: dict[Place, Program], seed: int, **settings) -> Found:
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-@pytest.mark.parametrize("factor", [*FACTORS[:2], 0.6])
+@pytest.mark.parametrize("factor", [*FACTORS[:2], pytest.param(0.6, marks=pytest.mark.slow)])
 def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> None:
     times = WHOLE[kind](factor)
     found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
