@@ -33,7 +33,7 @@ def pytest_configure() -> None:
     interrupt. And buffers beyond the last cache, which no test is about, are seconds to fill."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     most = resource.getrlimit(resource.RLIMIT_RSS)[1]
-    resource.setrlimit(resource.RLIMIT_RSS, (256 << 20, most))
+    resource.setrlimit(resource.RLIMIT_RSS, (512 << 20, most))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
