@@ -79,7 +79,7 @@ def test_every_candidate_is_right(program, arch, case):
         pytest.skip(f"{cpu} lacks what it needs: {needs}")
     shares = [(able.index(cpu) + len(able) * part) for part in range(PROCESSES)]
     of = PROCESSES * len(able)
-    built = program(arch)  # before there are threads: neither fixtures nor their caches know them
+    built = program(arch)  # here: in two threads, it would be built twice, in folders that collide
 
     def verdicts_of(share: int) -> list[str]:
         return check(arch, built, cpu, f"{share},{of}", "--needs", needs)
