@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from . import spaces
-from .spaces import members, probes
+from .spaces import members, probes, threads
 
 # What a choice makes of a copy that loses to the reference under one workload, see utility().
 LOSS_FACTOR = 4.0  # what each further step of a large loss counts, where one of a gain counts 1
@@ -45,6 +45,9 @@ inline constexpr std::size_t kAliasedMinimum = {members.MINIMUM_OF_ALIASED};
 
 /// Bytes from which on a copy may sense: below, the probe costs too much of it.
 inline constexpr std::size_t kSensingMinimum = {probes.MINIMUM_BYTES};
+
+/// Bytes of the smallest chunk that copies over threads take.
+inline constexpr std::size_t kLeastChunk = {threads.LEAST_CHUNK};
 
 /// How losses count, see search/utility.hpp: what each further step of a large one counts; up to
 /// which logarithm of the ratio one counts as a gain does; and how far beyond half of the further

@@ -8,17 +8,35 @@ table of workloads has that column set, or one of several ("measured or tunable"
 ...}` and `"enumOfOperations": true` of the operations. `"sameAs": NAME` stands for what the
 neighbouring field of that name is. What the copies of a profile's choices may be, by operation and
 kind, comes from the spaces of the architecture that it is read for.
+
+Usage: python -m asterope.schemas ARCHITECTURE OUTPUT (a build step: writes the schemas of profiles
+and of the headers of trial logs as a header for C++)
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from . import spaces, workloads
 from .spaces import kinds, probes
 from .spaces.axis import Axis
+
+PROFILE_SCHEMA = Path(__file__).with_name("profile.schema.json")
+LOG_SCHEMA = Path(__file__).with_name("trial_log.schema.json")
+
+
+def log_schema(architecture: str) -> dict[str, Any]:
+    """That of trial logs' headers, and of it all that stands in the profile's.
+
+    One schema of both: a registry of schemas is not in all versions of jsonschema.
+    """
+    profile = read_schema(PROFILE_SCHEMA, architecture)
+    log = json.dumps(read_schema(LOG_SCHEMA, architecture))
+    text = log.replace(profile["$id"] + "#", "#")
+    return {**json.loads(text), "$defs": profile["$defs"]}
 
 
 def read_schema(path: Path, architecture: str) -> dict[str, Any]:
@@ -122,3 +140,41 @@ def _field(axis: Axis) -> dict[str, Any]:
     if axis.is_distance and axis.mark is None:  # evenly spaced, from 0 on
         return {**field, "minimum": 0, "maximum": axis.values[-1], "multipleOf": axis.values[1]}
     return {**field, "enum": axis.ordered}
+
+
+def _header(architecture: str) -> str:
+    """For C++: the schema of profiles, and as `log` in it that of trial logs' headers."""
+    whole = read_schema(PROFILE_SCHEMA, architecture)
+    log = log_schema(architecture)
+    del log["$defs"]
+    text = json.dumps({**_bare(whole), "log": _bare(log)}, separators=(",", ":"))
+    lines = "\n".join(f'    R"json({text[i : i + 80]})json"' for i in range(0, len(text), 80))
+    return f"""\
+// What profiles and headers of trial logs may hold; written by scripts/asterope/schemas.py.
+#pragma once
+
+namespace asterope {{
+
+inline constexpr char kSchemaText[] =
+{lines};
+
+}} // namespace asterope
+"""
+
+
+def _bare(schema: Any, names: bool = False) -> Any:
+    """Without what only people read. `names`: its keys are names of fields, not rules."""
+    if isinstance(schema, list):
+        return [_bare(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    groups = ("properties", "patternProperties", "$defs")
+    return {
+        key: _bare(value, not names and key in groups)
+        for key, value in schema.items()
+        if names or key not in ("title", "description")
+    }
+
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_text(_header(sys.argv[1]), encoding="ascii")

@@ -54,4 +54,10 @@ TEST(ParseJson, takes_what_nests_as_deeply_as_allowed_and_refuses_what_nests_dee
     EXPECT_EQ(fault(objects), "thing: line 2 column 81" + why);
 }
 
+TEST(ParseJson, refuses_a_name_that_one_object_gives_twice_and_takes_it_in_two) {
+    EXPECT_EQ(fault(R"({"a":{"b":1},"b":[{"b":2},{"b":3}]})"), "");
+    EXPECT_EQ(fault(R"([{"a":1,"b":{},"a":1}])"),
+              "thing: \"a\" is given twice in one object: make it anew");
+}
+
 } // namespace

@@ -214,13 +214,13 @@ TEST_F(SessionFile, refuses_another_search_in_the_middle_and_a_second_run_at_onc
 TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
     put("trials.jsonl", kHeader.dump() + '\n');
     for (const auto& [place, value, said] :
-         {std::tuple("/machine/fingerprint", json("xyz"), "another machine"),
+         {std::tuple("/machine/fingerprint", json("00000000000000ff"), "another machine"),
           {"/tool_version", "1.1", "another version"},
-          {"/space_hash", "xyz", "another space"},
+          {"/space_hash", "ff", "another space"},
           {"/seed", 2u, "another seed"},
           {"/options/rigor", "standard", "another rigor"},
           {"/options/sizes", json::array({128u}), "another sizes"},
-          {"/started", "now", "taken"}}) {
+          {"/started", "2026-11-20T22:15:01Z", "taken"}}) {
         json header = kHeader;
         header[json::json_pointer(place)] = value;
         EXPECT_TRUE(mentions(refusal(header), said));

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/text_file.hpp"
@@ -58,8 +61,21 @@ template <class Json> Json parse(std::string_view text, const std::string& what,
     const char* const damaged = "not JSON: it is damaged or cut short";
     if (text.empty()) throw fault(0, "it is empty");
     if (text.starts_with(kByteOrderMark)) throw fault(0, damaged); // the parser would skip it
+    // What is given twice would be read by one program in this way and by another in that.
+    std::vector<std::set<std::string>> names;
+    std::string repeated;
+    const auto note = [&](int, typename Json::parse_event_t event, Json& parsed) {
+        if (event == Json::parse_event_t::object_start) names.emplace_back();
+        if (event == Json::parse_event_t::object_end) names.pop_back();
+        if (event == Json::parse_event_t::key && repeated.empty()) {
+            const auto& name = parsed.template get_ref<const std::string&>();
+            if (!names.back().insert(name).second) repeated = parsed.dump(-1, ' ', true);
+        }
+        return true;
+    };
     try {
-        return Json::parse(text);
+        Json value = Json::parse(text, note);
+        if (repeated.empty()) return value;
     } catch (const json::parse_error& error) {
         throw fault(error.byte - std::min<std::size_t>(error.byte, 1), damaged);
     } catch (const json::out_of_range& error) { // which says what, in quotes, and not where
@@ -68,6 +84,8 @@ template <class Json> Json parse(std::string_view text, const std::string& what,
         const std::size_t index = text.find(said.substr(begin, said.rfind('\'') - begin));
         throw fault(std::min(index, text.size()), "a number that no machine has");
     }
+    throw BadInput(what + ": " + repeated.substr(0, 40) +
+                   " is given twice in one object: make it anew");
 }
 
 } // namespace

@@ -14,8 +14,9 @@ namespace asterope {
 inline constexpr std::size_t kDeepestJson = 16;
 
 /// Parses JSON. Throws BadInput, "`what`: line 3 column 17: not JSON: ...", for what is none, and
-/// in the same form for what nests too deeply or has a number that no double can hold. Columns
-/// count characters. `line`: the text's first one in its file.
+/// in the same form for what nests too deeply or has a number that no double can hold; without a
+/// place for a name that one object gives twice. Columns count characters. `line`: the text's first
+/// one in its file.
 nlohmann::json parse_json(std::string_view text, const std::string& what, std::size_t line = 1);
 /// The same, with the fields in the order of the text.
 nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what,

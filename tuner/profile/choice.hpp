@@ -14,6 +14,7 @@
 #include "search/sensing_search.hpp"
 #include "search/step.hpp"
 #include "search/threads_search.hpp"
+#include "space/limits.hpp"
 #include "space/space.hpp"
 
 namespace asterope {
@@ -22,18 +23,21 @@ namespace asterope {
 enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
 
 struct KindFacts {
-    const char* name;  ///< in profiles, and of its copies (find_kind)
-    const char* title; ///< of its table; "": each operation has its own
-    Step step;         ///< that finds it
-    bool always;       ///< there is a choice of it wherever its step was run
+    const char* name;       ///< in profiles, and of its copies (find_kind)
+    const char* title;      ///< of its table; "": each operation has its own
+    Step step;              ///< that finds it
+    bool always;            ///< there is a choice of it wherever its step was run
+    bool alone = true;      ///< a profile has one at most
+    std::size_t begins = 0; ///< bytes that the first of them may begin with; 0: begins with none
 };
 
 inline constexpr std::array<KindFacts, 5> kChoiceKinds = {
-    {{"pipelines", "", Step::pipelines, true},
+    {{"pipelines", "", Step::pipelines, true, false},
      {"small", "", Step::small, true},
      {"overlapping", "Overlapping buffers", Step::overlapping, true},
-     {"aliased", "Buffers that alias modulo 4096", Step::aliased, false},
-     {"threads", "Copies over threads, beside one thread", Step::threads, true}}};
+     {"aliased", "Buffers that alias modulo 4096", Step::aliased, false, true, kAliasedMinimum},
+     {"threads", "Copies over threads, beside one thread", Step::threads, true, false,
+      2 * kLeastChunk}}};
 
 constexpr const KindFacts& facts_of(ChoiceKind kind) {
     return kChoiceKinds[static_cast<std::size_t>(kind)];

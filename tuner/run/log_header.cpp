@@ -5,6 +5,7 @@
 #include "machine/cpu.hpp"
 #include "profile/field_reader.hpp"
 #include "profile/field_writer.hpp"
+#include "profile/schema.hpp"
 
 namespace asterope {
 
@@ -96,6 +97,7 @@ LogHeader log_header_of(const nlohmann::ordered_json& json) {
     Reader::read_object(json, {}, [&](Reader& reader) { profile_fields::fields(reader, header); },
                         {"format", "version", "architecture"});
     machine_of(header);
+    require_log_schema(json);
     return header;
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/json_text.hpp"
 #include "base/line_reader.hpp"
+#include "machine/cpu.hpp"
 #include "profile/field_reader.hpp"
 #include "profile/field_writer.hpp"
 
@@ -128,6 +129,12 @@ LogHeader read_header(LineReader& lines) {
     if (version != kTrialLogVersion) {
         throw BadInput(what + ": is a trial log of version " + version.dump().substr(0, 40) +
                        ", this program reads version " + std::to_string(kTrialLogVersion));
+    }
+    const auto of = header.value("architecture", ordered_json());
+    if (of != kArchitecture) {
+        throw BadInput(what + ": is of another architecture (" +
+                       of.dump(-1, ' ', true).substr(0, 40) + "), this program reads logs of " +
+                       kArchitecture);
     }
     try {
         return log_header_of(header);

@@ -2,6 +2,7 @@
 #include "search/threads_search.hpp"
 
 #include "base/size_text.hpp"
+#include "space/limits.hpp"
 
 namespace asterope {
 
@@ -9,8 +10,7 @@ namespace {
 
 /// Small enough that nobody waits long for the last one, large enough that heads, tails and fences
 /// of the chunks do not show.
-constexpr std::size_t kChunks[] = {std::size_t{64} << 10, std::size_t{256} << 10,
-                                   std::size_t{1} << 20};
+constexpr std::size_t kChunks[] = {kLeastChunk, std::size_t{256} << 10, std::size_t{1} << 20};
 
 } // namespace
 

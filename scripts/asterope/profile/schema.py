@@ -15,16 +15,11 @@ import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
 from ..faults import BadInput
-from ..schemas import read_schema
+from ..schemas import PROFILE_SCHEMA as SCHEMA_FILE
+from ..schemas import log_schema, read_schema
 from ..spaces import ARCHITECTURES
 from .faults import REMEDY, Fault, fault_text, path_text, shown
 from .text import Kind, parse, read
-
-_PACKAGE = Path(__file__).resolve().parents[1]
-SCHEMA_FILE = _PACKAGE / "profile.schema.json"
-
-LOG_SCHEMA_FILE = _PACKAGE / "trial_log.schema.json"
-
 
 # Of a list of words a message has so many at most.
 MOST_CHOICES = 10
@@ -125,11 +120,7 @@ def _fault_of(error: ValidationError, remedy: str) -> Fault:
 
 @functools.cache
 def _log_validator(architecture: str) -> jsonschema.Draft202012Validator:
-    # One schema of both: a registry of schemas is not in all versions of jsonschema.
-    profile = schema(architecture)
-    log = json.dumps(read_schema(LOG_SCHEMA_FILE, architecture))
-    text = log.replace(profile["$id"] + "#", "#")
-    return validator({**json.loads(text), "$defs": profile["$defs"]})
+    return validator(log_schema(architecture))
 
 
 def log_header_fault(header: Mapping[str, Any]) -> str | None:

@@ -134,7 +134,7 @@ TEST(CheckContests, SetsWithoutWeightsCountTheDefaultAndThoseOfAnotherDistributi
     const Weights balanced = objective_of_sets(parse_objective("balanced")).weights;
     EXPECT_EQ(contests.all()[1].weights, balanced);
     both["search"]["weights"]["memset"] = {{"hot", 0}};
-    EXPECT_TRUE(mentions(refusal(both), "weights of memset are all 0"));
+    EXPECT_TRUE(mentions(refusal(both), "search.weights.memset: no workload has one"));
     json other = with_memset();
     other["search"]["distribution"] = "mine.csv";
     const CheckContests fewer = contests_of(other);
@@ -163,7 +163,7 @@ TEST(CheckContests, WhatCannotBeTimedIsRefusedWithTheReason) {
         {"/choices/2/copies/probe/lines", 64, "choices[2].copies.probe: is no probe"},
         {"/choices/2/copies/probe/kind", "each", "choices[2].copies: has other pipelines"},
         {"/choices/2/copies/fetch", kXmm, "choices[2].copies: has other pipelines"},
-        {"/search/weights/memcpy", {{"hot", 0}}, "all 0"},
+        {"/search/weights/memcpy", {{"hot", 0}}, "no workload has one"},
         {"/search/source_map", "/dev/pmem0", "/dev/pmem0"},
     };
     for (const auto& [place, value, why] : faults) {
