@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asterope.faults import BadInput
@@ -148,6 +149,21 @@ def named(settings, build_dir: Path, libraries: Path, tmp_path: Path):
     return lambda *arguments: finished(settings(*arguments, routine="", **own))
 
 
+def exchange_names(kept: dict[str, Any]) -> None:
+    first, second = kept["ways"][0], kept["ways"][-1]
+    first["name"], second["name"] = second["name"], first["name"]
+
+
+# What happened to a list of ways; what is said behind its file's name.
+DAMAGED_WAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "none": (lambda kept: kept["ways"].clear(), "ways: breaks the schema's rule minItems"),
+    "no name": (lambda kept: kept["ways"][0].update(name=[]), "ways[0].name: an array where"),
+    "exchanged": (exchange_names, "ways: are no longer those that the folder's name"),
+    "other copies": (lambda kept: kept["ways"][0].update(copy="memmove"), "ways: are no longer"),
+    "of before": (lambda kept: kept.pop("format"), "format: not a list of ways"),
+}
+
+
 def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp_path) -> None:
     file, kept = tmp_path / "trial.json", tmp_path / "build" / "programs" / "own"
     options = ("--name", "own", "--time", "5s", "--json", file)
@@ -171,6 +187,15 @@ def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp
     merged = named("merge", "own")
     assert "2 processes." in merged.stdout and "program main (memcpy)" in merged.stdout
     assert "its map" in merged.stdout.splitlines()[0], merged  # or that it cannot be told yet
+    (ways,) = kept.glob("figures/*/ways.json")
+    whole = ways.read_text()
+    for damage, said in DAMAGED_WAYS.values():
+        raw = json.loads(whole)
+        damage(raw)
+        ways.write_text(json.dumps(raw))
+        assert f"{ways}: {said}" in only_error(named("merge", "own"), 2)
+    ways.write_text(whole)
+    assert named("merge", "own").stdout == merged.stdout
     library.unlink()
     assert "asterope-prove merge own" in named("list").stdout
     assert named("remove", "own").returncode == 0 and not kept.exists()

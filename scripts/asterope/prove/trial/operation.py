@@ -11,13 +11,16 @@ import shutil
 import signal
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ...atomic_file import write_files
 from ...faults import BadInput, Failure, one_line
 from ...preload_link import preloadable
+from ...profile.faults import Fault
+from ...profile.schema import read_checked
+from ...profile.text import Kind
 from ...program import find_program
 from ...record.launching import PYTHON_IGNORES
 from ...record.recorder import find_library
@@ -29,6 +32,14 @@ from .run import Tried, why_not
 from .ways import Way, environment, way_of_map
 
 _WAYS = "ways.json"
+_SCHEMA_FILE = Path(__file__).resolve().parents[2] / "ways.schema.json"
+_KIND = Kind(
+    noun="list of ways",
+    program="asterope-prove --explore",
+    format="asterope-ways",
+    version=1,
+    remedy="remove its folder, and explore again",
+)
 _ROOM = 1 << 20  # bytes: a process that copies much takes 0.2 MB
 
 
@@ -52,18 +63,26 @@ def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
     folder = programs.folder_of(arguments.name)
     if (folder / programs.MAP).is_file() and (folder / programs.PRELOAD).is_file():
         ways.append(way_of_map((folder / programs.PRELOAD).resolve()))
-    files = folder / programs.FIGURES / _key(ways)
-    kept = {"command": arguments.command, "ways": list(map(vars, ways))}
-    write_files(files, {_WAYS: json.dumps(kept, indent=1, default=str) + "\n"})
+    rows = [
+        {**vars(way), "library": str(way.library), "built": way.library.stat().st_mtime_ns}
+        for way in ways
+    ]
+    kept = {
+        "format": _KIND.format,
+        "version": _KIND.version,
+        "command": list(map(str, arguments.command)),
+        "ways": rows,
+    }
+    files = folder / programs.FIGURES / _key(rows)
+    write_files(files, {_WAYS: json.dumps(kept, indent=1) + "\n"})
     if shutil.disk_usage(files).free < _ROOM:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(files))
     return environment(preloadable(find_library()), files.resolve(), ways, arguments.explore)
 
 
-def _key(ways: Sequence[Way]) -> str:
+def _key(rows: Sequence[Mapping[str, Any]]) -> str:
     """Of ways that are the same: a library that was built anew has another."""
-    lines = [f"{way.line} {way.library.stat().st_mtime_ns}" for way in ways]
-    return f"{zlib.crc32(chr(10).join(lines).encode()):08x}"
+    return f"{zlib.crc32(json.dumps(rows, sort_keys=True).encode()):08x}"
 
 
 def merge(arguments: argparse.Namespace) -> int:
@@ -103,12 +122,16 @@ def _newest(folder: Path) -> Path:
 
 
 def _read(files: Path) -> tuple[Tried, list[str]]:
-    path = files / _WAYS
-    try:
-        kept = json.loads(path.read_text())
-        ways = [Way(**{**one, "library": Path(one["library"])}) for one in kept["ways"]]
-        tried, command = Tried(ways), list(map(str, kept["command"]))
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise BadInput(f"{one_line(path)}: cannot be read: {one_line(error)}") from None
+    def check(raw: Any) -> None:
+        if files.name != _key(raw["ways"]):
+            what = "are no longer those that the folder's name is the checksum of"
+            raise Fault(f"{what}: {_KIND.remedy}", ("ways",))
+
+    kept = read_checked(files / _WAYS, _KIND, _SCHEMA_FILE, check)
+    ways = [
+        Way(row["name"], Path(row["library"]), row["copy"], row["set"], row["is_whole"])
+        for row in kept["ways"]
+    ]
+    tried = Tried(ways)
     tried.read(files, in_operation=True)
-    return tried, command
+    return tried, kept["command"]
