@@ -72,8 +72,8 @@ class Seen:
 
 @dataclass(frozen=True)
 class Lived:
-    """A process. `kind`: the same for processes of one program. `way`: what it took as a whole; None:
-    not one. `alone`: its CPU time from the trial's start to its end; None: nobody noted that."""
+    """A process. `kind`: the same for processes of one program. `way`: what it took as a whole;
+    None: not one. `alone`: its CPU time from the trial's start to its end; None: not noted."""
 
     name: str  # as of its pairs of periods
     kind: int

@@ -8,8 +8,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
-from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Pair, Place, Seen
-from .pairs import Period, Phase, Saved, gain, phases, saved
+from .blocks import (
+    LIBC,
+    LIBC_AGAIN,
+    NO_COUNTER,
+    NO_WAY,
+    QUIET,
+    ROUTINE,
+    THREADS_FULL,
+    UNSEEN,
+    Block,
+    Observed,
+    Pair,
+    Place,
+    Seen,
+)
+from .pairs import Period, Phase, gain, phases, saved
 from .possible import Possible, possible_of
 from .short import of_short, short_processes
 from .statistics import (
@@ -25,6 +39,8 @@ from .statistics import (
     trimming,
 )
 
+# What keeps the library from counting all copies.
+_UNCOUNTED = {NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN}
 # A place whose calls are followed by less of the program's time does not matter.
 MATTERS = 0.01
 LITTLE = 0.001  # what a place brings, that is not worth a row
@@ -69,10 +85,9 @@ class PlaceFound:
     @property
     def is_shown(self) -> bool:
         """In tables and pictures: of few calls nothing is known, and little is brought."""
-        if not self.ratios or self.gained is None:
-            return False
-        sure = self.steady and self.surely != 0 and abs(self.gained.value) >= LITTLE
-        return sure or (self.matters and self.cycles >= FEW)
+        brings = self.gained is None or abs(self.gained.value) >= LITTLE
+        sure = self.steady and self.surely != 0 and brings
+        return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
 
     @property
     def is_known(self) -> bool:
@@ -91,6 +106,7 @@ class Found:
     unjudged: float = 0.0  # of the CPU time, what calls take that are longer than periods
     short: float = 0.0  # of it, what processes take that are too short, and too few
     possible: Possible | None = None  # what the routine can bring; None: nothing was measured
+    all_seen: bool = True  # False: some processes ran without the library
 
     @property
     def deciding(self) -> Estimate | None:
@@ -105,9 +121,16 @@ class Found:
     def is_told(self) -> bool:
         """Whether anything can be said of the whole program."""
         gain = self.deciding
-        if gain is None or not self.is_possible or self.unjudged + self.short > MOST_UNJUDGED:
+        if gain is None or not self.all_seen or not self.is_possible:
             return False
-        return gain.low > 0 or gain.high < 0 or max(-gain.low, gain.high) <= SAME
+        if self.unjudged + self.short > MOST_UNJUDGED and not self.is_negligible:
+            return False
+        return gain.low > 0 or gain.high < 0 or reach(gain) <= SAME
+
+    @property
+    def is_negligible(self) -> bool:
+        """Whether the copies take so little that no way of making them can be felt."""
+        return self.possible is not None and reach(Estimate(0.0, *self.possible.gain)) <= SAME
 
     @property
     def is_hopeless(self) -> bool:
@@ -130,6 +153,8 @@ class Found:
         gains = [self.gain, self.whole_gain] if self.has_whole else [self.gain]
         if any(one is None or one.high - one.low > 2 * KNOWN for one in gains):
             return False
+        if not self.is_told:
+            return False
         return self.has_whole or not self.unknown
 
     @property
@@ -145,7 +170,12 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        return [one for one in self.places if one.steady and one.surely < 0]
+        return [one for one in self.places if one.is_shown and one.steady and one.surely < 0]
+
+
+def reach(gain: Estimate) -> float:
+    """How far an interval reaches from no difference."""
+    return max(abs(gain.low), abs(gain.high))
 
 
 def _is_settled(one: PlaceFound) -> bool:
@@ -161,7 +191,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
-    possible = possible_of(observed, seconds)
+    possible = {} if observed.limits & _UNCOUNTED else possible_of(observed, seconds)
     too_short = short_processes(observed)
     observed = _without(observed, too_short)
     levels, long = _levels(observed)
@@ -196,8 +226,14 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     gains = gain_of(ROUTINE, seconds), wall
     most = possible.get(None)
     found = Found(*gains, places, seconds, of_whole, whole is not None, unjudged, short, most)
+    found = replace(found, all_seen=UNSEEN not in observed.limits)
     if most is None or not found.is_possible:
         return found
+    if found.is_negligible:  # known without a trial
+        at_most = Estimate(0.0, *most.gain)
+        found = replace(found, gain=found.gain or at_most, wall_gain=None)
+        if found.has_whole:
+            found = replace(found, whole_gain=found.whole_gain or at_most)
     clipped = [one if one is None else most.part_of(one) for one in (found.gain, found.whole_gain)]
     return replace(found, gain=clipped[0], whole_gain=clipped[1])
 

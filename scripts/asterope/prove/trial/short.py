@@ -1,12 +1,12 @@
-"""Processes that are too short for periods: each takes one way as a whole, and is one of a pair by its
-CPU time."""
+"""Processes that are too short for periods: each takes one way as a whole, and is one of a pair by
+its CPU time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from .blocks import LIBC, Lived, Observed, Pair, Place
+from .blocks import LIBC, Lived, Observed, Pair
 from .pairs import FEWEST_OF_PHASE, Period, Phase
 
 SHORT = 0.3  # seconds of CPU time: some hundred periods
@@ -24,28 +24,27 @@ def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
     for one in observed.lived:
         kinds.setdefault(one.kind, []).append(one)
     found, unknown = [], 0.0
-    for number, lived in sorted(kinds.items()):
+    for lived in kinds.values():
         short = [one for one in lived if one.seconds < SHORT or one.way is not None]
         seconds = sum(one.seconds for one in short)
         pairs = _pairs(short, way)
         if len(pairs) < FEWEST_OF_PHASE:
             unknown += seconds
         else:
-            found.append((pairs, seconds))
+            found.append((pairs, sum(_since(one) for one in short)))
     return found, unknown
+
+
+def _since(one: Lived) -> float:
+    """Seconds from the trial's start on."""
+    return one.seconds if one.alone is None else one.alone
 
 
 def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]]:
     """Of processes beside each other in time."""
-    ended = sorted(
-        (
-            one
-            for one in lived
-            if one.alone is not None and one.alone > 0 and one.way in (LIBC, way)
-        ),
-        key=lambda one: one.started,
-    )
-    usual = median(one.alone for one in ended) if ended else 0.0
+    ended = [one for one in lived if one.alone and one.alone > 0 and one.way in (LIBC, way)]
+    ended.sort(key=lambda one: one.started)
+    usual = median(map(_since, ended)) if ended else 0.0
     waiting: list[Lived] = []
     pairs = {}
     for one in ended:
@@ -53,6 +52,6 @@ def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]
             waiting.append(one)
             continue
         both: Sequence[Lived] = sorted((waiting.pop(0), one), key=lambda own: own.way != LIBC)
-        periods = [Period(own.alone or 0.0, own.alone or 0.0, usual) for own in both]
+        periods = [Period(_since(own), _since(own), usual) for own in both]
         pairs[Pair(both[0].name, 0)] = (periods[0], periods[1])
     return pairs
