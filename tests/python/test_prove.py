@@ -74,7 +74,8 @@ def test_time_is_that_of_children_too(prove, tmp_path: Path, metric: list[str]) 
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {spin!r}])"
     asked = (*metric, "--rounds", "6", "--json", file)
     done = prove(*asked, "--", sys.executable, "-c", child)
-    assert done.returncode in (0, 3) and done.stderr == ""
+    unknown = "cannot tell yet" in rows_of(done)["fast"]
+    assert done.returncode in ((4,) if unknown else (0, 3)) and done.stderr == ""
     assert re.match(r"[\d.]+ s$", rows_of(done)[LIBC])
     found = json.loads(file.read_text())
     assert found["metric"]["kind"] == (metric[-1] if metric else "wall")
@@ -101,7 +102,8 @@ def test_the_default_library_is_the_one_of_the_build(prove, libraries, tmp_path:
 def test_folder_is_empty_for_each_run(prove, tmp_path: Path) -> None:
     say = 'ls "$1" | wc -l | sed "s/^/files 1/"; : >"$1/file"; echo "$1" >>folders'
     done = prove("--metric", r"files (\d+)", "--", "sh", "-c", say, "sh", "{folder}")
-    assert (done.returncode, rows_of(done)[LIBC]) == (0, "10"), done
+    assert (done.returncode, rows_of(done)[LIBC]) == (4, "10"), done
+    assert "cannot tell yet: from -9." in done.stdout  # no digits that tell, and no point estimate
     folders = (tmp_path / "folders").read_text().splitlines()
     assert len(set(folders)) == len(folders) == 3 * 7
 
@@ -359,7 +361,7 @@ def test_a_party_that_goes_wrong_is_named(prove, parties, server, client, said: 
 def test_a_client_may_be_static(prove, libraries: Path) -> None:
     server = (sys.executable, "-c", "import time; time.sleep(1000)")
     done = prove("--metric", REGEX, "--client", libraries / "static", "--", *server)
-    assert (done.returncode, rows_of(done)[LIBC]) == (0, "3"), done
+    assert (done.returncode, rows_of(done)[LIBC]) == (4, "3"), done
 
 
 def test_a_deep_folder_for_temporary_files_leaves_no_room_for_a_socket(prove, parties, tmp_path):

@@ -350,8 +350,16 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> N
 def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Made) -> None:
     picture, modes = trial_pictures(program_trial())
     bars = picture.figure.axes[0].containers
-    assert [one.lines[0].get_xdata()[0] for one in bars] == pytest.approx([20, -10])
-    assert "<program> main, memcpy, from 4 KiB: +20.0 % (+19.0 to +22.0)" in picture.alt
+    assert [one.lines[0].get_xdata()[0] for one in bars] == pytest.approx(
+        [100 * (1 / (1 - saved) - 1) for saved in (0.2, -0.1)]
+    )
+    assert "<program> main, memcpy, from 4 KiB, 0xa: +25.0 % (+23.5 to +28.2)" in picture.alt
+    hidden = program_trial()
+    hidden["places"][1]["shown"] = False
+    assert len(trial_pictures(hidden)[0].table.rows) == 1
+    assert "with the routine +" not in picture.caption and "10.0 % faster" in picture.caption
+    hidden["told"] = False
+    assert "not enough was seen to tell" in trial_pictures(hidden)[0].caption
     assert picture.png()[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
     (row,) = modes.table.rows  # of the place that has two

@@ -225,6 +225,7 @@ void become_quiet(void)
 void note_end(void)
 {
     if (!process.file || process.limit == IS_QUIET) return;
+    if (trial.is_on) end_process();
     struct raw_header *header = &process.file->header;
     if (process.is_parents || *process.mark == 0)
         __atomic_fetch_add(&header->children_cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),

@@ -32,6 +32,7 @@ enum {
     TURNING = 1 << 15,    /* bytes */
     SINGLE = 1 << 14, /* bytes from where on a call may take as long as a group */
     SLOW_GAP = 2,     /* of a place whose calls do */
+    MEASURED = 8,     /* of so many smaller calls that are timed, one is measured by itself, too */
 };
 
 __thread int64_t easy_calls;
@@ -175,6 +176,45 @@ static int is_one_of_group(struct trial_place *place, size_t bytes)
     return --tried.left > 0;
 }
 
+/* --- What copies take themselves --- */
+
+/* Which of the ways that are measured this is; below 0: it is none. A library with a map looks at
+ * the return address, which a call that is measured has not. */
+static int measured_way(any_function *way, int function)
+{
+    if (way == libcs(function)) return TRIAL_LIBC;
+    return way == trial.way[function][TRIAL_ROUTINE] ? 1 : -1;
+}
+
+static int is_measured(size_t bytes)
+{
+    return bytes >= LARGE || !draw_below(&tried.random, MEASURED);
+}
+
+/* As few interruptions as there are, the first ones would be most of what copies take: no memory is
+ * as slow as 100 MB/s. */
+static uint64_t at_most(uint64_t ticks, size_t bytes)
+{
+    const uint64_t most = 2 * trial.shortest + bytes * trial.shortest / 1000;
+    return trial.shortest && ticks > most ? most : ticks;
+}
+
+static void *carry_out_measured(struct trial_place *place, any_function *way, void *destination,
+                                const void *source, size_t bytes, int function)
+{
+    const int measured = measured_way(way, function);
+    const uint64_t before = ticks_in_order(), start = ticks_in_order();
+    void *result = carry_out(way, destination, source, bytes, function);
+    const uint64_t taken = ticks_in_order() - start, of_timing = start - before;
+    const uint64_t ticks = at_most(taken > of_timing ? taken - of_timing : 0, bytes);
+    place->copy_ticks[measured] += ticks;
+    ++place->copies[measured];
+    if (bytes >= LARGE) note_large(ticks);
+    return result;
+}
+
+/* --- The slow path --- */
+
 static int claim(void)
 {
     tried.table = claim_table();
@@ -192,12 +232,20 @@ static int claim(void)
     return 1;
 }
 
-__attribute__((noinline)) static any_function *choose(const char *caller, int function,
+/* `measured`: the place of a call that is to be measured by itself; null: it is not. Two values in
+ * registers: with the address of one on its stack, try_call() would not end in a jump. */
+struct chosen {
+    any_function *way;
+    struct trial_place *measured;
+};
+
+__attribute__((noinline)) static struct chosen choose(const char *caller, int function,
                                                       size_t bytes)
 {
     const char *frame = __builtin_frame_address(0);
     any_function *way = libcs(function);
-    if (!trial.has_counter || is_nested(tried.busy, frame)) return way;
+    struct trial_place *measured = NULL;
+    if (!trial.has_counter || is_nested(tried.busy, frame)) return (struct chosen){way, NULL};
     tried.busy = frame;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     const int error = errno;
@@ -212,12 +260,16 @@ __attribute__((noinline)) static any_function *choose(const char *caller, int fu
             way = is_one_of_group(place, bytes) ? together : NULL;
         else
             way = place->started ? way_in_between(place, bytes) : NULL;
-        if (!way) way = way_of(place, function, bytes);
+        if (!way) {
+            way = way_of(place, function, bytes);
+            if (!process.limit && measured_way(way, function) >= 0 && is_measured(bytes))
+                measured = place;
+        }
     }
     errno = error;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     tried.busy = NULL;
-    return way;
+    return (struct chosen){way, measured};
 }
 
 /* What needs no look at the clock; null: this call is to be timed. */
@@ -237,10 +289,15 @@ static inline any_function *quick_way(const char *caller, int function, size_t b
 void *try_call(void *destination, const void *source, size_t bytes, int function)
 {
     const char *caller = __builtin_return_address(0);
-    any_function *way = quick_way(caller, function, bytes);
-    if (!way) way = choose(caller, function, bytes);
+    struct chosen chosen = {quick_way(caller, function, bytes), NULL};
+    if (!chosen.way) chosen = choose(caller, function, bytes);
+    any_function *way = chosen.way;
     if (function != RAW_MEMSET && __builtin_expect(do_overlap(destination, source, bytes), 0))
         way = next_function[RAW_MEMMOVE]; /* memcpy's, too, for programs that get away with it */
+    if (__builtin_expect(chosen.measured && measured_way(way, function) >= 0, 0)) {
+        void *result = carry_out_measured(chosen.measured, way, destination, source, bytes, function);
+        return function == RAW_MEMPCPY ? (char *)result + bytes : result;
+    }
     if (function == RAW_MEMPCPY) /* whose ways are memcpy's */
         return (char *)carry_out(way, destination, source, bytes, function) + bytes;
     return carry_out(way, destination, source, bytes, function);
@@ -251,4 +308,5 @@ void forget_trial(void)
     const char *busy = tried.busy;
     tried = (struct tried){.busy = busy};
     easy_calls = 0;
+    if (trial.is_on) begin_process(1);
 }

@@ -26,6 +26,11 @@ struct trial {
     uint64_t turnover_ns; /* that fast copies take to fill the caches some times over */
     uint64_t shortest; /* ticks of an interval: reading the time stamp is 1 % of it */
     uint32_t failed;
+    /* Of a process of a program whose processes are short: */
+    uint32_t alone;    /* 1 + the way that all of its calls take; 0: not one */
+    uint32_t by_place; /* 1: places change their ways by themselves in all of its periods */
+    uint64_t kind;     /* 0: not known */
+    uint32_t is_begun; /* 1: the process's file has the trial's header */
 };
 extern struct trial trial;
 /* Calls of this thread that may be easy, until one is looked at; below 0: none. */
@@ -42,6 +47,15 @@ static inline struct trial_file *trial_file(void)
 int start_trial(void);
 /* The program forbids itself the counter, or all but a few system calls. */
 void forbid_counter(void);
+
+/* --- trial_kinds.c: processes that are too short for periods --- */
+
+/* From the environment. */
+void find_kind(void);
+/* Whether this process is one of a kind that is short, and how it goes then. */
+void begin_process(int is_fork);
+/* Before the process ends. */
+void end_process(void);
 
 /* --- trial.c --- */
 

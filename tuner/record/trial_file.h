@@ -21,7 +21,7 @@
 #define TRIAL_MAGIC "astetri" /* 8 bytes with its end */
 
 enum {
-    TRIAL_VERSION = 3,
+    TRIAL_VERSION = 4,
     TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
     TRIAL_GAP = 128,   /* calls that are timed as one, at most */
     TRIAL_WAYS = 16,
@@ -62,7 +62,12 @@ struct trial_header {
     /* Periods in which there was a trial; those of operation, in which all calls took libc's way,
      * and in which they took the other one that could be best. */
     uint32_t tried, easy_libcs, easy_others;
-    uint32_t unused[5];
+    /* Of a process that goes one way as a whole: 1 + that way; 0: it does not. Its CPU time is what
+     * was noted at its end. */
+    uint32_t alone;
+    uint64_t kind; /* the same for processes of the same program; 0: not known */
+    uint32_t ended; /* 1: the time of its end was noted */
+    uint32_t unused;
 };
 
 /* Of a page. */
@@ -88,6 +93,8 @@ struct trial_place {
     uint64_t caller;
     uint64_t calls, own_calls; /* all, and those while places changed by themselves */
     uint64_t cycles;           /* begun */
+    uint64_t copy_ticks[2];    /* that some of its calls took themselves: by libc, by the routine, */
+    uint32_t copies[2];        /* which are so many */
     uint8_t function;
     uint8_t power; /* its sizes are 2^power or more, and less than twice that */
     uint8_t ways;
@@ -129,7 +136,7 @@ struct trial_file {
 
 _Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
-_Static_assert(sizeof(struct trial_place) == 584, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_place) == 608, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");
 
 #endif

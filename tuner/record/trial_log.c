@@ -64,11 +64,14 @@ static int has_room(void)
 /* By whichever thread comes first, and others at the same time: all write the same. */
 static void begin_file(struct trial_header *header)
 {
+    trial.is_begun = 1;
     if (header->version) return;
     header->copy_ways = mask_of(RAW_MEMCPY);
     header->set_ways = mask_of(RAW_MEMSET);
     if (!trial.has_counter) flag(TRIAL_NO_COUNTER);
     if (trial.failed) flag(TRIAL_NO_WAY);
+    header->alone = trial.alone;
+    header->kind = trial.kind;
     put_text(header->magic, TRIAL_MAGIC);
     __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);
 }

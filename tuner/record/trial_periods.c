@@ -16,6 +16,10 @@ enum {
     UNSETTLED_LONG = 2, /* of one that is as long as the caches take to be turned over */
     TURNING_AT = 2,     /* bytes a nanosecond: slower copies leave little behind in the caches */
     FIRST_PERIODS = 16, /* that there are at least, however short the program is */
+    LARGE_COPIES = 8, /* that a period lasts at least, where large ones take */
+    LARGE_PART = 10,  /* one part of so many of the time */
+    FIRST_OF_LARGE = 8,
+    LOOKED_BITS = 8,
     LOST = 4,           /* pairs that are lost more than won, and libc's way is better */
     MOST_LOST = 32,
     LONGEST = 1 << 29, /* 16ths of a tick */
@@ -37,11 +41,15 @@ int is_easy(uint64_t period)
     return trial.explore && mixed(~trial.seed + period / 2) % trial.explore;
 }
 
+/* Whether the way is drawn for the process as a whole, or for no period. */
+static int is_short(void) { return trial.alone || trial.by_place; }
+
 /* One of two in a row, so that each phase of the program has its share. Where a map is judged, most
  * of the others too: it is only seen in those. */
 int is_together(uint64_t period)
 {
     const uint64_t pair = period / 2, drawn = mixed(trial.seed + pair);
+    if (is_short()) return trial.alone != 0;
     const uint64_t is_one = (mixed(trial.seed + pair / 2) >> 8 ^ pair) & 1;
     return !is_easy(period) && (is_one || (trial.whole && !trial.explore && drawn >> 62));
 }
@@ -50,6 +58,7 @@ int is_together(uint64_t period)
 static uint32_t way_together(uint64_t period)
 {
     const uint64_t drawn = mixed(trial.seed + period / 2);
+    if (trial.alone) return trial.alone - 1;
     if (!((period & 1) ^ (drawn >> 1 & 1))) return TRIAL_LIBC;
     return trial.whole && drawn >> 2 & 1 ? trial.whole : TRIAL_ROUTINE;
 }
@@ -94,6 +103,28 @@ static void count_period(uint64_t period)
     __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
 }
 
+void note_large(uint64_t ticks)
+{
+    ticks >>= LOOKED_BITS;
+    tried.large_ticks += ticks;
+    tried.large_squares += ticks * ticks;
+}
+
+/* Ticks of some copies, as long as those are in which large copies spend their time; 0: these take
+ * little of it. A period that has one such copy or none says nothing of it. */
+static uint64_t large_copies(void)
+{
+    if (!tried.large_ticks || tried.large_ticks * LARGE_PART < tried.passed) return 0;
+    return (tried.large_squares / tried.large_ticks << LOOKED_BITS) * LARGE_COPIES;
+}
+
+static void forget_some_of_large(void)
+{
+    tried.large_ticks -= tried.large_ticks / 8;
+    tried.large_squares -= tried.large_squares / 8;
+    tried.passed -= tried.passed / 8;
+}
+
 /* Begins the next period, unless another thread has just done so. */
 static void end_period(uint64_t period, uint64_t now)
 {
@@ -107,6 +138,10 @@ static void end_period(uint64_t period, uint64_t now)
     uint64_t by_caches = tried.moved > so_far * TURNING_AT ? trial.turnover_ns : 0;
     if (by_caches > ns / FIRST_PERIODS) by_caches = ns / FIRST_PERIODS;
     if (length < by_caches) length = by_caches;
+    uint64_t by_large = scaled(large_copies(), ns, passed);
+    if (by_large > ns / FIRST_OF_LARGE) by_large = ns / FIRST_OF_LARGE;
+    if (length < by_large) length = by_large;
+    forget_some_of_large();
     if (length < shortest_period_ns) length = shortest_period_ns;
     length += draw_below(&tried.random, length);
     const uint64_t ticks = scaled(length, passed, ns);
@@ -158,7 +193,7 @@ static uint64_t usual_ticks(void)
 /* The time of the period that is over, and its blocks together, for this thread. */
 static void end_together(void)
 {
-    if (tried.counted && tried.touched_places && !process.limit) {
+    if (tried.counted && tried.touched_places && !process.limit && !is_short()) {
         const uint64_t within = usual_ticks();
         const uint64_t ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - tried.counted;
         const struct trial_block all = {
@@ -177,7 +212,7 @@ static void end_together(void)
     tried.intervals = tried.longest = 0;
     for (uint32_t i = 0; i < tried.touched_places; ++i) {
         struct trial_block *block = &tried.table->place[tried.touched[i]].together;
-        if (block->calls) keep_together_block(tried.table, block, &tried.at);
+        if (block->calls && !is_short()) keep_together_block(tried.table, block, &tried.at);
         block->calls = 0;
     }
     tried.touched_places = 0;
@@ -271,6 +306,8 @@ int book_thread(struct trial_place *place, int is_single, uint64_t now, uint64_t
 {
     const uint64_t period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
     const uint32_t was_long = tried.is_long;
+    if (tried.looked) tried.passed += (now - tried.looked) >> LOOKED_BITS;
+    tried.looked = now;
     if (period != tried.period) {
         enter_period(period);
     } else {

@@ -26,6 +26,10 @@ struct tried {
     uint64_t limits, beyond;     /* these limits' sum, and that of the other intervals' limits */
     uint32_t intervals, longest; /* how many there are, and how many beyond their limits */
     uint64_t random;
+    /* What large copies took, the same squared, and the time that passed, all in 256 ticks; what is
+     * long ago counts less. */
+    uint64_t large_ticks, large_squares, passed;
+    uint64_t looked; /* ticks of the last call that was timed; 0: none was */
     uint64_t ticks; /* of the calls that were timed in the last pair of periods together, */
     uint64_t timed; /* which are so many */
     uint64_t grouped_ticks, grouped;        /* of them, those that were timed in groups */
@@ -42,6 +46,8 @@ struct tried {
     uint16_t touched[TRIAL_TOUCHED]; /* places with a block together */
 };
 extern __thread struct tried tried;
+
+enum { LARGE = 1 << 20 /* bytes: such copies are as long as periods may be */ };
 
 static inline any_function *libcs(int function) { return trial.way[function][TRIAL_LIBC]; }
 
@@ -64,6 +70,8 @@ static inline uint32_t kept_ticks(uint64_t ticks)
 {
     return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
+/* A large copy took so long itself. */
+void note_large(uint64_t ticks);
 void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t group,
                  uint32_t way, uint32_t gap);
 /* Books the time since the thread's last call that was timed, and finds out what period it is.

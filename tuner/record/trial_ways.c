@@ -122,6 +122,8 @@ int start_trial(void)
         trial.started_ns = clock_ns(CLOCK_MONOTONIC);
         trial.period_end = trial.started;
     }
+    find_kind();
+    begin_process(0);
     trial.is_on = 1;
     return 1;
 }

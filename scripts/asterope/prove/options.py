@@ -12,6 +12,7 @@ from ..command_line import Parser
 from .rounds import LEAST_ROUNDS
 
 PROGRAM = "asterope-prove"
+UNTOLD = 4  # exit code: not enough was seen to tell
 DEFAULT_LIBRARY = "build/libasterope_preload.so"
 MOST_ROUNDS = 10_000  # of too few there is no interval, see LEAST_ROUNDS
 # What is kept of programs under names. A command of such a name: -- list.
@@ -60,10 +61,10 @@ def _parser() -> argparse.ArgumentParser:
         "servers, and as a check of the trial. In COMMAND, {folder} stands for an empty folder, "
         "and with --client {port} and {socket} for those of this copy's server.",
         epilog=f"{PROGRAM} list, {PROGRAM} remove NAME and {PROGRAM} merge NAME are about what "
-        "--name keeps. Exit codes: 0 measured, and nothing is slower than libc; 1 a run failed, or "
-        "too little was seen to say; 2 bad arguments, or a command that takes no preloaded "
-        "library; 3 the program is slower with the routine, or with a copy: leave it, or tune "
-        "again; 130 interrupted, after what is known until then.",
+        "--name keeps. Exit codes: 0 told, and nothing is slower than libc; 1 a run failed; 2 bad "
+        "arguments, or a command that takes no preloaded library; 3 the program is slower with the "
+        "routine, or with a copy: leave it, or tune again; 4 not enough was seen to tell; 130 "
+        "interrupted, after what is known until then.",
     )
     parser.add_argument(
         "command",

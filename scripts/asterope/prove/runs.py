@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ..atomic_file import check_output, write_output
-from ..command_line import DONE, FAILED, STALE, fail
+from ..command_line import DONE, STALE, tell
 from ..faults import BadInput, Failure, one_line
 from ..figures import duration_text
 from ..modes import modes_told
@@ -25,7 +25,7 @@ from . import programs, words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
-from .options import DEFAULT_LIBRARY, PROGRAM
+from .options import DEFAULT_LIBRARY, PROGRAM, UNTOLD
 from .places import check_placeholders, placeholders_in
 from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
@@ -148,8 +148,10 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
     if file is not None:
         write_output(Path(file), document(setting, rounds, findings, seconds))
     if findings is None or count < LEAST_ROUNDS:
-        return FAILED
-    return STALE if any(one.verdict == SLOWER for one in findings.compared) else DONE
+        return UNTOLD
+    if any(one.verdict == SLOWER for one in findings.compared):
+        return STALE
+    return UNTOLD if any(one.verdict == UNKNOWN for one in findings.compared) else DONE
 
 
 def prove_by_runs(arguments: argparse.Namespace) -> int:
@@ -177,11 +179,10 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
         report()
         raise
     code = report()
-    if code == FAILED:
-        return fail(
+    if len(rounds.blocks) < LEAST_ROUNDS:
+        tell(
             PROGRAM,
             f"the time was spent after {len(rounds.blocks)} of at least {LEAST_ROUNDS} rounds: "
             "give more --time-budget, or a shorter command",
-            FAILED,
         )
     return code

@@ -40,7 +40,7 @@ def verdict(one: Finding) -> str:
     gains = [100 * (value - 1) for value in (one.ratio.median, one.ratio.low, one.ratio.high)]
     if one.verdict == UNKNOWN:
         more = "" if one.more_rounds is None else f", some {one.more_rounds} more rounds"
-        return f"cannot tell yet: {gains[0]:.1f} % ({gains[1]:.1f} to {gains[2]:.1f}){more}"
+        return f"cannot tell yet: from {gains[1]:.1f} to {gains[2]:.1f} %{more}"
     gain, least, most = abs(gains[0]), *sorted(map(abs, gains[1:]))
     return f"{one.verdict}: {gain:.1f} % ({least:.1f} to {most:.1f})"
 

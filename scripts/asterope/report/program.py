@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -13,7 +15,7 @@ from ..faults import one_line
 from ..figures import place_text
 from ..modes import histogram, two_modes
 from ..prove.trial.statistics import Estimate
-from ..prove.trial.words import by
+from ..prove.trial.words import by, faster
 from ..render import human_size
 from .bench import ratio_of
 from .modes import Sample, modes_pictures
@@ -42,9 +44,9 @@ def trial_finding(trial: Json) -> str:
     told = [
         f"{words} {by(Estimate(**trial[field]))}"
         for field, words in (("gain", "with the routine"), ("map_gain", "with its map of places"))
-        if trial[field]
+        if trial[field] and trial.get("told", True)
     ]
-    return f"{_name(trial)}: {', '.join(told) or 'too little was seen to say'}"
+    return f"{_name(trial)}: {', '.join(told) or 'not enough was seen to tell'}"
 
 
 def _name(found: Json) -> str:
@@ -57,9 +59,11 @@ def _percents(one: Json) -> str:
 
 
 def trial_pictures(trial: Json) -> list[Picture]:
-    """A row for each place of which it is known what the routine saves there."""
-    places = [place for place in trial["places"] if place["gained"]][:_MOST_ROWS]
-    rows = [(_place(place), place["gained"]) for place in places]
+    """A row for each place that the command's own table has."""
+    places = [place for place in trial["places"] if place["gained"] and place.get("shown", True)]
+    places = places[:_MOST_ROWS]
+    names = _told_apart(places)
+    rows = [(name, asdict(faster(Estimate(**one["gained"])))) for name, one in zip(names, places)]
     if not rows:
         return []
     axes = _new_axes("What each place brings", [name for name, _ in rows], 0)
@@ -67,7 +71,7 @@ def trial_pictures(trial: Json) -> list[Picture]:
         ends = [[100 * (one["value"] - one["low"])], [100 * (one["high"] - one["value"])]]
         told = "faster" if one["low"] > 0 else "slower" if one["high"] < 0 else None
         _dot(axes, y, 100 * one["value"], ends, told)
-    axes.set_xlabel("% of the program's CPU time that the routine saves")
+    axes.set_xlabel("% by which the program is faster, by what the routine saves there")
     return [
         Picture(
             name="trial",
@@ -78,17 +82,26 @@ def trial_pictures(trial: Json) -> list[Picture]:
             figure=axes.get_figure(),
             table=Table(
                 "Libc's time over that of each way (95 % interval)",
-                ["place", "calls", "saves", "ways", "best"],
+                ["place", "calls", "faster by", "ways", "best"],
                 [
                     [
-                        *(name, f"{place['calls']:,}", _percents(place["gained"])),
+                        *(name, f"{place['calls']:,}", _percents(brings)),
                         *(_ways(place["ratios"]), place["best"] or "-"),
                     ]
-                    for place, (name, _) in zip(places, rows)
+                    for place, (name, brings) in zip(places, rows)
                 ],
             ),
         ),
         *_two_modes("calls", "s", {_place(one): one.get("means", ()) for one in trial["places"]}),
+    ]
+
+
+def _told_apart(places: Sequence[Json]) -> list[str]:
+    """Their names, with the offset where a function has several copies."""
+    alike = Counter(_place(place) for place in places)
+    return [
+        f"{name}, {place['offset']:#x}" if alike[name := _place(place)] > 1 else name
+        for place in places
     ]
 
 

@@ -55,14 +55,32 @@ class Seen:
     cycles: list[Sequence[Block]] = field(default_factory=list)
     # By pair of periods: the blocks of the places went one way all together.
     together: dict[Pair, list[Block]] = field(default_factory=dict)
+    # What some of its calls took themselves, by libc and by the routine: how many, and seconds.
+    measured: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def add(self, other: Seen) -> None:
+        for way, (count, seconds) in other.measured.items():
+            before = self.measured.get(way, (0, 0.0))
+            self.measured[way] = before[0] + count, before[1] + seconds
         self.calls += other.calls
         self.own_calls += other.own_calls
         self.left |= other.left
         self.cycles += other.cycles
         for pair, blocks in other.together.items():
             self.together.setdefault(pair, []).extend(blocks)
+
+
+@dataclass(frozen=True)
+class Lived:
+    """A process. `kind`: the same for processes of one program. `way`: what it took as a whole;
+    None: not one. `alone`: its CPU time from the trial's start to its end; None: not noted."""
+
+    name: str  # as of its pairs of periods
+    kind: int
+    started: float
+    seconds: float  # of CPU time
+    way: str | None = None
+    alone: float | None = None
 
 
 @dataclass
@@ -82,6 +100,8 @@ class Observed:
     # it took but for the longest intervals (0: these are not known).
     together: dict[Pair, list[Block]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
+    lived: list[Lived] = field(default_factory=list)  # processes of a known kind
+    outlived_by: set[str] = field(default_factory=set)  # programs that went on after the command
 
     def add(self, other: Observed) -> None:
         self.cpu_seconds += other.cpu_seconds
@@ -94,6 +114,8 @@ class Observed:
         for place, seen in other.places.items():
             self.places.setdefault(place, Seen()).add(seen)
         self.together.update(other.together)
+        self.lived += other.lived
+        self.outlived_by |= other.outlived_by
 
 
 FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN = (

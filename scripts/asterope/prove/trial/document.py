@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,6 +12,7 @@ from ... import __version__
 from ...modes import two_modes
 from .blocks import Place
 from .findings import Found, PlaceFound
+from .possible import Possible
 from .run import Tried
 from .statistics import Estimate
 
@@ -43,7 +45,10 @@ def document(
         "ways": [{**asdict(way), "library": str(way.library)} for way in trial.ways],
         "gain": _estimate(found.gain),
         "wall_gain": _estimate(found.wall_gain),
+        "told": (judged or found).is_told,
         "unjudged": round(found.unjudged, 6),
+        "short": round(found.short, 6),
+        "possible": None if found.possible is None else _possible(found.possible),
         "map_gain": _estimate((judged or found).whole_gain),
         "places": [_place(one, names.get(one.place, "")) for one in found.places],
     }
@@ -54,9 +59,15 @@ def _estimate(one: Estimate | None) -> dict[str, float] | None:
     return None if one is None else asdict(one)
 
 
+def _possible(one: Possible) -> dict[str, float | None]:
+    least, most = one.gain
+    most_or_none = most if math.isfinite(most) else None
+    return {"share": round(one.share, 6), "least": least, "most": most_or_none}
+
+
 def _place(one: PlaceFound, function: str) -> dict[str, Any]:
     """The fields of a place and of what was found there, by their names."""
     found = asdict(one)
     for left_out in ("saves", "surely", *(() if two_modes(one.means) else ("means",))):
         del found[left_out]
-    return {**found.pop("place"), "caller": function, **found}
+    return {**found.pop("place"), "caller": function, "shown": one.is_shown, **found}

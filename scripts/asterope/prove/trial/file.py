@@ -11,16 +11,16 @@ from ...faults import one_line
 from ...record.calls import Sites
 from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
 from . import blocks
-from .blocks import LIBC, ROUTINE, Block, Observed, Pair, Place, Seen
+from .blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
-_MAGIC, _VERSION = b"astetri\0", 3
-_HEADER = struct.Struct("<8s9I20x")
+_MAGIC, _VERSION = b"astetri\0", 4
+_HEADER = struct.Struct("<8s10IQI4x")
 _PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
-_PLACE = struct.Struct("<4Q4B16B532x")
+_PLACE = struct.Struct("<6Q2I4B16B532x")
 _THREAD = struct.Struct("<II1024x")
 _THREADS, _PLACES = 128, 256
 _SMALL = 1
@@ -44,8 +44,16 @@ class TrialError(Exception):
 
 
 class _Reader:
-    def __init__(self, path: Path, file: int, process: RawProcess, ways: Sequence[str]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        file: int,
+        process: RawProcess,
+        ways: Sequence[str],
+        seconds: float | None,
+    ) -> None:
         self._path, self._file, self._process, self._ways = path, file, process, ways
+        self._seconds = process.cpu_seconds if seconds is None else seconds
         self._sites = Sites(process.modules)
         self._tick = 1 / process.tick_hz if process.tick_hz else 0.0
 
@@ -61,24 +69,30 @@ class _Reader:
 
     def read(self) -> Observed:
         process = self._process
-        observed = Observed(process.cpu_seconds, process.seconds, processes=1)
+        observed = Observed(self._seconds, process.seconds, processes=1)
         has_all = os.fstat(self._file).st_size >= _BLOCKS_AT  # no limit on the size of files
         if process.flags.full or not has_all:
             observed.limits.add(blocks.FULL)
         if not has_all:
             return observed
-        ((magic, version, copies, sets, flags, _, _, *periods),) = self._records(
-            _HEADER, RAW_BYTES, 1
-        )
+        ((magic, version, copies, sets, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
+        _, _, *periods, whole, kind, ended = counts
         if magic == bytes(8):  # nothing large was copied
             return observed
         if (magic, version) != (_MAGIC, _VERSION):
             raise self._bad("its trial is of another version")
-        part = process.cpu_seconds / max(1, sum(periods))
+        part = self._seconds / max(1, sum(periods))
         observed.easy_libcs, observed.easy_others = (part * count for count in periods[1:])
         observed.limits |= {name for bit, name in enumerate(_FLAGS) if flags >> bit & 1}
         if process.flags.quiet and blocks.NO_COUNTER not in observed.limits:
             observed.limits.add(blocks.QUIET)
+        if whole > len(self._ways):
+            raise self._bad(f"its process took way {whole - 1}")
+        if kind:
+            way = self._ways[whole - 1] if whole else None
+            alone = process.cpu_seconds - process.cpu_before if ended else None
+            one = Lived(str(self._path), kind, process.started, self._seconds, way, alone)
+            observed.lived.append(one)
         self._masks = [sets if number == _SET else copies for number in range(len(FUNCTIONS))]
         pages = self._pages_of_threads()
         for thread in range(_THREADS):
@@ -105,7 +119,8 @@ class _Reader:
         functions: list[int] = []
         running: list[int] = []  # the cycle of each place that nobody ended
         for number, fields in enumerate(self._records(_PLACE, at + _THREAD.size, places)):
-            caller, calls, own_calls, cycles, function, power, ways, racing = fields[:8]
+            caller, calls, own_calls, cycles, *copy_ticks = fields[:6]
+            function, power, ways, racing = fields[8:12]
             if function >= len(FUNCTIONS) or power > 63:
                 raise self._bad("a place of no function or size")
             if number <= _SMALL:
@@ -114,8 +129,13 @@ class _Reader:
             else:
                 site = self._sites.of(caller)
                 place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power)
-            left = {self._ways[way] for way in fields[8:][racing:ways] if way < len(self._ways)}
-            one = Seen(calls, own_calls, left=left)
+            left = {self._ways[way] for way in fields[12:][racing:ways] if way < len(self._ways)}
+            measured = {
+                way: (count, ticks * self._tick)
+                for way, count, ticks in zip((LIBC, ROUTINE), fields[6:8], copy_ticks)
+                if count and self._tick
+            }
+            one = Seen(calls, own_calls, left=left, measured=measured)
             seen.append(one)
             functions.append(function)
             running.append(cycles)
@@ -186,7 +206,10 @@ class _Reader:
                 seen[place].cycles.append(list(blocks_now.values()))
 
 
-def read_trial(path: Path, process: RawProcess, ways: Sequence[str]) -> Observed:
-    """`ways`: their names by their numbers. Raises TrialError, and OSError."""
+def read_trial(
+    path: Path, process: RawProcess, ways: Sequence[str], seconds: float | None = None
+) -> Observed:
+    """`ways`: their names by their numbers. `seconds`: of its CPU time, what counts; None: all.
+    Raises TrialError, and OSError."""
     with path.open("rb", buffering=0) as file:
-        return _Reader(path, file.fileno(), process, ways).read()
+        return _Reader(path, file.fileno(), process, ways, seconds).read()

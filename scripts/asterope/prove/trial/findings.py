@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
-from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Pair, Place, Seen
-from .pairs import Period, Saved, gain, phases, saved
+from .blocks import (
+    LIBC,
+    LIBC_AGAIN,
+    NO_COUNTER,
+    NO_WAY,
+    QUIET,
+    ROUTINE,
+    THREADS_FULL,
+    UNSEEN,
+    Block,
+    Observed,
+    Pair,
+    Place,
+    Seen,
+)
+from .pairs import Period, Phase, gain, phases, saved
+from .possible import Possible, possible_of
+from .short import of_short, short_processes
 from .statistics import (
     NO_TRIMMING,
     Cells,
@@ -23,8 +39,13 @@ from .statistics import (
     trimming,
 )
 
+# What keeps the library from counting all copies.
+_UNCOUNTED = {NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN}
 # A place whose calls are followed by less of the program's time does not matter.
 MATTERS = 0.01
+LITTLE = 0.001  # what a place brings, that is not worth a row
+MOST_UNJUDGED = 0.1  # of the CPU time, and nothing is said of the whole program
+SAME = 0.01  # less than that is no difference that anybody notices
 KNOWN = 0.01
 # Chances that luck makes one way of a place seem better than the routine, and any of all places
 # seem faster or slower under the routine: a place keeps what is chosen, and a program has many.
@@ -55,6 +76,18 @@ class PlaceFound:
     surely: int = 0  # 1: faster under the routine than under libc, among all places; -1: slower
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
     means: Sequence[float] = ()  # seconds of a call under the routine, in some of the blocks
+    takes: float | None = None  # of the CPU time, what its calls take themselves, at most
+
+    @property
+    def matters(self) -> bool:
+        return (self.share if self.takes is None else self.takes) >= MATTERS
+
+    @property
+    def is_shown(self) -> bool:
+        """In tables and pictures: of few calls nothing is known, and little is brought."""
+        brings = self.gained is None or abs(self.gained.value) >= LITTLE
+        sure = self.steady and self.surely != 0 and brings
+        return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
 
     @property
     def is_known(self) -> bool:
@@ -71,17 +104,56 @@ class Found:
     whole_gain: Estimate | None = None  # as gain, with the library that has a map
     has_whole: bool = False
     unjudged: float = 0.0  # of the CPU time, what calls take that are longer than periods
+    short: float = 0.0  # of it, what processes take that are too short, and too few
+    possible: Possible | None = None  # what the routine can bring; None: nothing was measured
+    all_seen: bool = True  # False: some processes ran without the library
+
+    @property
+    def deciding(self) -> Estimate | None:
+        return self.whole_gain if self.has_whole else self.gain
+
+    @property
+    def is_possible(self) -> bool:
+        gain = self.deciding
+        return gain is None or self.possible is None or self.possible.holds(gain)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether anything can be said of the whole program."""
+        gain = self.deciding
+        if gain is None or not self.all_seen or not self.is_possible:
+            return False
+        if self.unjudged + self.short > MOST_UNJUDGED and not self.is_negligible:
+            return False
+        return gain.low > 0 or gain.high < 0 or reach(gain) <= SAME
+
+    @property
+    def is_negligible(self) -> bool:
+        """Whether the copies take so little that no way of making them can be felt."""
+        return self.possible is not None and reach(Estimate(0.0, *self.possible.gain)) <= SAME
+
+    @property
+    def is_hopeless(self) -> bool:
+        """After many runs: too little was seen to say anything."""
+        return self.gain is None and self.short <= MOST_UNJUDGED
+
+    @property
+    def unjudged_places(self) -> list[PlaceFound]:
+        """Those that matter and are in no table."""
+        return [one for one in self.places if one.matters and not one.is_shown]
 
     @property
     def unknown(self) -> list[PlaceFound]:
         """Places that matter and are not known to 1 %, neither by themselves nor by what they mean
         to the program."""
-        return [one for one in self.places if one.share >= MATTERS and not _is_settled(one)]
+        return [one for one in self.places if one.matters and not _is_settled(one)]
 
     @property
     def is_known(self) -> bool:
         gains = [self.gain, self.whole_gain] if self.has_whole else [self.gain]
         if any(one is None or one.high - one.low > 2 * KNOWN for one in gains):
+            return False
+        if not self.is_told:
             return False
         return self.has_whole or not self.unknown
 
@@ -98,7 +170,12 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        return [one for one in self.places if one.steady and one.surely < 0]
+        return [one for one in self.places if one.is_shown and one.steady and one.surely < 0]
+
+
+def reach(gain: Estimate) -> float:
+    """How far an interval reaches from no difference."""
+    return max(abs(gain.low), abs(gain.high))
 
 
 def _is_settled(one: PlaceFound) -> bool:
@@ -114,8 +191,15 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
+    possible = {} if observed.limits & _UNCOUNTED else possible_of(observed, seconds)
+    too_short = short_processes(observed)
+    observed = _without(observed, too_short)
     levels, long = _levels(observed)
-    together = {way: _together(observed, way, seconds, part, levels) for way, part in parts.items()}
+    together = {}
+    for way, part in parts.items():
+        whole_processes, unknown = of_short(observed, way)
+        found = [*_together(observed, way, levels), *whole_processes]
+        together[way] = saved(found, seconds, part)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """As if the time under neither libc nor this way had been under libc."""
@@ -126,7 +210,11 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
     by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
     places = [
-        _of_place(place, seen, all_cells[place], seconds, sum(parts.values()), ways, by_luck)
+        _bounded(
+            _of_place(place, seen, all_cells[place], seconds, sum(parts.values()), ways, by_luck),
+            possible.get(place),
+            seen,
+        )
         for place, seen in observed.places.items()
     ]
     places.sort(
@@ -134,9 +222,42 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     )
     of_whole = None if whole is None else gain_of(whole, seconds)
     wall = gain_of(ROUTINE, observed.wall_seconds - explored)
-    unjudged = min(1.0, long / seconds) if seconds > 0 else 0.0
+    unjudged, short = (min(1.0, one / seconds) if seconds > 0 else 0.0 for one in (long, unknown))
     gains = gain_of(ROUTINE, seconds), wall
-    return Found(*gains, places, seconds, of_whole, whole is not None, unjudged)
+    most = possible.get(None)
+    found = Found(*gains, places, seconds, of_whole, whole is not None, unjudged, short, most)
+    found = replace(found, all_seen=UNSEEN not in observed.limits)
+    if most is None or not found.is_possible:
+        return found
+    if found.is_negligible:  # known without a trial
+        at_most = Estimate(0.0, *most.gain)
+        found = replace(found, gain=found.gain or at_most, wall_gain=None)
+        if found.has_whole:
+            found = replace(found, whole_gain=found.whole_gain or at_most)
+    clipped = [one if one is None else most.part_of(one) for one in (found.gain, found.whole_gain)]
+    return replace(found, gain=clipped[0], whole_gain=clipped[1])
+
+
+def _without(observed: Observed, processes: Collection[str]) -> Observed:
+    """Less the pairs of periods of these."""
+    if not processes:
+        return observed
+    places = {}
+    for place, seen in observed.places.items():
+        kept = {pair: own for pair, own in seen.together.items() if pair.process not in processes}
+        places[place] = replace(seen, together=kept)
+    kept = {pair: own for pair, own in observed.together.items() if pair.process not in processes}
+    return replace(observed, places=places, together=kept)
+
+
+def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
+    """No place brings more than all of its calls take."""
+    if possible is None:
+        return one
+    gained = None if one.gained is None else possible.saved(one.gained)
+    count, seconds = seen.measured.get(ROUTINE, (0, 0.0))
+    saves = min(one.saves, seconds / count) if count else one.saves
+    return replace(one, gained=gained, takes=possible.share, saves=saves)
 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
@@ -169,28 +290,37 @@ def _explored(seen: Seen, cells: Cells) -> float:
 
 def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
     """Seconds that a call of each place usually takes; and those of all calls at the places that
-    are left out, as a call takes longer there than a period mostly does: a pair has one of them at
-    most, and all else that it has is little beside it."""
-    periods = [block.seconds[0] for blocks in observed.together.values() for block in blocks]
-    longest = median(periods) if periods else math.inf
+    are left out, as hardly any period has two of them: the other one of its pair has none then, and
+    what it has instead is little beside one."""
     levels, long = {}, 0.0
     for place, seen in observed.places.items():
-        if not seen.together:
-            continue
         blocks = [block for pair in seen.together.values() for block in pair]
-        level = median([fmean(block.seconds) for block in blocks])
-        # the shortest of each block: others may have waited for the CPU
-        if median([min(block.seconds) for block in blocks]) <= longest:
-            levels[place] = level
-        else:
+        level = median([fmean(block.seconds) for block in blocks]) if blocks else 0.0
+        if not level > 0:  # of processes too short to know the rate of their clocks
+            continue
+        if _fill_periods(seen, level, observed.together):
             long += level * seen.calls
+        else:
+            levels[place] = level
     return levels, long
 
 
-def _together(
-    observed: Observed, way: str, seconds: float, part: float, levels: Mapping[Place, float]
-) -> Saved | None:
-    """Of the pairs that had libc and this way, which had that part of the program's seconds."""
+def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Block]]) -> bool:
+    """Whether one of these calls is most of most periods in which it is."""
+    filled = []
+    for pair, blocks in seen.together.items():
+        periods = together.get(pair, ())
+        for way in {block.way for block in blocks}:
+            calls = sum(block.calls for block in blocks if block.way == way)
+            length = sum(block.seconds[0] for block in periods if block.way == way)
+            # the shortest: others may have waited for the CPU
+            shortest = min(min(block.seconds) for block in blocks if block.way == way)
+            filled.append(calls == 1 and min(level, shortest) > length / 2)
+    return sum(filled) > len(filled) / 2
+
+
+def _together(observed: Observed, way: str, levels: Mapping[Place, float]) -> Sequence[Phase]:
+    """Of the pairs that had libc and this way."""
     usual: dict[tuple[Pair, str], float] = {}
     shares: dict[Pair, Counter[Place]] = {}
     for place, level in levels.items():
@@ -223,7 +353,7 @@ def _together(
             pairs[pair] = (both[0], both[1])
     calls = _calls_that_count(observed)
     whole = {place: calls[place] * level for place, level in levels.items()}
-    return saved(phases(pairs, shares, whole), seconds, part)
+    return phases(pairs, shares, whole) if pairs else []
 
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:

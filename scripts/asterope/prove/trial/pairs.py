@@ -11,7 +11,7 @@ from .blocks import Pair, Place
 from .statistics import MOST_LEFT_OUT, NEGLIGIBLE, Estimate, t_quantile
 
 # Pairs of which there is an interval, and of a phase: means of fewer are not yet normal.
-_FEWEST, _FEWEST_OF_PHASE = 20, 10
+_FEWEST, FEWEST_OF_PHASE = 20, 10
 # How many times the usual distance from the middle is far, and standard errors of what lies beyond.
 _FAR, _SURELY = 6.0, 3.0
 # Of the program's time, what threads that copy take where they take all of it.
@@ -51,9 +51,9 @@ def phases(
         groups.setdefault(max(shares[pair], key=shares[pair].__getitem__), []).append(pair)
         sums.update(shares[pair])
     ranked = sorted(groups.values(), key=len, reverse=True)
-    own = [group for group in ranked if len(group) >= _FEWEST_OF_PHASE]
+    own = [group for group in ranked if len(group) >= FEWEST_OF_PHASE]
     rest = [pair for group in ranked[len(own) :] for pair in group]
-    if own and len(rest) < _FEWEST_OF_PHASE:
+    if own and len(rest) < FEWEST_OF_PHASE:
         rest += own.pop()
     ranked = [*own, rest]
     of_phases = [
@@ -61,6 +61,7 @@ def phases(
             usual[place] * part / sums[place]
             for pair in group
             for place, part in shares[pair].items()
+            if sums[place] > 0  # of a process too short to know the rate of its clock
         )
         for group in ranked
     ]

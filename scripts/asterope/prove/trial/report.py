@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...atomic_file import write_output
-from ...command_line import DONE, FAILED, STALE, show
+from ...command_line import DONE, STALE, show
 from ...faults import Failure
 from ...record.symbols import name_functions
+from ..options import UNTOLD
 from . import words
 from .blocks import LIMITS, Place
 from .document import document
@@ -22,6 +23,17 @@ def names_in(tried: Tried) -> dict[Place, str]:
     """The functions that called."""
     own = [place for place in tried.observed.places if place.is_own]
     return dict(zip(own, name_functions([(place.module, place.offset) for place in own])))
+
+
+def told_apart(names: Mapping[Place, str]) -> dict[Place, str]:
+    """With the offset, where a function has several copies."""
+    places: dict[tuple[str, str], set[int]] = {}
+    for place, name in names.items():
+        places.setdefault((place.module, name), set()).add(place.offset)
+    return {
+        place: f"{place.offset:#x} {name}" if len(places[place.module, name]) > 1 else name
+        for place, name in names.items()
+    }
 
 
 def write_map(
@@ -63,7 +75,7 @@ def report(
     if why:
         raise Failure(why)
     if tried.observed.places:
-        table = words.table(found, names)
+        table = words.table(found, told_apart(names))
         shown = [
             *([words.sentence_of_map(whole)] if whole else []),
             words.sentence(found),
@@ -85,7 +97,7 @@ def report(
 
 
 def code_of(found: Found) -> int:
-    gain = found.whole_gain if found.has_whole else found.gain
-    if gain is None:
-        return FAILED
+    gain = found.deciding
+    if gain is None or not found.is_told:
+        return UNTOLD
     return STALE if gain.high < 0 else DONE

@@ -6,15 +6,16 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...faults import Failure
+from ...faults import Failure, one_line
 from ...preload_link import preloadable
 from ...program import Program
-from ...record.raw import RawError, read_process
+from ...record.descendants import Descendants
+from ...record.raw import RawError, RawProcess, read_process
 from ...record.recorder import place_for_files
 from ...record.recording import own_cpu_seconds
 from ...scratch_folder import scratch_folder
@@ -28,6 +29,8 @@ from .ways import Way, environment, names_of
 
 _TURN = 0.02  # seconds between two looks whether the command has ended
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
+_MOMENT = 0.2  # seconds that other processes of the command have to end after it
+_LITTLE = 10  # times the CPU time of what goes on after the command, which is little beside it
 _NOTICED = 0.05  # seconds of CPU time: less is the start of a process
 _HOPELESS = 50  # runs, after which nothing is known yet
 _BETWEEN = 3  # so many times what the last look took is measured until the next one
@@ -42,6 +45,7 @@ class Tried:
     observed: Observed = field(default_factory=Observed)
     stopped_by: str = ""
     _found: Found | None = None  # of all that is observed
+    _tick_hz: tuple[float, float] = (0.0, 0.0)  # seconds in which it was seen, and the rate
 
     @property
     def names(self) -> list[str]:
@@ -75,11 +79,18 @@ class Tried:
         if in_operation:
             own = (max(0.0, one.cpu_seconds - one.cpu_before) for one in processes)
         before = self.observed.cpu_seconds
+        # All have one clock, and a short process is too short to tell its rate.
+        self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
         for (path, process), seconds in zip(left, own):
             with suppress(TrialError, OSError):
-                process = replace(process, cpu_seconds=seconds)
-                self.observed.add(read_trial(path, process, self.names))
+                if not process.tick_hz:
+                    process = replace(process, tick_hz=self._tick_hz[1])
+                self.observed.add(read_trial(path, process, self.names, seconds))
         return self.observed.cpu_seconds - before
+
+
+def _rate(process: RawProcess) -> tuple[float, float]:
+    return (process.seconds if process.tick_hz else 0.0, process.tick_hz)
 
 
 class Trial(Tried):
@@ -96,6 +107,7 @@ class Trial(Tried):
         super().__init__(ways)
         self.program, self.recorder, self.seconds, self.cpus = program, recorder, seconds, cpus
         self._cpu_seconds = 0.0  # of the last run
+        self._short: set[str] = set()  # files of kinds of processes that are short, by their names
 
     def measure(self, tell: Callable[[str], None]) -> None:
         """Raises Failure; what was seen until then is kept."""
@@ -111,8 +123,9 @@ class Trial(Tried):
             longest = max(longest, time.monotonic() - start)
             now = time.monotonic()
             if now - since >= _BETWEEN * looked:
-                is_hopeless = self.observed.runs >= _HOPELESS and self.found().gain is None
-                if not self.observed.places or is_hopeless:
+                is_hopeless = self.observed.runs >= _HOPELESS and self.found().is_hopeless
+                is_daemon = bool(self.observed.outlived_by)
+                if not self.observed.places or is_hopeless or is_daemon:
                     self.stopped_by = ENDED
                     return
                 is_known, since = self.found().is_known, time.monotonic()
@@ -131,6 +144,8 @@ class Trial(Tried):
         with scratch_folder("asterope-trial-", base) as folder:
             files = folder / "files"
             files.mkdir(0o700)
+            for name in self._short:
+                (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
             try:
                 return self._run_into(files, limit)
@@ -138,6 +153,7 @@ class Trial(Tried):
                 lasted = time.monotonic() - began
                 self.observed.runs += 1
                 recorded = self.read(files)
+                self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and what it waits for, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
                 is_noted = not self.observed.limits & {NO_COUNTER, QUIET}  # to its end
@@ -157,7 +173,9 @@ class Trial(Tried):
                         _end(process)
                         return False
                     time.sleep(_TURN)
+                outlived_by = _running_after(folder)
                 self._cpu_seconds = process.wait().cpu
+                self.observed.outlived_by |= _told(outlived_by, self._cpu_seconds)
         return True
 
 
@@ -169,9 +187,34 @@ def _end(process: Process) -> None:
         time.sleep(_TURN)
 
 
+def _running_after(folder: Path) -> dict[str, float]:
+    """The programs of processes that go on though the command has ended, with their CPU time. Those
+    of a pipeline, say, have a moment to end after it."""
+    deadline = time.monotonic() + _MOMENT
+    while True:
+        family = Descendants(folder)
+        family.look()
+        if not family.running or time.monotonic() > deadline:
+            return {Path(name).name: family.cpu_seconds for name in family.running.values()}
+        time.sleep(_TURN)
+
+
+def _told(outlived_by: Mapping[str, float], cpu_seconds: float) -> set[str]:
+    """Those that matter beside what the command took: a helper that stays, and has done little,
+    does not."""
+    least = max(_NOTICED, _LITTLE * max(outlived_by.values(), default=0.0))
+    return set() if cpu_seconds >= least else set(outlived_by)
+
+
 def why_not(trial: Tried) -> str | None:
     """Why nothing was seen; None where that is what the program is like."""
     observed = trial.observed
+    if observed.outlived_by:
+        names = one_line(", ".join(sorted(observed.outlived_by)))[:200]
+        return (
+            f"still running when the command ended: {names}: prove a command that ends when its "
+            "work is done (no daemon)"
+        )
     if FULL in observed.limits and not observed.places:
         return "no room for what it sees: have TMPDIR name a folder with more"
     if not observed.processes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -12,38 +13,80 @@ from ...preload_link import preload_line
 from ...render import human_size
 from ..programs import to_map
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
-from .findings import FEW, MATTERS, Found, PlaceFound
+from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach
 from .statistics import Estimate
 
-_SAME = 0.01  # less than that is no difference that anybody notices
 _WITH = "With the routine this program"
 _MOST_PLACES = 12
+_MOST_UNJUDGED = 3
+_IDLE = 0.1  # of the time: a program that runs no more waits
 _WIDTH = 40  # of what says where
+
+Names = Mapping[Place, str]
 
 
 def sentence(found: Found) -> str:
-    gain, count = found.gain, len(found.slower)
+    count = len(found.slower)
     where = f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
-    if gain is None:
-        return "How fast this program is with the routine cannot be told: too few copies were seen."
+    why = why_untold(found, found.gain)
+    if why is not None:
+        return f"How fast this program is with the routine cannot be told: {why}."
+    gain = found.gain
+    assert gain is not None
     if gain.low > 0 or gain.high < 0:
         start = f"{_WITH} runs {by(gain)}"
-    elif _reach(gain) <= _SAME:
-        start = f"{_WITH} is as fast as with libc, within {_percents(_reach(gain))} %"
     else:
-        start = f"Whether the routine makes this program faster cannot be told yet: {by(gain)}"
+        start = f"{_WITH} is as fast as with libc, within {_at_most(reach(gain))} %"
     return f"{start}; {where if count else 'no place is slower'}."
+
+
+def why_untold(found: Found, gain: Estimate | None) -> str | None:
+    """Why nothing is said of the whole program, where that is so."""
+    if not found.all_seen:
+        return "most of its CPU time was taken by processes without the library"
+    if found.possible is not None and gain is not None and not found.possible.holds(gain):
+        return (
+            "the trial says more than all of its copies can bring, which take at most "
+            f"{_at_most(found.possible.share)} % of its CPU time"
+        )
+    if found.unjudged + found.short > MOST_UNJUDGED and not found.is_negligible:
+        return f"{_not_judged(found)} were not judged"
+    if gain is None:
+        return "too few copies were seen"
+    if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
+        return None
+    return f"it is something between {_one_end(gain.low)} and {_one_end(gain.high)}"
+
+
+def _one_end(gain: float) -> str:
+    return f"{_percents(abs(gain))} % {'slower' if gain < 0 else 'faster'}"
+
+
+def _not_judged(found: Found) -> str:
+    parts = [
+        f"{what}, {100 * part:.0f} % of its CPU time,"
+        for what, part in (
+            ("calls as long as the trial's periods", found.unjudged),
+            ("processes too short and too few", found.short),
+        )
+        if part > MATTERS
+    ]
+    return " and ".join(parts)
 
 
 def sentence_of_map(found: Found) -> str:
     """Of the library as a whole."""
     gain, beside = found.whole_gain, found.map_gain
-    if gain is None or beside is None:
-        return "How fast this program is with its map cannot be told: too few copies were seen."
-    text = f"With the routine and its map of places it runs {by(gain)} than with libc"
+    why = why_untold(found, gain)
+    if gain is None or beside is None or why is not None:
+        return f"How fast this program is with its map cannot be told: {why or 'too few copies'}."
+    told = f"runs {by(gain)} than with libc"
+    if gain.low <= 0 <= gain.high:
+        told = f"is as fast as with libc, within {_at_most(reach(gain))} %"
+    text = f"With the routine and its map of places it {told}"
     if beside.high < 0:
         return f"{text}: {by(beside)} than with the routine alone, so the map is not taken."
-    known = by(beside) if beside.low > 0 else f"within {_percents(_reach(beside))} % as fast"
+    known = by(beside) if beside.low > 0 else f"within {_at_most(reach(beside))} % as fast"
     return f"{text}, and {known} {'than' if beside.low > 0 else 'as'} with the routine alone."
 
 
@@ -54,10 +97,6 @@ def by(gain: Estimate, how: str = "") -> str:
     return f"{_percents(gain.value)} % {word}{how} ({_interval(gain)})"
 
 
-def _reach(gain: Estimate) -> float:
-    return max(abs(gain.low), abs(gain.high))
-
-
 def _interval(gain: Estimate) -> str:
     return f"{_percents(gain.low)} to {_percents(gain.high)}"
 
@@ -66,51 +105,92 @@ def _percents(part: float) -> str:
     return f"{100 * part:.1f}"
 
 
+def _at_most(part: float) -> str:
+    """Rounded upwards."""
+    return f"{max(1, math.ceil(1000 * part - 1e-9)) / 10:.1f}"
+
+
 def clock_line(found: Found, observed: Observed) -> str:
-    """Of the CPU time; and by the clock, where the program did not run all the time."""
-    text = f"By CPU time: {observed.cpu_seconds:.2f} s in {observed.wall_seconds:.2f} s"
-    if found.wall_gain is not None and observed.cpu_seconds < 0.9 * observed.wall_seconds:
-        text += f"; where it waited for the rest, that is {by(found.wall_gain, ' by the clock')}"
+    """What ran; and the gain by the clock, where the program did not run all the time."""
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
-    if found.unjudged > MATTERS:
-        many += f". Not judged: calls longer than periods, {100 * found.unjudged:.0f} % of it"
-    return f"{text}. {runs}, {many}."
+    text = f"Seen: {runs}, {many}, {observed.cpu_seconds:.2f} s of CPU time"
+    if observed.cpu_seconds >= 0.9 * observed.wall_seconds:
+        text += "."
+    else:
+        text += f" within {observed.wall_seconds:.2f} s"
+        wall = found.wall_gain
+        is_told = found.is_told and wall is not None and (wall.low > 0 or wall.high < 0)
+        text += f"; as it waited for the rest, {by(wall, ' by the clock')}." if is_told else "."
+    if found.possible is not None:
+        text += f" Copies take at most {_at_most(found.possible.share)} % of it."
+    if found.is_told and found.unjudged + found.short > MATTERS:
+        text += f" Not judged: {_not_judged(found).rstrip(',')}."
+    return text
 
 
-def table(found: Found, names: Mapping[Place, str]) -> str:
+def faster(saved: Estimate) -> Estimate:
+    """Of a part of the CPU time that is saved, how much faster the program is."""
+    return Estimate(*(1 / (1 - min(one, 0.99)) - 1 for one in (saved.value, saved.low, saved.high)))
+
+
+def table(found: Found, names: Names) -> str:
     """Places by what they bring. `names`: of the functions that called."""
-    # a place of few calls is known to nothing, and brings nothing
-    worth = [
-        one
-        for one in found.places
-        if one.ratios
-        and ((one.steady and one.surely != 0) or (one.share >= MATTERS and one.cycles >= FEW))
-    ]
+    worth = [one for one in found.places if one.is_shown]
     shown = worth[:_MOST_PLACES]
-    if not shown:
-        return ""
-    start = f"{'brings':>15}  {'size':>9}  {'calls':>7}"
-    head = f"{start}  {'where':{_WIDTH}}  libc's time over that of each way"
-    lines = [head]
+    lines = []
+    if shown:
+        start = f"{'faster by':>15}  {'size':>9}  {'calls':>7}"
+        lines.append(f"{start}  {'where':{_WIDTH}}  libc's time over that of each way")
     for one in shown:
         own, *rest = _ways(one)
-        least = one.place.least
-        size = f"{human_size(least).replace(' ', '')}.." if one.place.is_own else "small"
-        start = f"{_brings(one):>15}  {size:>9}  {count_text(one.calls):>7}"
+        start = f"{_brings(one):>15}  {_size(one.place):>9}  {count_text(one.calls):>7}"
         lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
         lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
         lines += [f"{'':17}{note}" for note in _notes(one)]
     if len(worth) > len(shown):
         lines.append(f"and {len(worth) - len(shown)} more places, which bring less")
-    return "\n".join(lines)
+    lines += [_not_shown(one, names) for one in found.unjudged_places[:_MOST_UNJUDGED]]
+    return "\n".join([*lines, *_sum(found, worth)])
+
+
+def _size(place: Place) -> str:
+    return f"{human_size(place.least).replace(' ', '')}.." if place.is_own else "small"
+
+
+def _not_shown(one: PlaceFound, names: Names) -> str:
+    where = f"{_size(one.place)} {place_name(one.place, names)}, {count_text(one.calls)} calls"
+    most = "" if one.takes is None else f", at most {_at_most(one.takes)} % of the CPU time"
+    return f"Not judged by itself: {where}{most}: {_why_not_shown(one)}."
+
+
+def _why_not_shown(one: PlaceFound) -> str:
+    if not one.place.is_own:
+        return "such copies are judged all together alone"
+    return f"each way came {one.cycles} times, and {FEW} are needed"
+
+
+def _sum(found: Found, worth: Sequence[PlaceFound]) -> list[str]:
+    """Why the rows do not add up to the sentence, where they do not."""
+    own = [one.gained for one in worth if one.gained is not None]
+    if not own or not found.is_told or found.gain is None:
+        return []
+    value = sum(one.value for one in own)
+    error = math.hypot(*(one.high - one.low for one in own)) / 2
+    all_of_them = faster(Estimate(value, value - error, value + error))
+    if all_of_them.low <= found.gain.high and found.gain.low <= all_of_them.high:
+        return []
+    return [
+        f"Together these are {by(all_of_them)}. The first line, of all copies at once, is right: a "
+        "place's time ends at its next call, and what it costs others is not in it."
+    ]
 
 
 def _brings(one: PlaceFound) -> str:
     if one.gained is None:
         return "-"
-    reach = (one.gained.high - one.gained.low) / 2
-    return f"{100 * one.gained.value:.1f} +- {100 * reach:.1f} %"
+    gained = faster(one.gained)
+    return f"{100 * gained.value:.1f} +- {100 * (gained.high - gained.low) / 2:.1f} %"
 
 
 def _ways(one: PlaceFound) -> list[str]:
@@ -141,7 +221,7 @@ def _notes(one: PlaceFound) -> list[str]:
     )
 
 
-def place_name(place: Place, names: Mapping[Place, str]) -> str:
+def place_name(place: Place, names: Names) -> str:
     if not place.is_own:
         return place.function
     of = f" ({place.function})"
@@ -151,7 +231,7 @@ def place_name(place: Place, names: Mapping[Place, str]) -> str:
 
 def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
     """That a map of places would bring something."""
-    count = sum(bool(build_id) and one.share >= MATTERS for one, build_id in wanted)
+    count = sum(bool(build_id) and one.matters for one, build_id in wanted)
     if not count:
         return []
     places = f"{counted(count)} want{'s' if count == 1 else ''}"
@@ -166,19 +246,30 @@ def what_to_do(
     mapped: Path | None,
 ) -> str:
     """The last line. `mapped`: the map that was written, where it has places."""
-    gain = found.whole_gain if found.has_whole else found.gain
+    gain = found.deciding
     if mapped is not None:
         build, library = to_map(mapped, preload)
         return f"To give each place its way: {build}, then {preload_line(library, command)}"
-    line = preload_line(preload, command)
-    if gain is not None and gain.low > 0 and gain.value >= _SAME / 2:
-        return f"To have it: {line}"
-    if gain is not None and gain.high < 0:
+    if gain is None or not found.is_told:
+        return f"Not known: {_hint(found, observed)}."
+    if gain.low > 0 and gain.value >= SAME / 2:
+        return f"To have it: {preload_line(preload, command)}"
+    if gain.high < 0:
         return "Leave it: the routine makes this program slower."
+    return "Leave it: nothing to gain here."
+
+
+def _hint(found: Found, observed: Observed) -> str:
+    gain = found.deciding
+    runs = "--runs --metric cpu compares whole runs"
     if UNSEEN in observed.limits:
-        return "Not known: prove what takes the CPU time by itself."
+        return "prove what takes the CPU time by itself"
+    if not found.is_possible or found.unjudged > MOST_UNJUDGED:
+        return runs
+    if observed.cpu_seconds < _IDLE * observed.wall_seconds:
+        return "it waited nearly all the time: give it load, such as a client that asks it for more"
+    if found.short > MOST_UNJUDGED:
+        return f"give it more --time, or {runs}"
     if gain is None:
-        return "Not known: too few copies were seen; a longer run may have more."
-    if _reach(gain) <= 2 * _SAME:
-        return "Leave it: nothing to gain here."
-    return "Not known yet: give it more --time, or a longer run."
+        return "too few copies were seen; a longer run may have more"
+    return f"give it more --time, or a longer run; {runs}"

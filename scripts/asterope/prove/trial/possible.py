@@ -1,0 +1,93 @@
+"""What a routine can save or cost at most: no more than the copies themselves take, and what reads
+their results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .blocks import LIBC, ROUTINE, Observed, Place, Seen
+from .statistics import Estimate
+
+# A mean of so many calls is no more than that above what is true, nearly always: their times differ
+# by as much as they take.
+_DEVIATIONS = 2.0
+# What a reader of a copy pays at most where the routine leaves it elsewhere, in times of the copy.
+_READER = 2.0
+# Of calls that were not measured: seconds of a byte, and of a call.
+_SLOW_BYTE, _SLOW_CALL = 1e-9, 1e-7
+_FEWEST = 20  # measured calls, of which a mean is known
+
+
+@dataclass(frozen=True)
+class Possible:
+    """Of the CPU time that a program takes with libc: `share`, what the calls take at most; `loss`:
+    what the routine costs more there, at most."""
+
+    share: float
+    loss: float
+
+    @property
+    def gain(self) -> tuple[float, float]:
+        """How much faster the program is, at least and at most: 0.1 for 10 %."""
+        most = 1 / (1 - self.share) - 1 if self.share < 1 else math.inf
+        return 1 / (1 + self.loss) - 1, most
+
+    def holds(self, gain: Estimate) -> bool:
+        """Whether an interval that tells something is of something that can be."""
+        low, high = self.gain
+        if gain.low > 0 or gain.high < 0:
+            return low <= gain.value <= high
+        return True
+
+    def part_of(self, gain: Estimate) -> Estimate:
+        return clipped(gain, *self.gain)
+
+    def saved(self, gained: Estimate) -> Estimate:
+        """Of a place: of the CPU time, what the routine saves there."""
+        return clipped(gained, -self.loss, self.share)
+
+
+def clipped(one: Estimate, low: float, high: float) -> Estimate:
+    return Estimate(*(max(low, min(high, value)) for value in (one.value, one.low, one.high)))
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Of one place: what a call takes by libc, and by the routine, as is known and at most."""
+
+    calls: int
+    seconds: Mapping[str, float]
+    most: Mapping[str, float]
+
+
+def _calls_of(place: Place, seen: Seen) -> _Calls:
+    means, most = {}, {}
+    for way, (count, seconds) in seen.measured.items():
+        if count >= _FEWEST:
+            means[way] = seconds / count
+            most[way] = means[way] * (1 + _DEVIATIONS / math.sqrt(count))
+    slow = 2 * max(place.least, 256) * _SLOW_BYTE + _SLOW_CALL
+    for way, other in ((LIBC, ROUTINE), (ROUTINE, LIBC)):
+        means.setdefault(way, means.get(other, slow))
+        most.setdefault(way, most.get(other, slow))
+    return _Calls(seen.calls, means, most)
+
+
+def possible_of(observed: Observed, seconds: float) -> dict[Place | None, Possible]:
+    """By place, and of all together (None); empty where nothing was measured. `seconds`: of the
+    program, half of its calls by each way."""
+    if not any(seen.measured for seen in observed.places.values()) or seconds <= 0:
+        return {}
+    found = {place: _calls_of(place, seen) for place, seen in observed.places.items()}
+    more = sum(one.calls * (one.seconds[ROUTINE] - one.seconds[LIBC]) for one in found.values())
+    with_libc = max(seconds / 2, seconds - more / 2)
+    parts = {place: _possible(one, with_libc) for place, one in found.items()}
+    share = min(1.0, sum(one.share for one in parts.values()))
+    return {**parts, None: Possible(share, sum(one.loss for one in parts.values()))}
+
+
+def _possible(one: _Calls, seconds: float) -> Possible:
+    libc, routine = (one.calls * one.most[way] / seconds for way in (LIBC, ROUTINE))
+    return Possible(min(1.0, libc), max(0.0, routine - libc) + _READER * min(1.0, libc))

@@ -1,0 +1,99 @@
+/* Processes that are too short for periods: see trial.c.
+ *
+ * Of a process that ends after a few periods, what counts is luck: which part of its start was in
+ * which. So it takes one way as a whole, drawn at random, and its CPU time counts beside that of
+ * another one of its kind. A kind is a program, and apart from it what is forked from it. Which are
+ * short is known from those that have ended: each leaves an empty file of its kind in the folder of
+ * the raw files, where asterope-prove has those of runs before as well. One of three processes tries
+ * its places by themselves instead, for which of them want which way. */
+#include "trial_thread.h"
+
+#include "draw.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LONGEST = 4096, HOWS = 3, OF_FORKS = 1 };
+
+/* Some hundred periods. */
+static const uint64_t short_ns = 300000000;
+
+static char path[LONGEST]; /* the folder, and the file of the kind */
+static size_t folder_bytes;
+
+static void put_hexadecimal(char *at, uint64_t number)
+{
+    for (int shift = 60; shift >= 0; shift -= 4) *at++ = "0123456789abcdef"[number >> shift & 15];
+}
+
+static void name_kind(void)
+{
+    char *at = path + folder_bytes;
+    *at++ = '/';
+    put_hexadecimal(at, trial.kind);
+    put_text(at + 16, ".short");
+}
+
+void find_kind(void)
+{
+    static char program[LONGEST];
+    const char *folder = secure_getenv("ASTEROPE_RECORD");
+    const ssize_t bytes = readlink("/proc/self/exe", program, sizeof program);
+    trial.kind = 0;
+    if (!folder || bytes <= 0 || trial.explore) return;
+    while (folder[folder_bytes]) ++folder_bytes;
+    if (folder_bytes + 32 > sizeof path) return;
+    put_text(path, folder);
+    uint64_t kind = 0;
+    for (ssize_t i = 0; i < bytes; ++i) kind = mixed(kind ^ (unsigned char)program[i]);
+    trial.kind = kind & ~(uint64_t)OF_FORKS ? kind & ~(uint64_t)OF_FORKS : 2;
+}
+
+static int is_known_as_short(void)
+{
+    name_kind();
+    return syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0;
+}
+
+void begin_process(int is_fork)
+{
+    const int was_alone = trial.alone != 0;
+    trial.alone = trial.by_place = trial.is_begun = 0;
+    if (trial.kind) {
+        if (is_fork) trial.kind |= OF_FORKS;
+        if (trial.has_counter && !trial.failed && is_known_as_short()) {
+            uint64_t state = process.seed;
+            const uint64_t how = draw_below(&state, HOWS);
+            if (how < 2)
+                trial.alone = 1 + (how ? TRIAL_ROUTINE : TRIAL_LIBC);
+            else if (trial.whole)
+                trial.alone = 1 + trial.whole;
+            else
+                trial.by_place = 1;
+        }
+    }
+    if (!trial.alone && !was_alone) return;
+    for (int function = 0; function < RAW_FUNCTIONS; ++function)
+        trial.together[function] = trial.alone ? copy_together(trial.period, function) : NULL;
+}
+
+void end_process(void)
+{
+    if (!trial.is_begun || !trial.kind || process.has_no_counter || !process.file || process.is_parents || *process.mark == 0 ||
+        process.file->header.pid != (uint32_t)syscall(SYS_getpid))
+        return;
+    trial_file()->header.ended = 1;
+    const uint64_t ns =
+        clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process.file->header.started.cpu_ns;
+    name_kind();
+    if (ns >= 2 * short_ns) {
+        if (trial.alone) syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    } else if (ns < short_ns && !trial.alone && !trial.by_place) {
+        const int file =
+            (int)syscall(SYS_openat, AT_FDCWD, path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+        if (file >= 0) syscall(SYS_close, file);
+    }
+}
