@@ -158,6 +158,8 @@ SITUATIONS = {
     "places": ("places",),
     "exec": ("exec", 5000),
     **{how: ("restricted", how, 5000) for how in ("calls", "rights", "stamp", "strict")},
+    **{f"probed {how}": ("probed", how, 5000) for how in ("mode", "filter", "privileges")},
+    "small_stack": ("small_stack", 500),
     "guest": ("guest", "root", 5000),
     "threads": ("threads", 16, 4000),
 }
@@ -177,8 +179,16 @@ def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, expl
         assert any(seen.cycles for seen in observed.places.values())
         assert situation != "places" or blocks.PLACES_FULL in observed.limits
         assert situation != "calls" or blocks.QUIET in observed.limits
+        if situation.startswith("probed"):
+            assert not observed.limits & {blocks.NO_COUNTER, blocks.QUIET}
         if situation in ("stamp", "strict"):
             assert observed.limits & {blocks.NO_COUNTER, blocks.QUIET} == {blocks.NO_COUNTER}
+
+
+def test_a_program_whose_own_mmap_copies_is_tried(tried, own_mmap: Path) -> None:
+    """Its first thread, too."""
+    observed = tried(300_000, program=own_mmap)
+    assert any(place.least == 4096 and seen.cycles for place, seen in observed.places.items())
 
 
 @pytest.mark.parametrize("situation, loaded", [("children", 1), ("exec", 4)])

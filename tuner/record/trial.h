@@ -53,7 +53,9 @@ void forget_trial(void);
 
 /* --- trial_log.c: none of it waits, and no signal interrupts it half done --- */
 
-/* In the file, which is made where there is none yet. */
+/* Makes the trial's part of the file where there is none yet. Returns 0 where there is no room. */
+int begin_trial_file(void);
+/* In that part. */
 void tell_of_no_counter(void);
 /* This thread's table; null: it has none, and is not tried. */
 struct trial_thread *claim_table(void);

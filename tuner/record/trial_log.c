@@ -73,13 +73,14 @@ static void begin_file(struct trial_header *header)
     __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);
 }
 
-void tell_of_no_counter(void)
+int begin_trial_file(void)
 {
-    struct trial_file *file = trial_file();
-    if (!has_room()) return;
-    begin_file(&file->header);
-    flag(TRIAL_NO_COUNTER);
+    if (!has_room()) return 0;
+    begin_file(&trial_file()->header);
+    return 1;
 }
+
+void tell_of_no_counter(void) { flag(TRIAL_NO_COUNTER); }
 
 struct trial_thread *claim_table(void)
 {

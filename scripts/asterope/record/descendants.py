@@ -53,8 +53,8 @@ class Descendants:
             if self._folder in maps:
                 self.recorded[pid] = own
                 self._unrecorded.pop(pid, None)
-            else:
-                self._unrecorded[pid] = own - self.recorded.get(pid, 0.0)
+                continue
+            self._unrecorded[pid] = own - self.recorded.get(pid, 0.0)
             if (pid, program) in self._seen:
                 continue
             self._seen.add((pid, program))
