@@ -154,6 +154,8 @@ static struct raw_file *put_in_place_of(struct raw_file *parents, struct raw_fil
     return parents;
 }
 
+void remove_file(void) { syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
+
 int open_file(void)
 {
     const uint32_t pid = (uint32_t)syscall(SYS_getpid);
@@ -174,6 +176,10 @@ int open_file(void)
     header->file_bytes = bytes;
     header->period = process.period;
     header->slots = 1;
+    header->sanitizer = others.sanitizer;
+    put_text(header->first, others.first);
+    put_text(header->next, others.next);
+    put_text(header->routine, others.routine);
     header->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
     const size_t slots_end = bytes < sizeof *mapped ? bytes : sizeof *mapped;
     process.slots_room =

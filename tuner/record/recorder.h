@@ -88,6 +88,8 @@ int record_into(const char *folder);
 /* Makes and maps the process's file, in the place of its parent's. Returns whether that could be
  * done; one that could not get its space stays behind empty. */
 int open_file(void);
+/* Of this process's own. */
+void remove_file(void);
 /* Reserves `bytes` of the file from `offset` on; 0, and RAW_FULL, where there is no space. */
 int reserve(size_t offset, size_t bytes);
 void note_clocks(uint64_t monotonic_ns);
@@ -127,6 +129,16 @@ uint64_t number_in(const char *text, uint64_t otherwise);
  * changed(). 0: another one does. */
 int try_to_change(uint64_t *signals);
 void changed(uint64_t signals);
+
+/* --- others.c --- */
+
+/* As in raw_header. */
+struct others {
+    uint32_t sanitizer;
+    char first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
+};
+extern struct others others;
+void find_others(void);
 
 /* --- modules.c --- */
 

@@ -269,11 +269,15 @@ void note_end(void)
 {
     if (!process.file || process.limit == IS_QUIET) return;
     struct raw_header *header = &process.file->header;
-    if (process.is_parents || *process.mark == 0)
+    if (process.is_parents || *process.mark == 0) {
         __atomic_fetch_add(&header->children_cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
                            __ATOMIC_RELAXED);
-    else if (header->pid == (uint32_t)syscall(SYS_getpid)) /* and no child of vfork */
+    } else if (header->pid == (uint32_t)syscall(SYS_getpid)) { /* and no child of vfork */
         note_clocks(clock_ns(CLOCK_MONOTONIC));
+        header->has_ended = 1;
+        /* in operation nobody takes away what thousands of short processes leave */
+        if (trial.explore && trial.has_counter && !trial.failed && !trial.has_figures) remove_file();
+    }
 }
 
 /* pthread_atfork() is no function of glibc's library, but a part of each program. Another libc has
@@ -313,6 +317,7 @@ void start_recording(void)
 
     if (!record_into(secure_getenv("ASTEROPE_RECORD"))) return;
     process.page_bytes = getauxval(AT_PAGESZ);
+    find_others();
     process.period = number_in(secure_getenv("ASTEROPE_RECORD_PERIOD"), default_period);
     if (process.period < 1 || process.period > largest_period) process.period = default_period;
     process.has_no_counter = !counter_is_allowed();

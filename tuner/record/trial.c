@@ -251,4 +251,5 @@ void forget_trial(void)
     const char *busy = tried.busy;
     tried = (struct tried){.busy = busy};
     easy_calls = 0;
+    trial.has_figures = 0;
 }

@@ -26,6 +26,7 @@ struct trial {
     uint64_t turnover_ns; /* that fast copies take to fill the caches some times over */
     uint64_t shortest; /* ticks of an interval: reading the time stamp is 1 % of it */
     uint32_t failed;
+    uint32_t has_figures; /* 1: of this process, of a place or of periods */
 };
 extern struct trial trial;
 /* Calls of this thread that may be easy, until one is looked at; below 0: none. */

@@ -40,6 +40,7 @@ static uint32_t take_page(struct trial_thread *table, uint16_t kind)
         flag(TRIAL_FULL);
         return NOWHERE;
     }
+    trial.has_figures = 1;
     file->page[page].thread = (uint16_t)(table - file->thread);
     __atomic_store_n(&file->page[page].kind, kind, __ATOMIC_RELEASE);
     return page;
@@ -113,6 +114,7 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
     struct trial_place *place = &table->place[table->places];
     if (!reserve(offset_of(place), sizeof *place)) return NULL;
     know_module(caller, clock_ns(CLOCK_MONOTONIC));
+    trial.has_figures = 1;
     place->caller = (uintptr_t)caller;
     place->function = (uint8_t)function;
     place->power = power;
