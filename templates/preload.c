@@ -25,6 +25,8 @@
 #include ASTEROPE_ROUTINE
 #pragma GCC visibility pop
 
+/* glibc's alone: programs of another libc load this too, where their parents have LD_PRELOAD. */
+#pragma weak __chk_fail
 #include "libc_names.h"
 #ifdef ASTEROPE_PLACES
 #include "by_place.h"
@@ -34,7 +36,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ASTEROPE_VERBOSE=1: one line on stderr that the routine is in use. */
+/* ASTEROPE_VERBOSE=1: one line on stderr that the routine is in use, and none of the children, whose
+ * parent may read what they write. */
 __attribute__((constructor)) static void say_hello(void)
 {
     const char *verbose = getenv("ASTEROPE_VERBOSE");
@@ -45,6 +48,7 @@ __attribute__((constructor)) static void say_hello(void)
 #endif
     static const char end[] = ASTEROPE_PLACES_TEXT "\n";
     if (!verbose || strcmp(verbose, "1") != 0) return;
+    unsetenv("ASTEROPE_VERBOSE");
     /* write, not stdio: the program's own streams are none of our business */
     if (write(STDERR_FILENO, start, sizeof start - 1) < 0) return;
     if (write(STDERR_FILENO, asterope_tuned_for, strlen(asterope_tuned_for)) < 0) return;

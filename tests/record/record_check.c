@@ -176,6 +176,34 @@ static void signals(void (*handler)(int), long wanted) {
     fflush(stdout);
 }
 
+/* On a stack that holds what the kernel puts there, and hardly more. */
+static void copy_on_signal(__attribute__((unused)) int number) {
+    copy(to_of_handler, from, 24);
+    copy(to_of_handler, from, 900);
+}
+
+static void small_stack(long wanted) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+#ifdef _SC_MINSIGSTKSZ
+    const size_t bytes = (size_t)sysconf(_SC_MINSIGSTKSZ);
+#else
+    const size_t bytes = MINSIGSTKSZ;
+#endif
+    unsigned char* memory = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE)) fail("no memory");
+    const stack_t stack = {.ss_sp = memory + page, .ss_size = bytes};
+    if (sigaltstack(&stack, NULL)) fail("no stack");
+    const struct sigaction action = {.sa_handler = copy_on_signal, .sa_flags = SA_ONSTACK};
+    sigaction(SIGUSR1, &action, NULL);
+    for (long i = 0; i < wanted; ++i) {
+        raise(SIGUSR1);
+        copies(1000 * scale, 10);
+    }
+    printf("memcpy 24 %ld\nmemcpy 900 %ld\nmemcpy %zu %ld\n", wanted, wanted, 1000 * scale,
+           10 * wanted);
+}
+
 /* --- What a program may ask about itself --- */
 
 static void keeps_errno_and_files(void) {
@@ -202,6 +230,13 @@ static void restricted(const char* how, long calls) {
     if (strcmp(how, "rights") == 0) copy_in_child(5000, calls);
     if (strcmp(how, "strict") == 0) syscall(SYS_exit, 0); /* all that it leaves */
     _exit(0);
+}
+
+/* HOW CALLS: as above, though nothing is given up. */
+static void probed(const char* how, long calls) {
+    copies(16 * scale, calls);
+    probe(how);
+    copies(5000 * scale, calls);
 }
 
 /* HOW CALLS: before and after a child that can make no file, as it gives up what that needs before
@@ -307,6 +342,8 @@ int main(int argc, char** argv) {
     SITUATION("fork_in_handler", (signals(fork_on_signal, 20), 0))
     SITUATION("errno_and_files", (keeps_errno_and_files(), 0))
     SITUATION("restricted", (restricted(word, second), 0))
+    SITUATION("probed", (probed(word, second), 0))
+    SITUATION("small_stack", (small_stack(first), 0))
     SITUATION("guest", guest(word, second))
     SITUATION("refused", (refused(argv + 2), 1))
     SITUATION("plugin", (plugin(word, second), 0))

@@ -51,6 +51,19 @@ static void forbid_system_calls(int directly) {
     restrict_calls(deadly, sizeof deadly / sizeof deadly[0], SECCOMP_RET_KILL_PROCESS, directly);
 }
 
+/* What libraries ask of the kernel to learn what it knows, and what restricts nothing: "mode" as
+ * libseccomp does, "filter", "threads", "privileges". */
+static void probe(const char* how) {
+    long result = -1;
+    if (strcmp(how, "mode") == 0) result = syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL);
+    if (strcmp(how, "filter") == 0) result = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0);
+    if (strcmp(how, "threads") == 0)
+        result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL);
+    if (strcmp(how, "privileges") == 0)
+        result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? -1 : 0;
+    if (result != -1) _exit(1);
+}
+
 /* HOW: "calls", "calls_directly", "strict", which forbids the time stamp, too, "stamp", "rights";
  * and of what a file needs, "root", "files", "size". */
 static void give_up(const char* how) {

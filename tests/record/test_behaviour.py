@@ -14,7 +14,7 @@ from architectures import HOST, fortified_check
 from asterope.record.launching import environment_with
 from asterope.record.raw import RawProcess, read_folder
 from copy_programs import need, need_way, output_of
-from recorded_programs import ALL, Recorder, copies
+from recorded_programs import ALL, Recorder, copies, said
 
 HERE = Path(__file__).parent
 
@@ -98,6 +98,36 @@ def test_a_program_that_gives_up_system_calls_is_only_counted_from_then_on(
     assert process.flags.quiet
     assert process.counts == copies(16, 2000, 5000, 2000)
     assert process.drawn == 2000 or period != ALL
+
+
+@pytest.mark.parametrize("how", ["mode", "filter", "threads", "privileges"])
+def test_a_probe_of_what_the_kernel_knows_restricts_nothing(recorder, check, period, how):
+    recorder.run(check, "probed", how, 1000, period=period)
+    process = recorder.only()
+    assert not process.flags.quiet
+    assert process.counts == copies(16, 1000, 5000, 1000)
+    assert process.drawn == 2000 or period != ALL
+
+
+def test_functions_of_the_program_that_copy_are_not_those_of_the_recorder(recorder, own_mmap):
+    recorder.run(own_mmap, 1000, period=ALL)
+    process = recorder.only()
+    assert process.counts["memcpy"][(4608, 5120)] == 1000
+    assert process.drawn >= 1000
+    assert process.seconds > 0  # its clock goes on
+
+
+def test_a_handler_on_the_smallest_stack_is_counted(recorder, check, period):
+    done = recorder.run(check, "small_stack", 500, period=period)
+    assert recorder.only().counts == said(done)
+
+
+def test_children_of_musl_run_and_are_counted(recorder, tmp_path):
+    need("musl-gcc")
+    program = tmp_path / "own_mmap"
+    output_of("musl-gcc", "-O1", "-fno-builtin", "-w", HERE / "own_mmap.c", "-o", program)
+    recorder.run("sh", "-c", f"{program} 1000; exit $?")
+    assert any(one.counts.get("memcpy", {}).get((4608, 5120)) for one in recorder.processes())
 
 
 @pytest.mark.parametrize("how", ["calls", "root", "files", "size"])

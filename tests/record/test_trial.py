@@ -18,7 +18,7 @@ from asterope.prove.trial.file import TrialError, read_trial
 from asterope.prove.trial.findings import findings
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.ways import Way, environment, names_of
-from asterope.record.raw import read_process
+from asterope.record.raw import left_files, read_process
 from recorded_programs import Recorder
 
 
@@ -158,6 +158,8 @@ SITUATIONS = {
     "places": ("places",),
     "exec": ("exec", 5000),
     **{how: ("restricted", how, 5000) for how in ("calls", "rights", "stamp", "strict")},
+    **{f"probed {how}": ("probed", how, 5000) for how in ("mode", "filter", "privileges")},
+    "small_stack": ("small_stack", 500),
     "guest": ("guest", "root", 5000),
     "threads": ("threads", 16, 4000),
 }
@@ -177,8 +179,31 @@ def test_a_program_goes_on_and_what_was_seen_is_kept(tried, situation: str, expl
         assert any(seen.cycles for seen in observed.places.values())
         assert situation != "places" or blocks.PLACES_FULL in observed.limits
         assert situation != "calls" or blocks.QUIET in observed.limits
+        if situation.startswith("probed"):
+            assert not observed.limits & {blocks.NO_COUNTER, blocks.QUIET}
         if situation in ("stamp", "strict"):
             assert observed.limits & {blocks.NO_COUNTER, blocks.QUIET} == {blocks.NO_COUNTER}
+
+
+def test_in_operation_a_process_that_tried_nothing_leaves_nothing(tried, recorder) -> None:
+    tried("copies", 100, 50, explore=3)
+    assert not list(recorder.folder.iterdir())
+    tried("x64", *SITUATIONS["_exit"], explore=3)
+    assert list(recorder.folder.iterdir())
+
+
+def test_what_ended_processes_left_goes_when_it_is_read(tried, way, recorder) -> None:
+    tried("x64", *SITUATIONS["children"])
+    seen, left = Tried([way("like")]), left_files(recorder.folder)
+    assert left and seen.read(recorder.folder, files=left) > 0
+    assert seen.observed.places and not list(recorder.folder.glob("*.raw"))
+    assert seen.observed.cpu_seconds > 0 and seen.read(recorder.folder) == 0
+
+
+def test_a_program_whose_own_mmap_copies_is_tried(tried, own_mmap: Path) -> None:
+    """Its first thread, too."""
+    observed = tried(300_000, program=own_mmap)
+    assert any(place.least == 4096 and seen.cycles for place, seen in observed.places.items())
 
 
 @pytest.mark.parametrize("situation, loaded", [("children", 1), ("exec", 4)])

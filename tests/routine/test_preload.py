@@ -186,6 +186,14 @@ def test_a_closed_stderr_is_no_fault(library, arch):
     assert output_of(*verbose, "/bin/sh", "-c", "exec 2>&-; exec /bin/echo fine") == "fine\n"
 
 
+@each(emulated=False)
+def test_children_say_nothing(library, arch):
+    verbose = under(arch, library(arch, "tuned"), ASTEROPE_VERBOSE="1")
+    done = run(*verbose, "/bin/sh", "-c", "/bin/echo a; /bin/echo b; exec /bin/echo c")
+    assert (done.returncode, done.stdout) == (0, "a\nb\nc\n")
+    assert done.stderr.count("asterope: ") == 1
+
+
 # --- Situations -----------------------------------------------------------------------------------
 
 
@@ -261,6 +269,19 @@ def test_sanitizers_keep_their_own_memcpy(tmp_path, library, arch, compiler, san
     defined = {*symbols(replacing(routine, tmp_path / "replace_libc.o", *how))}
     assert "asterope_memcpy" in defined
     assert not NAMES["tuned"] & defined
+
+
+@each(emulated=False)
+def test_a_program_of_musl_runs_where_its_parent_has_the_library(tmp_path, library, arch):
+    """Which lacks what glibc's checked functions call."""
+    need("musl-gcc")
+    program = arch.program(
+        tmp_path, "preload_check", "-DSTATIC", compiler=("musl-gcc", *NO_BUILTIN)
+    )
+    verbose = under(arch, library(arch, "tuned"), ASTEROPE_VERBOSE="1")
+    done = run(*verbose, program, "copies")
+    assert (done.returncode, done.stdout) == (0, ""), done
+    assert done.stderr.startswith("asterope: ")
 
 
 @pytest.mark.slow

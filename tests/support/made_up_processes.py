@@ -11,6 +11,7 @@ from typing import Any
 
 from asterope.record.calls import CALL_WORK
 from asterope.record.facts import Facts
+from asterope.record.pool import Pool
 from asterope.record.raw import Flags, Module, RawProcess, Sample
 from recorded_programs import size_class
 
@@ -76,6 +77,12 @@ def made_up_process(
         samples=samples,
         **{"pid": 100, "flags": NO_FLAGS, **more},
     )
+
+
+def pool_of(*processes: RawProcess) -> Pool:
+    pool = Pool()
+    pool.add(processes)
+    return pool
 
 
 def facts(**fields: object) -> Facts:

@@ -124,6 +124,14 @@ def check(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def own_mmap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program with functions of its own in libc's place, which copy."""
+    program = tmp_path_factory.mktemp("own_mmap") / "own_mmap"
+    output_of("cc", *FLAGS, "-rdynamic", HERE / "own_mmap.c", "-o", program)
+    return program
+
+
+@pytest.fixture(scope="session")
 def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a library put under programs is checked with."""
     return preload_check(HOST, tmp_path_factory.mktemp("preload_check"))

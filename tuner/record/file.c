@@ -130,12 +130,14 @@ static size_t file_bytes(void)
 static struct raw_file *map(int file, size_t bytes)
 {
     if (!bytes || syscall(SYS_ftruncate, file, bytes) != 0) return NULL;
-    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    /* no function of libc's, in whose place a program may have one that copies */
+    void *mapped =
+        (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED) return NULL;
     if (have_pages(mapped, 0, RAW_PAGE) &&
         have_pages(mapped, offsetof(struct raw_file, slots), sizeof(struct raw_slot)))
         return mapped;
-    munmap(mapped, bytes);
+    syscall(SYS_munmap, mapped, bytes);
     return NULL;
 }
 
@@ -148,9 +150,11 @@ static struct raw_file *put_in_place_of(struct raw_file *parents, struct raw_fil
     if (bytes > room || syscall(SYS_mremap, own, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
                                 parents) != (long)parents)
         return own;
-    if (bytes < room) munmap((char *)parents + bytes, room - bytes);
+    if (bytes < room) syscall(SYS_munmap, (char *)parents + bytes, room - bytes);
     return parents;
 }
+
+void remove_file(void) { syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
 
 int open_file(void)
 {
@@ -164,7 +168,7 @@ int open_file(void)
     if (!mapped) return 0;
     const int is_childs = process.is_parents;
     if (is_childs) mapped = put_in_place_of(process.file, mapped, bytes);
-    madvise(mapped, bytes, MADV_DONTDUMP);
+    syscall(SYS_madvise, mapped, bytes, MADV_DONTDUMP);
 
     struct raw_header *header = &mapped->header;
     header->version = RAW_VERSION;
@@ -172,6 +176,10 @@ int open_file(void)
     header->file_bytes = bytes;
     header->period = process.period;
     header->slots = 1;
+    header->sanitizer = others.sanitizer;
+    put_text(header->first, others.first);
+    put_text(header->next, others.next);
+    put_text(header->routine, others.routine);
     header->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
     const size_t slots_end = bytes < sizeof *mapped ? bytes : sizeof *mapped;
     process.slots_room =

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -18,6 +19,10 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 #define RARE __attribute__((noinline))
+#ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER /* Linux 5.0 */
+#define SECCOMP_FILTER_FLAG_NEW_LISTENER 8
+#endif
+
 #define INLINED static inline __attribute__((always_inline))
 
 struct raw_cells uncounted;
@@ -28,8 +33,8 @@ any_function *recorded_function[RAW_FUNCTIONS];
 /* Where the process does not record. As forgiving as libc's: any of them may overlap. */
 RARE static void *unrecorded(void *destination, const void *source, size_t bytes, int function)
 {
-    if (trial.is_on) return try_call(destination, source, bytes, function);
     any_function *next = next_function[function];
+    if (trial.is_on && has_stack()) return try_call(destination, source, bytes, function);
     if (next) return carry_out(next, destination, source, bytes, function);
     if (function == RAW_MEMSET)
         plain_fill(destination, (int)(intptr_t)source, bytes);
@@ -89,7 +94,13 @@ EXPORTED void *memset(void *destination, int value, size_t bytes)
 }
 
 /* What -D_FORTIFY_SOURCE calls: `room` is the size of the destination as the compiler knows it. */
-void __chk_fail(void) __attribute__((noreturn));
+void __chk_fail(void) __attribute__((noreturn, weak)); /* which other libcs lack */
+__attribute__((noreturn, cold)) static void fail(void)
+{
+    if (__chk_fail) __chk_fail();
+    abort();
+}
+
 EXPORTED void *__memcpy_chk(void *, const void *, size_t, size_t);
 EXPORTED void *__memmove_chk(void *, const void *, size_t, size_t);
 EXPORTED void *__mempcpy_chk(void *, const void *, size_t, size_t);
@@ -97,44 +108,49 @@ EXPORTED void *__memset_chk(void *, int, size_t, size_t);
 
 void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
-    if (__builtin_expect(bytes > room, 0)) __chk_fail();
+    if (__builtin_expect(bytes > room, 0)) fail();
     return called(destination, source, bytes, RAW_MEMCPY);
 }
 
 void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
-    if (__builtin_expect(bytes > room, 0)) __chk_fail();
+    if (__builtin_expect(bytes > room, 0)) fail();
     return called(destination, source, bytes, RAW_MEMMOVE);
 }
 
 void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
-    if (__builtin_expect(bytes > room, 0)) __chk_fail();
+    if (__builtin_expect(bytes > room, 0)) fail();
     return called(destination, source, bytes, RAW_MEMPCPY);
 }
 
 void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
 {
-    if (__builtin_expect(bytes > room, 0)) __chk_fail();
+    if (__builtin_expect(bytes > room, 0)) fail();
     return filled(destination, value, bytes);
 }
 
 /* A program that restricts its own system calls may be killed for one of ours. Its filter cannot be
- * asked about, so the call that sets it is the sign; an unprivileged program has to give up new
- * privileges first. */
-static int restricts(long number, long what)
+ * asked about, so the call that sets it is the sign. Strict seccomp forbids the time stamp, too. */
+static int taken_by(long number, long what, long how)
 {
+    const int strict = TAKES_CALLS | TAKES_COUNTER;
     if (number == SYS_seccomp)
-        return what == SECCOMP_SET_MODE_STRICT || what == SECCOMP_SET_MODE_FILTER;
-    return number == SYS_prctl && (what == PR_SET_SECCOMP || what == PR_SET_NO_NEW_PRIVS);
+        return what == SECCOMP_SET_MODE_STRICT   ? strict
+               : what == SECCOMP_SET_MODE_FILTER ? TAKES_CALLS
+                                                 : 0;
+    if (number != SYS_prctl) return 0;
+    if (what == PR_SET_SECCOMP) return how == SECCOMP_MODE_STRICT ? strict : TAKES_CALLS;
+    return what == PR_SET_TSC && how == PR_TSC_SIGSEGV ? TAKES_COUNTER : 0;
 }
 
-/* Strict seccomp forbids the time stamp, too. */
-static int forbids_counter(long number, long what, long how)
+/* Libraries probe what the kernel knows by calls that cannot succeed. A positive result is the
+ * listener of a filter, or else the thread that could not be given it. */
+static int has_succeeded(long number, long flags, long result)
 {
-    if (number == SYS_seccomp) return what == SECCOMP_SET_MODE_STRICT;
-    return number == SYS_prctl && ((what == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT) ||
-                                   (what == PR_SET_TSC && how == PR_TSC_SIGSEGV));
+    const int makes_listener =
+        number == SYS_seccomp && (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0;
+    return result == 0 || (result > 0 && makes_listener);
 }
 
 /* With all arguments that there can be, so that it ends in a jump to libc's, as if it were not
@@ -146,9 +162,13 @@ long interposed_syscall(long number, long a, long b, long c, long d, long e, lon
 {
     static system_call *next;
     if (__builtin_expect(!next, 0)) next = (system_call *)dlsym(RTLD_NEXT, "syscall");
-    if (recorded_function[0] || trial.is_on) {
-        if (__builtin_expect(forbids_counter(number, a, b), 0)) lose_counter();
-        if (__builtin_expect(restricts(number, a), 0)) become_quiet();
+    const int taken = recorded_function[0] || trial.is_on ? taken_by(number, a, b) : 0;
+    if (__builtin_expect(taken != 0, 0)) {
+        struct restriction restriction;
+        expect_restriction(taken, &restriction);
+        const long result = next(number, a, b, c, d, e, f);
+        end_restriction(&restriction, has_succeeded(number, b, result));
+        return result;
     }
     return next(number, a, b, c, d, e, f);
 }
@@ -161,6 +181,18 @@ EXPORTED int prctl(int option, ...)
     for (int i = 0; i < 4; ++i) arguments[i] = va_arg(list, unsigned long);
     va_end(list);
     return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2], arguments[3]);
+}
+
+/* A signal's handler may have no more of its own stack than it needs itself. */
+EXPORTED int sigaltstack(const stack_t *restrict stack, stack_t *restrict before)
+{
+    const int result = (int)syscall(SYS_sigaltstack, stack, before);
+    if (result == 0 && stack) {
+        const int is_one = !(stack->ss_flags & SS_DISABLE);
+        thread.signal_stack = is_one ? stack->ss_sp : NULL;
+        thread.signal_stack_bytes = is_one ? stack->ss_size : 0;
+    }
+    return result;
 }
 
 __attribute__((constructor)) static void start(void) { start_recording(); }

@@ -22,7 +22,7 @@
 #define RAW_MAGIC "asterec" /* 8 bytes with its end */
 
 enum {
-    RAW_VERSION = 3,
+    RAW_VERSION = 4,
     RAW_PAGE = 4096, /* of the file; the kernel may have larger ones */
 
     RAW_MEMCPY = 0,
@@ -39,6 +39,7 @@ enum {
     RAW_SLOTS = 256,
     RAW_MODULES = 512,
     RAW_PATHS = 49152, /* bytes */
+    RAW_NAME = 512,    /* bytes, with its end */
     RAW_SAMPLES = 4096,
     RAW_FOLD_BITS = 30,
 };
@@ -79,6 +80,11 @@ struct raw_header {
     uint32_t samples_room; /* reserved: none, or all */
     uint32_t path_bytes;
     uint64_t children_cpu_ns; /* of those that ended without a file of their own */
+    uint32_t has_ended;       /* 1: and the clocks are noted */
+    uint32_t sanitizer;       /* of addresses, threads, memory, tagged addresses: 1 to 4; 0: none */
+    /* Files; empty: none. Whose memcpy the program calls, where it is not the recorder's; whose is
+     * the next one, where that is not libc's; whose is asterope_memcpy. */
+    char first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
     uint32_t owners[RAW_SLOTS]; /* thread ids; 0: nobody has had this slot */
 };
 

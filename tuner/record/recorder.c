@@ -116,10 +116,22 @@ static void *carry_out_sample(const struct call *call)
 
 /* --- The slow path --- */
 
-void *record_call(void *destination, const void *source, size_t bytes, int function,
-                  struct raw_cells *counted)
+/* Without any stack. */
+__attribute__((noinline)) static void *count_alone(void *destination, const void *source,
+                                                   size_t bytes, int function,
+                                                   const struct raw_cells *counted)
 {
-    const struct call call = {destination, source, bytes, __builtin_return_address(0), function};
+    if (counted == &uncounted && thread.slot)
+        __atomic_fetch_add(&thread.slot->cells.cell[function][size_class(bytes)], RAW_CALL,
+                           __ATOMIC_RELAXED);
+    return carry_out(next_function[function], destination, source, bytes, function);
+}
+
+__attribute__((noinline)) static void *look_at_call(void *destination, const void *source,
+                                                    size_t bytes, int function,
+                                                    struct raw_cells *counted, const char *caller)
+{
+    const struct call call = {destination, source, bytes, caller, function};
     const char *frame = __builtin_frame_address(0);
     if (is_nested(thread.busy, frame)) {
         if (counted == &uncounted && thread.slot)
@@ -148,4 +160,12 @@ void *record_call(void *destination, const void *source, size_t bytes, int funct
     thread.busy = NULL;
     errno = error;
     return result;
+}
+
+void *record_call(void *destination, const void *source, size_t bytes, int function,
+                  struct raw_cells *counted)
+{
+    const char *caller = __builtin_return_address(0);
+    if (!has_stack()) return count_alone(destination, source, bytes, function, counted);
+    return look_at_call(destination, source, bytes, function, counted, caller);
 }

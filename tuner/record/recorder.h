@@ -7,6 +7,7 @@
 #ifndef ASTEROPE_RECORDER_H
 #define ASTEROPE_RECORDER_H
 
+#include "instructions.h"
 #include "raw_file.h"
 
 #include <stddef.h>
@@ -39,8 +40,19 @@ struct thread {
     uint64_t random;
     uint32_t slot_number;
     uint32_t id;
+    const char *signal_stack; /* its lowest byte; null: none that is known */
+    size_t signal_stack_bytes;
 };
 extern __thread struct thread thread;
+
+/* Whether there is enough of the stack for the slow path. Handlers of signals may run on one of
+ * their own that has room for little more than what the kernel puts there. */
+static inline int has_stack(void)
+{
+    enum { SLOW_PATH = 4096 };
+    const size_t left = (size_t)(stack_pointer() - thread.signal_stack);
+    return left >= SLOW_PATH || left >= thread.signal_stack_bytes;
+}
 
 /* Cells without a call left: each call that counts here takes the slow path. */
 extern struct raw_cells uncounted;
@@ -76,6 +88,8 @@ int record_into(const char *folder);
 /* Makes and maps the process's file, in the place of its parent's. Returns whether that could be
  * done; one that could not get its space stays behind empty. */
 int open_file(void);
+/* Of this process's own. */
+void remove_file(void);
 /* Reserves `bytes` of the file from `offset` on; 0, and RAW_FULL, where there is no space. */
 int reserve(size_t offset, size_t bytes);
 void note_clocks(uint64_t monotonic_ns);
@@ -92,10 +106,20 @@ int claim_slot(void);
 /* The child of a fork begins anew, with its first copy. Where it may make no system calls or no
  * file, as it has changed its root, say, it goes on in its parent's. */
 void begin_anew(void);
-/* Makes no system call from now on. */
-void become_quiet(void);
-/* Reads the time stamp no more from now on, and only counts. */
-void lose_counter(void);
+/* What a system call takes from the program where it succeeds: other system calls, the time stamp.
+ */
+enum { TAKES_CALLS = 1, TAKES_COUNTER = 2 };
+
+struct restriction {
+    int taken;
+    int has_slot, has_trial_file;
+    uint32_t limit_before, had_no_counter, was_on;
+};
+/* Before such a call: does what needs system calls, and makes none and reads no time stamp until
+ * end_restriction(), which makes no system call. */
+void expect_restriction(int taken, struct restriction *restriction);
+/* Goes on as before where the call has not succeeded; else only counts from now on. */
+void end_restriction(const struct restriction *restriction, int has_succeeded);
 /* Notes what this process took, before it ends. */
 void note_end(void);
 uint64_t clock_ns(int clock);
@@ -105,6 +129,16 @@ uint64_t number_in(const char *text, uint64_t otherwise);
  * changed(). 0: another one does. */
 int try_to_change(uint64_t *signals);
 void changed(uint64_t signals);
+
+/* --- others.c --- */
+
+/* As in raw_header. */
+struct others {
+    uint32_t sanitizer;
+    char first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
+};
+extern struct others others;
+void find_others(void);
 
 /* --- modules.c --- */
 

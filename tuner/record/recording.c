@@ -3,7 +3,7 @@
 
 #include "draw.h"
 #include "instructions.h"
-#include "trial.h"
+#include "trial_thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,9 +35,10 @@ static const uint32_t always_marked = 1;
 uint64_t clock_ns(int clock)
 {
     struct timespec now;
-    /* what libc reads without a system call, it reads by the time stamp */
-    if (process.has_no_counter ? syscall(SYS_clock_gettime, clock, &now) != 0
-                               : clock_gettime(clock, &now) != 0)
+    /* Libc's function makes no system call, which may be forbidden. But it reads the time stamp, and
+     * others put one of their own in its place, as faketime does. */
+    const int is_libcs = process.limit == IS_QUIET && !process.has_no_counter;
+    if (is_libcs ? clock_gettime(clock, &now) != 0 : syscall(SYS_clock_gettime, clock, &now) != 0)
         return 0;
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
@@ -163,6 +164,22 @@ int claim_slot(void)
 
 /* --- Start, fork, end --- */
 
+/* What a program's own mmap or dlopen copies while the recorder itself is at work goes straight on:
+ * it would wait for the lock that this thread has. Returns null where that is so already. */
+static const char *begin_own(const char *frame)
+{
+    if (thread.busy || tried.busy) return NULL;
+    thread.busy = tried.busy = frame;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return frame;
+}
+
+static void end_own(const char *frame)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (frame) thread.busy = tried.busy = NULL;
+}
+
 void stop_recording(void)
 {
     for (int i = 0; i < RAW_FUNCTIONS; ++i)
@@ -175,11 +192,11 @@ static void mark_process(void)
     static uint32_t *page;
     process.mark = &always_marked;
     if (!page) {
-        void *mapped = mmap(NULL, process.page_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *mapped = (void *)syscall(SYS_mmap, NULL, process.page_bytes, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED) return;
-        if (madvise(mapped, process.page_bytes, MADV_WIPEONFORK) != 0) {
-            munmap(mapped, process.page_bytes);
+        if (syscall(SYS_madvise, mapped, process.page_bytes, MADV_WIPEONFORK) != 0) {
+            syscall(SYS_munmap, mapped, process.page_bytes);
             return;
         }
         page = mapped;
@@ -211,15 +228,41 @@ static void begin_child(void)
     if (!thread.busy) begin_anew();
 }
 
-void become_quiet(void)
+void expect_restriction(int taken, struct restriction *restriction)
 {
     const int error = errno;
+    const char *frame = begin_own(__builtin_frame_address(0));
     if (*process.mark == 0) begin_anew();
-    if (thread.slot || claim_slot()) {
-        set_flag(RAW_QUIET);
-        process.limit = IS_QUIET;
+    *restriction = (struct restriction){
+        .taken = taken,
+        .has_slot = thread.slot || claim_slot(),
+        .had_no_counter = process.has_no_counter,
+        .was_on = trial.is_on,
+    };
+    restriction->has_trial_file =
+        taken & TAKES_COUNTER && trial.is_on && restriction->has_slot && begin_trial_file();
+    restriction->limit_before = process.limit;
+    if (restriction->has_slot) process.limit = IS_QUIET;
+    if (taken & TAKES_COUNTER) {
+        process.has_no_counter = 1;
+        trial.is_on = 0;
     }
+    end_own(frame);
     errno = error;
+}
+
+void end_restriction(const struct restriction *restriction, int has_succeeded)
+{
+    if (restriction->taken & TAKES_COUNTER) trial.is_on = restriction->was_on;
+    if (!has_succeeded) {
+        process.has_no_counter = restriction->had_no_counter;
+        process.limit = restriction->limit_before;
+        return;
+    }
+    if (restriction->has_slot) set_flag(RAW_QUIET);
+    if (!(restriction->taken & TAKES_COUNTER) || !trial.is_on) return;
+    forbid_counter();
+    if (restriction->has_trial_file) tell_of_no_counter();
 }
 
 void note_end(void)
@@ -227,11 +270,29 @@ void note_end(void)
     if (!process.file || process.limit == IS_QUIET) return;
     if (trial.is_on) end_process();
     struct raw_header *header = &process.file->header;
-    if (process.is_parents || *process.mark == 0)
+    if (process.is_parents || *process.mark == 0) {
         __atomic_fetch_add(&header->children_cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
                            __ATOMIC_RELAXED);
-    else if (header->pid == (uint32_t)syscall(SYS_getpid)) /* and no child of vfork */
+    } else if (header->pid == (uint32_t)syscall(SYS_getpid)) { /* and no child of vfork */
         note_clocks(clock_ns(CLOCK_MONOTONIC));
+        header->has_ended = 1;
+        /* in operation nobody takes away what thousands of short processes leave */
+        if (trial.explore && trial.has_counter && !trial.failed && !trial.has_figures) remove_file();
+    }
+}
+
+/* pthread_atfork() is no function of glibc's library, but a part of each program. Another libc has
+ * no __register_atfork(). */
+extern void *__dso_handle __attribute__((visibility("hidden")));
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
+    __attribute__((weak, visibility("default")));
+
+static int call_in_children(void (*function)(void))
+{
+    typedef int registration(void (*)(void), void (*)(void), void (*)(void));
+    if (__register_atfork) return __register_atfork(NULL, NULL, function, &__dso_handle) == 0;
+    registration *others = (registration *)dlsym(RTLD_DEFAULT, "pthread_atfork");
+    return others && others(NULL, NULL, function) == 0;
 }
 
 uint64_t number_in(const char *text, uint64_t otherwise)
@@ -249,13 +310,6 @@ static int counter_is_allowed(void)
     return syscall(SYS_prctl, PR_GET_TSC, &mode, 0, 0, 0) != 0 || mode == PR_TSC_ENABLE;
 }
 
-void lose_counter(void)
-{
-    process.has_no_counter = 1;
-    if (trial.is_on) forbid_counter();
-    become_quiet();
-}
-
 void start_recording(void)
 {
     static const char *const names[] = {"memcpy", "memmove", "mempcpy", "memset"};
@@ -264,6 +318,7 @@ void start_recording(void)
 
     if (!record_into(secure_getenv("ASTEROPE_RECORD"))) return;
     process.page_bytes = getauxval(AT_PAGESZ);
+    find_others();
     process.period = number_in(secure_getenv("ASTEROPE_RECORD_PERIOD"), default_period);
     if (process.period < 1 || process.period > largest_period) process.period = default_period;
     process.has_no_counter = !counter_is_allowed();
@@ -271,10 +326,16 @@ void start_recording(void)
                                (uint64_t)getpid() << 40 ^ (uintptr_t)&process.page_bytes;
     process.seed = mixed(number_in(secure_getenv("ASTEROPE_RECORD_SEED"), by_chance));
     mark_process();
-    if (pthread_atfork(NULL, NULL, begin_child) != 0) return;
-    const int is_trial = start_trial();
-    if (!claim_slot()) return;
-    if (process.has_no_counter) lose_counter();
+    if (!call_in_children(begin_child)) return;
+    const char *frame = begin_own(__builtin_frame_address(0));
+    const int is_trial = start_trial(), has_slot = claim_slot();
+    end_own(frame);
+    if (!has_slot) return;
+    if (process.has_no_counter) {
+        struct restriction restriction;
+        expect_restriction(TAKES_COUNTER, &restriction);
+        end_restriction(&restriction, 1);
+    }
     if (is_trial) return;
     for (int i = 0; i < RAW_FUNCTIONS; ++i) recorded_function[i] = next_function[i];
 }

@@ -308,5 +308,6 @@ void forget_trial(void)
     const char *busy = tried.busy;
     tried = (struct tried){.busy = busy};
     easy_calls = 0;
+    trial.has_figures = 0;
     if (trial.is_on) begin_process(1);
 }

@@ -31,6 +31,7 @@ struct trial {
     uint32_t by_place; /* 1: places change their ways by themselves in all of its periods */
     uint64_t kind;     /* 0: not known */
     uint32_t is_begun; /* 1: the process's file has the trial's header */
+    uint32_t has_figures; /* 1: of this process, of a place or of periods */
 };
 extern struct trial trial;
 /* Calls of this thread that may be easy, until one is looked at; below 0: none. */
@@ -67,7 +68,9 @@ void forget_trial(void);
 
 /* --- trial_log.c: none of it waits, and no signal interrupts it half done --- */
 
-/* In the file, which is made where there is none yet. */
+/* Makes the trial's part of the file where there is none yet. Returns 0 where there is no room. */
+int begin_trial_file(void);
+/* In that part. */
 void tell_of_no_counter(void);
 /* This thread's table; null: it has none, and is not tried. */
 struct trial_thread *claim_table(void);

@@ -40,6 +40,7 @@ static uint32_t take_page(struct trial_thread *table, uint16_t kind)
         flag(TRIAL_FULL);
         return NOWHERE;
     }
+    trial.has_figures = 1;
     file->page[page].thread = (uint16_t)(table - file->thread);
     __atomic_store_n(&file->page[page].kind, kind, __ATOMIC_RELEASE);
     return page;
@@ -76,13 +77,14 @@ static void begin_file(struct trial_header *header)
     __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);
 }
 
-void tell_of_no_counter(void)
+int begin_trial_file(void)
 {
-    struct trial_file *file = trial_file();
-    if (!has_room()) return;
-    begin_file(&file->header);
-    flag(TRIAL_NO_COUNTER);
+    if (!has_room()) return 0;
+    begin_file(&trial_file()->header);
+    return 1;
 }
+
+void tell_of_no_counter(void) { flag(TRIAL_NO_COUNTER); }
 
 struct trial_thread *claim_table(void)
 {
@@ -115,6 +117,7 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
     struct trial_place *place = &table->place[table->places];
     if (!reserve(offset_of(place), sizeof *place)) return NULL;
     know_module(caller, clock_ns(CLOCK_MONOTONIC));
+    trial.has_figures = 1;
     place->caller = (uintptr_t)caller;
     place->function = (uint8_t)function;
     place->power = power;

@@ -133,5 +133,4 @@ void forbid_counter(void)
     __atomic_store_n(&trial.has_counter, 0, __ATOMIC_RELAXED);
     for (int function = 0; function < RAW_FUNCTIONS; ++function)
         trial.together[function] = trial.easy[function] = NULL;
-    if (trial.is_on) tell_of_no_counter();
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .raw import Module, RawProcess
@@ -51,6 +51,17 @@ class Call:
         return self.size + CALL_WORK
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A sample that is kept. `ticks`: None where it was not timed."""
+
+    function: str
+    size: int
+    site: Site
+    weight: float
+    ticks: int | None
+
+
 class Sites:
     """Where in its files a process's code lies."""
 
@@ -66,25 +77,24 @@ class Sites:
         return Site("", caller)
 
 
-def _tick_hz(processes: Sequence[RawProcess]) -> float:
-    """Of the process that was seen longest: all have one clock. 0: none was seen long enough."""
-    known = [(process.seconds, process.tick_hz) for process in processes if process.tick_hz > 0]
-    return max(known)[1] if known else 0.0
-
-
-def calls_of(processes: Sequence[RawProcess]) -> Iterable[Call]:
+def drawn_of(process: RawProcess) -> Iterator[Drawn]:
     """All kept samples."""
-    tick_hz = _tick_hz(processes)
-    for process in processes:
-        sites = Sites(process.modules)
-        for sample in process.samples:
-            drawn = -math.expm1(-(sample.size + CALL_WORK) / process.period)
-            seconds = sample.ticks / tick_hz if sample.ticks is not None and tick_hz else None
-            most = PREEMPTED_SECONDS + sample.size * SLOWEST_SECONDS_PER_BYTE
-            yield Call(
-                function=sample.function,
-                size=sample.size,
-                site=sites.of(sample.caller),
-                weight=sample.stands_for / drawn,
-                seconds=seconds if seconds is None or seconds <= most else None,
-            )
+    sites = Sites(process.modules)
+    for sample in process.samples:
+        chance = -math.expm1(-(sample.size + CALL_WORK) / process.period)
+        site, weight = sites.of(sample.caller), sample.stands_for / chance
+        yield Drawn(sample.function, sample.size, site, weight, sample.ticks)
+
+
+def calls_of(drawn: Iterable[Drawn], tick_hz: float) -> Iterator[Call]:
+    """`tick_hz`: 0 where it is not known."""
+    for one in drawn:
+        seconds = one.ticks / tick_hz if one.ticks is not None and tick_hz else None
+        most = PREEMPTED_SECONDS + one.size * SLOWEST_SECONDS_PER_BYTE
+        yield Call(
+            function=one.function,
+            size=one.size,
+            site=one.site,
+            weight=one.weight,
+            seconds=seconds if seconds is None or seconds <= most else None,
+        )

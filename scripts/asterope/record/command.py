@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,8 @@ def _follow(running: Running, session: Session, output: Path, duration: float | 
     for event in running.events(duration):
         if written or failure:
             continue
-        session.descendants.look()
+        with suppress(OSError):  # what it says is said when it is written
+            session.look(running)
         if event is Event.TURN:
             continue
         if event is Event.DURATION:

@@ -14,14 +14,16 @@ _PROC = Path("/proc")
 MOST_NAMED = 10
 
 
-def _cpu_seconds_of(pid: int) -> tuple[float, float]:
-    """User and system time of a process, and of its children that it waited for."""
+def times_of(pid: int) -> tuple[str, float, float]:
+    """What a process calls itself, which an exec changes; its user and system time, and that of its
+    children that it waited for. Of one that has ended, too, until somebody waits for it."""
     try:
-        fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        own, waited = (sum(map(int, fields[at : at + 2])) for at in (11, 13))
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+        name, _, rest = text.partition("(")[2].rpartition(")")
+        own, waited = (sum(map(int, rest.split()[at : at + 2])) for at in (11, 13))
     except (OSError, ValueError):
-        return 0.0, 0.0
-    return own / os.sysconf("SC_CLK_TCK"), waited / os.sysconf("SC_CLK_TCK")
+        return "", 0.0, 0.0
+    return name, own / os.sysconf("SC_CLK_TCK"), waited / os.sysconf("SC_CLK_TCK")
 
 
 class Descendants:
@@ -35,6 +37,7 @@ class Descendants:
         self.running: dict[int, str] = {}  # those found last, and their programs
         self.cpu_seconds = 0.0  # theirs, and of their children that have ended
         self.recorded: dict[int, float] = {}  # CPU seconds when they were seen to be recorded last
+        self.names: dict[int, str] = {}  # of these, what each called itself then
         self._unrecorded: dict[int, float] = {}  # of others, when they were seen last
 
     def look(self) -> None:
@@ -42,7 +45,7 @@ class Descendants:
         for pid in _family(os.getpid()):
             if pid == os.getpid():
                 continue
-            own, waited = _cpu_seconds_of(pid)
+            name, own, waited = times_of(pid)
             self.cpu_seconds += own + waited
             try:
                 program = os.readlink(_PROC / str(pid) / "exe")
@@ -51,10 +54,11 @@ class Descendants:
                 continue
             self.running[pid] = program
             if self._folder in maps:
-                self.recorded[pid] = own
+                self.recorded[pid], self.names[pid] = own, name
                 self._unrecorded.pop(pid, None)
-            else:
-                self._unrecorded[pid] = own - self.recorded.get(pid, 0.0)
+                continue
+            self.names.pop(pid, None)
+            self._unrecorded[pid] = own - self.recorded.get(pid, 0.0)
             if (pid, program) in self._seen:
                 continue
             self._seen.add((pid, program))
@@ -63,6 +67,11 @@ class Descendants:
                     check_program(Path(program), [], one_line(program))
             except CannotPreload as error:
                 self._found.add(str(error))
+
+    def forget_ended(self) -> None:
+        for known in (self.recorded, self.names):
+            for pid in known.keys() - self.running.keys():
+                del known[pid]
 
     @property
     def unrecorded_seconds(self) -> float:

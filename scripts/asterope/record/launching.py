@@ -18,6 +18,7 @@ from enum import Enum
 from pathlib import Path
 
 from ..ending import FAILS, sandbox_words, signal_name
+from .descendants import times_of
 
 _SENT_ON = (
     signal.SIGINT,
@@ -35,8 +36,8 @@ _ASAN_FORGIVES = "verify_asan_link_order=0"
 # Python ignores these, and what is ignored stays so in the program.
 PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
-# How often children that cannot be recorded are looked for.
-TURN_SECONDS = 0.25
+# How often it is looked what the command's processes are and have left, at first and later on.
+FIRST_TURN, TURN_SECONDS = 0.01, 0.25
 
 
 class Event(Enum):
@@ -89,6 +90,9 @@ class Running:
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
         self.ended: Ended | None = None
         self.cpu_seconds = 0.0  # of the processes that have ended
+        # Of these, by process id, what each called itself in the end, and its own CPU seconds.
+        self.waited_for: dict[int, tuple[str, float]] = {}
+        self.name = program.name[:15]  # what the kernel has the command call itself
         _adopt_orphans(True)
         try:
             self.pid = os.posix_spawn(
@@ -117,11 +121,12 @@ class Running:
     def events(self, duration: float | None) -> Iterator[Event]:
         """Until the command has ended: then `ended` is set."""
         deadline = None if duration is None else time.monotonic() + duration
+        turn = FIRST_TURN
         while True:
             self._look()
             if self.ended is not None:
                 return
-            wait = TURN_SECONDS
+            wait = turn
             if deadline is not None:
                 wait = min(wait, max(0.0, deadline - time.monotonic()))
             came = signal.sigtimedwait(_TAKEN, wait)
@@ -130,6 +135,7 @@ class Running:
                     deadline = None
                     yield Event.DURATION
                 else:
+                    turn = min(2 * turn, TURN_SECONDS)
                     yield Event.TURN
             elif came.si_signo == signal.SIGUSR2:
                 yield Event.SNAPSHOT
@@ -149,7 +155,10 @@ class Running:
                 if ended is None:
                     return
                 cause = sandbox_words(ended.si_pid, ended.si_status)
+                name, _, of_children = times_of(ended.si_pid)
                 pid, status, usage = os.wait4(ended.si_pid, 0)
-                self.cpu_seconds += usage.ru_utime + usage.ru_stime
+                seconds = usage.ru_utime + usage.ru_stime
+                self.cpu_seconds += seconds
+                self.waited_for[pid] = name, max(0.0, seconds - of_children)
                 if pid == self.pid:
                     self.ended = Ended(os.waitstatus_to_exitcode(status), cause)

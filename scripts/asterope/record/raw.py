@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import signal
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,20 +73,30 @@ class RawProcess:
     samples: list[Sample]
     children_cpu_seconds: float = 0.0  # of children that ended without a file of their own
     cpu_before: float = 0.0  # of cpu_seconds, before the library was loaded; 0 of a fork
+    has_ended: bool = True  # and noted its time; False of one that runs or was killed, say
+    # What other libraries do there: (FIRST, file) and so on.
+    others: tuple[tuple[str, str], ...] = ()
+
+
+# Whose memcpy the program calls, where it is not the recorder's; whose is the next one, where that
+# is not libc's; who has asterope_memcpy; which sanitizer there is.
+OTHERS = FIRST, NEXT, ROUTINE, SANITIZER = "first", "next", "routine", "sanitizer"
+SANITIZERS = ("AddressSanitizer", "ThreadSanitizer", "MemorySanitizer", "HWAddressSanitizer")
 
 
 # --- The layout, as tuner/record/raw_file.h has it ---
 
 _MAGIC = b"asterec\0"
-_VERSION = 3
+_VERSION = 4
 _PAGE = 4096
 _CLOCKS = ("ns", "ticks", "cpu_ns")
-_HEADER = struct.Struct("<8sIIQQq9QIIIIIIQIIQ")
+_HEADER = struct.Struct("<8sIIQQq9QIIIIIIQIIQII512s512s512s")
 _HEADER_FIELDS = (
     *("magic", "version", "pid", "file_bytes", "period", "realtime_ns"),
     *(f"{when}_{clock}" for when in ("started", "noted0", "noted1") for clock in _CLOCKS),
     *("note", "stop", "flags", "slots", "threads", "modules"),
-    *("drawn", "samples", "path_bytes", "children_cpu_ns"),
+    *("drawn", "samples", "path_bytes", "children_cpu_ns", "has_ended"),
+    *(SANITIZER, FIRST, NEXT, ROUTINE),
 )
 _STOP_AT = struct.calcsize("<8sIIQQq9QI")
 _CLASSES, _CLASSES_ROOM = 496, 512
@@ -109,6 +122,15 @@ _READY = 1
 _LONGEST_PERIOD = 1 << 32
 _SHORTEST_FOR_RATE = 1e-3  # seconds, for ticks a second
 _FOLD_BITS = 30
+
+
+def _others(header: dict) -> Iterator[tuple[str, str]]:
+    for what in (FIRST, NEXT, ROUTINE):
+        file = os.fsdecode(header[what].partition(b"\0")[0])
+        if file:
+            yield what, file
+    if 0 < header[SANITIZER] <= len(SANITIZERS):
+        yield SANITIZER, SANITIZERS[header[SANITIZER] - 1]
 
 
 def class_start(number: int) -> int:
@@ -171,6 +193,8 @@ class _Reader:
             period=header["period"],
             threads=header["threads"],
             drawn=header["drawn"],
+            has_ended=bool(header["has_ended"]),
+            others=tuple(_others(header)),
             flags=Flags(*(bool(flags & bit) for bit in _FLAGS), cut_short=self.cut_short),
             **recorded,
         )
@@ -260,11 +284,40 @@ def read_process(path: Path) -> RawProcess:
         os.close(file)
 
 
-def read_folder(folder: Path) -> tuple[list[RawProcess], list[str]]:
-    """All processes that recorded into a folder, first started first, and one line for each file
-    that could not be read. Raises OSError where the folder cannot be listed."""
+def left_files(folder: Path) -> list[Path]:
+    """The raw files there that nobody writes any more: no process has them mapped, be it the one
+    that made it or a child of it. Raises OSError where the folder cannot be listed."""
+    return [path for path in sorted(folder.iterdir()) if path.suffix == ".raw" and _is_left(path)]
+
+
+def _is_left(path: Path) -> bool:
+    """A lease is given to one alone who has the file open, and to no other user than its owner."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        # Who opens it meanwhile is told by a signal, to this process: by one that ends nothing.
+        fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        return True
+    except OSError as error:
+        if error.errno == errno.EAGAIN:
+            return False
+        return not Path("/proc", path.name.partition("-")[0]).exists()
+    finally:
+        os.close(file)
+
+
+def read_folder(
+    folder: Path, files: Iterable[Path] | None = None
+) -> tuple[list[RawProcess], list[str]]:
+    """All processes that recorded into a folder, or those of these files of it, first started
+    first, and one line for each file that could not be read. Raises OSError where the folder cannot
+    be listed."""
     processes, problems = [], []
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.iterdir()) if files is None else files:
         if path.suffix != ".raw":
             continue
         try:

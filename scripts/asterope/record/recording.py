@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from .. import __version__
 from ..command_line import to_install
 from .facts import Facts
-from .raw import RawProcess
+from .pool import Pool
 from .totals import BANDS, Total, totals_of
 
 FORMAT, VERSION = "asterope-recording", 2
@@ -25,12 +24,10 @@ MOST_WORDS, LONGEST_WORD = 256, 1000
 LEAST_UNSEEN, UNNOTED, UNSEEN_SHARE = 0.005, 0.002, 0.05
 
 
-def make_recording(
-    processes: Sequence[RawProcess], facts: Facts, warnings: Sequence[str] = ()
-) -> dict[str, Any]:
-    totals = totals_of(processes)
-    cpu_seconds = max(facts.cpu_seconds, recorded_cpu_seconds(processes))
-    warnings = [*warnings, *_doubts(processes)]
+def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> dict[str, Any]:
+    totals = totals_of(pool)
+    cpu_seconds = max(facts.cpu_seconds, pool.cpu_seconds)
+    warnings = [*warnings, *_doubts(pool.flags)]
     sites = [(place.site.module, place.site.offset) for place in totals.places]
     try:  # not above: all else does without pyelftools
         from .symbols import name_functions
@@ -57,13 +54,14 @@ def make_recording(
         "seconds": _figure(facts.seconds),
         "cpu_seconds": _figure(cpu_seconds),
         "complete": facts.complete,
-        "unseen": _unseen(facts, len(processes)),
+        "unseen": _unseen(facts, pool.processes),
+        "unnoted": pool.unnoted,
         "outlived_by": facts.outlived_by,
-        "processes": len(processes),
-        "threads": sum(process.threads for process in processes),
+        "processes": pool.processes,
+        "threads": pool.threads,
         "sampling": {
-            "period": max((process.period for process in processes), default=0),
-            "drawn": sum(process.drawn for process in processes),
+            "period": pool.period,
+            "drawn": pool.drawn,
             "samples": totals.samples,
         },
         "copies": _total(totals.copies, cpu_seconds, known=True),
@@ -111,25 +109,6 @@ def recording_text(recording: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
-def recorded_cpu_seconds(
-    processes: Sequence[RawProcess], known: Mapping[int, float] | None = None
-) -> float:
-    """Of recorded processes. `known`: what else is known of them, by process id."""
-    children = sum(process.children_cpu_seconds for process in processes)
-    return sum(own_cpu_seconds(processes, known or {})) + children
-
-
-def own_cpu_seconds(
-    processes: Iterable[RawProcess], known: Mapping[int, float] = MappingProxyType({})
-) -> Iterator[float]:
-    """Of each, first started first, what it added to its clock, see recorded_cpu_seconds()."""
-    last: dict[int, float] = {}
-    for process in processes:
-        before = last.get(process.pid, 0.0)
-        last[process.pid] = max(before, process.cpu_seconds, known.get(process.pid, 0.0))
-        yield last[process.pid] - before
-
-
 def _unseen(facts: Facts, processes: int) -> float:
     """The share of the CPU time that was not recorded; 0 where it is what recorded processes took
     after they noted their time for the last time."""
@@ -163,8 +142,8 @@ _DOUBTS = {
 }
 
 
-def _doubts(processes: Sequence[RawProcess]) -> list[str]:
-    counts = {name: sum(getattr(process.flags, name) for process in processes) for name in _DOUBTS}
+def _doubts(flags: Mapping[str, int]) -> list[str]:
+    counts = {name: flags.get(name, 0) for name in _DOUBTS}
     return [
         _DOUBTS[name].format("1 process" if count == 1 else f"{count} processes")
         for name, count in counts.items()

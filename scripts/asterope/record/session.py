@@ -14,9 +14,12 @@ from ..scratch_folder import scratch_folder
 from .descendants import Descendants
 from .facts import Facts
 from .launching import Running
-from .raw import read_folder
+from .pool import Pool
+from .raw import left_files, read_folder
 from .recorder import place_for_files, request_stop
-from .recording import make_recording, recorded_cpu_seconds
+from .recording import make_recording
+
+MOST_FAULTS = 10  # of files that cannot be read
 
 
 class Session:
@@ -32,16 +35,45 @@ class Session:
             # not see the others'.
             self.folder.chmod(0o1733)
         self.descendants = Descendants(self.folder)
+        self._left, self._faults = Pool(), list[str]()
         self._facts = facts
         self._began = time.monotonic()
+
+    def look(self, running: Running) -> None:
+        """Now and then: at the processes that there are, and for what others have left, which is
+        added up, and its memory given back. Raises OSError."""
+        self.descendants.look()
+        left = [path for path in left_files(self.folder) if not _is_to_be_waited_for(path)]
+        processes, faults = read_folder(self.folder, left)
+        self._left.add(processes, *self._known(running))
+        self._faults = [*self._faults, *faults][:MOST_FAULTS]
+        for path in left:
+            with suppress(OSError):
+                path.unlink()
+        # Their numbers may be other processes' from now on.
+        running.waited_for.clear()
+        self.descendants.forget_ended()
+
+    def _known(self, running: Running) -> tuple[dict[int, float], set[int]]:
+        """CPU seconds by process id, and the processes of which that is all: those that were waited
+        for and were recorded to their end, as no exec has made another program of them."""
+        names = {running.pid: running.name, **self.descendants.names}
+        waited_for = {
+            pid: seconds
+            for pid, (name, seconds) in running.waited_for.items()
+            if name and name == names.get(pid)
+        }
+        return {**self.descendants.recorded, **waited_for}, set(waited_for)
 
     def recording(self, running: Running) -> dict[str, Any]:
         """Of what was recorded so far. Raises OSError."""
         seconds = time.monotonic() - self._began
-        self.descendants.look()
+        self.look(running)
+        pool = self._left.copy()
         processes, faults = read_folder(self.folder)
         ended = running.ended
-        recorded = recorded_cpu_seconds(processes, self.descendants.recorded)
+        pool.add(processes, *self._known(running), have_ended=ended is not None)
+        recorded = pool.cpu_seconds
         cpu_seconds = running.cpu_seconds + self.descendants.cpu_seconds
         facts = dataclasses.replace(
             self._facts,
@@ -51,13 +83,13 @@ class Session:
             complete=ended is not None,
             outlived_by=len(self.descendants.running) if ended else 0,
         )
-        warnings = [*faults, *self.descendants.warnings()]
+        warnings = [*self._faults, *faults, *self.descendants.warnings()]
         if facts.outlived_by:
             names = sorted({Path(name).name for name in self.descendants.running.values()})
             warnings.insert(0, f"still running when the command ended: {', '.join(names)[:200]}")
         if ended is not None and ended.failure:
             warnings.insert(0, ended.failure)
-        return make_recording(processes, facts, warnings)
+        return make_recording(pool, facts, warnings)
 
     def stop(self) -> None:
         """Nothing is recorded from now on, while the command goes on; processes that begin now find
@@ -69,3 +101,13 @@ class Session:
         """What still runs goes on without being counted."""
         self.stop()
         self._stack.close()
+
+
+def _is_to_be_waited_for(path: Path) -> bool:
+    """Of a child of this process, which has ended: then it is known what it took."""
+    pid = path.name.partition("-")[0]
+    try:
+        options = os.WEXITED | os.WNOWAIT | os.WNOHANG
+        return pid.isdecimal() and os.waitid(os.P_PID, int(pid), options) is not None
+    except (ChildProcessError, OverflowError):
+        return False

@@ -49,12 +49,19 @@ def _run_line(recording: Mapping[str, Any]) -> str:
 
 def headline(recording: Mapping[str, Any]) -> str:
     """What copies took at most."""
-    unseen = recording["unseen"]
+    unseen, unnoted = recording["unseen"], recording["unnoted"]
     if not unseen:
         return _seen_headline(recording)
+    ended = ""
+    if unnoted:
+        of = "one that was" if unnoted == 1 else f"{unnoted} that were"
+        ended = (
+            f", or of {of} and ended without a word, after it was seen last (killed, or ended by a "
+            "system call that libc knows nothing of)"
+        )
     return (
-        f"{100 * unseen:.0f} % of this run's CPU time is of processes that were not recorded, or "
-        f"were killed. {_seen_headline(recording)}"
+        f"{100 * unseen:.0f} % of this run's CPU time is of processes that were not recorded"
+        f"{ended}. {_seen_headline(recording)}"
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .calls import CALL_WORK, COPIES, Call, Site, calls_of
-from .raw import FUNCTIONS, RawProcess
+from .pool import Pool
 
 # Where the size bands of a recording begin; each ends where the next one begins, the last nowhere.
 BANDS = (0, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
@@ -66,9 +66,9 @@ class Totals:
     places: Sequence[Place]
 
 
-def totals_of(processes: Sequence[RawProcess]) -> Totals:
-    counts = _sum_counts(processes)
-    calls = list(calls_of(processes))
+def totals_of(pool: Pool) -> Totals:
+    counts = {name: {c: n for c, n in sorted(by.items()) if n} for name, by in pool.counts.items()}
+    calls = list(calls_of(pool.samples, pool.tick_hz))
     copies = [call for call in calls if call.function in COPIES]
     sets = [call for call in calls if call.function not in COPIES]
     sizes = _sizes(_merged(counts, COPIES), copies)
@@ -92,14 +92,6 @@ def totals_of(processes: Sequence[RawProcess]) -> Totals:
 
 def _band_of(size: int) -> int:
     return bisect_right(BANDS, size) - 1
-
-
-def _sum_counts(processes: Iterable[RawProcess]) -> dict[str, dict[tuple[int, int], int]]:
-    counts: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in FUNCTIONS}
-    for process in processes:
-        for function, classes in process.counts.items():
-            counts[function].update(classes)
-    return {name: {c: n for c, n in sorted(by.items()) if n} for name, by in counts.items()}
 
 
 def _merged(counts: Mapping[str, Classes], functions: Iterable[str]) -> Classes:

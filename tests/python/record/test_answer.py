@@ -10,12 +10,12 @@ from asterope.ending import FAILS, OF_SANDBOXES
 from asterope.figures import place_text
 from asterope.record.recording import make_recording
 from asterope.record.table import WIDTH, advice, answer, band_name
-from made_up_processes import Kind, facts, made_up_process
+from made_up_processes import Kind, facts, made_up_process, pool_of
 
 
 def recording_of(*kinds: Kind, cpu_seconds: float = 10.0, **known: Any) -> dict[str, Any]:
     process = made_up_process(kinds, cpu_seconds=cpu_seconds)
-    return make_recording([process], facts(cpu_seconds=cpu_seconds, **known))
+    return make_recording(pool_of(process), facts(cpu_seconds=cpu_seconds, **known))
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from asterope.record import raw
-from asterope.record.raw import RawError, read_folder, read_process
+from asterope.record.raw import RawError, left_files, read_folder, read_process
 
 
 def raw_file(**fields: object) -> bytearray:
@@ -24,6 +25,7 @@ def raw_file(**fields: object) -> bytearray:
         **{"noted1_ns": 3 * 10**9, "noted1_ticks": 11 * 10**9, "noted1_cpu_ns": 10**9},
         **{"note": 1, "stop": 0, "flags": 0, "slots": 1, "threads": 1, "modules": 1},
         **{"drawn": 4, "samples": 4096, "path_bytes": 8, "children_cpu_ns": 0},
+        **{"has_ended": 1, "sanitizer": 0, "first": b"", "next": b"", "routine": b""},
         **fields,
     }
     data = bytearray(raw._SLOTS_AT + raw._SLOT_BYTES)
@@ -101,7 +103,7 @@ OUT_OF_BOUNDS = (
 WRONG = [
     ("magic", b"elephant", "no raw file of asterope-record"),
     ("magic", bytes(8), "never begun"),
-    ("version", 9, "of version 9, where this asterope-record reads 3"),
+    ("version", 9, "of version 9, where this asterope-record reads 4"),
     *((field, value, f"damaged: {field} is {value}, where ") for field, value in OUT_OF_BOUNDS),
     (raw._MODULES_AT, struct.pack("<Q", 0x9000), "damaged: a module from 0x9000 to 0x9000"),
     (raw._SAMPLES_AT + 24, b"\4", "damaged: there is no function 4"),
@@ -145,6 +147,17 @@ def test_damage_anywhere_is_read_or_refused(write) -> None:
             outcomes["refused"] += 1
             assert str(error).isprintable()
     assert min(outcomes.values()) > 20, outcomes
+
+
+def test_a_file_is_left_when_nobody_can_write_it_any_more(tmp_path: Path, write) -> None:
+    (tmp_path / "other.txt").touch()
+    path = write(raw_file())
+    with path.open("r+b") as file:
+        assert left_files(tmp_path) == []
+        mapped = mmap.mmap(file.fileno(), 4096)
+    assert left_files(tmp_path) == []
+    mapped.close()
+    assert left_files(tmp_path) == [path]
 
 
 def test_what_is_no_file_is_refused_and_waited_for_by_nobody(tmp_path: Path, write) -> None:

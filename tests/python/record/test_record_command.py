@@ -206,13 +206,25 @@ LAUNCHER = r"""
 #include <time.h>
 #include <unistd.h>
 
+/* As Go's programs end. */
+static void end_without_libc(void)
+{
+#if defined __x86_64__
+    __asm__ volatile("syscall" : : "a"(231L), "D"(0L) : "rcx", "r11", "memory");
+#elif defined __aarch64__
+    register long call __asm__("x8") = 94, code __asm__("x0") = 0;
+    __asm__ volatile("svc 0" : : "r"(call), "r"(code) : "memory");
+#endif
+}
+
 int main(int count, char **words)
 {
     char *none[] = {NULL}, *again[] = {words[0], "works", NULL};
     const char *how = words[1];
     volatile double work = 1;
-    if (!strcmp(how, "second")) {
-        while (clock() < CLOCKS_PER_SEC) work = work * 1.0001 + 1;
+    if (!strcmp(how, "second") || !strcmp(how, "exits")) {
+        while (clock() < CLOCKS_PER_SEC / (*how == 'e' ? 2 : 1)) work = work * 1.0001 + 1;
+        if (*how == 'e') end_without_libc();
         return 0;
     }
     if (!strcmp(how, "ignored")) {
@@ -239,11 +251,12 @@ int main(int count, char **words)
     return 0;
 }
 """
-NOT_RECORDED = "were not recorded, or were killed"
+NOT_RECORDED = "is of processes that were not recorded"
 SAYS = {
     **dict.fromkeys(("cleared", "child", "ignored", "orphan"), NOT_RECORDED),
     "daemon": "still running when the command ended: launcher",
     "works": "Not worth it",
+    "exits": "Not worth it",
 }
 
 
@@ -252,10 +265,29 @@ def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> N
     done = record("--", compiled(tmp_path / "launcher", LAUNCHER, "-O1", "-w"), how)
     said = " ".join(done.stderr.split())
     assert done.returncode == 0 and SAYS[how] in said, done
-    assert ("Next: record again" in said) != ("Not worth it" in said) == (how == "works"), said
+    assert (
+        ("Next: record again" in said) != ("Not worth it" in said) == (SAYS[how] == "Not worth it")
+    ), said
     recording = read_recording(tmp_path / "recording.json")
     assert (recording["outlived_by"] > 0) == (how == "daemon")
     assert (recording["unseen"] > 0) == (SAYS[how] == NOT_RECORDED)
+
+
+def test_time_after_the_last_word_of_a_process_is_told_as_such(record, tmp_path) -> None:
+    """Where its parent is not the recorder, which would know it."""
+    launcher = compiled(tmp_path / "launcher", LAUNCHER, "-O1", "-w")
+    done = record("--", "sh", "-c", f"{launcher} exits; exit 0")
+    recording = read_recording(tmp_path / "recording.json")
+    assert recording["unnoted"] == 1
+    said = " ".join(done.stderr.split())
+    assert ("one that was and ended without a word" in said) == (recording["unseen"] > 0)
+
+
+def test_what_short_children_left_is_given_back_while_others_run(record, tmp_path) -> None:
+    loop = "for i in $(seq 300); do /bin/true; done; sleep 1; ls $ASTEROPE_RECORD | wc -l"
+    done = record("--", "sh", "-c", loop)
+    assert 0 < int(done.stdout) < 20, done
+    assert read_recording(tmp_path / "recording.json")["processes"] > 300
 
 
 def test_a_shell_and_its_children_that_end_at_once_raise_no_alarm(record, tmp_path) -> None:

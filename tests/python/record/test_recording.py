@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from asterope.record.recording import make_recording, recording_text
-from made_up_processes import NO_FLAGS, Kind, facts, made_up_process
+from made_up_processes import NO_FLAGS, Kind, facts, made_up_process, pool_of
 from recorded_programs import read_recording
 
 KINDS = [
@@ -20,7 +20,7 @@ KINDS = [
 
 @pytest.fixture(scope="module")
 def recording() -> dict[str, Any]:
-    return make_recording([made_up_process(KINDS)], facts(), ["a warning"])
+    return make_recording(pool_of(made_up_process(KINDS)), facts(), ["a warning"])
 
 
 def test_its_figures_are_those_of_the_run(recording: dict[str, Any]) -> None:
@@ -45,16 +45,18 @@ def test_what_is_written_is_read_again_where_nothing_is_recorded_too(recording, 
         return read_recording(path)
 
     assert read_again(recording) == json.loads(json.dumps(recording))
-    raw = read_again(make_recording([], facts(cpu_seconds=0.0)))
+    raw = read_again(make_recording(pool_of(), facts(cpu_seconds=0.0)))
     assert raw["copies"] == raw["sets"] == {"calls": 0, "bytes": 0, "share": None}
     assert (raw["sizes"], raw["places"]) == ([], [])
     extreme = facts(started=253402300799, seconds=1e12, cpu_seconds=1e12)
-    raw = read_again(make_recording([made_up_process(KINDS)], extreme))
+    raw = read_again(make_recording(pool_of(made_up_process(KINDS)), extreme))
     assert raw["started"] == "9999-12-31T23:59:59Z"
 
 
 def test_copies_never_take_more_than_the_run() -> None:
-    recording = make_recording([made_up_process(KINDS, cpu_seconds=0.05)], facts(cpu_seconds=0.05))
+    recording = make_recording(
+        pool_of(made_up_process(KINDS, cpu_seconds=0.05)), facts(cpu_seconds=0.05)
+    )
     assert recording["copies"]["share"] == 1
     assert max(band["share"] or 0 for band in recording["bands"]) == 1
 
@@ -62,7 +64,7 @@ def test_copies_never_take_more_than_the_run() -> None:
 def test_cpu_time_that_only_the_processes_noted_counts_each_pid_once() -> None:
     """An exec goes on with the clock of its process."""
     processes = [made_up_process(KINDS, pid=p, cpu_seconds=c) for p, c in ((1, 5), (1, 9), (2, 4))]
-    assert make_recording(processes, facts(cpu_seconds=0.0))["cpu_seconds"] == 13
+    assert make_recording(pool_of(*processes), facts(cpu_seconds=0.0))["cpu_seconds"] == 13
 
 
 @pytest.mark.parametrize(
@@ -74,5 +76,5 @@ def test_cpu_time_that_only_the_processes_noted_counts_each_pid_once() -> None:
 )
 def test_what_limits_the_figures_is_said(flag: str, says: str) -> None:
     process = made_up_process(KINDS, flags=dataclasses.replace(NO_FLAGS, **{flag: True}))
-    (warning,) = make_recording([process], facts())["warnings"]
+    (warning,) = make_recording(pool_of(process), facts())["warnings"]
     assert says in warning

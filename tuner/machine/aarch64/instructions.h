@@ -24,6 +24,13 @@ static inline uint64_t ticks_in_order(void)
     return ticks;
 }
 
+static inline const char *stack_pointer(void)
+{
+    const char *at;
+    __asm__("mov %0, sp" : "=r"(at));
+    return at;
+}
+
 /* Whether the sum is negative. A signal between the load and the store takes the exclusive monitor
  * away, and the addition begins again: a handler that does the same comes before it. Not ldadd,
  * which the oldest CPUs lack. */

@@ -24,6 +24,13 @@ static inline uint64_t ticks_in_order(void)
     return (uint64_t)high << 32 | low;
 }
 
+static inline const char *stack_pointer(void)
+{
+    const char *at;
+    __asm__("mov %%rsp, %0" : "=r"(at));
+    return at;
+}
+
 /* Whether the sum is negative. In one instruction, so that a signal handler that does the same
  * comes before it or after it. */
 static inline int add_is_negative(int64_t *sum, int64_t more)

@@ -15,9 +15,9 @@ from ...faults import Failure, one_line
 from ...preload_link import preloadable
 from ...program import Program
 from ...record.descendants import Descendants
-from ...record.raw import RawError, RawProcess, read_process
+from ...record.pool import own_cpu_seconds
+from ...record.raw import RawError, RawProcess, left_files, read_process
 from ...record.recorder import place_for_files
-from ...record.recording import own_cpu_seconds
 from ...scratch_folder import scratch_folder
 from ..places import Place as Folder
 from ..places import placeholders_in
@@ -28,6 +28,7 @@ from .findings import Found, findings
 from .ways import Way, environment, names_of
 
 _TURN = 0.02  # seconds between two looks whether the command has ended
+_LOOK = 0.25  # seconds between two looks for what ended processes have left
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
 _MOMENT = 0.2  # seconds that other processes of the command have to end after it
 _LITTLE = 10  # times the CPU time of what goes on after the command, which is little beside it
@@ -46,6 +47,7 @@ class Tried:
     stopped_by: str = ""
     _found: Found | None = None  # of all that is observed
     _tick_hz: tuple[float, float] = (0.0, 0.0)  # seconds in which it was seen, and the rate
+    _clocks: dict[int, float] = field(default_factory=dict)  # of processes whose files are gone
 
     @property
     def names(self) -> list[str]:
@@ -58,34 +60,40 @@ class Tried:
             self._found = findings(self.observed, names, whole)
         return self._found
 
-    def read(self, folder: Path, in_operation: bool = False) -> float:
+    def read(
+        self, folder: Path, in_operation: bool = False, files: Sequence[Path] | None = None
+    ) -> float:
         """Adds what the processes left there; returns their CPU time: in operation, where process
         ids come again and asterope-prove becomes the program, that since each had the library.
-        Each pair of periods has a name of its own."""
+        Each pair of periods has a name of its own. `files`: of those alone, which go then."""
         self._found, left = None, []
-        for path in folder.glob("*.raw"):
+        for path in folder.glob("*.raw") if files is None else files:
             with suppress(RawError, OSError):  # one that ended before it began
                 if not path.stat().st_size:
                     self.observed.limits.add(FULL)
                 left.append((path, read_process(path)))
-        if not left:
+        if not left and files is None:
             try:
                 tempfile.TemporaryFile(dir=folder).close()
             except OSError:
                 self.observed.limits.add(FULL)
         left.sort(key=lambda one: one[1].started)
         processes = [process for _, process in left]
-        own = own_cpu_seconds(processes)
+        # All have one clock, and a short process is too short to tell its rate.
+        self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
+        if files is not None and not self._tick_hz[1]:
+            return 0.0  # they stay until a process has lived long enough
+        own = own_cpu_seconds(processes, last=self._clocks)
         if in_operation:
             own = (max(0.0, one.cpu_seconds - one.cpu_before) for one in processes)
         before = self.observed.cpu_seconds
-        # All have one clock, and a short process is too short to tell its rate.
-        self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
         for (path, process), seconds in zip(left, own):
             with suppress(TrialError, OSError):
                 if not process.tick_hz:
                     process = replace(process, tick_hz=self._tick_hz[1])
                 self.observed.add(read_trial(path, process, self.names, seconds))
+        for path in files or ():
+            path.unlink(missing_ok=True)
         return self.observed.cpu_seconds - before
 
 
@@ -147,12 +155,14 @@ class Trial(Tried):
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
+            recorded, self._clocks = -self.observed.cpu_seconds, {}
             try:
                 return self._run_into(files, limit)
             finally:
                 lasted = time.monotonic() - began
                 self.observed.runs += 1
-                recorded = self.read(files)
+                self.read(files)
+                recorded += self.observed.cpu_seconds
                 self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and what it waits for, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
@@ -168,10 +178,15 @@ class Trial(Tried):
             variables = environment(preloadable(self.recorder, folder.parent), folder, self.ways)
             began = time.monotonic()
             with closing(Process(program.command, variables, self.cpus)) as process:
+                looked = began
                 while not process.has_ended():
-                    if time.monotonic() - began > limit:
+                    now = time.monotonic()
+                    if now - began > limit:
                         _end(process)
                         return False
+                    if now - looked > _LOOK:  # thousands of children would fill the memory
+                        self.read(folder, files=left_files(folder))
+                        looked = time.monotonic()
                     time.sleep(_TURN)
                 outlived_by = _running_after(folder)
                 self._cpu_seconds = process.wait().cpu

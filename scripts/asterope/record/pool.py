@@ -1,0 +1,118 @@
+"""What any number of processes recorded, added up: it grows with the kinds of their copies, and not
+with how many they are."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from .calls import Drawn, drawn_of
+from .raw import FUNCTIONS, Flags, RawProcess
+
+# Of so many samples that are kept every second one goes, and each stands for twice as many then.
+MOST_SAMPLES = 1 << 15
+
+_MOST_CLOCKS = 1 << 14
+
+
+@dataclass
+class Pool:
+    """`others`: what processes say of other libraries, see raw.OTHERS."""
+
+    processes: int = 0
+    threads: int = 0
+    drawn: int = 0
+    period: int = 0
+    cpu_seconds: float = 0.0
+    counts: dict[str, Counter[tuple[int, int]]] = field(
+        default_factory=lambda: {name: Counter() for name in FUNCTIONS}
+    )
+    samples: list[Drawn] = field(default_factory=list)
+    flags: Counter[str] = field(default_factory=Counter)
+    clocks: tuple[float, float] = (0.0, 0.0)  # of the process seen longest: seconds, ticks a second
+    others: Counter[tuple[str, str]] = field(default_factory=Counter)  # what, and the file
+    # Process ids: which ended without noting their time; how far each clock was, as an exec goes on
+    # with it.
+    _unnoted: set[int] = field(default_factory=set)
+    _last: dict[int, float] = field(default_factory=dict)
+    _chance: random.Random = field(default_factory=lambda: random.Random(1))
+
+    @property
+    def tick_hz(self) -> float:
+        """0: no process was seen long enough."""
+        return self.clocks[1]
+
+    @property
+    def unnoted(self) -> int:
+        """Processes that ended without noting their time: some may be missing in `cpu_seconds`."""
+        return len(self._unnoted)
+
+    def copy(self) -> Pool:
+        """That can be added to."""
+        return dataclasses.replace(
+            self,
+            counts={name: Counter(by) for name, by in self.counts.items()},
+            samples=list(self.samples),
+            flags=Counter(self.flags),
+            others=Counter(self.others),
+            _unnoted=set(self._unnoted),
+            _last=dict(self._last),
+        )
+
+    def add(
+        self,
+        processes: Sequence[RawProcess],
+        known: Mapping[int, float] = MappingProxyType({}),
+        to_the_end: Collection[int] = (),
+        have_ended: bool = True,
+    ) -> None:
+        """First started first. `known`: CPU seconds of some, by process id, where these were seen
+        later than they noted themselves; `to_the_end`: those of which that is all."""
+        if len(self._last) > _MOST_CLOCKS:
+            self._last = {p: s for p, s in self._last.items() if Path(f"/proc/{p}").exists()}
+        for process, seconds in zip(processes, own_cpu_seconds(processes, known, self._last)):
+            self.processes += 1
+            self.threads += process.threads
+            self.drawn += process.drawn
+            self.period = max(self.period, process.period)
+            self.cpu_seconds += seconds + process.children_cpu_seconds
+            self._unnoted.discard(process.pid)
+            if have_ended and not (process.has_ended or process.pid in to_the_end):
+                self._unnoted.add(process.pid)
+            for function, classes in process.counts.items():
+                self.counts[function].update(classes)
+            self.samples += drawn_of(process)
+            self.flags.update(one.name for one in dataclasses.fields(Flags)
+                              if getattr(process.flags, one.name))  # fmt: skip
+            if process.tick_hz > 0:
+                self.clocks = max(self.clocks, (process.seconds, process.tick_hz))
+            self.others.update(process.others)
+            while len(self.samples) > MOST_SAMPLES:
+                self._chance.shuffle(self.samples)
+                del self.samples[len(self.samples) // 2 :]
+                self.samples = [
+                    dataclasses.replace(one, weight=2 * one.weight) for one in self.samples
+                ]
+
+
+def own_cpu_seconds(
+    processes: Sequence[RawProcess],
+    known: Mapping[int, float] = MappingProxyType({}),
+    last: dict[int, float] | None = None,
+) -> list[float]:
+    """Of each, first started first, what it added to its clock: an exec goes on with that of its
+    process. `last`: how far the clocks were of those that came before."""
+    last = {} if last is None else last
+    seconds = []
+    for process in processes:
+        before = last.get(process.pid, 0.0)
+        if process.cpu_before and process.cpu_before < before:
+            before = 0.0  # the kernel gave the number to another process
+        last[process.pid] = max(before, process.cpu_seconds, known.get(process.pid, 0.0))
+        seconds.append(last[process.pid] - before)
+    return seconds

@@ -1,0 +1,58 @@
+/* Who else has functions of these names in the process: what "libc" and "the routine" are there. */
+#include "recorder.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+/* glibc's alone. */
+extern int dladdr1(const void *, Dl_info *, void **, int)
+    __attribute__((weak, visibility("default")));
+
+struct others others;
+
+static int is_in_one(const Dl_info *one, const Dl_info *other)
+{
+    return one->dli_fbase == other->dli_fbase;
+}
+
+static void keep_name(char *name, const char *file)
+{
+    size_t bytes = 0;
+    for (; file[bytes] && bytes + 1 < RAW_NAME; ++bytes) name[bytes] = file[bytes];
+    name[bytes] = 0;
+}
+
+static int look_up(const void *address, Dl_info *info)
+{
+    return address && dladdr(address, info) != 0 && info->dli_fname;
+}
+
+/* Of a program that takes the function's address, the symbol may be the place that jumps to it. */
+static int is_defined_there(const void *address)
+{
+    Dl_info info;
+    void *entry = NULL;
+    if (!dladdr1 || !dladdr1(address, &info, &entry, RTLD_DL_SYMENT) || !entry) return 0;
+    return ((const ElfW(Sym) *)entry)->st_shndx != SHN_UNDEF;
+}
+
+void find_others(void)
+{
+    static const char *const initializers[] = {"__asan_init", "__tsan_init", "__msan_init",
+                                               "__hwasan_init"};
+    Dl_info own, libcs, found;
+    /* a name of libc's own, which no sanitizer takes */
+    if (!look_up(&others, &own) || !look_up(dlsym(RTLD_NEXT, "__errno_location"), &libcs)) return;
+    if (look_up((void *)next_function[RAW_MEMCPY], &found) && !is_in_one(&found, &libcs))
+        keep_name(others.next, found.dli_fname);
+    void *first = dlsym(RTLD_DEFAULT, "memcpy");
+    if (look_up(first, &found) && !is_in_one(&found, &own) && is_defined_there(first))
+        keep_name(others.first, found.dli_fname);
+    if (look_up(dlsym(RTLD_DEFAULT, "asterope_memcpy"), &found))
+        keep_name(others.routine, found.dli_fname);
+    for (uint32_t i = 0; i < sizeof initializers / sizeof initializers[0]; ++i) {
+        if (dlsym(RTLD_DEFAULT, initializers[i])) others.sanitizer = i + 1;
+    }
+    dlerror(); /* what was not there is no error of the program's */
+}
