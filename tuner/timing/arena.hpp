@@ -10,8 +10,8 @@
 
 namespace asterope {
 
-/// Writes data that no two lines share. Zeros are no fair sample: on AMD's Zen 4, non-temporal
-/// stores of zeros go to memory twice as fast as those of anything else.
+/// Writes data that no two lines share. Zeros would mislead: on AMD's Zen 4, non-temporal stores of
+/// zeros go to memory twice as fast as those of anything else.
 void fill_with_data(char* begin, std::size_t bytes);
 
 /// A source and a destination area of equal size, 2 MiB aligned, every byte written once, so that
@@ -31,9 +31,9 @@ class Arena {
     /// The source, to be written. Throws Failure where it is mapped.
     char* writable_source() const;
 
-    /// Reads a byte of each huge page and writes it again, but for a mapped source. What the host
-    /// of a virtual machine took away meanwhile, to see whether it is used, it gives back now and
-    /// not in a trial.
+    /// Reads a byte of each huge page and writes it again, except in a mapped source. The host of a
+    /// virtual machine may have taken pages away to see whether they are used. It gives them back
+    /// now and not in a trial.
     void touch() const;
 
   private:
@@ -44,11 +44,11 @@ class Arena {
     char* destination_;
 };
 
-/// How many bytes a side to take: the hot buffers of `largest_size`, and cold room of four times
-/// the last cache level and of at least eight of the largest copies, so that a line is long
-/// evicted before it comes round again; and half as much for walks (see Buffers). At most 1.25 GiB,
-/// or a third of the memory that can be had without swapping where that is less. Throws Failure
-/// where not even two of the largest copies fit.
+/// The bytes of each side of the arena: the hot buffers of `largest_size`, and cold room. Cold room
+/// is four times the last cache level and at least eight of the largest copies, so that a line is
+/// evicted long before it comes round again. Walks get half as much again (see Buffers). A side
+/// takes at most 1.25 GiB, or a third of the memory that can be had without swapping where that is
+/// less. Throws Failure where not even two of the largest copies fit.
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine);
 
 } // namespace asterope

@@ -8,11 +8,13 @@
 
 namespace asterope {
 
-/// What is wrong with a copy, or "": "wrong byte 3 of 129 (source +1, destination +63)", "died:
-/// Segmentation fault", "still runs after 20 s"; of a set "wrong byte 3 of 129 (value 85,
-/// destination +63)". All is done in a child process: `find` as well, which looks for the copy
-/// (loading a library runs its code), and which may return nullptr after it has set `reason`.
-/// `moves`: buffers that overlap are tried, too. Throws Failure where no child can be had.
+/// Checks a copy and returns its fault, or "" where it copies right. Faults read "wrong byte 3 of
+/// 129 (source +1, destination +63)" or "died: Segmentation fault" or "still runs after 20 s". The
+/// fault of a set reads "wrong byte 3 of 129 (value 85, destination +63)".
+///
+/// A child process does all of it. It calls `find` as well, which looks for the copy: loading a
+/// library runs its code. `find` may return nullptr after it has set `reason`. `moves`: overlapping
+/// buffers are tried, too. Throws Failure where no child process can be started.
 std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find,
                      double seconds = 20, bool moves = false,
                      Operation operation = Operation::copy);

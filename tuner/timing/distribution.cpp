@@ -1,4 +1,4 @@
-// How programs call memcpy and memset: which sizes and alignments, how often.
+// The fleet's statistics are compiled in as text; those of a program are read from its recording.
 #include "timing/distribution.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Paired comparison: everybody runs in every round, and only times of one round are compared.
+// Paired comparison: every entrant runs in every round, and only times of one round are compared.
 #pragma once
 
 #include <cmath>

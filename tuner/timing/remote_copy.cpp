@@ -1,5 +1,4 @@
-// glibc's memcpy with its tunables set: timed in a process of its own, as they are read only when a
-// process starts.
+// Two processes talk over a socket: fixed structures as requests and answers, one trial a request.
 #include "timing/remote_copy.hpp"
 
 #include <algorithm>
@@ -97,7 +96,7 @@ unsigned bits_of(const std::vector<Disturbance>& disturbances) {
     return bits;
 }
 
-/// Those of memcpy and memset that hold in this process.
+/// The thresholds of memcpy and memset that hold in this process.
 LibcThresholds thresholds_here() {
     const std::string interpreter = program_interpreter();
     LibcThresholds thresholds;

@@ -26,7 +26,7 @@ std::string tunables_text(const LibcThresholds& thresholds);
 /// What GLIBC_TUNABLES is for these thresholds, with all others that this environment sets.
 std::string tunables_variable(const LibcThresholds& thresholds);
 
-/// What the other process has in common with this one: see Arena and Stopwatch.
+/// The settings that the other process shares with this one: see Arena and Stopwatch.
 struct RemoteSetup {
     int cpu; ///< it is pinned to
     std::size_t arena_bytes, largest_size, cache_bytes;
@@ -53,13 +53,14 @@ class RemoteCopy {
     /// As Stopwatch::calibrate finds it there.
     Calibration calibrate(std::size_t size, Workload workload);
 
-    /// Those that hold there, asked for or not. The stop of `rep movsb` (kRepMovsbStopThreshold) is
-    /// among them where it is known, also of a glibc that has no tunable of it.
+    /// The thresholds that hold in the other process, including those that nothing asked for. The
+    /// stop of `rep movsb` (kRepMovsbStopThreshold) is among them where it is known, also of a
+    /// glibc that has no tunable for it.
     const LibcThresholds& thresholds() const { return thresholds_; }
 
     pid_t process() const { return process_->pid(); }
 
-    /// What the other process does: answers until nobody asks any more.
+    /// The main loop of the other process: it answers requests until the socket closes.
     static void serve(int socket);
 
   private:

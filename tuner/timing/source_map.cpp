@@ -1,4 +1,4 @@
-// A source area that is a file or a device: write-combining memory, a frame buffer, shared memory.
+// Parses the option, maps the file, and reads every page once so that a bad one is found early.
 #include "timing/source_map.hpp"
 
 #include <cerrno>
@@ -22,7 +22,7 @@ namespace asterope {
 
 namespace {
 
-/// What the user wrote, taken apart.
+/// The option's text, taken apart.
 struct Request {
     std::string file;
     std::size_t offset = 0;
@@ -44,7 +44,7 @@ Request parse(std::string_view text) {
         end = colon;
         found = exists(std::string(text.substr(0, end)));
     }
-    // What is missing is named as far as it can be a file.
+    // Where no file is found, the error names as much of the text as can be a file.
     request.file = text.substr(0, found ? end : text.find(':'));
     if (!found || end == text.size()) return request;
 
@@ -77,7 +77,8 @@ std::optional<std::size_t> find_unreadable_page(const char* data, std::size_t by
     }
     auto& position = *static_cast<volatile std::size_t*>(shared);
     if (child == 0) {
-        // its own exit: no core file, whatever the parent does with these signals
+        // The child exits by itself, so that it dumps no core, even where the parent handles these
+        // signals.
         std::signal(SIGBUS, [](int) { _exit(1); });
         std::signal(SIGSEGV, [](int) { _exit(1); });
         touch_pages(data, bytes, position);

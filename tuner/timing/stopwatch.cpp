@@ -1,4 +1,4 @@
-// Times trials of copies under any workload.
+// Calls the timer of the workload, after it has calibrated the calls and settled the caches.
 #include "timing/stopwatch.hpp"
 
 #include <algorithm>
@@ -80,8 +80,8 @@ bool Stopwatch::prepare(Workload workload) {
 }
 
 void Stopwatch::touch_arena() {
-    // A host took 300 huge pages of 1,280 away within a second, whether they were used or not, and
-    // giving one back took it 130 us: cold calls of 128 bytes took 65 us each behind a pause.
+    // A host took 300 huge pages of 1,280 away within a second, used or not. Giving one back took
+    // it 130 us: cold calls of 128 bytes took 65 us each behind a pause.
     const auto now = std::chrono::steady_clock::now();
     if (now - touched_ <= std::chrono::milliseconds(20)) return;
     buffers_.arena.touch();
@@ -105,8 +105,8 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
 double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t size,
                        std::uint64_t round) {
     const Left left{workload, size, round, copy.cache_effect};
-    // Of a copy that looks where its data is nobody knows how it left the caches. None of those
-    // that mixes of small sizes call does.
+    // A copy that looks where its data is leaves the caches in a state that we do not know. Copies
+    // that mixes of small sizes call do not look.
     const bool known = !copy.chooses || size == 0;
     const TrialTask task{copy, size, round, calibration(size, workload), known && left_ == left};
     left_ = known ? std::optional(left) : std::nullopt;

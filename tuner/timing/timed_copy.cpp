@@ -1,5 +1,4 @@
-// A copy or a set as a value: the function, what it gets along, and what it leaves in the caches;
-// libc's.
+// Makes such values of candidates, small copies, references and libc's functions.
 #include "timing/timed_copy.hpp"
 
 #include <cstring>

@@ -56,7 +56,7 @@ struct ProbeRequest {
     std::size_t least; ///< how many readings at least
 };
 
-/// What a probe read, in ticks of the time stamp counter, one value a reading.
+/// The readings of a probe, in ticks of the time stamp counter, one value a reading.
 struct ProbeTicks {
     std::vector<double> source = {};
     std::vector<double> destination = {}; ///< empty for a probe of the source alone
@@ -81,7 +81,7 @@ class Timings {
     /// Ends a round. Must not say for ever that it is to be timed again.
     virtual RoundEnd round_ended() { return {}; }
 
-    /// What the trials from now on are for: for the account of time.
+    /// Says for which stage of the search the next trials are: the account of time needs it.
     enum class Stage { screening, run_off };
     virtual void enter(Stage) {}
 

@@ -77,8 +77,9 @@ template <auto fact> constexpr auto workloads_with() {
 /// What can be tuned for.
 inline constexpr auto kTunable = workloads_with<&WorkloadFacts::tunable>();
 
-/// What the winner of a size is measured under, whatever it was tuned for. Not fresh, which takes
-/// long: a page fault took 2 to 3 microseconds on a busy virtual machine.
+/// The workloads under which the winner of each size is measured, for every objective. Fresh memory
+/// is not among them, as it takes long: a page fault took 2 to 3 microseconds on a busy virtual
+/// machine.
 inline constexpr auto kMeasured = workloads_with<&WorkloadFacts::measured>();
 
 /// What sets are timed under.
