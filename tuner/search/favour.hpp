@@ -13,8 +13,8 @@
 
 namespace asterope {
 
-/// What a copy that stands is worth more than what it was found to be, at least, as a weighted mean
-/// of worths: by so much do two quiet runs on one machine find the same copy to differ.
+/// A copy of the earlier run counts as better than it was found to be, by at least this, as a
+/// weighted mean of worths. Two quiet runs on one machine find the same copy to differ by so much.
 inline constexpr double kDoubt = 0.02;
 
 /// The same of a race: twice of what libc seems to differ from itself there, if that is more.

@@ -1,4 +1,5 @@
-// Objectives: which workloads a copy is tuned for, and how much each of them counts.
+// Parses --workload, adapts weights to sizes and operations, and derives the entry points by
+// intent.
 #include "search/objective.hpp"
 
 #include <algorithm>

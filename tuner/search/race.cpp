@@ -1,4 +1,4 @@
-// The race: times entrants beside libc, keeps the best, and settles it in a run-off.
+// Samples are interleaved with libc's in heats; a run-off compares the finalists pair by pair.
 #include "search/race.hpp"
 
 #include <algorithm>
@@ -13,10 +13,12 @@ namespace asterope {
 
 namespace {
 
-/// Candidates of a heat while screening: many enough that the caches settle seldom, which they do
-/// for each cache effect of a heat (with 24 that took half of a standard search's screening), few
-/// enough that not much is timed again where one is disturbed. And those between two timings of
-/// libc: near enough that a slow phase of the machine hits both.
+/// The candidates of a heat while screening. They are so many that the caches settle seldom, once
+/// for each cache effect of a heat: with 24 that took half of a standard search's screening. They
+/// are so few that little is timed again where a heat is disturbed.
+///
+/// A stretch is the candidates between two timings of libc, near enough that a slow phase of the
+/// machine hits both.
 constexpr std::size_t kHeat = 96, kStretch = 12;
 
 } // namespace
@@ -208,7 +210,7 @@ std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
 
 namespace {
 
-/// What the run-off measured for one objective, and which lags count as ties.
+/// The run-off's figures for one objective; it says which lags count as ties.
 struct Lags {
     const Paired& paired;
     const Weights& weights;

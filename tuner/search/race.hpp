@@ -87,7 +87,7 @@ struct Measured {
     double noise = kLossNoise; ///< a loss inside it, as a logarithm, counts once
     double worth = 0;          ///< what the logarithm of the judged ratio is worth, see utility()
 
-    /// What it is judged by.
+    /// The ratio that a copy is judged by.
     const Estimate& judged_ratio() const { return best_ratio ? *best_ratio : ratio; }
 };
 
@@ -99,10 +99,11 @@ struct Finalist {
     double score = 0; ///< weighted mean of what the judged ratios are worth, see utility()
 };
 
-/// Where libc seems to be farther from itself than this, with the whole interval and as the
-/// workloads are weighed, a race tells little: its winner must lead the plain copy beyond doubt, or
-/// the plain copy wins. On an idle machine this is 1.05, on a shared one seldom 1.2. A limit of 1.5
-/// would take real winners from a machine on which a trial in twenty is interrupted.
+/// The widest floor at which a race tells much: libc's distance from itself, with the whole
+/// interval and as the workloads are weighed. Beyond, a winner must lead the plain copy beyond
+/// doubt, or the plain copy wins. On an idle machine the floor is 1.05, on a shared one seldom
+/// 1.2. A limit of 1.5 would take real winners from a machine on which a trial in twenty is
+/// interrupted.
 inline constexpr double kWidestFloor = 2;
 
 struct SizeResult {
@@ -121,7 +122,7 @@ struct SizeResult {
     bool undecided = false;
 
     Entrant winner() const { return finalists.front().candidate; }
-    /// What was found of one of the finalists.
+    /// The findings about one of the finalists.
     const Finalist& of(Entrant finalist) const;
 };
 
@@ -135,7 +136,7 @@ struct TieBand {
 };
 
 /// One race: the samples so far and the steps that add to them. It may be run for several
-/// objectives at once: everybody is timed once, and each objective ranks and chooses for itself.
+/// objectives at once: each entrant is timed once, and each objective ranks and chooses for itself.
 class Race {
   public:
     /// `objectives`: the first is the one that matters most, see best(); of each counts what is
@@ -162,9 +163,10 @@ class Race {
     /// share: no less than one place each.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
-    /// Times the finalists anew, everybody in every round, and chooses for each objective. Ties go
-    /// to the first of its favourites that is among them, else to the lowest index. `plain`, one of
-    /// the finalists, wins where noise hides the differences, see kWidestFloor; kLibc: nobody does.
+    /// Times the finalists anew, each in every round, and chooses for each objective. Ties go to
+    /// the first of its favourites that is among them, else to the lowest index. `plain`, one of
+    /// the finalists, wins where noise hides the differences, see kWidestFloor. With kLibc no copy
+    /// takes that part.
     std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
                                      const std::vector<std::vector<Entrant>>& favourites,
                                      Entrant plain = kLibc, const TieBand& ties = {});
@@ -201,7 +203,7 @@ class Race {
     SizeResult won_by(Entrant winner, std::size_t objective = 0) const;
 
   private:
-    /// What a run-off measured, and whom.
+    /// The figures of a run-off and its entrants.
     struct RunOff {
         Paired paired;
         std::vector<Entrant> finalists;
@@ -221,7 +223,7 @@ class Race {
 
     std::size_t size_;
     std::vector<Weights> objectives_;
-    std::vector<Workload> workloads_; ///< of all objectives, whatever their weight
+    std::vector<Workload> workloads_; ///< of all objectives, at any weight
     std::mt19937_64& random_;
     TimedCopies timings_;
     std::uint64_t round_ = 0;

@@ -1,4 +1,5 @@
-// Finds the winner of one transfer size: drops the hopeless, then re-times the rest in a run-off.
+// The three rigors, and the steps of one size's search: the paper's space, its extension, a
+// run-off.
 #include "search/search.hpp"
 
 #include <algorithm>
@@ -11,8 +12,8 @@ namespace asterope {
 
 namespace {
 
-/// A few points of each plane find the best family about as often as all do: on logs of exhaustive
-/// searches of a Zen 4, half of the trials cost half a percent.
+/// A few points of each plane find the best family about as often as all points do. On logs of
+/// exhaustive searches of a Zen 4, half of the trials cost half a percent.
 Rigor quick() {
     return {.name = "quick",
             .coarse_sizes = true,

@@ -1,4 +1,4 @@
-// The spaces of one operation in a run: all that is searched, less what is wrong here.
+// Verifies every copy on this machine, or takes the faults over from an earlier run's log.
 #include "search/spaces.hpp"
 
 #include <algorithm>

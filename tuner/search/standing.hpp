@@ -7,7 +7,7 @@
 
 namespace asterope {
 
-/// What the profile of an earlier run takes of one operation, by the names of copies.
+/// The copies of one operation in the profile of an earlier run, by their names.
 struct Standing {
     struct Row {
         std::size_t up_to;                  ///< bytes

@@ -1,4 +1,4 @@
-// Finds out from which size on several threads copy faster than one, how many, in which chunks.
+// The shares to try: even ones, and chunks of a few sizes, for powers of two of threads.
 #include "search/threads_search.hpp"
 
 #include "base/size_text.hpp"
@@ -7,8 +7,8 @@ namespace asterope {
 
 namespace {
 
-/// Small enough that nobody waits long for the last one, large enough that heads, tails and fences
-/// of the chunks do not show.
+/// Chunks are so small that threads do not wait long for the last one. They are so large that their
+/// heads, tails and fences do not show.
 constexpr std::size_t kChunks[] = {std::size_t{64} << 10, std::size_t{256} << 10,
                                    std::size_t{1} << 20};
 
