@@ -1,4 +1,5 @@
-// The routine of a profile: rendered, and built to be loaded and timed.
+// asterope-generate and the C compiler run as child processes, in a new folder that is removed
+// later.
 #include "run/built_routine.hpp"
 
 #include <cerrno>

@@ -114,7 +114,7 @@ void add_output(CLI::App& app, Options& options) {
     add_option(app, "--no-generate", &options.request.no_generate, "stop after the profile");
 }
 
-/// A profile for all lies where all may read it, whatever the caller's umask.
+/// Writes a profile for all users into a place that all may read, despite the caller's umask.
 void write_to(const std::filesystem::path& place, TuningRequest& request) {
     if (place.empty()) throw BadInput("--user: neither XDG_CONFIG_HOME nor HOME names a folder");
     if (place == system_profile()) umask(022);

@@ -1,4 +1,4 @@
-// The first line of a trial log: the machine, and what was searched for.
+// One list of fields for each structure serves the reader and the writer.
 #include "run/log_header.hpp"
 
 #include "base/error.hpp"

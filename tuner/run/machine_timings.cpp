@@ -1,4 +1,5 @@
-// The figures of this machine, now, as a search asks for them: of copies in its buffers.
+// Each figure comes from the stopwatch, rounded as the log writes it. Times that cannot be are
+// retried.
 #include "run/machine_timings.hpp"
 
 #include <algorithm>
@@ -80,8 +81,8 @@ Trial MachineTimings::trial(const TrialRequest& asked) {
     for (int i = 0; i < kTries; ++i) {
         const Trial timed = WatchedTimings::trial(asked);
         if (!is_a_time(timed.seconds())) continue;
-        // What is written is what is used, or a resumed run would see other figures. Thousandths of
-        // a nanosecond are beyond any clock here; no time is 0, though.
+        // The log's rounded figure is the one in use. Otherwise a resumed run would see other
+        // figures. Thousandths of a nanosecond are beyond any clock here; no time is 0, though.
         return {std::max(1.0, std::round(timed.ns * 1e3)) / 1e3,
                 std::max(1.0, std::round(timed.us * 10)) / 10};
     }

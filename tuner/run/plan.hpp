@@ -52,7 +52,7 @@ struct Plan {
     }
     /// The size whose winner the small copies hand over to.
     std::size_t handover_size() const;
-    /// What the winners are chosen for: see with_intents.
+    /// The objectives that winners are chosen for: see with_intents.
     std::vector<Objective> objectives() const;
     /// What can be timed at all: nothing writes to a mapped source.
     std::vector<Workload> measured() const;

@@ -1,5 +1,5 @@
-// What a run begins and ends with: its searches in words, their findings as profile and tables want
-// them.
+// The beginning and the end of a run: its searches in words, and their findings in the form that
+// profile and tables need.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ void add_findings(Profile& profile, const OperationSearch& search);
 /// the tables, which tell the same: `all` of them, or the routine's rows alone.
 std::string add_findings(Profile& profile, const Searches& searches, bool all);
 
-/// Throws Failure unless the exams found the routine nowhere slower than libc. `unexamined`: why
-/// there was none, where that is known.
+/// Throws Failure unless the exams found the routine nowhere slower than libc. `unexamined`: the
+/// reason for a missing exam, where it is known.
 void require_no_loss(const Searches& searches, const std::string& unexamined);
 
 } // namespace asterope

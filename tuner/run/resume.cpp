@@ -1,4 +1,4 @@
-// What a killed run left: its log, if that is of the same search.
+// Compares the headers field by field, so that the error can name the difference.
 #include "run/resume.hpp"
 
 #include <cstdio>

@@ -1,5 +1,4 @@
-// A session: the figures of a run, first those that its log has, then those of wherever they come
-// from, which it logs; and the accounts of them, of time and of its budget.
+// Two sources of figures, one after the other: the log's records of a step, then the live source.
 #include "run/session.hpp"
 
 #include "base/error.hpp"

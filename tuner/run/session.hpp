@@ -1,5 +1,5 @@
-// A session: the figures of a run, first those that its log has, then those of wherever they come
-// from, which it logs; and the accounts of them, of time and of its budget.
+// A session: the figures of a run, and the accounts of them, of time and of its budget. Figures
+// come from its log first, then from another source, whose figures it logs.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The trial log: every figure of a search, one JSON object a line, written as it is found.
+// One list of fields for each kind of line serves the reader and the writer.
 #include "run/trial_log.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What a line of a log cannot be used for: "log trials.jsonl: line 3: ns: missing".
+/// The error of a line that cannot be used: "log trials.jsonl: line 3: ns: missing".
 BadInput damaged_line(const LineReader& lines, const std::string& why) {
     return BadInput(lines.what() + ": line " + std::to_string(lines.number()) + ": " + why);
 }
@@ -206,8 +206,8 @@ Descriptor lock_trial_log(const std::filesystem::path& path) {
 
 namespace {
 
-/// Whether it would be a loss: not of a run that ended before its first trial, and whatever is no
-/// log of this version.
+/// Whether removing it would lose trials. A run that ended before its first trial has none, and
+/// another kind of file or version is not a log.
 bool holds_trials(const std::filesystem::path& path) {
     try {
         const auto is_figure = [](const Record& record) {

@@ -1,4 +1,4 @@
-// The tuning run: verifies, times, searches, writes the profile and renders the routine.
+// The stages of a run in order, for figures of this machine and for those of a whole log.
 #include "run/tuning.hpp"
 
 #include <chrono>
@@ -31,7 +31,7 @@ namespace asterope {
 
 namespace {
 
-/// A run from its request to its profile, on whatever figures it is given.
+/// A run from its request to its profile. Its figures come from the machine or from a log.
 class TuningRun {
   public:
     TuningRun(const TuningRequest& request, const Machine& machine)
@@ -100,7 +100,7 @@ class TuningRun {
             finish();
             log.writer.finish({facts_.finished, facts_.seconds, facts_.phases, facts_.resumed});
             write(profile());
-            // Nobody asked to keep it. It is still locked: nobody else's is removed.
+            // The user did not ask to keep it. It is still locked, so it is this run's own.
             if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
         } catch (const Interrupted&) {
             throw Interrupted("interrupted; the same command with --resume goes on");
@@ -185,7 +185,8 @@ class TuningRun {
     }
     const OperationSearch& copies() const { return *searches_.front(); }
 
-    /// Those that copies are shared among. Before this one is pinned: they may run where it may.
+    /// Starts the threads that copies are shared among, before this thread is pinned: they may run
+    /// where it may.
     void start_threads() const {
         if (plan_.threads > 1 && asterope_start_threads() < plan_.threads) {
             throw Failure("cannot start " + std::to_string(plan_.threads - 1) +
@@ -259,7 +260,7 @@ class TuningRun {
         }
     }
 
-    /// What is known when the last trial is over.
+    /// Adds the facts that are known when the last trial is over.
     void finish() {
         facts_.finished = utc_now();
         const std::chrono::duration<double> elapsed = Clock::now() - begin_;
@@ -267,7 +268,7 @@ class TuningRun {
         facts_.phases = session_.spent.phases();
     }
 
-    /// Of what was to be done here.
+    /// Whether all of the planned search is done.
     bool left_nothing() const {
         return std::ranges::all_of(searches_,
                                    [](const auto& one) { return one->findings.left_out.empty(); });
@@ -293,7 +294,7 @@ class TuningRun {
         }
     }
 
-    /// Of what was found; and the tables, which tell the same.
+    /// The profile of the findings. Also makes the tables, which tell the same.
     Profile profile() {
         Profile profile;
         profile.machine = machine_json_;

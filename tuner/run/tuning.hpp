@@ -12,7 +12,7 @@ namespace asterope {
 
 struct TrialLogContents;
 
-/// What the user asks for, as given; the defaults are those of the command line.
+/// The user's request, as given; the defaults are those of the command line.
 struct TuningRequest {
     std::string output = "asterope-profile.json";
     /// Of these the user gives rigor, workload (which may be a mix), space, sensing, threads (0: as
@@ -30,10 +30,10 @@ struct TuningRequest {
     int cpu = -1;          ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
-    bool strict = false;       ///< fails where the compiled routine is slower than libc somewhere
-    bool verbose = false;      ///< prints the space, every table and where the time went
-    bool makes_folder = false; ///< that of the output, where there is none
-    bool fresh = false;        ///< the profile that stands takes no part, and is replaced
+    bool strict = false;       ///< Fails where the compiled routine is slower than libc somewhere.
+    bool verbose = false;      ///< Prints the space, every table and the time of each phase.
+    bool makes_folder = false; ///< Makes the folder of the output, where it is missing.
+    bool fresh = false;        ///< The profile that stands takes no part, and is replaced.
 };
 
 /// Throws BadInput for what cannot be used, before anything is timed; Failure for what goes wrong

@@ -29,7 +29,7 @@ class Planner {
             plan(Step::screening, static_cast<double>(screening) * trial);
         }
         plan(Step::run_off, static_cast<double>(run_off_trials(of_size)) * trial);
-        // About: how many rows and boundaries there will be, nobody knows yet.
+        // An estimate: how many rows and boundaries there will be is not known yet.
         const auto races = [&](Step step, double entrants, int rounds) {
             plan(step, entrants * rounds * trial);
         };
@@ -46,7 +46,8 @@ class Planner {
         races(Step::exam, 2 * 3 * 1.5, rigor.exam_rounds);
     }
 
-    /// What is of no size. See search_small: all five times, 16 of them eight times, the run-off.
+    /// Plans the steps that belong to no size. See search_small: all five times, 16 of them eight
+    /// times, the run-off.
     void add_rest() {
         const Rigor& rigor = plan_.rigor;
         const std::size_t small =

@@ -121,7 +121,7 @@ Entrant small_of(const Findings& findings) {
     return findings.small ? findings.small->winner() : kLibc;
 }
 
-/// Whether the small copy takes a size, whatever row is there; 0: mixes of sizes.
+/// Whether the small copy takes a size, before any row; 0: mixes of sizes.
 bool is_small(const Run& run, const Findings& findings, std::size_t size) {
     return size == 0 || (findings.small && size <= bound_of(small_at(run, small_of(findings))));
 }
@@ -165,7 +165,7 @@ bool choose_small_anew(const Run& run, const Exam& exam, Findings& findings) {
     });
     if (!findings.small || !loses || findings.small->finalists.size() < 2) return false;
     findings.small->finalists.erase(findings.small->finalists.begin());
-    findings.small->lead = {1, 1, 1}; // over the one behind it nobody has looked
+    findings.small->lead = {1, 1, 1}; // its lead over the one behind it was not measured
     return true;
 }
 
@@ -258,7 +258,7 @@ void examine(Run& run, const Contests& contests, Findings& findings, const Build
         const bool better =
             examined && (!last || (exam.score() > last->score() &&
                                    facts.losses.size() <= last->facts(attempt).losses.size()));
-        if (!better) { // the next in line is no better, or there was no time to see
+        if (!better) { // The next in line is not better, or the time was over.
             if (last) findings = before;
             if (!last) findings.left_out.steps.insert(Step::exam);
             return;

@@ -13,8 +13,9 @@ namespace {
 
 using FoundSizes = std::map<std::size_t, Found>; ///< by index into the plan's sizes
 
-/// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine; of
-/// the huge ones the smallest first, which is searched in the shortest time, see inherited().
+/// Indices into the plan's sizes: first the one that small copies hand over to, then coarse to
+/// fine. The smallest of the huge ones comes first, as it is searched in the shortest time, see
+/// inherited().
 std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     std::vector<std::size_t> order = coarse_to_fine(plan.sizes.size());
     const auto handover = std::ranges::find_if(
@@ -84,7 +85,7 @@ void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
     try {
         findings.small = find_small(run, run.candidate(found.results.front().winner()));
         if (run.has("overlapping")) find_overlapping(run, findings);
-    } catch (const BudgetSpent&) { // there is none, then
+    } catch (const BudgetSpent&) { // left out
     }
 }
 

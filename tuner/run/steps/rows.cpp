@@ -25,7 +25,8 @@ Contest hold_contest(Run& run, const std::vector<Entrant>& contestants, std::siz
     return one;
 }
 
-/// Those of the entry points by intent, which choose from the routine's own pipelines and few more.
+/// Finds the rows of the entry points by intent. They choose from the routine's own pipelines and
+/// few more.
 void find_rows_of_intents(const Run& run, const Contests& contests, Findings& findings) {
     std::vector<std::size_t> in_place = pipelines_of(findings.rows);
     const std::size_t own = in_place.size();

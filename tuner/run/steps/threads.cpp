@@ -6,8 +6,8 @@ namespace asterope {
 
 namespace {
 
-/// What copies over threads are timed under: what counts early, and whatever counts, cached and
-/// uncached.
+/// The workloads under which copies over threads are timed: those that count early, and in any case
+/// cached and uncached ones that count.
 Weights shared_weights(const Weights& weights) {
     Weights shared = screening_weights(weights);
     for (const auto& weighted : weights) {
