@@ -39,7 +39,7 @@ class BenchRun {
 
     /// How many seconds all jobs take in a round, about, or what each counts in Job::trial_seconds.
     void plan(double seconds) { session_.progress.plan("", seconds * rounds_); }
-    /// Of a round: see plan().
+    /// The expected seconds of a round: see plan().
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; none: nothing is printed.
     void begin(std::unique_ptr<Table> table);
@@ -72,9 +72,9 @@ void require_memory(std::size_t bytes, const std::string& needs, std::size_t mos
 /// How many times to do what moves `each` bytes so that it moves `bytes`; four times at least.
 unsigned times_for(std::size_t bytes, std::size_t each);
 
-/// How many bytes a copy moves, untimed, before its turn is timed: as many as the last cache holds,
-/// so that none of what another copy left is written back in this one's turn. At most 64 MiB: a
-/// shared cache may be said to be larger than what this machine has of it.
+/// How many bytes a copy moves, untimed, before its turn is timed: as many as the last cache holds.
+/// So nothing that another copy left is written back in this one's turn. At most 64 MiB: a shared
+/// cache may be reported larger than this machine's part of it.
 std::size_t settling_bytes_of(const Machine& machine);
 
 /// Bytes of an application's copies that are timed in one turn of one of them.

@@ -12,7 +12,7 @@
 
 namespace asterope {
 
-/// What the routine is called in tables and files, whatever its symbol.
+/// The routine's name in tables and files, for any symbol.
 inline constexpr const char* kRoutineName = "asterope";
 
 /// One copy in one cell.
@@ -43,7 +43,7 @@ struct Cell {
     const CopyResult& libc() const { return copies.front(); }
     const CopyResult& routine() const { return copies.at(1); }
 
-    /// What the routine is judged by here: the faster of libc and the references.
+    /// The copy that the routine is judged by here: the faster of libc and the references.
     const CopyResult& best_reference() const {
         const CopyResult* best = &libc();
         for (const CopyResult& one : copies) {

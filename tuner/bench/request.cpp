@@ -1,5 +1,4 @@
-// What asterope-bench is asked to compare: its options, and the suites, workloads and sizes that
-// they come to.
+// Declares the options, and refuses suites, workloads and sizes that cannot be timed together.
 #include "bench/request.hpp"
 
 #include <algorithm>
@@ -45,8 +44,8 @@ std::vector<Workload> workloads_of(const Weights& weights) {
     return workloads;
 }
 
-/// What the suite `sizes` measures where it is asked for under this name, if it is one: under a
-/// workload, or under those of balanced.
+/// The workloads of the suite `sizes` where it is asked for under this name, if it is one: a
+/// workload, or those of balanced.
 std::vector<Workload> workloads_named(const std::string& name, Operation operation) {
     const std::vector<Workload> of_sets(kSets.begin(), kSets.end());
     if (name == "balanced" && !facts_of(operation).reads) return of_sets;

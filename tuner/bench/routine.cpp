@@ -1,4 +1,4 @@
-// Which routine asterope-bench times, and on which CPU: options that all its comparisons share.
+// Finds the shared library, or builds it from the profile, and loads its functions.
 #include "bench/routine.hpp"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The tables that people read: text for each cell as soon as it is measured.
+// A table is a list of columns; each column has its title, its width and a function of the cell.
 #include "bench/table.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class RowsTable : public Table {
         std::string out = "\n";
         for (std::size_t line = 0; line < lines; ++line) {
             out += line_of(line + 1 == lines ? title_ : "", [&](const Column& column) {
-                // names stand on the ground, whatever their height
+                // titles of fewer lines stand on the lowest lines
                 const std::size_t above = lines - column.words.size();
                 return line < above ? "" : column.words[line - above];
             });

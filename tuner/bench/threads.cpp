@@ -1,4 +1,4 @@
-// The suite on several threads: all copy at once, each on buffers and a CPU of its own.
+// The threads begin a trial together, by spinning; the result is the rate of all their calls.
 #include "bench/threads.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The shares to try: even ones, and chunks of a few sizes, for powers of two of threads.
+// Shares are even or in chunks of a few sizes, over powers of two of threads and over all.
 #include "search/threads_search.hpp"
 
 #include "base/size_text.hpp"

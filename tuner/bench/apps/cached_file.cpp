@@ -1,5 +1,4 @@
-// A file that is read through a file system client's buffer cache: the paper's own case for a
-// faster memcpy.
+// A hash table finds a block of the cache, and a list keeps the order of use.
 #include "bench/apps/cached_file.hpp"
 
 #include <algorithm>

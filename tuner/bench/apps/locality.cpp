@@ -50,9 +50,9 @@ struct Group {
     std::size_t places, bytes;
 };
 
-/// A group that is packed begins at a line, and ends where the next place would take a line more
-/// than it needs: the paper's outlook has a memory resource that "allocates items in the smallest
-/// possible number of cache lines".
+/// A packed group begins at a line. It ends where the next place would take a line more than it
+/// needs. The paper's outlook has a memory resource that "allocates items in the smallest possible
+/// number of cache lines".
 Group group_of(const Locality& parameters) {
     const std::size_t size = parameters.elemSize, odd = size % kLine;
     if (!parameters.packed || odd == 0) return {1, size};

@@ -1,5 +1,4 @@
-// Two processes that pass messages through shared memory, with one pair of copy functions or
-// another.
+// The subscriber runs in a child process and answers through a pipe; messages go through the ring.
 #include "bench/apps/message_pair.hpp"
 
 #include <algorithm>

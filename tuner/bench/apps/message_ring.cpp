@@ -1,4 +1,4 @@
-// A ring of messages in shared memory: one process publishes, another takes.
+// Two counters, of published and of released messages, tell each process when to go on.
 #include "bench/apps/message_ring.hpp"
 
 #include <algorithm>

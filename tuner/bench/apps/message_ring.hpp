@@ -32,7 +32,7 @@ class MessageRing {
     MessageRing(std::size_t ring_bytes, std::size_t slot_bytes);
 
     std::size_t slots() const { return slots_; }
-    /// Of the slot that message `number` goes through.
+    /// The header of the slot that message `number` goes through.
     MessageHeader& header(std::uint64_t number) const;
     char* payload(std::uint64_t number) const;
 

@@ -9,7 +9,7 @@
 
 namespace asterope {
 
-/// Copies right at every size and misalignment, whatever it is meant for; buffers must not overlap.
+/// Copies right at every size and misalignment, beyond its purpose, too; buffers must not overlap.
 struct Peer {
     std::string name;        ///< [a-z0-9_]+
     std::string description; ///< one line for legends, with the source

@@ -1,11 +1,11 @@
 // The copy through a buffer that stays in the first cache, as Intel's "Copying Accelerated Video
 // Decode Frame Buffers" (2009) describes it.
 //
-// There the source is write-combining memory of a video decoder: streaming loads (movntdqa) bring
-// 4 KiB into a cached buffer, then streaming stores take them out, so that the two never alternate
-// on the bus. On ordinary memory the streaming loads are plain ones, and what is left is that reads
-// and writes come in turns of a page. The paper's fences between them order its loads of
-// write-combining memory; ours need none.
+// There the source is write-combining memory of a video decoder. Streaming loads (movntdqa) bring 4
+// KiB into a cached buffer, then streaming stores take them out. So the two never alternate on the
+// bus. On ordinary memory the streaming loads are plain ones, and reads and writes still come in
+// turns of a page. The paper's fences between them order its loads of write-combining memory. Ours
+// needs no fences.
 #include <algorithm>
 #include <cstdint>
 #include <smmintrin.h>
