@@ -1,4 +1,4 @@
-// Files that are there whole or not at all.
+// A temporary file beside the target is locked, flushed and renamed. Leftovers of killed runs go.
 #include "base/atomic_file.hpp"
 
 #include <algorithm>
@@ -169,7 +169,7 @@ WriteTarget find_target(const fs::path& path) {
     return target;
 }
 
-/// Opens what is no regular file. Throws std::system_error; Failure.
+/// Opens a device or a pipe for writing. Throws std::system_error; Failure.
 Descriptor open_in_place(const WriteTarget& target) {
     if (target.descriptor >= 0) {
         Descriptor file(fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0));

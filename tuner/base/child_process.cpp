@@ -1,5 +1,4 @@
-// Other processes: a child for what may crash or hang, which does one piece of work, answers
-// through a pipe, and ends at the latest with the process that started it; another program.
+// fork and pipes; the kernel kills a child whose parent dies.
 #include "base/child_process.hpp"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
-// What the commands share: declaring their options, reading the command line, and errors in one
-// line. Without the header of CLI11, which takes longer to compile than most sources that declare
-// an option.
+// The commands' common part: declaring options, reading the command line, and errors in one
+// line. It does not include the header of CLI11, which takes longer to compile than most sources
+// that declare an option.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace asterope {
 using OptionValue = std::variant<std::string*, std::vector<std::string>*, int*, unsigned*,
                                  std::uint64_t*, std::optional<double>*, bool*>;
 
-/// What else there is to say of an option.
+/// The properties of an option beyond its name, value and help.
 struct OptionRules {
     bool required = false, shows_default = false;
     bool not_empty = false; ///< "" would count as an option that was not given

@@ -19,7 +19,7 @@ auto* find_in(Range& range, const Value& value, Projection projection = {}) {
     return found == std::ranges::end(range) ? nullptr : &*found;
 }
 
-/// What a map has for the key, or `otherwise`.
+/// A map's value for the key, or `otherwise`.
 template <class Map>
 auto value_in(const Map& map, const typename Map::key_type& key,
               typename Map::mapped_type otherwise = {}) {

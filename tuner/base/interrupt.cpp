@@ -1,4 +1,5 @@
-// Turns SIGINT, SIGTERM and SIGHUP into an orderly end.
+// One handler sets a flag that the work reads between its steps; the other ends the process at
+// once.
 #include "base/interrupt.hpp"
 
 #include <cstdio>

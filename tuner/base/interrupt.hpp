@@ -14,7 +14,7 @@ void end_on_interrupts(const char* name);
 /// From now on these signals are only noted; those that are ignored stay so.
 void catch_interrupts();
 
-/// Those of these signals that are not ignored.
+/// The signals among these that are not ignored.
 sigset_t interrupt_signals();
 
 /// From now on they are noted there, where another process may write as well.

@@ -89,7 +89,7 @@ std::optional<TwoModes> two_modes(std::vector<double> values) {
     const double spread = std::sqrt(moments.variance(0, split) + moments.variance(split, count));
     const double apart = moments.mean(split, count) - moments.mean(0, split);
     const double low = values[split / 2], high = values[split + (count - split) / 2];
-    const double step = clock_step(values) / low; // it has no spread, but is no hump either
+    const double step = clock_step(values) / low; // It has no spread, but neither is it a hump.
     if (high < kApart * low || std::sqrt(2.0) * apart <= kAshman * std::max(spread, step)) {
         return std::nullopt;
     }

@@ -61,9 +61,9 @@ inline std::string text_hash(std::string_view text) {
     return formatted("%016llx", static_cast<unsigned long long>(hash));
 }
 
-/// The one of `known` that differs from `word` by the fewest letters changed, put in or left out
-/// (Levenshtein's distance), the first of several; empty where the nearest differs by more than a
-/// third of its letters.
+/// The word of `known` that is nearest to `word`, the first of several. Words differ by the fewest
+/// letters changed, put in or left out (Levenshtein's distance). Empty where the nearest differs by
+/// more than a third of its letters.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 } // namespace asterope

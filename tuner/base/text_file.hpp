@@ -9,8 +9,8 @@
 
 namespace asterope {
 
-/// What editors of some systems begin a text with. It is no part of it: all readers skip it at the
-/// beginning of a file, and take it nowhere else.
+/// Editors of some systems begin a text with this mark. It does not belong to the text: all readers
+/// skip it at the beginning of a file, and take it nowhere else.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Opens it for reading. A pipe does not wait for a writer: without one, it is at its end. Throws

@@ -6,9 +6,9 @@
 
 namespace asterope {
 
-/// Knows no clock: whoever uses it says what was planned and what that took. A step goes on at its
-/// own rate (seconds that it took for one that was planned) as soon as it has one, and until then
-/// at that of all steps together.
+/// Estimates without a clock: callers tell the planned and the spent time. A step goes on at its
+/// own rate (seconds that it took for one that was planned) as soon as it has one. Until then it
+/// goes on at that of all steps together.
 class TimeLeft {
   public:
     /// Adds to what is planned of a step, in seconds.
@@ -21,7 +21,7 @@ class TimeLeft {
     /// The same of what an earlier run did, which says nothing of how fast this one is.
     void done_before(const std::string& step, double planned) { steps_[step].done += planned; }
 
-    /// What is still planned of it will not be done.
+    /// The rest of the step's plan will not be done.
     void end(const std::string& step) { steps_[step].planned = steps_[step].done; }
 
     /// Seconds; as planned, while nothing is done.

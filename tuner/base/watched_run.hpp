@@ -1,5 +1,5 @@
-// Runs that call somebody else's code: in a child process, whose parent says which function ended
-// or stopped the run.
+// Runs that call external code: in a child process, whose parent says which function ended or
+// stopped the run.
 #pragma once
 
 #include <functional>
@@ -18,14 +18,15 @@ class Calling {
     Calling& operator=(const Calling&) = delete;
 };
 
-/// Tells the parent where somebody else's function comes from: "copy of ./libcopies.so". Several of
-/// one name are all told.
+/// Tells the parent where an external function comes from: "copy of ./libcopies.so". Several of one
+/// name are all told.
 void note_origin(std::string_view name, const std::string& origin);
 
 struct WatchedRun {
-    const char* command;     ///< in whose name the child's errors are printed
-    std::string interrupted; ///< what Interrupted says where the child cannot
-    std::string remedy = "leave it out, or repair it"; ///< of a function that ended the run
+    const char* command;     ///< The child's errors are printed in its name.
+    std::string interrupted; ///< The message of Interrupted where the child cannot give one.
+    std::string remedy = "leave it out, or repair it"; ///< The advice about a function that ended
+                                                       ///< the run.
     double patience = 20; ///< seconds that one Calling may last, without limit up to half more
 };
 
