@@ -1,5 +1,5 @@
-// What the tuner must know of a processor; each architecture answers in a folder of its own
-// (x86_64/cpu.cpp).
+// The facts about a processor that the tuner needs. Each architecture answers in a folder of its
+// own (x86_64/cpu.cpp).
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,10 @@ struct Cpu {
     /// `3dnowprefetch`. Vector extensions are here only if the operating system saves their
     /// registers.
     std::vector<std::string> features;
-    bool invariant_tsc = false; ///< the cycle counter ticks evenly in every power state
-    std::string hypervisor;     ///< its signature, empty on bare metal
-    bool hybrid = false;        ///< cores of different kinds in one package
-    /// Where the kinds can be told apart: what is above holds for one of them. Else empty.
+    bool invariant_tsc = false; ///< The cycle counter ticks evenly in every power state.
+    std::string hypervisor;     ///< Its signature, empty on bare metal.
+    bool hybrid = false;        ///< One package has cores of different kinds.
+    /// The kinds, where they can be told apart; else empty. The facts above hold for one of them.
     std::vector<CpuKind> kinds;
 };
 
@@ -79,9 +79,9 @@ bool counter_forbidden();
 std::uint64_t counter_now();
 
 /// Why a copy cannot read the cycle counter to sense where its data is, in a few words; empty where
-/// it can: it is there, ticks evenly, in steps that tell near loads from far ones, and a reading is
-/// cheap: neither forbidden (PR_SET_TSC) nor trapped by a hypervisor, which takes a thousand ticks
-/// and more.
+/// it can. The counter must exist, tick evenly, and have steps that tell near loads from far
+/// ones. A reading must be cheap: neither forbidden (PR_SET_TSC) nor trapped by a hypervisor, which
+/// takes a thousand ticks and more.
 std::string why_no_sensing();
 
 /// Of these reasons, those that the architecture has. Reads the counter, which must not be

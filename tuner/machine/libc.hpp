@@ -32,13 +32,13 @@ struct Tunable {
     bool operator==(const Tunable&) const = default;
 };
 
-/// What the loader's --list-tunables says, a line each: "glibc.cpu.x86_rep_movsb_threshold: 0x840
-/// (min: 0x200, max: 0xffffffffffffffff)". Those of glibc.cpu that are sizes, by their names
-/// without that; any other line is passed over, and so is one whose numbers are none.
+/// Reads the loader's --list-tunables, a line each: "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min:
+/// 0x200, max: 0xffffffffffffffff)". Returns the sizes of glibc.cpu, by their names without that
+/// prefix. Other lines are passed over, also those whose numbers cannot be read.
 std::map<std::string, Tunable> parse_tunables(const std::string& listing);
 
 /// The same of this libc, as this environment sets them; glibc 2.33 and later list them. Empty
-/// where there are none; `why`: why they could not be asked for.
+/// where libc lists nothing; `why` says why it could not be asked.
 std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std::string& why);
 
 /// The values of libc_threshold_names(), of those that this libc lists.

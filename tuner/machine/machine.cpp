@@ -122,9 +122,9 @@ std::vector<fs::path> cgroup_folders(const fs::path& root, const std::string& co
     return folders;
 }
 
-/// What a cgroup still allows, none if it sets no limit. Its use includes cached files; the
-/// inactive ones give way at once, so they do not count (without this, a long-lived container
-/// that has read much looks full).
+/// The memory that a cgroup still allows; empty if it sets no limit. Its use includes cached files.
+/// The inactive ones give way at once, so they do not count. (Without this, a long-lived container
+/// that has read much looks full.)
 std::optional<std::uint64_t> memory_left(const fs::path& folder, const char* limit_file,
                                          const char* usage_file, const char* inactive_key) {
     const auto limit = number(read_text(folder / limit_file));
@@ -153,7 +153,7 @@ std::size_t read_usable(const fs::path& root, const std::string& meminfo) {
     return static_cast<std::size_t>(usable.value_or(0));
 }
 
-/// The tightest CPU quota on this process, in percent of one CPU; none if there is none.
+/// The tightest CPU quota on this process, in percent of one CPU; empty without a quota.
 std::optional<std::uint64_t> cpu_quota_percent(const fs::path& root) {
     std::optional<std::uint64_t> tightest;
     const auto add = [&](std::optional<std::uint64_t> quota, std::optional<std::uint64_t> period) {
@@ -165,7 +165,7 @@ std::optional<std::uint64_t> cpu_quota_percent(const fs::path& root) {
         const std::size_t blank = max.find(' ');
         if (blank != std::string::npos)
             add(number(max.substr(0, blank)), number(max.substr(blank)));
-        // -1, which is no number here, stands for no quota.
+        // -1 stands for no quota. It cannot be read as a number here.
         add(number(read_text(folder / "cpu.cfs_quota_us")),
             number(read_text(folder / "cpu.cfs_period_us")));
     }

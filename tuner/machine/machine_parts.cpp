@@ -64,7 +64,7 @@ json describe(const Machine& machine) {
     return description;
 }
 
-/// A member, null if there is none or the value is no object.
+/// A member; null if it is missing or `value` is not an object.
 const json& member(const json& value, const std::string& key) {
     static const json kNull;
     if (!value.is_object()) return kNull;
@@ -144,8 +144,8 @@ Parts deciding_parts(const json& machine) {
     return parts;
 }
 
-/// What decides, too, but is no part of the fingerprint: not everybody can read it, and profiles
-/// of before it was recorded shall stay valid.
+/// The memory modules decide, too, but do not belong to the fingerprint. Some users cannot read
+/// them, and profiles of before they were recorded shall stay valid.
 Parts module_parts(const json& machine) {
     Parts parts;
     const json& memory = member(machine, "memory");

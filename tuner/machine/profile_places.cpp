@@ -1,4 +1,4 @@
-// The places where profiles lie that nobody named: the user's own, then the system's.
+// Follows the XDG base directory specification, from the environment's variables.
 #include "machine/profile_places.hpp"
 
 #include <cstdlib>

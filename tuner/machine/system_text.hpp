@@ -62,7 +62,7 @@ inline std::string value_of(const std::string& text, std::string_view key) {
     return {};
 }
 
-/// What a list such as "0-3,8" names; nothing if it is not one.
+/// The numbers that a list such as "0-3,8" names; empty for other text.
 inline std::vector<int> numbers_in(std::string_view list) {
     std::vector<int> numbers;
     list = trim(list);

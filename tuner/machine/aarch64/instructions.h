@@ -14,9 +14,9 @@ static inline uint64_t ticks_now(void)
     return ticks;
 }
 
-/* The counter after all loads before it and before all instructions after it (Arm ARM, D11.2.2).
- * It does not wait for stores: a copy's last ones may still be on their way to the cache, as they
- * are when the program goes on. */
+/* Reads the counter after all loads before it and before all instructions after it (Arm ARM,
+ * D11.2.2). It does not wait for stores. A copy's last ones may still be on their way to the
+ * cache, as they are when the program goes on. */
 static inline uint64_t ticks_in_order(void)
 {
     uint64_t ticks;
