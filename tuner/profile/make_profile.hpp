@@ -25,7 +25,7 @@ struct PipelineFacts {
 
     /// The first objective's winner for copies of `size` bytes.
     Entrant winner_for(std::size_t size) const;
-    /// What was found for the interval that `size` lies in: an index into `found` and `sensing`.
+    /// The result for the interval that `size` lies in: an index into `found` and `sensing`.
     std::size_t result_for(std::size_t size) const;
 };
 
@@ -34,7 +34,8 @@ struct PipelineFacts {
 /// profile and tables then agree.
 void begin_sensing_at_minimum(PipelineFacts& pipelines);
 
-/// What was found of one operation. What the time budget did not reach is not there, and is told.
+/// The findings about one operation. Searches that the time budget did not reach are missing here,
+/// and are listed.
 struct Findings {
     PipelineFacts pipelines;
     std::vector<Row> rows; ///< the routine's own; empty: each size has its own winner

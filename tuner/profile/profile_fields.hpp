@@ -233,7 +233,7 @@ concept Structure = requires(AnyField& f, T& value) {
     fields(f, value);
 };
 
-/// What is told by a name.
+/// Values that a name stands for.
 template <class T>
 concept Word = std::same_as<T, Workload> || std::same_as<T, Step> || std::same_as<T, Operation> ||
     std::same_as<T, ChoiceKind> || std::same_as<T, Disturbance> || std::same_as<T, std::string>;

@@ -21,7 +21,7 @@ void require_printable_parts(const Json& value, const Place& place) {
     }
 }
 
-/// What no field by itself can be wrong in.
+/// The checks that one field by itself cannot fail.
 void require_ascending(std::vector<Choice>& choices) {
     std::map<std::tuple<Operation, ChoiceKind, std::optional<Workload>>, std::size_t> ends;
     for (std::size_t i = 0; i < choices.size(); ++i) {

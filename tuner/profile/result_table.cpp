@@ -1,4 +1,4 @@
-// What was chosen as tables: one printer for all kinds of copies of all operations.
+// The printer loops over a list of choices; kinds differ in their titles and in their rows alone.
 #include "profile/result_table.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ double share(double part, double whole) {
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-/// What the names of a kind's copies are made of: "RT LT ST PT PS PD"; "copy".
+/// The parts of the names of a kind's copies: "RT LT ST PT PS PD"; "copy".
 std::string title_of_copies(const Choice& choice) {
     if (choice.kind != ChoiceKind::pipelines) return "copy";
     std::string titles;

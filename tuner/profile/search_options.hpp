@@ -1,5 +1,4 @@
-// What a search is asked for, as far as it decides what is found: with other options it is another
-// search.
+// The options of a search that decide its findings: with other options it is another search.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@ struct NamedReference {
     bool operator==(const NamedReference&) const = default;
 };
 
-/// Of one operation.
+/// The options of one operation.
 struct OperationOptions {
     std::vector<std::size_t> sizes;         ///< none where it is not tuned
     std::vector<NamedReference> references; ///< by which its winners are judged besides libc
