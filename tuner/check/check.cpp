@@ -59,8 +59,9 @@ void print_differences(const std::vector<Part>& parts, PartState state) {
     }
 }
 
-/// A difference from what could not be looked at here is none that was seen. Returns what the first
-/// of them is, and why; empty where there is none.
+/// Sets differences apart that lie in parts which could not be looked at here: they were not
+/// seen. Returns the name of the first such part, and why; empty where all parts could be looked
+/// at.
 std::string set_unseen_apart(std::vector<Part>& parts, const Machine& machine) {
     std::string first;
     for (Part& part : parts) {
@@ -105,7 +106,7 @@ void print_parts(const std::string& path, const std::vector<Part>& parts, const 
     print_names("The same", parts, PartState::same);
 }
 
-/// What no timing of the profile's copies can absolve.
+/// Whether a difference is one that no timing of the profile's copies can make up for.
 bool another_processor(const std::vector<Part>& parts) {
     return std::ranges::any_of(parts, [](const Part& part) {
         return part.state == PartState::decides &&

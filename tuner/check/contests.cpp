@@ -17,8 +17,8 @@ namespace asterope {
 
 namespace {
 
-/// What the winners were chosen by. Profiles that do not say so name a workload, or nothing: then
-/// it is the default.
+/// The weights that the winners were chosen by. Profiles without weights name a workload, or
+/// nothing: then it is the default.
 Weights weights_of(const SearchFacts& search, Operation operation) {
     const auto own = search.weights.find(operation);
     if (own == search.weights.end()) {
@@ -34,7 +34,7 @@ Weights weights_of(const SearchFacts& search, Operation operation) {
     return weights;
 }
 
-/// What a table calls a contest: those of copies by the size alone.
+/// The table's name of a contest: those of copies have the size alone.
 std::string label_of(Operation operation, const std::string& size) {
     return operation == Operation::copy ? size : name_of(operation) + ' ' + size;
 }
@@ -85,7 +85,8 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
                            " were tuned for calls of another distribution";
         return std::nullopt;
     }
-    // What is too large for them goes on to the pipeline of the sizes above those that are drawn.
+    // Draws that are too large for them go on to the pipeline of the sizes above those that are
+    // drawn.
     const auto large = std::ranges::find_if(
         pipelines, [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
     const TimedCopy& beyond = (large == pipelines.end() ? pipelines.back() : *large).holder;

@@ -32,22 +32,22 @@ struct HoldContest {
 /// The contests of a profile, and what they refer to.
 class CheckContests {
   public:
-    /// `has`: this CPU's features. `senses`: whether copies that sense can be used here; where not,
+    /// `has`: this CPU's features. `senses`: whether copies that sense can be used here. Where not,
     /// the routine takes the winner that senses nothing. Where it senses, that winner is the
-    /// runner-up. Throws BadInput where a winner is none that this build and CPU can run, where the
-    /// weights are none, and where the sources were mapped: what from is not known for sure.
+    /// runner-up. Throws BadInput where this build and CPU cannot run a winner, where the weights
+    /// are missing, and where the sources were mapped, as the mapped file is not known for sure.
     CheckContests(const Profile& profile, const HasFeature& has, bool senses);
     CheckContests(const CheckContests&) = delete; // sensing copies are handed addresses of its own
     CheckContests& operator=(const CheckContests&) = delete;
 
-    /// Coarse to fine, so that whoever stops early has seen the whole range; the small copies after
-    /// the first two. Where memset was tuned, too, its contests take turns with those of the
-    /// copies.
+    /// The contests from coarse to fine, so that a check that stops early has seen the whole range.
+    /// The small copies come after the first two. Where memset was tuned, too, its contests take
+    /// turns with those of the copies.
     const std::vector<HoldContest>& all() const { return contests_; }
     /// How many operations they are of.
     std::size_t operations() const;
-    /// Why there is no contest of the small copies or sets, for the user; empty where there is one,
-    /// and where the profile has none.
+    /// Why the small copies or sets have no contest, for the user. Empty where they have one, and
+    /// where the profile has no such copies.
     const std::string& small_left_out() const { return small_left_out_; }
 
   private:
