@@ -41,7 +41,7 @@ std::string section_names() {
     return joined(kSections, &NamedSection::name);
 }
 
-/// The sections to run, in their own order. Throws BadInput for a name that is none of theirs.
+/// The sections to run, in their own order. Throws BadInput for the name of another section.
 std::vector<NamedSection> chosen(const std::vector<std::string>& only) {
     for (const std::string& name : only) {
         if (!contains(kSections, name, &NamedSection::name)) {

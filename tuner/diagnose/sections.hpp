@@ -48,7 +48,8 @@ struct CriticalStride {
     /// Bytes from the first to the last of them, a line further apart.
     std::size_t span() const { return (bytes + 64) * buffers; }
 };
-/// Of each cache of known ways; of caches with the same stride the outermost.
+/// The stride of each cache of known ways. Of caches with the same stride, the outermost one is
+/// kept.
 std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches);
 
 /// Single calls of one copy: their median and 99.9th percentile in seconds.

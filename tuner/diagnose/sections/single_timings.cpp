@@ -103,7 +103,7 @@ std::vector<std::vector<double>> time_singly(std::size_t size, const Context& co
     return timings;
 }
 
-/// What the verdict says of one copy.
+/// The verdict's words about one copy.
 std::string spread_of(const std::vector<Spread>& spreads, const std::string& copy) {
     std::string tails, medians;
     for (const Spread& spread : spreads) {
