@@ -1,4 +1,4 @@
-// The common best: what serves several machines of one type best.
+// Runs the ordinary search on the merged figures of the sources, one operation after the other.
 #include "merge/common_best.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The pipelines that serve several machines best, size by size.
+// Each size and objective is a race of the copies that all machines timed.
 #include "merge/common_pipelines.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class CommonSearch {
         return found ? *found : nullptr;
     }
 
-    /// What is to copy: whatever finds its data, or data that a probe has looked for.
+    /// Whether a pipeline copies any data, or data that a probe has looked for.
     enum class Use { unprobed, probed };
 
     /// By the machine on which it is slowest.
@@ -82,7 +82,7 @@ class CommonSearch {
         constexpr double kNear = 0.02; ///< of the best worth: what the race's figures may decide
         std::vector<std::pair<Entrant, double>> timed;
         double best = -INFINITY;
-        // What was timed under one of the workloads was timed under each.
+        // A copy that was timed under one of the workloads was timed under each.
         for (const auto& [name, unused] :
              race.machines().front().samples.at(weights.front().first)) {
             const auto place = places_.find(name);
@@ -99,8 +99,8 @@ class CommonSearch {
         return near;
     }
 
-    /// Those of the objective, and without what waits for the run-off where the machines' run-offs
-    /// have nobody but the plain copy in common, which is in every one, however slow it is.
+    /// The weights of the objective. Workloads that wait for the run-off are left out where the
+    /// machines' run-offs share the plain copy alone, which is in every one, however slow it is.
     Weights weights_for(const CommonRace& race, std::size_t size, const Weights& wanted) const {
         const Weights weights = counting(wanted);
         const std::vector<Entrant> common = finalists(race, size, weights);
@@ -109,7 +109,7 @@ class CommonSearch {
         return common.empty() || plain_alone ? screening_weights(weights) : weights;
     }
 
-    /// The winner of one size and objective; none where all machines timed nobody.
+    /// The winner of one size and objective; empty where the machines timed no copy in common.
     std::optional<SizeResult> best_of(const CommonRace& race, std::size_t size,
                                       const Weights& weights, const std::vector<Entrant>& below,
                                       Use use = Use::unprobed) {
@@ -123,7 +123,7 @@ class CommonSearch {
         return common.run_offs(entrants, run_.plan.rigor.rounds, {below}).front();
     }
 
-    /// What was found at one size, for all objectives.
+    /// Adds the findings at one size, for all objectives.
     void add(std::size_t size) {
         for (std::size_t i = 0; i < sources_.size(); ++i) {
             if (!own_choice(i, 0, size)) return;
@@ -174,7 +174,7 @@ class CommonSearch {
         return found.empty() ? 0 : found[(found.size() - 1) / 2];
     }
 
-    /// What the common winner is worth of each machine's own, as shares of their speeds.
+    /// The common winner's worth as a share of that of each machine's own.
     OfBest of_best(const CommonRace& race, std::size_t size, const std::string& winner,
                    const Weights& weights) const {
         double sum = 0, worst = 0;

@@ -1,4 +1,4 @@
-// A search that is merged with others: its trial log, and the profile that follows from it.
+// Reads and compares sources, and sums up the facts about their searches.
 #include "merge/merge_source.hpp"
 
 #include <algorithm>

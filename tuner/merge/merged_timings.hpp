@@ -15,7 +15,7 @@ namespace asterope {
 /// What copies are compared with in a race, libc or one thread, is called this.
 inline constexpr const char* kReference = "";
 
-/// What one machine timed in one step of its search.
+/// The timings of one machine in one step of its search.
 struct LoggedRace {
     /// Copies are called as in the log, where they are the same on all machines. A round that was
     /// disturbed and timed again counts once. References are left out: other logs need not have
@@ -24,7 +24,8 @@ struct LoggedRace {
 
     using Samples = std::vector<double>;
     /// By workload and name: log of the reference's time in the round over the copy's own, in the
-    /// order of the log, so that the run-off comes last. Of the reference: from its median.
+    /// order of the log, so that the run-off comes last. The reference's own samples are from its
+    /// median.
     std::map<Workload, std::map<std::string, Samples>> samples;
     std::map<Workload, double> reference_ns; ///< medians
 };
