@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* A complete copy of `bytes` (128 or more); of a set, the second argument is no address but the
- * byte to set, in its low 8 bits. The low 32 bits of `distance` are how many bytes it prefetches
- * ahead of its loads, the high 32 bits how many bytes ahead of its stores it prefetches the
- * destination; each 0 for a variant that does not. */
+/* A complete copy of `bytes` (128 or more). A set gets the byte to set as its second argument
+ * instead of an address, in the low 8 bits. The low 32 bits of `distance` tell how many bytes it
+ * prefetches ahead of its loads. The high 32 bits tell how many bytes ahead of its stores it
+ * prefetches the destination. Each is 0 for a variant that does not. */
 typedef void* (*asterope_candidate)(void* destination, const void* source, size_t bytes,
                                     size_t distance);
 
@@ -20,8 +20,8 @@ struct asterope_axis {
     const char* field;  /* of a profile's tuple: "tb" */
     const char* title;  /* of its column in tables: "TB" */
     const char* legend; /* what the column is: "transfer block in lines"; empty for the paper's */
-    /* What stands before its value in names, where that is not the default: "TB4". NULL: the paper
-     * has the axis, and its value stands in every name and every tuple. */
+    /* This stands before its value in names, where that is not the default: "TB4". NULL: the
+     * paper has the axis, and its value stands in every name and every tuple. */
     const char* mark;
     const char* extension;    /* how its values beyond the paper's are called, or NULL: "tb" */
     const char* const* words; /* its values, the default first; NULL: they are numbers */
@@ -35,7 +35,7 @@ struct asterope_axis {
     int place;
 };
 
-/* What a variant holds by name. */
+/* The properties that a variant holds by name. */
 enum asterope_place {
     ASTEROPE_RT,
     ASTEROPE_LT,
@@ -79,13 +79,13 @@ extern const size_t asterope_write_distance_count;
 typedef void* (*asterope_small_candidate)(void* destination, const void* source, size_t bytes,
                                           size_t distance, asterope_candidate large);
 
-/* Probes and returns the ticks that it took: in the low 32 bits those of the source; in the high 32
- * bits those of the destination, whatever the source's are, or 0 where the probe never looks there.
- * A probe that does writes a byte of the copy to each page that it looks at. That of a set looks at
- * the destination alone, and returns its ticks in the low 32 bits. */
+/* Probes and returns the ticks that it took. The low 32 bits have those of the source. The high
+ * 32 bits have those of the destination, for any source, or 0 where the probe never looks
+ * there. A probe that does writes a byte of the copy to each page that it looks at. That of a
+ * set looks at the destination alone, and returns its ticks in the low 32 bits. */
 typedef size_t (*asterope_reader)(void* destination, const void* source, size_t bytes);
 
-/* What a copy is on one axis of its kind: a word, or a number. */
+/* A copy's value on one axis of its kind: a word, or a number. */
 struct asterope_field {
     const char* name; /* as a profile's tuple has it: "bound"; NULL behind the last field */
     const char* word; /* NULL: it is a number */
@@ -139,10 +139,10 @@ struct asterope_space {
 extern const struct asterope_space asterope_copies; /* memcpy's */
 extern const struct asterope_space asterope_sets;   /* memset's */
 
-/* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more
- * than `threshold` ticks of the counter (32 bits); else `fetch` where the probe looks at
- * the destination, too, and that took no more either; else the cold one. Distances as a candidate
- * gets them. Assembly knows this layout. */
+/* The pipelines that a sensing copy goes on with. It takes the hot one where its probe of the
+ * source took no more than `threshold` ticks of the counter (32 bits). Else it takes `fetch`
+ * where the probe looks at the destination, too, and that took no more either. Else it takes the
+ * cold one. Distances are as for a candidate. Assembly knows this layout. */
 struct asterope_sensing {
     unsigned long threshold;
     asterope_candidate hot;
@@ -153,8 +153,8 @@ struct asterope_sensing {
     size_t fetch_distance;
 };
 
-/* How a copy is shared among threads: up to so many of them, the caller included, in chunks of so
- * many bytes (64 KiB or more; 0: an even share for each), each of which `copy` copies. */
+/* How a copy is shared among threads. Up to so many of them take part, the caller included. Each
+ * chunk has so many bytes (64 KiB or more; 0: an even share for each), and `copy` copies it. */
 struct asterope_share {
     unsigned threads;
     size_t chunk;
@@ -170,8 +170,9 @@ struct asterope_share {
  * thread. */
 unsigned asterope_start_threads(void);
 
-/* The copy over threads that asterope_memcpy_mt is, 4096 bytes or more; as its 4th argument it gets
- * the address of a struct asterope_share. Copies alone where there is nobody to share with. */
+/* The function behind asterope_memcpy_mt: it copies over threads, 4096 bytes or more. As its 4th
+ * argument it gets the address of a struct asterope_share. It copies alone where other threads
+ * are missing. */
 void* asterope_copy_over_threads(void* destination, const void* source, size_t bytes, size_t share);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// Tries a function at many sizes and offsets: whether it writes what it must, and nothing else.
+// Buffers hold a pattern and canaries. Each byte is compared with the one that a right copy leaves.
 #include "space/checked_copy.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Checker {
     }
     std::size_t largest() const { return largest_; }
 
-    /// What is wrong with one copy or set, or "".
+    /// The fault of one copy or set, or "".
     std::string fault_of(const CheckedCopy& checked, std::size_t size, Offsets offsets) {
         std::uint8_t* const destination = destination_.begin() + kCanary + offsets.destination;
         const std::uint8_t* expected = is_.begin() + kCanary + offsets.source;

@@ -42,7 +42,7 @@ inline std::string name_of(Operation operation) {
     return facts_of(operation).space->function;
 }
 
-/// What the routine calls its function.
+/// The name of the operation's function in the routine.
 inline std::string symbol_of(Operation operation) {
     return "asterope_" + name_of(operation);
 }

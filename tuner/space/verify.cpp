@@ -1,4 +1,4 @@
-// Proves that candidates copy right before any of them is timed.
+// Shares the candidates among child processes, at most one for each CPU.
 #include "space/verify.hpp"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ class Part {
     pid_t child_ = 0;
 };
 
-/// What is wrong with which of the subjects. On all CPUs that this process may use, as it is not
+/// Finds the faults of all subjects. It runs on all CPUs that this process may use, as it is not
 /// pinned yet.
 std::vector<Invalid> find_faults(const std::vector<CheckedCopy>& subjects) {
     const std::size_t count = std::min(allowed_cpus().size(), subjects.size() / 8 + 1);
