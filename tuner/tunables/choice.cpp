@@ -1,4 +1,4 @@
-// Chooses glibc's thresholds for all sizes at once, from what each way of copying is worth at each.
+// Tries all combinations of thresholds that the sizes can tell apart, and takes the best.
 #include "tunables/choice.hpp"
 
 #include <algorithm>

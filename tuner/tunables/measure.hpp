@@ -29,7 +29,7 @@ struct SizeWays {
     std::vector<WayResult> ways;
 };
 
-/// What the chosen setting brings at one size.
+/// The gain of the chosen setting at one size.
 struct SizeGain {
     std::size_t size;
     Way before, after;
@@ -39,8 +39,8 @@ struct SizeGain {
     std::map<Workload, Estimate> floors; ///< of the workloads
 };
 
-/// What a ratio is worth to the choice: its score in the race (see utility()), but 0 where it is
-/// within the noise. That is the floor's distance from 1, or what another process alone does.
+/// The worth of a ratio to the choice: its score in the race (see utility()), but 0 where it is
+/// within the noise. That is the floor's distance from 1, or the effect of another process alone.
 double worth_of(const Estimate& ratio, const Estimate& floor, double score);
 
 /// Whether it says that something is faster or slower, see worth_of().

@@ -14,7 +14,7 @@
 
 namespace asterope {
 
-/// What a process is planned to take until it is ready, in seconds: its buffers are filled.
+/// The planned seconds until a process is ready: its buffers are filled.
 inline constexpr double kStartSeconds = 0.01;
 
 /// Entrant i is the i-th of the settings. libc and libc again are two processes with the default:

@@ -1,4 +1,4 @@
-// What `asterope-tune tunables` found: its verdict, its tables, and its file.
+// The verdict depends on the gains at the sizes that are clearly faster or slower.
 #include "tunables/report.hpp"
 
 #include <algorithm>
