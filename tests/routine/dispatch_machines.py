@@ -24,8 +24,7 @@ YMM = X("YMM", "T", "NT", "T0", 4, 8)
 
 class Flavour(NamedTuple):
     """A machine's features, the winner, the small copy, and the copy that sets; one has no
-    memset.
-    """
+    memset."""
 
     has: Sequence[str]
     winner: Any

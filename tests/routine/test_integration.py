@@ -54,8 +54,7 @@ def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def environment(prefix: Path) -> dict[str, str]:
     """The environment of a user who has installed asterope there, with a Python that has its
-    packages.
-    """
+    packages."""
     left_out = ("LD_PRELOAD", "PYTHONPATH", "CFLAGS", "CXXFLAGS", "LDFLAGS", "DESTDIR", "MAKEFLAGS")
     clean = {key: value for key, value in os.environ.items() if key not in left_out}
     paths = [str(prefix / "bin"), os.path.dirname(sys.executable), os.environ["PATH"]]
