@@ -1,4 +1,4 @@
-"""What the package's commands share: exit codes and errors of one line."""
+"""The common part of the package's commands: exit codes and errors of one line."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def show(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
-    """Prints on `stream` (default: stdout). Where nobody takes it, it is dropped, and so is all
-    that follows: a command has not failed because its words cannot be shown."""
+    """Prints on `stream` (default: stdout). Where its reader is gone, the text is dropped, and so
+    is all that follows: a command has not failed because its words cannot be shown."""
     stream = stream or sys.stdout
     try:
         if stream is not None:  # as Python has it for a descriptor that is closed

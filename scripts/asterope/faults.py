@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class BadInput(Exception):
-    """What was asked for cannot be done: exit code 2."""
+    """The user asked for something that cannot be done: exit code 2."""
 
 
 class Failure(Exception):

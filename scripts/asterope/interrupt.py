@@ -20,9 +20,9 @@ def interrupts_caught() -> Iterator[None]:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """What is done inside is done as a whole: the signals come when it is over.
+    """The block inside is done as a whole: the signals come when it is over.
 
-    Not by blocking them: they would go to the threads that numpy started.
+    Blocking them would not do: they would go to the threads that numpy started.
     """
     came: list[int] = []
     with _handled_by(lambda number, _frame: came.append(number)):

@@ -66,7 +66,7 @@ def _places_of(raw: Any) -> list[MappedPlace]:
 
 
 def _check(places: Sequence[MappedPlace], entries: Collection[str] | None) -> None:
-    """What the schema cannot say."""
+    """The checks that the schema cannot express."""
     seen = set()
     for i, place in enumerate(places):
         if place.least & (place.least - 1):

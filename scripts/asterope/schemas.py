@@ -1,13 +1,16 @@
-"""Reads the JSON schemas, and fills in what other tables know.
+"""Reads the JSON schemas, and fills in the facts of other tables.
 
-Where a schema says `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "description": TEXT, "is":
-SCHEMA}`, it gets a property for each workload of that family (missing: of any) whose row in the
-table of workloads has that column set, or one of several ("measured or tunable"). `{name}` and
-`{text}` in the description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD,
-...]}` is an enumeration of words and workloads. Likewise `"forEachOperation": {"description": TEXT,
-...}` and `"enumOfOperations": true` of the operations. `"sameAs": NAME` stands for what the
-neighbouring field of that name is. What the copies of a profile's choices may be, by operation and
-kind, comes from the spaces of the architecture that it is read for.
+- `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "description": TEXT, "is": SCHEMA}` gets a
+  property for each workload of that family (missing: of any). Only workloads count whose row in the
+  table of workloads has that column set, or one of several ("measured or tunable"). `{name}` and
+  `{text}` in the description are the row's.
+- `"enumOfWorkloads": {"of": COLUMN, "and": [WORD, ...]}` is an enumeration of words and workloads.
+- `"forEachOperation": {"description": TEXT, ...}` and `"enumOfOperations": true` do the same for
+  the operations.
+- `"sameAs": NAME` stands for the schema of the neighbouring field of that name.
+
+The possible copies of a profile's choices, by operation and kind, come from the spaces of the
+architecture that it is read for.
 """
 
 from __future__ import annotations
@@ -88,7 +91,7 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
 
 
 def _rule(columns: dict[str, str], copies: dict[str, Any], runner_up: dict[str, Any]) -> Any:
-    """What the copies of choices with these columns may be."""
+    """The possible copies of choices with these columns."""
     return {
         "if": {"properties": {name: {"const": value} for name, value in columns.items()}},
         "then": {
@@ -103,7 +106,7 @@ def _rule(columns: dict[str, str], copies: dict[str, Any], runner_up: dict[str, 
 
 
 def _tuple(name: str, axes: tuple[Axis, ...]) -> dict[str, Any]:
-    """What the schema says of the copies with these axes."""
+    """The schema of the copies with these axes."""
     return {
         "title": name.replace("_", " ").capitalize(),
         "description": "Not every combination exists.",
@@ -115,7 +118,7 @@ def _tuple(name: str, axes: tuple[Axis, ...]) -> dict[str, Any]:
 
 
 def _field(axis: Axis) -> dict[str, Any]:
-    """What the schema says of a value on the axis."""
+    """The schema of a value on the axis."""
     field: dict[str, Any] = {"description": axis.meaning}
     if axis.is_number:
         field["type"] = "integer"

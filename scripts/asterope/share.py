@@ -52,7 +52,8 @@ def anonymous(value: Any, names: Sequence[str]) -> Any:
 
 
 def _text(path: Path, names: Sequence[str]) -> str:
-    """Of a JSON file; of a trial log, which has one value a line. Raises OSError, ValueError."""
+    """The value of a JSON file, or the values of a trial log, one a line. Raises OSError,
+    ValueError."""
     text = path.read_text(encoding="utf-8")
     try:
         return json.dumps(anonymous(json.loads(text), names), indent=1) + "\n"
@@ -62,7 +63,7 @@ def _text(path: Path, names: Sequence[str]) -> str:
 
 
 def pack(files: Sequence[Path], names: Sequence[str]) -> bytes:
-    """As a gzipped tar, in which nobody owns them. Raises OSError, ValueError."""
+    """The files as a gzipped tar, without owners. Raises OSError, ValueError."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as out,

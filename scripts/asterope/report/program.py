@@ -38,7 +38,7 @@ def proof_finding(proof: Json) -> str:
 
 
 def trial_finding(trial: Json) -> str:
-    """What a trial found, in one sentence without its end."""
+    """The result of a trial, in one sentence without its end."""
     told = [
         f"{words} {by(Estimate(**trial[field]))}"
         for field, words in (("gain", "with the routine"), ("map_gain", "with its map of places"))

@@ -34,7 +34,7 @@ NEAR, FAR = 0.5, 50.0
 
 @dataclass(frozen=True)
 class SizeScores:
-    """What the search found at one size: x libc by candidate, and the winner."""
+    """The findings of the search at one size: x libc by candidate, and the winner."""
 
     size: int
     scores: Mapping[str, float]
@@ -75,8 +75,8 @@ def plane_of(
 ) -> tuple[Any, dict[tuple[int, int], str]] | None:
     """All prefetch sizes and distances (ps, pd) with the winner's other parameters, by name.
 
-    Where the winner does not prefetch, those of the best that does, of the winner's registers
-    where such were timed. None where nobody prefetches. The first is the best of the plane.
+    Where the winner does not prefetch, those of the best that does, of the winner's registers where
+    such were timed. None where no candidate prefetches. The first is the best of the plane.
     """
     base = tuples[of_size.winner]
     if base.pt == "none":

@@ -59,7 +59,7 @@ _SETTINGS = {
 
 
 def set_up() -> None:
-    """Makes pictures look the same whatever the user's own matplotlib settings are."""
+    """Makes pictures look the same under all matplotlib settings of the user."""
     matplotlib.rcdefaults()
     matplotlib.rcParams.update(_SETTINGS)
 
@@ -106,7 +106,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def headline(figure: Figure, text: str) -> None:
-    """What the whole figure says, above all its axes."""
+    """The title of the whole figure, above all its axes."""
     figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold")
 
 
@@ -138,8 +138,8 @@ def heat_map(
     rows: Sequence[object],
     **options: Any,
 ) -> object:
-    """A coloured cell for each value, grey where that is no number, the first row on top unless
-    that is turned; names in the middle of columns and rows. Returns what a colour bar needs."""
+    """A coloured cell for each value, grey for NaN, the first row on top unless that is turned;
+    names in the middle of columns and rows. Returns the image that a colour bar needs."""
     axes.set_facecolor("#eeeeee")  # what was not timed
     image = axes.pcolormesh(values, edgecolors="white", **options)
     axes.set_xticks([i + 0.5 for i in range(len(columns))], columns)

@@ -1,7 +1,7 @@
 """Reads a trial log, whole or of a run that is still going on: how every candidate did.
 
-The format is described in tuner/run/trial_log.hpp. Of a log's steps only those of the
-pipelines are of interest here.
+The format is described in tuner/run/trial_log.hpp. This module reads only the steps of the
+pipelines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BALANCED = ("hot", "cold", "consume")
 LIBC = "libc"
 REFERENCE = "reference "  # begins the names of copies that winners are judged by besides libc
 
-# Of the most samples that any candidate has, what those in the run-off have at least.
+# Candidates in the run-off have at least this share of the most samples that any candidate has.
 RUN_OFF_SHARE = 0.7
 
 MAXIMUM_SIZE = 1 << 40
@@ -37,7 +37,7 @@ MAXIMUM_SIZE = 1 << 40
 
 @dataclass
 class SizeTrials:
-    """What was timed at one transfer size.
+    """The timings at one transfer size.
 
     `samples`: by candidate and workload, libc's time over its own in the rounds that count.
     """

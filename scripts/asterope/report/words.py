@@ -73,7 +73,7 @@ def _modules(memory: Any) -> str | None:
 
 
 def findings(inputs: Inputs) -> list[str]:
-    """What comes first: one sentence each."""
+    """The sentences at the beginning."""
     sentences = [f"Warning: {doubt}." for doubt in inputs.doubts]
     if inputs.trial is not None:
         sentences.append(f"{trial_finding(inputs.trial)}.")

@@ -4,8 +4,8 @@
  *     cached_read read|used CONF MIB SIZE    reads it by SIZE bytes a call, and sums what came, or not
  *     cached_read limit MIB SIZE             the same from memory of its own: read alone, copied, used
  *
- * Passes go over the whole file into one buffer, as an application's reads do; a first one fills
- * the cache, checks every word, and is not timed. */
+ * Passes go over the whole file into one buffer, as an application's reads do. A first pass
+ * fills the cache, checks every word, and is not timed. */
 #include <cephfs/libcephfs.h>
 
 #include <fcntl.h>

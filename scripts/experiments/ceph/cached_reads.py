@@ -176,7 +176,7 @@ def _answer(arguments: argparse.Namespace) -> int:
     if {"--metric", "--json", "--client"} & {one.partition("=")[0] for one in arguments.options}:
         return fail(PROGRAM, "--metric, --json and --client are this script's to give", BAD_INPUT)
     try:
-        # What is interrupted or fails leaves nothing: neither processes nor the folder.
+        # An interrupted or failed experiment leaves neither processes nor the folder behind.
         with tempfile.TemporaryDirectory(prefix="asterope-ceph-") as folder:
             return _experiment(arguments, Path(folder))
     except (Failure, OSError) as error:

@@ -128,7 +128,7 @@ class Cluster:
                 raise Failure(f"{' '.join(command[:3])} {error}") from None
 
     def _ask(self, *command: str) -> str | None:
-        """What the cluster says; None where it says no."""
+        """The cluster's answer; None where it refuses."""
         arguments = [*self._arguments("ceph", "--connect-timeout", "5"), *command]
         done = subprocess.run(
             arguments, capture_output=True, text=True, timeout=PATIENCE, check=False
