@@ -18,7 +18,7 @@ void run_generator(const std::filesystem::path& profile, const std::filesystem::
 /// A new folder for temporary files, which goes with this object.
 class ScratchFolder {
   public:
-    /// Throws Failure, which ends in `instead`: what to do then.
+    /// Throws Failure. The error ends in `instead`, which says how to go on.
     explicit ScratchFolder(const std::string& instead);
     ~ScratchFolder();
     ScratchFolder(const ScratchFolder&) = delete;
@@ -36,7 +36,7 @@ class BuiltRoutine {
   public:
     /// Builds the routine of the profile at `profile`. Runs asterope-generate and the C compiler
     /// ($CC, else cc). Throws Failure where it cannot be rendered or compiled. The error ends in
-    /// `instead`, which says what to do then.
+    /// `instead`, which says how to go on.
     BuiltRoutine(const std::filesystem::path& profile, const std::string& instead);
 
     const std::string& profile() const { return profile_; }

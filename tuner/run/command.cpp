@@ -18,7 +18,7 @@ namespace asterope {
 
 namespace {
 
-/// As given; what is not in the request decides what it becomes.
+/// The options as given. Options that TuningRequest lacks become fields of it.
 struct Options {
     TuningRequest request;
     bool for_system = false, for_user = false, interleave = false;

@@ -15,7 +15,7 @@ namespace {
 /// most rounds agree that it is slower at all.
 constexpr double kClearlySlower = 0.93;
 
-/// What counts of the objective at a size where destinations are cached.
+/// The workloads of the objective that count at a size and whose destinations are cached.
 std::vector<Workload> cached_workloads(std::size_t size, const Weights& weights) {
     std::vector<Workload> cached;
     for (const auto& [workload, weight] : counting(weights_at(size, weights))) {
@@ -114,8 +114,8 @@ void Contests::take_rows(std::vector<Row> rows, Findings& findings) const {
 }
 
 /// Whether `one` is faster than `other` at an evaluated size beyond chance. The rounds in which
-/// both were timed decide, else the lead of each over libc. Also true where `other` was not timed
-/// there: nothing says then that it would be good enough.
+/// both were timed decide, else the lead of each over libc. The answer is yes, too, where `other`
+/// was not timed there: nothing says then that it would be good enough.
 bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other,
                      std::size_t objective) const {
     if (!one.senses && !other.senses) {

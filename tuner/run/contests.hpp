@@ -71,7 +71,7 @@ struct Contests {
                          std::vector<SizeScores>& scores) const;
     /// The sensing copy of a row; null where none was timed.
     const TimedSensing* sensing_of(const RowCopy& row) const;
-    /// What copies an evaluated size of a row.
+    /// The function that copies an evaluated size of a row.
     TimedCopy copy_of(const Run& run, const RowCopy& row, std::size_t index) const;
 
     /// Makes a contestant the winner of an evaluated size.
@@ -80,8 +80,8 @@ struct Contests {
     /// Makes these the routine's rows. Where a row senses, the winner of its sizes is the pipeline
     /// that does without the time stamp counter: the best of the routine's own there.
     void take_rows(std::vector<Row> rows, Findings& findings) const;
-    /// Without those of one size whose lead may be chance. `scores`: what the rows were chosen by.
-    /// `settled`: evaluated sizes whose rows were chosen by more than these rounds.
+    /// The rows without those of one size whose lead may be chance. `scores`: the rows were chosen
+    /// by them. `settled`: evaluated sizes whose rows were chosen by more than these rounds.
     std::vector<Row> beyond_chance(std::vector<Row> rows, const std::vector<SizeScores>& scores,
                                    std::size_t objective = 0,
                                    const std::set<std::size_t>& settled = {}) const;
@@ -91,12 +91,12 @@ struct Contests {
                std::size_t objective) const;
 };
 
-/// Whether a pipeline may copy a size without a probe. It may not where Run::may_take forbids it.
-/// At sizes that fit in the caches, a pipeline that stores past them may also be forbidden. It is
-/// where it is clearly slower than libc in any situation that counts and whose destination was
-/// cached, by a copy before or by the kernel that cleared it. In a loop it would make data uncached
-/// that it got cached. `ratio`: libc's time over its own under a workload, or that of the fastest
-/// of libc and the references.
+/// Whether a pipeline may copy a size without a probe. It may not where Run::may_take forbids
+/// it. Nor may it where it stores past the caches at a size that fits in them, and is clearly
+/// slower than libc in a situation that counts and whose destination was cached. (A copy before, or
+/// the kernel that cleared it, left it there.) In a loop it would make data uncached that it got
+/// cached. `ratio`: libc's time over its own under a workload, or that of the fastest of libc and
+/// the references.
 bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
                        const std::function<double(Workload)>& ratio);
 

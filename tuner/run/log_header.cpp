@@ -25,7 +25,7 @@ template <class F> void fields(F& f, Is<Standing> auto& one) {
     f.needed("small", one.small);
 }
 
-/// What all runs have of copies, and some of others.
+/// The fields that all runs have for copies, and some runs for other operations.
 void field_of(auto& f, const OperationFacts& operation, const char* name, auto& value) {
     const std::string whole = operation.prefix + std::string(name);
     if (operation.operation == Operation::copy) return f.needed(whole.c_str(), value);

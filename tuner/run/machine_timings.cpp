@@ -13,12 +13,12 @@ namespace asterope {
 
 namespace {
 
-/// Bytes a side for small copies where the sources of the others are mapped: they are drawn from
-/// working sets of caches, which a device's memory does not get into.
+/// Bytes a side for small copies where the sources of the others are mapped. Small copies are drawn
+/// from working sets of caches, which a device's memory does not get into.
 constexpr std::size_t kSmallArena = std::size_t{64} << 20;
 
-/// A counter that jumps back makes a trial of centuries, or of none. Whatever else is strange is
-/// for the watch to see: a stopped and continued process may well need hours for a trial.
+/// A counter that jumps back makes a trial of centuries, or of 0 s. The watch judges other strange
+/// times: a stopped and continued process may well need hours for a trial.
 bool is_a_time(double seconds) {
     return seconds > 0 && seconds < 1e8;
 }
@@ -73,7 +73,7 @@ void MachineTimings::enter(const std::string& step, std::size_t known) {
     const auto seconds = [this](const TrialRequest& asked) {
         return stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
     };
-    time_by(seconds, 0); // calibration() says what is planned
+    time_by(seconds, 0); // calibration() tells the plan
 }
 
 Trial MachineTimings::trial(const TrialRequest& asked) {

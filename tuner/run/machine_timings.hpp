@@ -23,7 +23,7 @@ class MachineTimings : public WatchedTimings {
     /// where the memory does not suffice.
     MachineTimings(const std::vector<Plan>& plans, const Machine& machine, std::uint64_t seed,
                    int cpu, const Budget& budget);
-    /// Of all operations.
+    /// Times all operations.
     MachineTimings(std::size_t largest_size, const Machine& machine, int cpu, const Budget& budget);
 
     Trial trial(const TrialRequest& asked) override;

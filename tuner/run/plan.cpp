@@ -27,7 +27,7 @@ namespace asterope {
 
 namespace {
 
-/// Throws BadInput for anything else than copies, alone or with those that come behind them.
+/// Throws BadInput for any text but copies, alone or with the operations behind them.
 std::vector<Operation> parse_operations(const std::string& text) {
     std::vector<Operation> operations;
     std::string names;
@@ -183,7 +183,7 @@ void Plan::take_logged() {
         counting(options.small_weights).empty()) {
         throw BadInput("its header has small_weights that are none");
     }
-    statistics.name = options.distribution; // none is drawn from: only its name is wanted
+    statistics.name = options.distribution; // only its name is needed: a replay draws no sizes
 }
 
 TuningRequest replayed_request(const LogHeader& header) {

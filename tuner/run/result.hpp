@@ -11,7 +11,7 @@
 
 namespace asterope {
 
-/// By operation, copies first.
+/// The searches by operation, copies first.
 using Searches = std::vector<std::unique_ptr<OperationSearch>>;
 
 /// "7186 candidates a size and the extension axes, 68 small copies, ... standard search, workload
@@ -21,7 +21,7 @@ std::string what_is_searched(const Searches& searches);
 /// See LogHeader::space_hashes.
 std::array<std::string, kOperations.size()> hashes_of(const Searches& searches);
 
-/// Adds what was found of one operation to the profile.
+/// Adds the findings about one operation to the profile.
 void add_findings(Profile& profile, const OperationSearch& search);
 
 /// Adds all that was found to a profile that has the machine and the facts of the search. Returns

@@ -102,8 +102,9 @@ template <class... Figure> void Session::write(const Figure&... figure) {
     log_->writer.write(figure...);
 }
 
-/// What `take` gets from the source. Where the budget ends, so does the log: what follows is made
-/// of less than a run has that goes on with it, and such a run would ask for something else.
+/// The figure that `take` gets from the source. Where the budget ends, so does the log. Later
+/// choices rest on fewer findings than a resumed run has, and such a run would ask for other
+/// figures.
 template <class Take> auto Session::from_source(Take take) {
     try {
         return take(*source_);

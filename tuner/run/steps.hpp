@@ -12,7 +12,7 @@ namespace asterope {
 /// boundaries. The steps behind them are short, and each is worth more than the last size.
 inline constexpr double kShareOfSizes = 0.75, kShareOfRows = 0.9, kShareOfBoundaries = 0.97;
 
-/// Compiles the routine of what was found so far; null where that is not to be had.
+/// Compiles the routine of the findings so far; null where that is not possible.
 using BuildRoutine = std::function<CopyFunction()>;
 
 /// Runs all steps, into `findings`. The most important comes first, as the time budget may end at
@@ -38,7 +38,8 @@ void plan_roughly(Progress& progress, const OperationSearch& search);
 /// Fixes the calls of each trial, and plans all steps up to the exam.
 void calibrate_sizes(Run& run);
 
-/// Of all sizes, from coarse to fine, and of what they hand over to: see find_small.
+/// Searches all sizes, from coarse to fine, and the small copies that hand over to them: see
+/// find_small.
 void search_sizes(Run& run, Findings& findings);
 
 /// One of the small copies, by its number.
@@ -59,7 +60,7 @@ void find_overlapping(Run& run, Findings& findings);
 /// that were timed for them.
 Contests find_rows(Run& run, Findings& findings);
 
-/// Copies behind a probe, as far as rows may want them: added to what is timed.
+/// Times copies behind a probe, as far as rows may want them, and adds them to the contests.
 void time_sensing(Run& run, Contests& contests, LeftOut& left_out);
 
 /// Between which evaluated sizes the rows, and the entry points' winners, change places.
@@ -75,8 +76,8 @@ void find_shared(Run& run, Findings& findings);
 void find_other_kinds(Run& run, Findings& findings);
 
 /// One choice a size of how copies of so many bytes are shared: `found` as search_shares has it,
-/// ascending. Where several threads are not taken, one copies alone, and they are the runner-up.
-/// What is taken at a size is taken from there on.
+/// ascending. Where several threads are not taken, one copies alone, and they are the runner-up. A
+/// choice at a size holds from there on.
 std::vector<Choice> choices_of(const std::vector<ThreadShare>& shares,
                                const std::vector<SizeResult>& found);
 

@@ -63,8 +63,8 @@ BadInput damaged_line(const LineReader& lines, const std::string& why) {
     return BadInput(lines.what() + ": line " + std::to_string(lines.number()) + ": " + why);
 }
 
-/// Gives the fields of the next line to `use`; false at the end. What `use` throws as BadInput is
-/// thrown with the line's number before it.
+/// Gives the fields of the next line to `use`; false at the end. A BadInput from `use` is thrown
+/// with the line's number before it.
 template <class Use> bool read_line(LineReader& lines, Use use) {
     std::string text;
     if (!lines.next(text)) return false;
@@ -176,7 +176,7 @@ BadInput cannot_write(const std::filesystem::path& path) {
     return BadInput("cannot write the log " + path.string() + ": " + std::strerror(errno));
 }
 
-/// As a line has it.
+/// The value as a line of the log.
 template <class T> std::string line_of(const T& value) {
     return profile_fields::write(value, profile_fields::kAllDigits).dump();
 }
@@ -258,7 +258,7 @@ void TrialLogWriter::step(const std::string& name) {
 }
 
 void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
-    // By hand: a line a trial, of names and numbers only, in a tenth of the library's time.
+    // Written by hand: a line a trial, of names and numbers only, in a tenth of the library's time.
     char numbers[160];
     std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
                   static_cast<unsigned long long>(key.round), trial.ns, trial.us);

@@ -83,7 +83,7 @@ class TuningRun {
         session_.spent.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
         try {
-            // What needs memory is had before there is a log that a next run would have to resume.
+            // Memory is allocated before a log exists that a next run would have to resume.
             MachineTimings figures(plans(), machine_, request_.seed, *facts_.cpu, session_.budget);
             RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
             session_.keep(log);
@@ -143,7 +143,7 @@ class TuningRun {
         facts_.phases = log.end->phases;
         facts_.resumed = log.end->resumed;
         Profile found = profile();
-        // The header's fields are sound each by itself, but not all that follows from them need be.
+        // Each field of the header is sound, but their consequences may not be.
         const std::string fault = fault_of(found);
         if (fault.empty()) return found;
         throw BadInput(what + ": the profile that follows from it is none: " + fault +
@@ -175,7 +175,7 @@ class TuningRun {
 
     Features features() const { return Features(machine_.cpu, plan_.options.without); }
 
-    /// Of all operations, the copies' first.
+    /// The plans of all operations, the copies' first.
     std::vector<Plan> plans() const {
         std::vector<Plan> plans;
         for (const Operation one : plan_.options.operations) {
@@ -225,8 +225,8 @@ class TuningRun {
                 .warnings = facts_.warnings};
     }
 
-    /// Of all operations; `examined`: whose routine is. Where no time is left for another than the
-    /// copies, it is left out.
+    /// Searches all operations; `examined`: those whose routine is examined. Where the time ends
+    /// before another operation than the copies, that one is left out.
     void search(Timings& figures, const std::vector<Operation>& examined,
                 const BuildRoutine& build) {
         for (const auto& one : searches_) {
@@ -274,11 +274,12 @@ class TuningRun {
                                    [](const auto& one) { return one->findings.left_out.empty(); });
     }
 
-    /// The routine of what was found so far, compiled and loaded: its function of the operation
-    /// that was searched last. Null where none is wanted, or where that is not to be had, which is
+    /// The routine of the findings so far, compiled and loaded: its function of the operation that
+    /// was searched last. Null where the user wants none, or where it cannot be had; the latter is
     /// said.
     CopyFunction compiled() {
-        // What could not be compiled a moment ago is not tried again for the next operation.
+        // A routine that could not be compiled a moment ago is not tried again for the next
+        // operation.
         if (request_.no_generate || !unexamined_.empty()) return nullptr;
         finish();
         Operation operation = Operation::copy;
@@ -294,7 +295,7 @@ class TuningRun {
         }
     }
 
-    /// The profile of the findings. Also makes the tables, which tell the same.
+    /// The profile of the findings. This makes the tables, too, which tell the same.
     Profile profile() {
         Profile profile;
         profile.machine = machine_json_;

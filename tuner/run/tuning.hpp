@@ -15,9 +15,9 @@ struct TrialLogContents;
 /// The user's request, as given; the defaults are those of the command line.
 struct TuningRequest {
     std::string output = "asterope-profile.json";
-    /// Of these the user gives rigor, workload (which may be a mix), space, sensing, threads (0: as
-    /// many as CPUs are allowed), source_map and without; the others are made of what follows. All,
-    /// where a log is replayed.
+    /// The user gives these of them: rigor, workload (which may be a mix), space, sensing, threads
+    /// (0: as many as CPUs are allowed), source_map and without. The others follow from the fields
+    /// below. A replay gives all of them.
     SearchOptions options;
     std::string sizes;     ///< empty: default_sizes()
     std::string recording; ///< whose small copies are drawn; empty: those of the fleet
@@ -41,8 +41,8 @@ struct TuningRequest {
 void tune(const TuningRequest& request);
 
 /// Derives the profile anew from the whole log of a run, without the machine: the same search on
-/// the same figures. Of `request` counts where things go, not what was asked for: that is the
-/// log's. Throws as tune() does, and BadInput for a log that cannot be used or is not whole.
+/// the same figures. `request` says where results go. The search itself is the log's. Throws as
+/// tune() does, and BadInput for a log that cannot be used or is not whole.
 void replay_run(const std::string& log, const TuningRequest& request);
 
 /// The profile that replay_run() derives from a log, `what` in messages. Throws as it does.

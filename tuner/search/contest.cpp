@@ -1,4 +1,4 @@
-// The contest: who takes part, and what each is worth at a size.
+// Which pipelines take part in the contest, and the worth of each at a size.
 #include "search/contest.hpp"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weig
     return aims;
 }
 
-/// Adds those that cover most of the aims, until each is covered; `place`: by its best or next
-/// best.
+/// Adds the contestants that cover most of the aims, until each is covered. `place`: by its best or
+/// next best.
 void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
            std::vector<Entrant>& chosen) {
     std::set<std::size_t> open;

@@ -1,5 +1,5 @@
-// The contest: the near winners of all sizes run at each size, and rows are chosen by what they are
-// worth there.
+// The contest: the near winners of all sizes run at each size, and rows are chosen by their worth
+// there.
 #pragma once
 
 #include <array>
@@ -21,15 +21,15 @@ namespace asterope {
 /// a size. Two runs agree on the standard ones.
 class StandardPipelines {
   public:
-    /// Of all that copy right: `right(entrant)`.
+    /// The standard pipelines among all that copy right: `right(entrant)`.
     StandardPipelines(const std::vector<Candidate>& space,
                       const std::function<bool(Entrant)>& right);
 
-    /// Those with the registers of this one.
+    /// The standard pipelines with the registers of this one.
     const std::vector<Entrant>& like(const Candidate& candidate) const;
     bool has(Entrant entrant) const { return all_.count(entrant) > 0; }
 
-    /// The first one that a single instruction does: what libc does of some sizes, too.
+    /// The first one that a single instruction does: libc does the same at some sizes.
     std::optional<Entrant> whole() const { return whole_; }
 
   private:
@@ -50,7 +50,7 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const StandardPipelines& standard, Entrant plain,
                                         std::size_t most);
 
-/// What each contestant costs a routine, see RowRules: a plain loop that prefetches nothing costs
+/// The price of each contestant to a routine, see RowRules. A plain loop without prefetch costs
 /// nothing, and one that is not standard has to bring more.
 std::vector<double> prices_of(const std::vector<Entrant>& contestants,
                               const StandardPipelines& standard,

@@ -20,7 +20,7 @@ using Weights = std::vector<std::pair<Workload, double>>;
 /// above 0.
 Weights weights_at(std::size_t size, const Weights& weights);
 
-/// Those above 0.
+/// The weights above 0.
 Weights counting(Weights weights);
 
 /// They add up to 1, as far as any is above 0.
@@ -29,7 +29,8 @@ Weights scaled(Weights weights);
 /// All alike; they add up to 1.
 Weights equal_weights(const std::vector<Workload>& workloads);
 
-/// What can be tuned for, with what each is, for --help: "hot: the same buffers ...; cold: ...".
+/// The workloads that can be tuned for, with their descriptions, for --help: "hot: the same buffers
+/// ...; cold: ...".
 std::string tunable_text();
 
 /// 0 for one that is not among them.

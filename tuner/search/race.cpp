@@ -187,7 +187,7 @@ Measured Race::measured(Entrant entrant, Workload workload) const {
     return one;
 }
 
-/// With what the run-off measured, by falling score.
+/// The finalists with the run-off's figures, by falling score.
 std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
     std::vector<Finalist> ranked;
     for (const Entrant entrant : run_off_->finalists) {
@@ -232,7 +232,7 @@ struct Lags {
     }
 };
 
-/// The first favourite among those that tie, else the lowest index.
+/// The first favourite among the tied ones, else the lowest index.
 Entrant pick(const std::vector<Entrant>& tied, const std::vector<Entrant>& favourites) {
     for (const Entrant favourite : favourites) {
         if (contains(tied, favourite)) return favourite;
@@ -249,9 +249,9 @@ SizeResult Race::choose(const Weights& weights, const std::vector<Entrant>& favo
     const Finalist& leader = ranked.front();
     std::vector<Entrant> tied;
     for (const Finalist& finalist : ranked) {
-        // The median of the rounds' means is not the mean of the medians, which is what is
-        // reported: over workloads of heavy tails they differ by more than a tie may cost. A loss
-        // that counts several times is in the score alone.
+        // The median of the rounds' means is not the mean of the medians, which is reported. Over
+        // workloads of heavy tails they differ by more than a tie may cost. A loss that counts
+        // several times is in the score alone.
         if (lags.tie(finalist.candidate, leader.candidate) &&
             leader.score - finalist.score <= ties.never) {
             tied.push_back(finalist.candidate);

@@ -35,16 +35,16 @@ struct RowCopy {
     bool operator==(const RowCopy&) const = default;
 };
 
-/// What pipelines are worth at one size, as weighted means of utility(): more is better, minus
+/// The worth of pipelines at one size, as weighted means of utility(): more is better, minus
 /// infinity where a pipeline cannot be used.
 struct SizeScores {
     std::vector<double> plain; ///< by pipeline: under all workloads
-    /// By Locality, by pipeline: its share of that sum under the workloads of this locality, with
-    /// what a probe takes. Empty where no copy can sense.
+    /// By Locality, by pipeline: its share of that sum under the workloads of this locality, less
+    /// the time of a probe. Empty where no copy can sense.
     std::array<std::vector<double>, kLocalities> sensed = {};
 };
 
-/// A copy that was timed itself: what it is worth by size.
+/// A copy that was timed itself: its worth by size.
 struct TimedRowCopy {
     RowCopy copy;
     std::vector<double> scores;
@@ -65,7 +65,7 @@ struct RowRules {
     /// of each.
     std::vector<double> handicaps = {};
     /// How far a size may lie behind the best choice there until each further step counts four
-    /// times: the sum of many small gains shall not pay for one large loss.
+    /// times. The sum of many small gains shall not pay for one large loss.
     double bearable_regret = 0.02;
 };
 

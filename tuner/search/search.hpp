@@ -58,7 +58,8 @@ struct Rigor {
     double boundary_ratio; ///< how exactly boundaries are found, see find_boundary
 };
 
-/// What lies beyond the entrants that a search begins with: the extension axes around one of them.
+/// The candidates beyond the entrants that a search begins with: the extension axes around one of
+/// them.
 struct Extension {
     /// All combinations of the extension axes with the other parameters of a candidate.
     std::function<std::vector<Entrant>(Entrant)> neighbours;
@@ -89,8 +90,9 @@ inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 /// contest chooses their rows among the finalists of all sizes anyway.
 Rigor rigor_at(const Rigor& rigor, std::size_t size);
 
-/// About how many trials of candidates the run-off of a size costs under a workload, and what comes
-/// before: for progress only. `from_start`: the workload does not wait for the last cut.
+/// About how many trials of candidates the run-off of a size costs under a workload, and the
+/// screening before it: for progress only. `from_start`: the workload does not wait for the last
+/// cut.
 std::size_t run_off_trials(const Rigor& rigor);
 std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& paper,
                              bool from_start, bool extended);

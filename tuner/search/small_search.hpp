@@ -13,9 +13,9 @@
 
 namespace asterope {
 
-/// What counts: calls of unpredictable sizes, in each cache and in memory, as much as those of one
-/// size, the same buffers again and walking through uncached memory. Half of each is followed by a
-/// reader of the copy. Besides, copies at the ends of pages.
+/// The weights of small copies. Calls of unpredictable sizes, in each cache and in memory, count as
+/// much as those of one size. These use the same buffers again and walk through uncached memory.
+/// Half of each is followed by a reader of the copy. Copies at the ends of pages count besides.
 Weights small_weights(Operation operation = Operation::copy);
 
 /// The index of the operation's plain small copy; kLibc where it is not there.

@@ -124,7 +124,7 @@ std::string Spaces::hash() const {
         if (kind->overlap) continue;
         for (const asterope_copy* copy : members) add(copy->name);
     }
-    // What copies wrongly stays among the pipelines, but is not timed.
+    // Pipelines that copy wrongly stay in the space, but are not timed.
     for (const auto& [name, reason] : invalid) add(name);
     return text_hash(names);
 }

@@ -1,4 +1,4 @@
-// The spaces of one operation in a run: all that is searched, less what is wrong here.
+// The spaces of one operation in a run: all that is searched, less the copies that fail here.
 #pragma once
 
 #include <functional>
@@ -51,7 +51,7 @@ struct Spaces {
     Spaces& operator=(const Spaces&) = delete;
 
   private:
-    /// Which of `count` members copy wrongly: what `verify` finds, or what an earlier run found.
+    /// Which of `count` members copy wrongly: by `verify`, or by an earlier run.
     using Wrong = std::vector<bool>;
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);

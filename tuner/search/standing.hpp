@@ -1,4 +1,4 @@
-// The profile that stands: what an earlier run chose.
+// The standing profile: the choices of an earlier run.
 #pragma once
 
 #include <cstddef>

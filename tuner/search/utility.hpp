@@ -1,4 +1,4 @@
-// Utility: what a copy's speed beside the reference is worth to a choice that hates losing.
+// Utility: the worth of a copy's speed beside the reference to a choice that hates losing.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace asterope {
 
 namespace {
 
-/// What copies each evaluated size, by number.
+/// The copy of each evaluated size, by number.
 struct Taken {
     std::vector<std::size_t> sizes;
     std::vector<Entrant> entrants;                 ///< by size

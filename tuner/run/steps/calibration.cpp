@@ -8,7 +8,7 @@ namespace asterope {
 
 namespace {
 
-/// Tells the progress line what an operation has before it.
+/// Tells the progress line which trials an operation still has to do.
 class Planner {
   public:
     Planner(Progress& progress, const Plan& plan, const Spaces& spaces)
@@ -84,7 +84,7 @@ void plan_roughly(Progress& progress, const OperationSearch& search) {
 }
 
 void calibrate_sizes(Run& run) {
-    for (const StepNames& one : kSteps) run.over({one.step}); // what was planned roughly
+    for (const StepNames& one : kSteps) run.over({one.step}); // the rough plan ends
     run.account(Step::calibration);
     run.session.enter(run.logged(Step::calibration));
     Planner planner(run.progress, run.plan, run.spaces);

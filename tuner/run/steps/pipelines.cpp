@@ -28,7 +28,7 @@ std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     return order;
 }
 
-/// By objective, the winners of the nearest sizes that are done, the smaller one first: they are
+/// The winners of the nearest sizes that are done, by objective, the smaller size first. They are
 /// likely to be good here, too.
 std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSizes& found,
                                                  std::size_t index) {
@@ -106,7 +106,7 @@ void search_sizes(Run& run, Findings& findings) {
             }
         }
         if (sizes[index] != run.plan.handover_size()) continue;
-        run.allow(1); // nothing is copied as often as what is small
+        run.allow(1); // small sizes are copied the most often
         search_what_hands_over(run, found.at(index), findings);
         run.allow(kShareOfSizes);
     }

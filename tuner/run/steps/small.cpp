@@ -13,7 +13,7 @@ namespace asterope {
 
 namespace {
 
-/// What part of a choice is called in the log.
+/// The log's name of this part of a choice.
 constexpr const char* kPart = "bound";
 
 /// So many sizes count as much as all that the small copies are chosen by: those from 1 to 128
@@ -66,9 +66,9 @@ std::vector<std::size_t> sizes_of_bound(const Contests& contests, std::size_t in
     return sizes;
 }
 
-/// What these small copies gain over the rows' pipelines up to their bounds, added up over the
-/// evaluated sizes. Up to its bound a small copy asks for no more than any copy: of those of one
-/// register type the one that goes farthest is timed for all.
+/// The gains of these small copies over the rows' pipelines up to their bounds, added up over the
+/// evaluated sizes. Up to its bound a small copy executes the same as one that goes farther. So
+/// among those of one register type the one that goes farthest is timed for all.
 std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
                                             const std::vector<Row>& rows,
                                             const std::vector<Entrant>& variants) {
