@@ -15,17 +15,17 @@ bool is_replaceable(const std::filesystem::path& path);
 
 /// Throws BadInput where `path` cannot be written: its folder is missing or not ours, or it is
 /// itself a folder. Asked before a long run, so that the run is not lost to its last step. Removes
-/// what a killed process left behind there.
+/// leftovers of a killed process there.
 void require_writable(const std::filesystem::path& path);
 
 /// Replaces a regular file as a whole: writes beside it, flushes to the disk, renames over it.
-/// Interrupts wait meanwhile. A device or a pipe is written into. Throws Failure, and then a
-/// regular file is what it was before; Interrupted where it was writing into a pipe.
+/// Interrupts wait meanwhile. A device or a pipe is written into. After a Failure a regular file is
+/// as before. Throws Interrupted where it was writing into a pipe.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 
 /// Creates a file that begins with `text`, whole or not at all, open for writing behind it. It is
-/// locked as lock_file() does from its first moment. Not open where a file exists already. A device
-/// or a pipe is written into. Throws Failure.
+/// locked as lock_file() does from its first moment. Where a file exists already, the result is not
+/// open. A device or a pipe is written into. Throws Failure.
 Descriptor create_locked(const std::filesystem::path& path, std::string_view text);
 
 /// Writes all of `text`, also after interruptions. Throws std::system_error; Interrupted.

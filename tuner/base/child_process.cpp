@@ -68,7 +68,7 @@ ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
     Pipe pipe;
     answers_ = std::move(pipe.reading);
     const pid_t parent = getpid();
-    std::fflush(nullptr); // or both would write what is still in the buffers
+    std::fflush(nullptr); // otherwise both processes would write the buffers' text
     pid_ = fork();
     if (pid_ < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
     if (pid_ > 0) return;

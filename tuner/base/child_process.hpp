@@ -63,7 +63,7 @@ class ChildProcess {
 /// std::system_error where it cannot be started.
 pid_t start_program(std::vector<std::string> words, int output = -1);
 
-/// The same to its end, `silent` without what it prints. Returns its exit code, or 128 + the signal
+/// Runs a program to its end; `silent` drops its output. Returns its exit code, or 128 + the signal
 /// that ended it.
 int run_program(std::vector<std::string> words, bool silent = false);
 

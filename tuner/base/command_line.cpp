@@ -43,7 +43,7 @@ std::string hint_for_unknown(const CLI::App& app) {
     return meant.empty() ? "" : " (did you mean " + meant + "?)";
 }
 
-// What options may hold, beyond what CLI11 checks by itself.
+// The checks of options' values, beyond CLI11's own.
 CLI::Validator whole_number() {
     return {[](const std::string& text) {
                 std::uint64_t number = 0;
@@ -174,7 +174,8 @@ bool was_named(const CLI::App& command) {
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version, const std::string& footer)
     : app_(std::make_shared<CLI::App>(description, name)) {
-    app_->option_defaults()->disable_flag_override(); // else --quiet=no and --quiet=3 are taken
+    app_->option_defaults()->disable_flag_override(); // otherwise --quiet=no and --quiet=3 are
+                                                      // taken
     app_->set_version_flag("--version", version);
     app_->footer(footer);
 }

@@ -1,4 +1,4 @@
-// What ranges are searched for: C++20 has no word for whether one holds a value.
+// Searches of ranges: C++20 has no word for whether one holds a value.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ bool contains(const Range& range, const Value& value, Projection projection = {}
     return std::ranges::find(range, value, projection) != std::ranges::end(range);
 }
 
-/// The first element that is so; null where none is.
+/// The first matching element; null without one.
 template <class Range, class Value, class Projection = std::identity>
 auto* find_in(Range& range, const Value& value, Projection projection = {}) {
     const auto found = std::ranges::find(range, value, projection);

@@ -8,9 +8,9 @@
 
 namespace asterope {
 
-/// How many arrays and objects may lie in one another; no file of ours has more than a dozen. What
-/// nests deeper is refused before a value is made of it: to copy, to compare and to write values
-/// recurses as deep as they nest. The Python commands have the same limit.
+/// How many arrays and objects may lie in one another; no file of ours has more than a
+/// dozen. Deeper text is refused before a value is made of it: copying, comparing and writing
+/// values recurse as deep as they nest. The Python commands have the same limit.
 inline constexpr std::size_t kDeepestJson = 16;
 
 /// Parses JSON. Throws BadInput, "`what`: line 3 column 17: not JSON: ...", for other text. In the

@@ -50,7 +50,7 @@ class LineReader {
     std::string what_;
     Descriptor file_;
     std::vector<char> buffer_;
-    std::size_t begin_ = 0, end_ = 0; ///< what of the buffer was not given yet
+    std::size_t begin_ = 0, end_ = 0; ///< the part of the buffer that was not given yet
     std::size_t number_ = 0;
     std::uintmax_t bytes_ = 0;
     bool torn_ = false;

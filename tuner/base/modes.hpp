@@ -1,4 +1,4 @@
-// Samples with two modes: what they are, and a histogram, as a median between two humps tells of
+// Finds and describes samples with two modes, with a histogram: a median between two humps tells of
 // neither. The same as scripts/asterope/modes.py.
 #pragma once
 

@@ -17,7 +17,7 @@ namespace asterope {
 class RandomStream {
   public:
     explicit RandomStream(std::uint64_t state) : state_(state) {}
-    /// One of its own for each list of numbers.
+    /// Each list of numbers has its own stream.
     RandomStream(std::initializer_list<std::uint64_t> names) : state_(0) {
         for (const std::uint64_t name : names) state_ = RandomStream(state_ ^ name)();
     }

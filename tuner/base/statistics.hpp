@@ -17,7 +17,7 @@ double median(std::vector<double> values);
 /// the extremes.
 double percentile(std::vector<double> values, double percent);
 
-/// Of ratios above 0; 1 for none.
+/// The geometric mean of ratios above 0; 1 without ratios.
 double geometric_mean(const std::vector<double>& ratios);
 
 /// A median with the interval that holds the true one.

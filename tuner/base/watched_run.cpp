@@ -49,7 +49,7 @@ std::string origins(const Board& said, const std::string& name = "") {
     return list;
 }
 
-/// What became of the child, and whose doing that is.
+/// The fate of the child, and the function that caused it.
 Failure failure_of(const Board& said, const WatchedRun& run, const std::string& what) {
     const std::string name = said.inside > 0 ? said.name : "", origin = origins(said, name);
     if (!name.empty() && !origin.empty()) {
@@ -80,8 +80,9 @@ Failure failure_of(const Board& said, const WatchedRun& run, const std::string& 
 int watch(pid_t child, Board& said, const sigset_t& signals, double patience, bool& outlasted) {
     std::uint64_t last = 0;
     for (int unchanged = 0, status = 0;;) {
-        // Looks are rare, as they take the CPU from what is timed; two that find the same call have
-        // this time between them. Counted, since this process may have been stopped with the child.
+        // Looks are rare, as they take the CPU from the timed code. Two looks that find the same
+        // call have this time between them. Looks are counted, since this process may have been
+        // stopped with the child.
         const double seconds = said.interrupted ? 0.5 : patience / 2;
         timespec wait{};
         wait.tv_sec = static_cast<time_t>(seconds);
@@ -133,7 +134,7 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
     sigset_t signals = interrupt_signals(), before;
     sigaddset(&signals, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
-    std::fflush(nullptr); // or both would write what is still in the buffers
+    std::fflush(nullptr); // otherwise both processes would write the buffers' text
     const pid_t parent = getpid(), child = fork();
     if (child == 0) work_as_child(parent, before, shared, run, work);
     if (child < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));

@@ -30,11 +30,10 @@ struct WatchedRun {
     double patience = 20; ///< seconds that one Calling may last, without limit up to half more
 };
 
-/// Does `work` in a child process and returns its exit code, after the line on stderr of what it
-/// throws. The parent sleeps meanwhile, and hands on what interrupts it. Throws Failure, which
-/// names the function that is called, where the child ends or dies before its work is done, or
-/// where a Calling outlasts the patience; Interrupted where one does not return a second after a
-/// signal.
+/// Does `work` in a child process and returns its exit code. An exception in it becomes a line on
+/// stderr. The parent sleeps meanwhile, and hands on interrupts. Throws Failure, which names the
+/// called function, where the child ends or dies before its work is done, or where a Calling
+/// outlasts the patience. Throws Interrupted where a call does not return a second after a signal.
 int run_watched(const WatchedRun& run, const std::function<int()>& work);
 
 } // namespace asterope

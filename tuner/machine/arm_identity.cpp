@@ -173,8 +173,8 @@ std::vector<CpuKind> arm_cpu_kinds(const fs::path& root) {
 
 std::vector<std::string> arm_features(std::uint64_t hwcap, std::uint64_t hwcap2,
                                       std::uint64_t dczid, int sve_bytes) {
-    // By number, as older headers lack the newer ones: Linux,
-    // arch/arm64/include/uapi/asm/hwcap.h, whose numbers never change.
+    // The bits stand as numbers, as older headers lack the newer names. Linux never changes the
+    // numbers in arch/arm64/include/uapi/asm/hwcap.h.
     const struct {
         const char* name;
         std::uint64_t word;

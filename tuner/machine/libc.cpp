@@ -55,7 +55,7 @@ std::optional<std::size_t> hexadecimal(std::string_view text) {
     return number(text.substr(2), 16);
 }
 
-/// What follows `key` in a line.
+/// The text behind `key` in a line.
 std::string_view behind(std::string_view line, std::string_view key) {
     const std::size_t place = line.find(key);
     return place == std::string_view::npos ? "" : line.substr(place + key.size());

@@ -13,7 +13,7 @@
 
 namespace asterope {
 
-/// What could not be read is empty or 0.
+/// Parts that could not be read are empty or 0.
 struct Machine {
     Cpu cpu;
     std::string microcode;
@@ -86,7 +86,7 @@ struct Part {
 std::vector<Part> compare_machines(const nlohmann::json& recorded_machine,
                                    const nlohmann::json& current_machine);
 
-/// Of these, what decides, a line each: none if the profile fits.
+/// The deciding differences among these, a line each: empty if the profile fits.
 std::vector<std::string> fingerprint_differences(const nlohmann::json& recorded_machine,
                                                  const nlohmann::json& current_machine);
 
@@ -95,7 +95,8 @@ std::vector<std::string> fingerprint_differences(const nlohmann::json& recorded_
 /// Empty where all could be read. Contents without sense count as unreadable.
 std::string unreadable_part(const Machine& machine);
 
-/// What will spoil measurements here: a sentence each, saying what it is and what to do.
+/// Warnings of all that will spoil measurements here: a sentence each, with the cause and the
+/// remedy.
 std::vector<std::string> measurement_warnings(const Machine& machine,
                                               const std::filesystem::path& root = "/");
 

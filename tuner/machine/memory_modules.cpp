@@ -55,7 +55,7 @@ struct Structure {
     int type() const { return static_cast<int>(number(0, 1)); }
 };
 
-/// Takes the first structure off the table; none where what is left is not whole.
+/// Takes the first structure off the table; empty where the rest is not a whole one.
 std::optional<Structure> take_structure(std::string_view& table) {
     if (table.size() < 4) return std::nullopt;
     const std::size_t length = static_cast<unsigned char>(table[1]);
@@ -88,7 +88,7 @@ int speed_at(const Structure& device, std::size_t word, std::size_t more) {
     return speed <= 1u << 20 ? static_cast<int>(speed) : 0;
 }
 
-/// As configured; before SMBIOS 2.7, as the module is rated.
+/// The configured speed; before SMBIOS 2.7, the rated one.
 int speed_of(const Structure& device) {
     const int configured = speed_at(device, 0x20, 0x58);
     return configured ? configured : speed_at(device, 0x15, 0x54);

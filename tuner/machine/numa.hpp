@@ -1,4 +1,4 @@
-// Several nodes of memory: which one a CPU has, and where what is allocated from now on shall lie.
+// Several nodes of memory: which one a CPU has, and on which one new memory shall lie.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@ int set_memory_policy(int mode, const std::vector<int>& nodes);
 /// Whether this process has its memory on several nodes in turn, page by page: see below.
 bool memory_is_interleaved();
 
-/// Has what is allocated from now on lie on all nodes in turn, as `numactl -i all` starts a
-/// program; of one node, on that. Throws Failure where the kernel knows no nodes or refuses.
+/// Puts new memory on all nodes in turn, as `numactl -i all` starts a program; with one node, on
+/// that. Throws Failure where the kernel knows no nodes or refuses.
 void interleave_memory(const NumaNodes& nodes, const SetMemoryPolicy& set = set_memory_policy);
 
 /// Puts memory that is allocated from now on on the CPU's own node, or `interleaved` on all; memory

@@ -39,8 +39,8 @@ struct RowCopy {
 /// infinity where a pipeline cannot be used.
 struct SizeScores {
     std::vector<double> plain; ///< by pipeline: under all workloads
-    /// By Locality, by pipeline: its share of that sum under the workloads of this locality, less
-    /// the time of a probe. Empty where no copy can sense.
+    /// By Locality, by pipeline: its share of that sum under the workloads of this locality, with
+    /// the time of a probe included. Empty where no copy can sense.
     std::array<std::vector<double>, kLocalities> sensed = {};
 };
 

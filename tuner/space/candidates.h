@@ -17,18 +17,19 @@ typedef void* (*asterope_candidate)(void* destination, const void* source, size_
 
 /* An axis of the pipelines' space, as scripts/asterope/spaces describes it. */
 struct asterope_axis {
-    const char* field;  /* of a profile's tuple: "tb" */
-    const char* title;  /* of its column in tables: "TB" */
-    const char* legend; /* what the column is: "transfer block in lines"; empty for the paper's */
+    const char* field;  /* its name in a profile's tuple: "tb" */
+    const char* title;  /* the title of its column in tables: "TB" */
+    const char* legend; /* the meaning of the column: "transfer block in lines"; empty for the
+                         * paper's */
     /* This stands before its value in names, where that is not the default: "TB4". NULL: the
      * paper has the axis, and its value stands in every name and every tuple. */
     const char* mark;
-    const char* extension;    /* how its values beyond the paper's are called, or NULL: "tb" */
+    const char* extension;    /* the name of its values beyond the paper's, or NULL: "tb" */
     const char* const* words; /* its values, the default first; NULL: they are numbers */
     const int* numbers;       /* the same */
     int count, paper;         /* how many there are, and how many of them the paper has */
-    /* 0: each value is a variant. Else the value is an argument of the copy, in cache lines: 1 in
-     * the low half of `distance`, 2 in the high half. */
+    /* 0: each value is a variant. Otherwise the value is an argument of the copy, in cache
+     * lines: 1 in the low half of `distance`, 2 in the high half. */
     int argument;
     /* Where a variant holds its value: of an axis with a mark, which of `marked` it is; else a
      * number of enum asterope_place. */
@@ -74,8 +75,8 @@ extern const size_t asterope_distance_count;
 extern const int asterope_write_distances[];
 extern const size_t asterope_write_distance_count;
 
-/* A complete copy of any size: up to its bound by itself, above it by calling `large`, which gets
- * the other arguments as they are. */
+/* A complete copy of any size. Up to its bound it copies alone, above it calls `large`, which
+ * gets the other arguments unchanged. */
 typedef void* (*asterope_small_candidate)(void* destination, const void* source, size_t bytes,
                                           size_t distance, asterope_candidate large);
 
@@ -99,8 +100,9 @@ struct asterope_copy {
     const char* name; /* as tables and logs write it: "masked ZMM up 256" */
     struct asterope_field fields[ASTEROPE_MOST_FIELDS];
     const char* needs; /* as of a variant */
-    /* The functions that its kind has, others NULL. `copy`: its distance means nothing, but where
-     * there is a `read`: then it probes first, and gets the address of a struct asterope_sensing. */
+    /* The functions that its kind has, others NULL. `copy` ignores its distance, except where
+     * the kind has a `read`. There it probes first, and gets the address of a struct
+     * asterope_sensing. */
     asterope_candidate copy;
     asterope_small_candidate small;
     asterope_reader read; /* of probes, where the time stamp counter may be read */
@@ -120,8 +122,8 @@ struct asterope_kind {
 /* The pipelines of an operation, and what belongs to them. */
 struct asterope_space {
     const char* function; /* of libc: "memcpy" */
-    /* Those that stand in every name first, of copies the paper's RT, LT, ST, PT, PS and PD; then
-     * those with a mark. */
+    /* First the axes that stand in every name: a copy has the paper's RT, LT, ST, PT, PS and PD.
+     * Then those with a mark. */
     const struct asterope_axis* axes;
     size_t axis_count;
     /* In the order in which ties break: simplest first, and before all others those of the paper.
@@ -130,8 +132,8 @@ struct asterope_space {
     size_t variant_count;
     const struct asterope_kind* kinds; /* the others */
     size_t kind_count;
-    /* The names of the plain ones, which win where noise hid which is the fastest: as tables and
-     * logs write a candidate, "XMM T T none 0 0", and a small copy. */
+    /* The names of the plain ones, which win where noise hid which is the fastest. Names are as
+     * in tables and logs: that of a candidate, "XMM T T none 0 0", and that of a small copy. */
     const char *plain, *plain_small;
     void (*libc)(void); /* libc's own, which is what no compiler here sees */
 };

@@ -1,4 +1,4 @@
-// Tries a function at many sizes and offsets: whether it writes what it must, and nothing else.
+// Tries a function at many sizes and offsets: it must write the right bytes, and no others.
 #pragma once
 
 #include <cstddef>

@@ -32,14 +32,14 @@ struct Candidate {
     int pd;     ///< prefetch distance in cache lines
     int pw = 0; ///< that of prefetchw, 0 where the variant has none
 
-    /// What to hand to `variant->copy`: both distances in bytes, as candidates.h has them.
+    /// The last argument of `variant->copy`: both distances in bytes, as candidates.h has them.
     std::size_t distance() const {
         return static_cast<std::size_t>(pw) * 64 << 32 | static_cast<std::size_t>(pd) * 64;
     }
     /// The axes of its space.
     std::span<const asterope_axis> axes() const { return asterope::axes(*variant->space); }
-    /// "ZMM T NT T0 4 8": RT LT ST PT PS PD, as tables and logs have it. Behind it what the paper
-    /// lacks: " TB4 PI2 PW8 down".
+    /// "ZMM T NT T0 4 8": RT LT ST PT PS PD, as tables and logs have it. The axes that the paper
+    /// lacks follow: " TB4 PI2 PW8 down".
     std::string name() const;
     bool prefetches() const { return variant->ps != 0; }
     bool prefetches_destination() const;
@@ -56,8 +56,8 @@ struct Candidate {
 };
 
 /// Whether every parameter of the candidate can act on a copy of `size` bytes: its blocks and
-/// interleaved pages fit, its prefetches begin within the buffers. Else a simpler candidate
-/// executes the same instructions, or the same but for prefetches of what is not copied.
+/// interleaved pages fit, its prefetches begin within the buffers. Otherwise a simpler candidate
+/// executes the same instructions, or the same but for prefetches beyond the copy.
 bool takes_effect(const Candidate& candidate, std::size_t size);
 
 /// Up to so many bytes all pipelines with the variant's register type are one, which has no loop.
@@ -74,7 +74,7 @@ bool has_all(std::string_view needs, const HasFeature& has);
 std::string word_of(const asterope_copy& copy, std::string_view field);
 int number_of(const asterope_copy& copy, std::string_view field);
 
-/// The most bytes that a small copy, or set, takes by itself.
+/// The most bytes that a small copy, or set, takes without calling another.
 inline std::size_t bound_of(const asterope_copy& small) {
     return static_cast<std::size_t>(number_of(small, "bound"));
 }

@@ -30,7 +30,7 @@ constexpr std::array<std::size_t, 14> kSizes = {128, 129,  191,  192,  193,  255
 constexpr std::array<std::size_t, 12> kGroupSizes = {8192,  8255,  8256,  8257,  12288, 16384,
                                                      16447, 16448, 16449, 20001, 32960, 36863};
 
-/// What parent and child share: where the child is, and what it found there.
+/// The memory that parent and child share: the child's position, and its findings.
 struct Report {
     std::size_t position; ///< in the list of subjects
     char reason[160];     ///< empty while nothing is wrong
@@ -120,7 +120,7 @@ CheckedCopy small_subject(asterope_small_candidate copy, asterope_candidate larg
             sizes};
 }
 
-/// Of any other kind.
+/// The subject for any other kind.
 CheckedCopy plain_subject(const asterope_kind& kind, asterope_candidate copy) {
     CheckedCopy subject{
         [=](void* to, const void* from, std::size_t size) { return copy(to, from, size, 0); },

@@ -55,7 +55,7 @@ void Arena::touch() const {
 
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
     const std::size_t last_cache = last_cache_bytes(machine);
-    // 0 is what a system without /proc reports: then half of the memory, or 1 GiB, must do
+    // a system without /proc reports 0: then half of the memory, or 1 GiB, must do
     std::size_t usable = machine.usable_bytes;
     if (usable == 0) usable = std::max(machine.memory_bytes / 2, 1024 * kMiB);
     const std::size_t most = std::min(1280 * kMiB, usable / 3);

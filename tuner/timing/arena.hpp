@@ -14,9 +14,10 @@ namespace asterope {
 /// zeros go to memory twice as fast as those of anything else.
 void fill_with_data(char* begin, std::size_t bytes);
 
-/// A source and a destination area of equal size, 2 MiB aligned, every byte written once, so that
-/// no timed copy meets a page fault, the shared zero page or zeros. With a source map, that is the
-/// source area: of its own length, page aligned, every page read once, and not to be written.
+/// A source and a destination area of equal size, 2 MiB aligned. Every byte is written once, so
+/// that no timed copy meets a page fault, the shared zero page or zeros. A source map replaces the
+/// source area. It has its own length, is page aligned, and must not be written; every page of it
+/// is read once.
 class Arena {
   public:
     /// Throws Failure where the memory is not to be had.
@@ -39,7 +40,7 @@ class Arena {
   private:
     std::optional<SourceMap> source_map_;
     std::size_t bytes_;
-    FreshMemory memory_; ///< of what is not mapped from a file
+    FreshMemory memory_; ///< the areas that are not mapped from a file
     const char* source_;
     char* destination_;
 };

@@ -19,8 +19,8 @@ class Budget {
     explicit Budget(std::optional<double> seconds = std::nullopt)
         : seconds_(seconds), begin_(Clock::now()) {}
 
-    /// From now on this share of the budget may be spent, counted from its beginning: so that the
-    /// sizes leave something for what comes after them.
+    /// From now on this share of the budget may be spent, counted from its beginning. So the sizes
+    /// leave time for the later steps.
     void allow(double share) { share_ = share; }
 
     void throw_if_spent() const {

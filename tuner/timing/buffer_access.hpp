@@ -6,10 +6,9 @@
 
 namespace asterope {
 
-/// The one reader of all workloads: loads every byte once, in ascending order, 8 at a time as a
-/// parser or a hash does, then the last ones by themselves. Returns the sum (modulo 2^64) of the
-/// words as the machine orders their bytes, and of the last bytes: any byte that changes alone
-/// changes it.
+/// The one reader of all workloads. It loads every byte once, in ascending order, 8 at a time as a
+/// parser or a hash does, then the last ones singly. Returns the sum (modulo 2^64) of the words as
+/// the machine orders their bytes, and of the last bytes: any byte that changes alone changes it.
 std::uint64_t read_copy(const char* at, std::size_t bytes);
 
 /// All sources are written by this function. It stores the words `value`, `value` + 1, ... over all

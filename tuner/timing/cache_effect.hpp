@@ -59,7 +59,7 @@ class CacheEffectOrder {
 
   private:
     std::function<int(int entrant)> cache_effect_;
-    std::optional<int> last_; ///< what the last turn ended with
+    std::optional<int> last_; ///< the cache effect at the end of the last turn
 };
 
 } // namespace asterope

@@ -70,7 +70,7 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
     const int status = child.wait();
     if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
     if (reason.empty()) return "ends the process that calls it";
-    // Each process that the copy forked says what it found, behind what the others say.
+    // Each process that the copy forked writes its findings behind those of the others.
     const bool forks = reason.size() > std::strlen(kRight) && reason.find(kRight) != reason.npos;
     return forks ? "starts other processes" : reason == kRight ? "" : reason;
 }

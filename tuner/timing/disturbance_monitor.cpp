@@ -32,9 +32,9 @@ constexpr double kClockShare = 0.01, kClockSeconds = 50e-6;
 /// only by their causes. They make a trial or two of a round outliers, which medians bear.
 constexpr double kOffShare = 0.01, kOffNanoseconds = 1e6;
 
-/// Steps of 100 MHz are 2 to 4 % of a frequency, and the CPU takes one whenever a neighbour core
+/// Steps of 100 MHz are 2 to 4 % of a frequency. The CPU takes one step whenever a neighbour core
 /// wakes; two or more are another state. Between rounds it may change: only times of one round are
-/// compared. (Rejected: the median of the last 31 rounds as what is normal. Where the frequency
+/// compared. (Rejected: taking the median of the last 31 rounds as normal. Where the frequency
 /// wanders, a fifth of the rounds was repeated that were steady in themselves.)
 constexpr double kSpeedShare = 0.05;
 
@@ -58,7 +58,7 @@ class StealTime {
         : file_(open("/proc/stat", O_RDONLY | O_CLOEXEC)),
           line_("\ncpu" + std::to_string(cpu) + ' '),
           text_(static_cast<std::size_t>(std::max(cpu, 0) + 2) * kLine, '\0') {}
-    /// As of the last reading; `now` in nanoseconds.
+    /// The steal time at the last reading; `now` in nanoseconds.
     std::optional<std::uint64_t> at(std::int64_t now) {
         if (file_ && now >= next_) {
             steal_ = read();
@@ -85,7 +85,7 @@ class StealTime {
     }
 
     const Descriptor file_;
-    std::string line_; ///< what precedes the numbers
+    std::string line_; ///< the text before the numbers
     std::string text_;
     std::int64_t next_ = 0;
     std::optional<std::uint64_t> steal_;

@@ -23,7 +23,7 @@ inline constexpr Disturbance kDisturbances[] = {Disturbance::steal,    Disturban
                                                 Disturbance::migrated, Disturbance::frequency,
                                                 Disturbance::clock,    Disturbance::stalled};
 
-/// As in the trial log and the profile.
+/// The name in the trial log and the profile.
 std::string name_of(Disturbance disturbance);
 
 /// The one of that name, if there is one.
@@ -51,13 +51,14 @@ class DisturbanceMonitor {
     /// `cpu`: the one the thread is pinned to. `tick_rate`: of MachineCounters::ticks, a second.
     DisturbanceMonitor(int cpu, std::function<MachineCounters()> look, double tick_rate)
         : cpu_(cpu), look_(std::move(look)), tick_rate_(tick_rate) {}
-    /// Of this machine. start_clock() comes first.
+    /// Watches this machine. start_clock() comes first.
     explicit DisturbanceMonitor(int cpu)
         : DisturbanceMonitor(cpu, counters_of_machine(cpu), asterope::tick_rate()) {}
 
     void begin_round();
 
-    /// What hit the round that begin_round() began: each at most once, in the order above.
+    /// The disturbances of the round that begin_round() began: each at most once, in the order
+    /// above.
     std::vector<Disturbance> end_round();
 
   private:

@@ -21,9 +21,9 @@ constexpr std::size_t kEarnedBy = 4, kFree = 8;
 /// earned would let a few sizes make the run several times as long.
 constexpr double kFreeSeconds = 0.5;
 
-/// Share of disturbed rounds among those that count. Medians and sign tests bear as many outliers
-/// many times over, but not all disturbances are outliers of single trials: where they are this
-/// frequent, the machine was busy with something else.
+/// The share of disturbed rounds among those that count. Medians and sign tests bear many times as
+/// many outliers. But some disturbances are more than outliers of single trials: where they are
+/// this frequent, the machine was busy with something else.
 constexpr double kBearable = 0.05;
 
 } // namespace

@@ -10,14 +10,14 @@
 
 namespace asterope {
 
-/// What disturbed the rounds of a run.
+/// The disturbances of the rounds of a run.
 struct DisturbanceCounts {
     std::size_t rounds = 0;   ///< All timed rounds, repeated ones included.
-    std::size_t repeated = 0; ///< Rounds timed in vain: disturbed, so timed again.
+    std::size_t repeated = 0; ///< Rounds that were disturbed, so timed again.
     std::size_t kept = 0;     ///< Disturbed rounds that count nevertheless.
     /// How many rounds each kind hit: steal, preempted, migrated, frequency, clock, stalled.
     std::map<std::string, std::size_t> disturbed = {};
-    bool provisional = false; ///< what was found may be due to noise
+    bool provisional = false; ///< noise may have decided the result
     std::string reason = {};  ///< why it is provisional, in words that every reader repeats
 };
 
@@ -29,7 +29,7 @@ std::string too_many_kept(const DisturbanceCounts& noise);
 /// The subject of the warning that a search and a profile give.
 inline constexpr const char* kTheseWinners = "these winners are";
 
-/// What helps where noise may have decided a result.
+/// The advice where noise may have decided a result.
 inline constexpr const char* kQuieter = "run again in a quieter hour, or on another CPU (--cpu N)";
 
 /// The sentence in which every command warns that noise may have decided a result, without an end

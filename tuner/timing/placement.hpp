@@ -12,7 +12,7 @@ struct Misalignment {
     std::size_t source, destination;
 };
 
-/// Multiples of the golden ratio scatter best. Of 32 bits: an instruction can hold it.
+/// Multiples of the golden ratio scatter best. It has 32 bits, so that an instruction can hold it.
 inline constexpr std::uint32_t kGolden = 0x9E3779B9u;
 
 inline Misalignment scattered_misalignment(std::uint32_t scattered) {

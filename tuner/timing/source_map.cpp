@@ -30,7 +30,8 @@ struct Request {
 };
 
 bool exists(const std::string& path) {
-    std::error_code ignored; // what cannot be looked at is not there; opening it says why
+    std::error_code ignored; // a file that cannot be looked at counts as missing; opening it says
+                             // why
     return std::filesystem::exists(path, ignored);
 }
 
@@ -105,7 +106,7 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
     if (request.file.empty()) throw refuse("names no file: write FILE[:OFFSET[:LENGTH]]");
     const std::string name = request.file.substr(0, 200);
 
-    // not blocking: to open a pipe would wait for its writer
+    // it does not block: opening a pipe would wait for its writer
     const Descriptor file(open(request.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat facts;
     if (!file || fstat(file.get(), &facts) != 0) {
@@ -148,7 +149,7 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
         throw refuse("the page at byte " + std::to_string(request.offset + *page) + " of " + name +
                      " cannot be read: name another OFFSET or LENGTH");
     }
-    // and once more here, as this process has page tables of its own
+    // The pages are touched once more here, as this process has page tables of its own.
     volatile std::size_t position;
     touch_pages(data(), bytes_, position);
 }

@@ -49,8 +49,9 @@ void Stopwatch::calibrate(std::size_t size, Workload workload, double target_sec
         for (std::uint64_t round = 0; round < 5; ++round) {
             tries.push_back(time(libc, workload, size, round));
         }
-        // The least: of one call, a disturbance may have been in most, and trials as short as that
-        // would be none to a coarse counter. A picosecond, for where it did not move.
+        // The least counts: a disturbance may have hit most tries of one call. To a coarse counter
+        // trials as short as that would take no time. A picosecond stands where the counter did not
+        // move.
         const double seconds = std::max(1e-12, *std::ranges::min_element(tries));
         const auto wanted =
             fixed ? fixed : static_cast<std::size_t>(std::max(1.0, target_seconds / seconds));
@@ -110,7 +111,7 @@ double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t siz
     const bool known = !copy.chooses || size == 0;
     const TrialTask task{copy, size, round, calibration(size, workload), known && left_ == left};
     left_ = known ? std::optional(left) : std::nullopt;
-    // What ran before may have left upper register halves dirty, which slows others down.
+    // Earlier code may have left upper register halves dirty, which slows others down.
     clean_vector_state();
     settle(copy, workload, size, round);
     return timer_of(workload).time(buffers_, facts_of(workload), task);

@@ -19,8 +19,8 @@ namespace asterope {
 /// copies and of moves. 0 for the others, which are calibrated.
 std::size_t fixed_calls(Workload workload);
 
-/// Times copies in an arena. One instance is one stream of buffers: what it times in turn never
-/// meets slots that another turn has just warmed (cold) and shares the arena's tail (hot).
+/// Times copies in an arena. One instance is one stream of buffers. Its trials never meet slots
+/// that another turn has just warmed (cold) and share the arena's tail (hot).
 class Stopwatch {
   public:
     /// `largest_size` in bytes: the arena's tail of that size and two pages, at least of 256 KiB,
@@ -53,7 +53,7 @@ class Stopwatch {
     /// untimed copies. They last until the caches are as these copies leave them.
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
-    /// As calibrate() fixed it.
+    /// The calibration that calibrate() fixed.
     Calibration calibration(std::size_t size, Workload workload) const;
 
     /// Instead of calibrating: as an earlier run found it.
@@ -64,7 +64,7 @@ class Stopwatch {
         return calibration(size, workload).calls;
     }
 
-    /// Prepares what the first trial would otherwise: the calls of small copies. False: there is
+    /// Prepares the calls of small copies, which the first trial would do otherwise. False: it has
     /// nothing to time, as no size fits in the working set.
     bool prepare(Workload workload);
 

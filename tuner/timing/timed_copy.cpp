@@ -10,7 +10,7 @@ namespace asterope {
 
 namespace {
 
-/// By way of void*, as the functions differ in arguments that one of them never looks at.
+/// Casts by way of void*, as the functions differ in arguments that one of them never looks at.
 template <class Function> CopyFunction as_copy(Function* function) {
     return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
 }

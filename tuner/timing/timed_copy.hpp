@@ -1,5 +1,5 @@
-// A copy or a set as a value: the function, what it gets along, and what it leaves in the caches;
-// libc's.
+// A copy or a set as a value: the function, its last argument, and its effect on the caches. Also
+// libc's functions.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct TimedCopy {
     asterope_candidate large = nullptr;
     std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
     Operation operation = Operation::copy;
-    /// Whether it may choose by what it finds in the caches: one that senses, a whole routine. Its
-    /// hot trials begin from each state in turn.
+    /// Whether it may choose by the state of the caches, as a copy that senses or a whole routine
+    /// does. Its hot trials begin from each state in turn.
     bool chooses = false;
 };
 
@@ -46,8 +46,8 @@ class SecondArgument {
 /// The copy of a tuple.
 TimedCopy timed_copy(const Candidate& candidate);
 
-/// libc's function on `size` bytes, by what it leaves in the caches; 0: of small sizes.
-/// `thresholds`: see Machine::libc_thresholds.
+/// libc's function on `size` bytes, with its effect on the caches; 0: small sizes. `thresholds`:
+/// see Machine::libc_thresholds.
 TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds,
                   Operation operation = Operation::copy);
 

@@ -63,15 +63,15 @@ struct ProbeTicks {
     bool operator==(const ProbeTicks&) const = default;
 };
 
-/// A round of trials has ended, which are what is compared with one another.
+/// A round of trials has ended. Trials of one round are compared with one another.
 struct RoundEnd {
-    std::vector<Disturbance> disturbances = {}; ///< what hit it
+    std::vector<Disturbance> disturbances = {}; ///< the disturbances that hit it
     bool again = false;                         ///< it is to be timed again
 };
 
 /// A search asks for figures in an order that depends on nothing but its options, its seed and the
-/// figures it got. So the figures of an earlier run can be served again, one by one, and the search
-/// comes to the same end: that is how a run is resumed and replayed (Session).
+/// figures it got. So the figures of an earlier run can be served again, one by one. The search
+/// then comes to the same end: that is how a run is resumed and replayed (Session).
 class Timings {
   public:
     virtual ~Timings() = default;

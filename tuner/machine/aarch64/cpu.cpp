@@ -116,7 +116,7 @@ Cpu read_cpu(const std::filesystem::path& root, int cpu) {
 }
 
 std::vector<Cache> read_cpu_caches() {
-    return {}; // what tells their sizes, CCSIDR_EL1, is the kernel's alone
+    return {}; // only the kernel may read CCSIDR_EL1, which has their sizes
 }
 
 int read_line_bytes() {

@@ -1,5 +1,5 @@
-/* What recorder and tuner need of AArch64 and C lacks: the counter, and copies without a
- * relocation. */
+/* Instructions of AArch64 that recorder and tuner need and C lacks: the counter, and copies
+ * without a relocation. */
 #ifndef ASTEROPE_INSTRUCTIONS_H
 #define ASTEROPE_INSTRUCTIONS_H
 
@@ -24,9 +24,9 @@ static inline uint64_t ticks_in_order(void)
     return ticks;
 }
 
-/* Whether the sum is negative. A signal between the load and the store takes the exclusive monitor
- * away, and the addition begins again: a handler that does the same comes before it. Not ldadd,
- * which the oldest CPUs lack. */
+/* Whether the sum is negative. A signal between the load and the store takes the exclusive
+ * monitor away, and the addition begins again: a handler that does the same comes before it. The
+ * oldest CPUs lack ldadd, so it is not used. */
 static inline int add_is_negative(int64_t *sum, int64_t more)
 {
     int64_t result;
