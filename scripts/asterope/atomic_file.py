@@ -119,7 +119,7 @@ def _write_into(target: _Target, content: bytes) -> None:
         descriptor = os.dup(target.descriptor)
     else:
         try:
-            # Not blocking: a pipe without a reader would keep us for ever.
+            # It does not block: a pipe without a reader would keep us for ever.
             flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
             descriptor = os.open(target.file, flags)
         except OSError as error:
@@ -157,7 +157,7 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
     _remove_leftovers(target)
     while True:
         beside = target.parent / f".{target.name}.{secrets.token_hex(3)}.tmp"
-        # Not tempfile: its files are private, these take the mode that the umask gives.
+        # tempfile will not do: its files are private, these take the mode that the umask gives.
         file = stack.enter_context(beside.open("xb", buffering=0))  # nothing is left to close()
         stack.callback(beside.unlink, missing_ok=True)
         with suppress(OSError):  # a file system without locks

@@ -14,7 +14,7 @@ from .profile import Profile, load_profile
 from .render import parts_of, rendered, shared_parts
 from .spaces.kinds import OTHERS
 
-# What runs where no profile does; ASTEROPE_PROFILE knows it by this name.
+# The profile that runs where no other fits; ASTEROPE_PROFILE knows it by this name.
 FALLBACK = "fallback"
 
 # The longest vendor: CPUID has room for so many characters, and other architectures' are shorter.

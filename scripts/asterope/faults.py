@@ -1,4 +1,4 @@
-"""What can go wrong: each is one line, with an exit code."""
+"""The errors of commands: each is one line, with an exit code."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ class Failure(Exception):
 
 
 def one_line(text: object) -> str:
-    """`text` as a message can hold it: as it is, or escaped where it has odd characters."""
+    """`text` as a message can hold it: unchanged, or escaped where it has odd characters."""
     shown = str(text)
     return shown if shown.isprintable() else ascii(shown)[1:-1]

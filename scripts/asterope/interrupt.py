@@ -13,7 +13,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interrupts_caught() -> Iterator[None]:
-    """Inside, all of them raise KeyboardInterrupt; those that are ignored stay so."""
+    """Inside, all of them raise KeyboardInterrupt; ignored ones stay so."""
     with _handled_by(_interrupt):
         yield
 

@@ -1,4 +1,4 @@
-"""Samples with two modes: what they are, and a histogram, as a median between two humps tells of
+"""Finds and describes samples with two modes, with a histogram: a median between two humps tells of
 neither. The same as tuner/base/modes.cpp."""
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _bars(values: Sequence[float], text: Callable[[float], str]) -> list[str]:
 
 
 def modes_told(what: str, values: Sequence[float], text: Callable[[float], str]) -> list[str]:
-    """Where there are two modes: a line that says so, and the histogram. Else nothing."""
+    """A line about the two modes, and the histogram; empty for one mode."""
     modes = two_modes(values)
     if modes is None:
         return []

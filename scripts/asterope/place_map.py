@@ -32,7 +32,7 @@ _KIND = Kind(
 
 @dataclass(frozen=True)
 class MappedPlace:
-    """As places.schema.json has it."""
+    """A place as in places.schema.json."""
 
     module: str
     build_id: str
@@ -55,8 +55,8 @@ def text_of(places: Sequence[MappedPlace], command: Sequence[str]) -> str:
 
 
 def read_places(path: str | os.PathLike, entries: Collection[str] | None) -> list[MappedPlace]:
-    """`entries`: the routine's, memcpy_cold and so on; None: whichever. Raises BadInput: file,
-    place, what is wrong, remedy."""
+    """`entries`: the routine's, memcpy_cold and so on; None: any. Raises BadInput: file, place,
+    fault, remedy."""
     raw = read_checked(path, _KIND, SCHEMA_FILE, lambda raw: _check(_places_of(raw), entries))
     return _places_of(raw)
 

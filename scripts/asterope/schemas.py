@@ -25,8 +25,8 @@ from .spaces.axis import Axis
 
 
 def read_schema(path: Path, architecture: str) -> dict[str, Any]:
-    """The schema with all workloads filled in, in those of profiles and trial logs the architecture
-    that they are of, and in that of profiles all axes of its copies.
+    """The schema with all workloads filled in. Schemas of profiles and trial logs get their
+    architecture, that of profiles all axes of its copies.
     """
     whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"), object_hook=_filled)
     if "architecture" in whole["properties"]:

@@ -2,8 +2,8 @@
 
 Usage: python -m asterope.share OUTPUT.tar.gz FILE... (scripts/tune --share)
 
-What could say whose machine it is goes: the host's and the user's names and every path, of which
-the last part stays. Figures, CPU, kernel and libc are what the file is for.
+Words that could tell whose machine it is go: the host's and the user's names and every path, of
+which the last part stays. The file is for figures, CPU, kernel and libc.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PATH = re.compile(r"(?<![\w.])~?/(?:[^\s/\"']+/)*([^\s/\"']*)")
 
 
 def names_here() -> list[str]:
-    """The host's and the user's, those that would be found in other words left out."""
+    """The host's and the user's names, without those that other words contain."""
     names = {platform.node(), platform.node().split(".")[0]}
     with suppress(OSError, KeyError, ImportError):
         names.add(getpass.getuser())

@@ -1,5 +1,5 @@
-// What times jobs for a whole command and prints their tables: the suites', or an application's, in
-// which libc's copy and the verified routine take turns.
+// Times jobs for a whole command and prints their tables. They are the suites' tables, or an
+// application's, in which libc's copy and the verified routine take turns.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,8 @@ class BenchRun {
   public:
     BenchRun(const Machine& machine, Contenders contenders, int rounds)
         : rounds_(rounds), machine_(machine), contenders_(std::move(contenders)) {}
-    /// Of libc's copy and the routine, which it loads and proves: throws as routine_contender().
+    /// A run of libc's copy and the routine, which it loads and proves: throws as
+    /// routine_contender().
     explicit BenchRun(const RoutineOptions& options);
 
     const Machine& machine() const { return machine_; }
@@ -29,7 +30,7 @@ class BenchRun {
     int rounds() const { return rounds_; }
     void add(const Contender& contender) { contenders_.push_back(contender); }
 
-    /// Of memory, in bytes: half of all where the system does not say.
+    /// The memory that may be taken, in bytes: half of all where the system does not say.
     std::size_t bytes_that_may_be_taken() const;
 
     /// Starts the clock, and notes interrupts from now on. `cpu`: to be pinned to, negative: the
@@ -48,10 +49,10 @@ class BenchRun {
     /// other threads copy, as what watches sees but this thread, which waits for them. Returns a
     /// cell a label.
     std::vector<Cell> measure(const Job& job);
-    void end(); ///< of the table
+    void end(); ///< ends the table
 
     DisturbanceCounts noise() const { return session_.disturbed_rounds().facts(); }
-    /// What disturbed all that; to be called when the rest has been printed.
+    /// Warns of disturbances; to be called when the rest has been printed.
     void warn() const;
 
   private:
@@ -80,7 +81,7 @@ std::size_t settling_bytes_of(const Machine& machine);
 /// Bytes of an application's copies that are timed in one turn of one of them.
 inline constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
 
-/// What such a command does, watched: a routine that crashes or hangs is named.
+/// The work of such a command, watched: a routine that crashes or hangs is named.
 std::function<int()> watched(const RoutineOptions& routine, const std::function<void()>& work);
 
 /// The subcommands that time copies inside applications.

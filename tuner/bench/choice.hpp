@@ -22,14 +22,14 @@ struct PeerOptions {
 void add_options(CLI::App& app, PeerOptions& options);
 
 /// The built-in copies that some --peer names: "all", or names separated by commas, in the order of
-/// `known`. Those with a '=' are external libraries. Throws BadInput for an unknown name.
+/// `known`. Names with a '=' are external libraries. Throws BadInput for an unknown name.
 std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
                                         const std::vector<std::string>& known);
 
-/// A line for each built-in copy: its name, and what it is or why it is left out.
+/// A line for each built-in copy: its name, and its description or why it is left out.
 std::string list_peers();
 
-/// The copies that are timed, and those that were asked for and left out.
+/// The copies that are timed, and the left-out ones with their reasons.
 struct Selection {
     Contenders contenders;
     std::vector<LeftOutCopy> left_out;

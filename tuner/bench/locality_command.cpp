@@ -22,7 +22,7 @@ struct LocalityOptions {
     std::array<std::string, std::size(kLocalityParameters)> parameters; ///< in that order
     int preset = 0;
     bool uneven = false, packed = false;
-    std::string memory; ///< what a system may take; "": as much as is free
+    std::string memory; ///< the memory that a system may take; "": as much as is free
 };
 
 LocalityRequest read_parameters(const LocalityOptions& options) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* kUsualSizes = "128,512,2K,8K,32K,128K,512K,2M,8M,32M";
 
-/// What each suite measures where no sizes are named: those of a profile, if there is one and the
-/// suite is about the sizes that it tunes for, else `sizes`.
+/// The sizes of each suite where the user names none. They are those of a profile, if it exists and
+/// the suite is about the sizes that it tunes for, else `sizes`.
 const struct SuiteSizes {
     std::string name;
     const char* sizes;
@@ -31,7 +31,7 @@ const struct SuiteSizes {
     {"sizes", kUsualSizes, true, true},
     {"aliased", kUsualSizes, true, false},
     {"misalignment", "512,4K,64K", false, true},
-    {"mix", kUsualSizes, true, true}, // of both, the arena that they draw from
+    {"mix", kUsualSizes, true, true}, // the arena that both draw from
     {"fixed", kUsualSizes, true, true},
     {"states", "64K,128K,256K,1M,4M,8M,16M", false, true},
     {"overlap", "512,2K,4K,16K,64K,1M", false, false},
@@ -147,7 +147,7 @@ Request read_request(const Options& options) {
     const Operation operation = options.routine.operation;
     Request request;
     std::set<std::string> suites;
-    std::vector<Workload> alone; // named each by itself
+    std::vector<Workload> alone; // named one by one
     for (const std::string& name : options.suites) {
         const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
         if (name == "all") {

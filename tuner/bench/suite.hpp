@@ -31,7 +31,7 @@ struct Job {
     bool moves = false;         ///< buffers overlap: copies without a memmove take no part
     /// About how long a trial takes, in seconds, what is not timed included.
     double trial_seconds = 0;
-    /// What must be known before the first trial; may be empty.
+    /// Prepares the first trial; may be empty.
     std::function<void()> prepare = nullptr;
     /// Seconds a call of one trial of the contender of that number. `cache_effect`: see
     /// Stopwatch::time; each contender is one.
@@ -47,7 +47,7 @@ struct Suite {
     std::vector<Job> jobs;
 };
 
-/// What suites are made from. It and all of it outlive them.
+/// The input of suites. It and all of it outlive them.
 struct Setting {
     const Machine& machine;
     const Contenders& contenders;

@@ -39,8 +39,8 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
 /// cells.
 std::string brief_text(const std::vector<Cell>& cells, Operation operation = Operation::copy);
 
-/// A line for each cell where the routine's ratio to the better of libc and the references is under
-/// `least`, its whole interval: so noise alone makes no cell fail.
+/// A line for each cell where the routine loses: the whole interval of its ratio to the better of
+/// libc and the references is under `least`. So noise alone makes no cell fail.
 std::vector<std::string> cells_under(double least, const std::vector<Cell>& cells);
 
 /// "sizes cold 64 KiB", "mix mix_l1 by bytes", "threads hot 4 KiB, 2 threads".

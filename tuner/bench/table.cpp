@@ -63,7 +63,7 @@ class RowsTable : public Table {
         return line_of("all", [&](const Column& column) -> std::string {
             if (column.width == 0) return std::exchange(said, true) ? "" : "geometric mean";
             if (!column.ratio) return "";
-            // of some rows only, it would not be comparable
+            // a mean of some rows only would not be comparable
             return column.all.count() == rows_ ? factor(column.all.mean()) : "-";
         });
     }
@@ -217,7 +217,7 @@ std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& c
 }
 
 std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads) {
-    // what each is, in two lines: those that find the data cached, and those that do not
+    // the workloads in two lines: those that find the data cached, and the others
     std::string cached, uncached;
     std::vector<std::string> names;
     for (const Workload workload : workloads) {

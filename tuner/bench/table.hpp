@@ -1,4 +1,4 @@
-// The tables that people read: text for each cell as soon as it is measured.
+// The tables that people read: text for each cell, right after it is measured.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class Table {
     virtual std::string end() = 0;
 };
 
-/// What times are shown in: those of calls, or those of what applications do.
+/// The unit of times: calls take nanoseconds, the work of applications microseconds.
 enum class TimeUnit { nanoseconds, microseconds };
 
 /// libc and the routine: a row a cell, with times, the ratio and its interval, the geometric mean

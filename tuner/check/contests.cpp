@@ -1,4 +1,4 @@
-// What `check --measure` times again: the winners of a profile, each beside its runner-up.
+// Makes the contests from the profile's choices, in an order that covers the range early.
 #include "check/contests.hpp"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
 CheckContests::Contests CheckContests::contests_of(const Profile& profile, Operation operation) {
     Contests pipelines, ordered;
     const std::vector<const Choice*> choices = profile.of(ChoiceKind::pipelines, operation);
-    if (choices.empty()) return ordered; // nothing for small ones to go on with
+    if (choices.empty()) return ordered; // small ones have no pipeline to go on with
     const Weights weights = weights_of(profile.search, operation);
     for (const Choice* one : choices) pipelines.push_back(contest_of(*one, weights));
     std::optional<HoldContest> of_small;

@@ -45,7 +45,7 @@ std::string why_untold(const Retimed& retimed) {
 
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings) {
-    std::mt19937_64 random; // nothing is sampled, so nothing is drawn
+    std::mt19937_64 random; // it draws nothing, as nothing is sampled
     Race race(size, weights, random, timings);
     const PresentResult first = time_again(race, with_rival);
     const Verdict seems = verdict_on(tuned, first);

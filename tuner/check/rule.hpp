@@ -21,7 +21,7 @@ inline constexpr double kHoldBand = 0.03;
 /// Rounds of one contest. Its interval (sign test, 95 %) leaves out five at each end.
 inline constexpr int kHoldRounds = 21;
 
-/// In a contest, this is what the routine copies with; its runner-up, if there is one, is the next.
+/// The routine's copy in a contest; its runner-up, if it has one, is the next.
 inline constexpr Entrant kHolder = 0;
 
 /// The figures from when the winner was chosen; 1 where the profile does not say.
@@ -39,8 +39,8 @@ struct PresentResult {
 };
 
 /// Whether a winner has become slower than it may be. The bound is 1, or `tuned`, its ratio when it
-/// was chosen, where that is less (a winner may have been slower than libc from the start, or have
-/// lost a tie). It is behind where its whole interval `now` lies below that bound by more than
+/// was chosen, where that is less: a winner may have been slower than libc from the start, or have
+/// lost a tie. It is behind where its whole interval `now` lies below that bound by more than
 /// kHoldBand and libc's distance from itself.
 bool is_behind(const Estimate& now, double tuned, const Estimate& floor);
 
@@ -70,7 +70,7 @@ struct Retimed {
     std::size_t operations = 1; ///< that they take turns among: each needs kFewestTimed
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
-    /// For --json: a row for each, and what is told of those with two modes.
+    /// For --json: a row for each contest, and the report on samples with two modes.
     nlohmann::ordered_json rows = nlohmann::ordered_json::array(), modes = rows;
 };
 

@@ -125,7 +125,7 @@ std::string worst_of(const std::vector<Comparison>& comparisons,
         most = std::max(most, slowdown.median);
         if (slowdown.median < kWorthNaming) continue;
         if (slowdown.low <= std::max(1.0, comparison.floor.high)) continue;
-        // by the lower end: of hundreds of medians the highest is a lucky one
+        // the lower end counts: of hundreds of medians the highest is a lucky one
         if (!worst || slowdown.low > of(*worst)->slowdown.low) worst = &comparison;
     }
     if (!worst) return "nothing that stands out (at most " + format_factor(most) + " x)";

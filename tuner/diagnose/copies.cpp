@@ -1,4 +1,4 @@
-// Winners are found by the profile's intervals. Those that this CPU cannot run are listed.
+// Winners are found by the profile's intervals. Winners that this CPU cannot run are listed.
 #include "diagnose/copies.hpp"
 
 #include <algorithm>

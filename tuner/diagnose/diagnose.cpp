@@ -1,4 +1,4 @@
-// asterope-tune diagnose: what the pitfalls of memory benchmarks do to copies on this machine.
+// asterope-tune diagnose: the effects of memory benchmarks' pitfalls on copies on this machine.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -85,7 +85,7 @@ void diagnose(const Request& request) {
         copies = Copies(read_profile(request.profile), Features(machine.cpu, {}));
     }
     if (!request.json.empty()) require_writable(request.json);
-    std::vector<int> others = allowed_cpus(); // as long as none is pinned
+    std::vector<int> others = allowed_cpus(); // before the process is pinned
     const int cpu = pin_to_cpu(request.cpu);
     std::erase(others, cpu);
     start_clock(machine.cpu.invariant_tsc);

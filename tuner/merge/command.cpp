@@ -14,7 +14,7 @@ namespace asterope {
 
 namespace {
 
-/// As given.
+/// The options as given.
 struct MergeRequest {
     std::vector<std::string> inputs; ///< the machines' logs
     std::string output;

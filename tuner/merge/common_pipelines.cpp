@@ -61,7 +61,7 @@ class CommonSearch {
     /// Whether a pipeline copies any data, or data that a probe has looked for.
     enum class Use { unprobed, probed };
 
-    /// By the machine on which it is slowest.
+    /// The machine on which the pipeline is slowest decides.
     bool may_take(const CommonRace& race, Entrant entrant, std::size_t size,
                   const Weights& weights) const {
         return may_take_unprobed(run_, entrant, size, weights, [&](Workload workload) {
@@ -73,13 +73,14 @@ class CommonSearch {
         });
     }
 
-    /// Whom all machines timed under these weights, each above 0; of thousands that were timed once
-    /// or twice some look best by luck alone, so not those. Only those that are worth about as much
-    /// as the best.
+    /// The copies that all machines timed under these weights, each above 0, and whose worth is
+    /// near the best. Copies that were timed once or twice are left out: of thousands some look
+    /// best by luck alone.
     std::vector<Entrant> finalists(const CommonRace& race, std::size_t size, const Weights& weights,
                                    Use use = Use::unprobed) const {
         constexpr std::size_t kLeastSamples = 3;
-        constexpr double kNear = 0.02; ///< of the best worth: what the race's figures may decide
+        constexpr double kNear = 0.02; ///< the part of the best worth that the race's figures may
+                                       ///< decide
         std::vector<std::pair<Entrant, double>> timed;
         double best = -INFINITY;
         // A copy that was timed under one of the workloads was timed under each.
@@ -224,7 +225,8 @@ class CommonSearch {
         Finalist means{0, {}, 0, false};
         const auto count = static_cast<double>(all.size());
         for (const Choice* one : all) {
-            // Whether it leaves its destination in the caches decides what the next probe reads.
+            // The next probe reads a side that depends on whether this copy leaves its destination
+            // in the caches.
             if (one->sensing->probe != copy.probe ||
                 std::string_view(one->sensing->cold.variant->st) != copy.cold.variant->st) {
                 return std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace asterope {
 
-/// The winners of one operation, and what they are worth of each machine's own.
+/// The winners of one operation, and their worth as a share of each machine's own winners.
 struct CommonPipelines {
     PipelineFacts facts;
     std::vector<OfBest> of_best;         ///< by size, as the facts

@@ -12,7 +12,7 @@
 
 namespace asterope {
 
-/// What copies are compared with in a race, libc or one thread, is called this.
+/// The name of the copy that a race compares with, libc or one thread.
 inline constexpr const char* kReference = "";
 
 /// The timings of one machine in one step of its search.
@@ -52,15 +52,15 @@ class CommonRace {
     std::vector<LoggedRace> machines_;
 };
 
-/// Geometric means over the machines: of each, in turn, what was timed last, then what was timed
-/// before.
+/// Geometric means over the machines. Of each machine they take its last timings first, then
+/// earlier ones.
 class MergedTimings : public Timings {
   public:
     /// `logs` must outlive it.
     explicit MergedTimings(std::vector<const LoggedSteps*> logs) : logs_(std::move(logs)) {}
 
-    /// A step of all searches; null where one lacks it. Of pipelines at one size with what was
-    /// timed there when rows were chosen.
+    /// A step of all searches; null where one lacks it. A step of pipelines at one size includes
+    /// the timings there when rows were chosen.
     const CommonRace* race_of(const std::string& step) const;
 
     void enter(const std::string& step, std::size_t known = 0) override;

@@ -1,4 +1,4 @@
-// A choice: which copy some sizes take, of which kind, and what that rests on.
+// A choice: the copy of some sizes, its kind, and the evidence for it.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace asterope {
 
-/// The kinds of what is chosen.
+/// The kinds of choices.
 enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
 
 struct KindFacts {
@@ -39,10 +39,10 @@ constexpr const KindFacts& facts_of(ChoiceKind kind) {
     return kChoiceKinds[static_cast<std::size_t>(kind)];
 }
 
-/// What can be chosen: a pipeline, a copy of another kind, a way to share one among threads.
+/// A copy that can be chosen: a pipeline, a copy of another kind, a way to share one among threads.
 using AnyCopy = std::variant<Candidate, const asterope_copy*, ThreadShare>;
 
-/// As tables and logs have it.
+/// The name in tables and logs.
 std::string name_of(const AnyCopy& copy);
 
 /// The evidence of a winner's title.
@@ -53,7 +53,7 @@ struct Proof {
     std::vector<std::string> ties;
 };
 
-/// One of those that come next.
+/// A copy behind the winner.
 struct RunnerUp {
     AnyCopy copy{};
     double ratio = 1;

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What lies at `place`; none where nothing does, or nothing that is worth a thought.
+/// The profile at `place`; empty where it is missing, or not worth keeping.
 std::optional<Profile> existing_profile(const std::filesystem::path& place) {
     std::error_code error;
     const auto type = std::filesystem::status(place, error).type();
@@ -73,7 +73,7 @@ bool same_purpose(const SearchFacts& search, const SearchOptions& options) {
            set_of(search.without) == set_of(options.without);
 }
 
-/// What lies at `place`, if it is a profile of this machine for the same purpose.
+/// The profile at `place`, if it is one of this machine for the same purpose.
 std::optional<Profile> comparable_profile(const std::filesystem::path& place, const json& machine,
                                           const SearchOptions& options) {
     std::optional<Profile> profile = existing_profile(place);
@@ -100,7 +100,7 @@ Standing standing_of(const Profile& profile, Operation operation) {
     return standing;
 }
 
-/// What makes a search worth more than another, of those for one purpose on one machine.
+/// The worth of a search among those for one purpose on one machine.
 struct Worth {
     int rigor;
     std::set<std::size_t> sizes;

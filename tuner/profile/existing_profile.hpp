@@ -22,8 +22,8 @@ namespace asterope {
 void refuse_worse_than_existing(const std::filesystem::path& place, const nlohmann::json& machine,
                                 const SearchOptions& options, bool may_end_early);
 
-/// Sets what the profile at `place` takes as what stands, if it is one of this machine, for the
-/// purpose of `options`, and of at least their rigor. Throws BadInput as
+/// Makes the copies of the profile at `place` the standing ones. It must be one of this machine,
+/// for the purpose of `options`, and of at least their rigor. Throws BadInput as
 /// refuse_worse_than_existing does.
 void find_standing(const std::filesystem::path& place, const nlohmann::json& machine,
                    SearchOptions& options);

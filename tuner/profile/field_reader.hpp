@@ -95,7 +95,7 @@ struct Reader {
         place.kind = kind;
     }
 
-    /// Hands `use` a reader of the object, and refuses what that did not ask for.
+    /// Hands `use` a reader of the object, and refuses fields that `use` did not ask for.
     template <class Use>
     static void read_object(const Json& value, const Place& place, const Use& use,
                             std::set<std::string> known = {}) {

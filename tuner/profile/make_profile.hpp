@@ -1,4 +1,4 @@
-// Turns what a search found into the profile's winners, proofs and runners-up.
+// Turns the findings of a search into the profile's winners, proofs and runners-up.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct PipelineFacts {
     std::size_t result_for(std::size_t size) const;
 };
 
-/// Lets intervals that sense begin at kSensingMinimum where bisection moved them below; those that
-/// cannot, as nothing comes before them, do not sense. To be called once the intervals are known;
+/// Lets intervals that sense begin at kSensingMinimum where bisection moved them below. An interval
+/// without one before it cannot, and does not sense. To be called once the intervals are known;
 /// profile and tables then agree.
 void begin_sensing_at_minimum(PipelineFacts& pipelines);
 
@@ -51,7 +51,7 @@ struct Findings {
     }
 };
 
-/// Adds what was found of one operation in its spaces to a profile that has the machine and the
+/// Adds the findings about one operation in its spaces to a profile that has the machine and the
 /// facts of the search. Copies come first.
 void add_choices(Profile& profile, const Findings& found, const Spaces& spaces);
 

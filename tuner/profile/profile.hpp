@@ -53,7 +53,7 @@ struct SearchFacts {
     std::vector<std::string> warnings;
     std::vector<std::string> without;    ///< CPU features left out on request
     std::vector<std::string> references; ///< by which winners were judged besides libc
-    std::string source_map;              ///< what the sources were mapped from, or ""
+    std::string source_map;              ///< the source map's option, or ""
     std::string memory_nodes;            ///< where buffers lay, of several NUMA nodes, or ""
     std::optional<double> budget_seconds;
     int resumed = 0;                        ///< how many times the run went on from its log
@@ -75,7 +75,7 @@ struct ExamLoss {
 struct ExamRounds {
     std::size_t count = 0;
     double median = 1;
-    double slowest = 1; ///< the 1st percentile: what the slowest round in a hundred shows
+    double slowest = 1; ///< the 1st percentile: the slowest round in a hundred
     double floor = 1;   ///< the same of libc beside itself, which noise alone does
 };
 
@@ -104,8 +104,8 @@ struct Merged {
     std::vector<Source> sources;
 };
 
-/// The whole profile; its fields are described in scripts/asterope/profile.schema.json. What may
-/// be missing was left out.
+/// The whole profile; its fields are described in scripts/asterope/profile.schema.json. Optional
+/// parts may have been left out.
 struct Profile {
     bool complete = false;
     std::map<Operation, LeftOut> left_out; ///< empty: the run is complete
@@ -128,12 +128,13 @@ struct Profile {
 };
 
 nlohmann::ordered_json to_json(const Profile& profile);
-/// As files hold it.
+/// The text of its file.
 std::string text_of(const Profile& profile);
-/// Throws BadInput, which names the place of the fault: a field that is missing, of another type or
-/// not known, choices that do not ascend, a copy that this version does not know.
+/// Throws BadInput, which names the place of the fault. Faults are a field that is missing, of
+/// another type or not known, choices that do not ascend, and a copy that this version does not
+/// know.
 Profile profile_of(const nlohmann::ordered_json& json);
-/// What reading it would find wrong with a profile; "" for nothing.
+/// The fault that a reader would find in a profile; "" without one.
 std::string fault_of(const Profile& profile);
 
 /// A profile that speaks of the copies of another architecture.
@@ -144,8 +145,8 @@ struct NewerProfile : BadInput {
     using BadInput::BadInput;
 };
 
-/// Reads a profile. Throws BadInput with one line, as profile_of does; and for another version than
-/// this one's. OtherArchitecture and NewerProfile say what they are.
+/// Reads a profile. Throws BadInput with one line, as profile_of does. Throws OtherArchitecture and
+/// NewerProfile for the profiles that their names say.
 Profile read_profile(const std::filesystem::path& path);
 /// The same of a text that was read already; errors begin with `what` ("profile x.json").
 Profile parse_profile(std::string_view text, const std::string& what);

@@ -21,7 +21,7 @@ void require_printable_parts(const Json& value, const Place& place) {
     }
 }
 
-/// The checks that one field by itself cannot fail.
+/// The order of choices, which no check of a single field can see.
 void require_ascending(std::vector<Choice>& choices) {
     std::map<std::tuple<Operation, ChoiceKind, std::optional<Workload>>, std::size_t> ends;
     for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -64,7 +64,7 @@ void require_machine(const Json& value, const Place& place) {
 }
 
 const asterope_copy* find_probe(const Json& value, const Place& place) {
-    // None of sets: what the last set left would choose the next one.
+    // Sets have no probes: the caches that the last set left would choose the next one.
     const asterope_kind* probes = find_kind(*facts_of(place.operation).space, "probes");
     const asterope_copy* found = probes ? find_copy(*probes, value) : nullptr;
     if (!found) throw place.fault("is no probe that this version knows");

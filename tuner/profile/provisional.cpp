@@ -17,7 +17,7 @@ constexpr double kWideFloor = 1.25;
 /// fifth.
 constexpr double kBearableShare = 0.25;
 
-/// What of the profile noise may have decided.
+/// The parts of the profile that noise may have decided.
 struct Doubts {
     std::size_t undecided = 0, cells = 0, wide = 0;
 };

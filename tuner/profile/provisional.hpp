@@ -18,7 +18,7 @@ nlohmann::ordered_json noise_json(const DisturbanceCounts& noise);
 /// from itself. Where the search was not watched, it has no `search.noise`, and nothing is decided.
 void decide_whether_provisional(Profile& profile);
 
-/// Of profiles from before the reason was written down, and of those merged from one.
+/// The reason in profiles from before it was written down, and in those merged from one.
 inline constexpr const char* kUntoldReason = "noise may have decided its winners";
 
 /// Why `profile` is provisional, for noise_warning(). Empty where it is not.

@@ -21,7 +21,7 @@ struct NamedReference {
 struct OperationOptions {
     std::vector<std::size_t> sizes;         ///< none where it is not tuned
     std::vector<NamedReference> references; ///< by which its winners are judged besides libc
-    Standing standing;                      ///< what the profile that stood took
+    Standing standing;                      ///< the copies of the standing profile
 };
 
 struct SearchOptions {

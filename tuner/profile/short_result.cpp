@@ -129,7 +129,7 @@ std::string legend(std::size_t most_copies) {
     return wrapped(text + (most_copies > 1 ? "." : ""));
 }
 
-/// As a ratio: a smaller difference does not matter.
+/// The ratio below which a difference does not matter.
 constexpr double kLeast = 1.01;
 
 /// How far libc seems to be from itself, as a ratio above 1: the middle one of all sizes and
@@ -157,8 +157,8 @@ class Group {
     /// The median, not the mean: one size that a busy machine spoiled would be told as the gain of
     /// all.
     double middle() const { return median(ratios_); }
-    /// Whether most of it differ. Not by the noise of all: where one situation is noisy, the others
-    /// would be told of as if they were.
+    /// Whether most of its cells differ. The noise of all cells together does not decide: where one
+    /// situation is noisy, the others would be told of as noisy, too.
     bool stands_apart() const { return 2 * std::max(faster_, slower_) > ratios_.size(); }
 
   private:
@@ -181,8 +181,8 @@ struct Summary {
     }
 };
 
-/// A line a situation: the mean and the lowest of libc's time over the routine's, and the same of
-/// the fastest of libc and the references where there are any.
+/// A line a situation: the mean and the lowest of libc's time over the routine's. With references,
+/// the same of the fastest of libc and the references follows.
 std::string situations(const Profile& profile, Operation operation, std::size_t above) {
     std::map<Workload, std::pair<Summary, Summary>> summaries; // against libc, against the fastest
     const Weights weights = value_in(profile.search.weights, operation);

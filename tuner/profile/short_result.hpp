@@ -9,7 +9,7 @@
 namespace asterope {
 
 /// A sentence that comes first. It says which copies are mostly faster or slower than libc by more
-/// than their own noise, as the median ratio of those whose data is as cached and that are as
+/// than their own noise. It gives the median ratio of those whose data is as cached and that are as
 /// large. It also says in how many cells of its exam, a size in a situation each, the compiled
 /// routine is slower.
 std::string headline(const Profile& profile, Operation operation);

@@ -11,7 +11,7 @@
 
 namespace asterope {
 
-/// What this glibc lets us set.
+/// The thresholds that this glibc lets us set.
 struct Knobs {
     CopyThresholds now;               ///< The present thresholds.
     Tunable rep_movsb, non_temporal;  ///< Their limits in glibc.
@@ -28,7 +28,8 @@ struct Knobs {
 /// The worth of the ways at one size, beside the default's.
 struct SizeWorth {
     std::size_t size;
-    std::map<Way, double> worth; ///< the default's way is worth 0; so is what is not in here
+    std::map<Way, double> worth; ///< the default's way is worth 0, and so is one that is missing
+                                 ///< here
 };
 
 /// A tunable is changed where that brings at least so much, summed over the sizes: as much as a
@@ -36,8 +37,9 @@ struct SizeWorth {
 inline constexpr double kLeastWorth = 0.02;
 
 /// The thresholds that are worth most over all sizes (ascending), each between two of these or
-/// beyond them, and within its limits. Of equals it is what changes fewest tunables, then what is
-/// nearest to what is. All combinations are gone through: there are only some ten thousand.
+/// beyond them, and within its limits. Among equals, those win that change fewest tunables, then
+/// those nearest to the present ones. All combinations are gone through: they are only some ten
+/// thousand.
 CopyThresholds choose_thresholds(const Knobs& knobs, const std::vector<SizeWorth>& sizes);
 
 } // namespace asterope

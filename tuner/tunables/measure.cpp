@@ -39,7 +39,7 @@ void begin(const Course& course, std::size_t size, const Weights& weights) {
     }
 }
 
-/// The way, its process, and what the race says.
+/// The race of the ways at one size: each way has a process.
 class WaysRace {
   public:
     WaysRace(const Course& course, const Processes& processes)

@@ -56,7 +56,7 @@ struct Course {
     Session& session;
 };
 
-/// The settings of the processes in which memcpy copies in one way wherever it can.
+/// The settings of the processes in which memcpy copies in one way at as many sizes as possible.
 std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest);
 
 /// The seconds that both steps take, about.
@@ -73,8 +73,8 @@ struct ThresholdChoice {
 /// sizes where the ways change places.
 ThresholdChoice measure_and_choose(const Course& course, Knobs knobs);
 
-/// Times the setting beside the default at all sizes and in all situations, those that count for
-/// nothing included, in processes of their own.
+/// Times the setting beside the default in separate processes, at all sizes and in all situations.
+/// Situations of weight 0 are included.
 std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice& choice);
 
 } // namespace asterope

@@ -9,8 +9,8 @@
 
 namespace asterope {
 
-/// What can be set. Throws BadInput where this libc has no such tunables. `why`: why they could not
-/// be listed.
+/// The tunables that can be set. Throws BadInput where this libc lacks them. `why`: why they could
+/// not be listed.
 Knobs knobs_of(const std::string& libc, const std::map<std::string, Tunable>& tunables,
                const std::string& why);
 

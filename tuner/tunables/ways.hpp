@@ -13,9 +13,9 @@ enum class Way { vector, rep_movsb, non_temporal_2, non_temporal_4 };
 inline constexpr Way kWays[] = {Way::vector, Way::rep_movsb, Way::non_temporal_2,
                                 Way::non_temporal_4};
 
-/// As in the JSON: "rep_movsb".
+/// The name in the JSON: "rep_movsb".
 const char* name_of(Way way);
-/// As in tables: "rep movsb".
+/// The name in tables: "rep movsb".
 const char* words_of(Way way);
 
 /// Bytes. Sizes above `rep_movsb` and below `stop` take `rep movsb`. Other sizes above

@@ -31,8 +31,8 @@ LOOPS = ("copy", "copy_bytes", "fill", "fill_bytes", "product", "memcpy", "routi
 STATIC, AGAIN, HEAP = "static", "again", "heap"
 PROGRAMS = (STATIC, AGAIN, HEAP)
 MOST_SECONDS = 60
-# An address that is known when the program is linked, not only its distance from the code. And
-# loops that begin at a line: -O1 aligns none, and such loops took 0.48 to 2.1 times as long.
+# Programs have addresses that are known when they are linked, not only their distances from the
+# code. Their loops begin at a line: -O1 aligns none, and such loops took 0.48 to 2.1 times as long.
 FIXED = ("-fno-pie", "-no-pie", "-falign-loops=64")
 
 

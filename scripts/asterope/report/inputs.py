@@ -36,7 +36,7 @@ class Inputs:
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """As in profiles; empty where none of them names one."""
+        """The architecture, as in profiles; empty where none of them names one."""
         for given in (self.bench, self.log, self.profile, self.diagnosis, self.check):
             if given is not None and (machine := _machine_of(given)):
                 return machine
@@ -46,7 +46,7 @@ class Inputs:
 
     @property
     def doubts(self) -> list[str]:
-        """What noise may have decided, one sentence each, without its end."""
+        """The results that noise may have decided, one sentence each, without its end."""
         found = []
         if self.profile is not None and (doubt := doubt_of(self.profile.raw)):
             found.append(warning(doubt, "these winners are"))

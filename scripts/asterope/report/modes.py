@@ -22,7 +22,7 @@ class Sample(NamedTuple):
 
 
 def samples_of(raw: Mapping[str, Any]) -> list[Sample]:
-    """What modes.schema.json describes."""
+    """The samples in the form of modes.schema.json."""
     return [
         Sample(
             one_line(one["of"]),

@@ -1,4 +1,4 @@
-"""What asterope-prove --json wrote of a program: its words and pictures."""
+"""The results of asterope-prove --json about a program: its words and pictures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Json = Mapping[str, Any]
 
 
 def proof_finding(proof: Json) -> str:
-    """What whole runs found, in one sentence without its end."""
+    """The result of whole runs, in one sentence without its end."""
     found = [
         f"{one_line(copy['name'])} is {copy['verdict']}: {copy['ratio']['median']:.3f} x libc "
         f"({copy['ratio']['low']:.3f} to {copy['ratio']['high']:.3f})"
@@ -57,7 +57,7 @@ def _percents(one: Json) -> str:
 
 
 def trial_pictures(trial: Json) -> list[Picture]:
-    """A row for each place of which it is known what the routine saves there."""
+    """A row for each place where the routine's gain is known."""
     places = [place for place in trial["places"] if place["gained"]][:_MOST_ROWS]
     rows = [(_place(place), place["gained"]) for place in places]
     if not rows:

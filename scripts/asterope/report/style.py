@@ -1,4 +1,5 @@
-"""What all pictures share: fonts, colours, axes over transfer sizes, labels that do not collide."""
+"""The common style of all pictures: fonts, colours, axes over transfer sizes, labels that do not
+collide."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from ..profile import Ratio
 from ..render import human_size
 
-# Dark enough on white to be read as text, and told apart by people who see no red and green
+# Dark enough on white to be read as text. People who see no red and green can tell them apart
 # (Okabe and Ito's, darkened).
 INK, MUTED, GRID = "#1a1a1a", "#5c5c5c", "#dcdcdc"
 OURS, OURS_TOO, LIBC = "#0057b7", "#0e8fc4", "#000000"
@@ -75,7 +76,7 @@ class Table:
 
 @dataclass
 class Picture:
-    """A figure with its words: `alt` for those who cannot see it, `caption` for all readers."""
+    """A figure with its words: `alt` for readers who cannot see it, `caption` for all readers."""
 
     name: str  # of the PNG file, without its ending
     title: str
@@ -113,7 +114,7 @@ def headline(figure: Figure, text: str) -> None:
 def panels(
     count: int, most_columns: int, size: Callable[[int, int], tuple[float, float]], **options: Any
 ) -> tuple[Figure, Any, list[Axes]]:
-    """A figure with so many axes: as rows (what is left over is empty), and one after the other.
+    """A figure with so many axes: as rows (left-over places are empty), and one after the other.
     `size`: its width and height by columns and rows."""
     columns = min(most_columns, max(1, count))
     rows = max(1, -(-count // columns))
@@ -163,7 +164,8 @@ def interval_text(ratio: Ratio | None) -> str:
 def legend_outside(figure: Figure, side: str, **options: Any) -> None:
     """A legend `below` all axes or to their `right`, for which a figure of `new_figure` makes room.
 
-    As loc="outside lower center" and "outside right upper", which only matplotlib 3.7 brought.
+    It does the same as loc="outside lower center" and "outside right upper", which only matplotlib
+    3.7 brought.
     """
     location = {"below": "lower center", "right": "upper right"}[side]
     legend = figure.legend(loc=location, frameon=False, **options)

@@ -153,7 +153,7 @@ static void limit(size_t total, size_t size)
         begin = now();
         for (size_t at = 0; at < PASSES * total; at += size) {
             memcpy(buffer, chunks[at / CHUNK % count] + at % CHUNK, size);
-            /* who does not use it must seem to: or the copy goes */
+            /* the compiler must believe that it is used, or the copy goes */
             __asm__ volatile("" : : "r"(buffer) : "memory");
             if (used) all += sum((const uint64_t *)buffer, size);
         }

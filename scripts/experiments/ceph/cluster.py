@@ -55,7 +55,7 @@ client oc max objects = {objects}
 
 
 def missing() -> str | None:
-    """What of the programs is not installed."""
+    """The first program that is not installed; None: all are."""
     return next((one for one in PROGRAMS if not shutil.which(one, path=_PATH)), None)
 
 

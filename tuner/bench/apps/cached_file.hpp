@@ -33,8 +33,8 @@ class BufferCache {
     /// least recently used, which then leaves the cache.
     char* insert(std::uint64_t block);
 
-    /// Forgets a block, as when the server says that another client has written it. Nothing where
-    /// it is not there.
+    /// Forgets a block, as when the server says that another client has written it. A missing block
+    /// stays so.
     void drop(std::uint64_t block);
 
     std::size_t size() const { return by_block_.size(); } ///< blocks that are there
@@ -68,8 +68,8 @@ class BufferCache {
 /// after a while.
 class CachedFile {
   public:
-    /// Of so many bytes, a multiple of the block's, which is one of 8. Throws Failure where the
-    /// memory is not to be had.
+    /// A file of so many bytes, a multiple of the block's size, which is a multiple of 8. Throws
+    /// Failure where the memory does not suffice.
     CachedFile(std::size_t bytes, std::size_t block_bytes);
 
     std::size_t block_bytes() const { return cache_.block_bytes(); }
@@ -106,7 +106,7 @@ class CachedFile {
 /// buffer.
 class SequentialReader {
   public:
-    /// Of every hundred blocks that the reader comes to, `misses` are misses. The hundred is
+    /// In every hundred blocks that the reader comes to, `misses` are misses. The hundred is
     /// divided evenly by them, and each part has one at a random place. Reads are of `read_bytes`,
     /// which divide the file. Throws Failure where the memory does not suffice for the buffer.
     SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses);

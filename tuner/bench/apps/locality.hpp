@@ -19,7 +19,7 @@ namespace asterope {
 
 /// The paper's seven parameters, under its names.
 struct Locality {
-    std::size_t systemSize;     ///< bytes of all elements; what the division leaves over is unused
+    std::size_t systemSize;     ///< bytes of all elements; the rest of the division is unused
     std::size_t numSubsystems;  ///< subsystems in the system
     std::size_t elemsPerSubsys; ///< elements in each
     std::size_t elemSize;       ///< bytes of each element
@@ -37,7 +37,7 @@ struct LocalityRequest {
     bool uneven = false, packed = false;
 };
 
-/// A parameter: its name, its place in a request, and what it is.
+/// A parameter: its name, its place in a request, and its description.
 struct LocalityParameter {
     const char* name;
     std::optional<std::size_t> LocalityRequest::*value;
@@ -55,12 +55,12 @@ inline constexpr LocalityParameter kLocalityParameters[] = {
     {"repCount", &LocalityRequest::repCount, "cycles (default: as many as go over 32 MiB)"}};
 
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
-/// and default_reps() where they are missing. Throws BadInput where none or several of the four are
+/// and default_reps() where they are missing. Throws BadInput unless exactly one of the four is
 /// missing, where one is 0, and where the system has no room for one element in each subsystem.
 Locality solve(const LocalityRequest& request);
 
-/// As many cycles as go over 32 MiB, and at least 2. The paper's tests take as many as go over 2
-/// GiB, and at least 32; ours is that number cut by 64.
+/// The cycles that go over 32 MiB, and at least 2. The paper's tests take as many as go over 2 GiB,
+/// and at least 32; ours is that number cut by 64.
 std::size_t default_reps(std::size_t system_size);
 
 /// Bytes that the experiment takes: the elements and what manages them. The largest number there
@@ -109,7 +109,7 @@ class LocalitySystem {
     /// Equal seeds make equal systems, by copies and by move.
     LocalityTimes run(CopyFunction copy, std::uint64_t seed);
 
-    /// Of all elements as their subsystems see them, wherever they lie.
+    /// The sum of all elements as their subsystems see them, at any place.
     std::uint64_t checksum() const;
 
     /// How many neighbours in a subsystem are apart in memory.
@@ -139,7 +139,7 @@ class LocalitySystem {
     std::vector<std::uint32_t> orders_; ///< for each rank, the subsystems in the order of rotation
 };
 
-/// What takes part by handing on the elements' data; all others copy them.
+/// The contender that hands on the elements' data; all others copy them.
 inline constexpr const char* kMove = "move";
 
 /// Runs the system with each contender from the same beginning in the same memory: the seconds of

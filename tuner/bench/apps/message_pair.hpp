@@ -45,10 +45,10 @@ class MessagePair {
                 int subscriber_cpu);
 
     /// Passes messages with the copier of that name. The first ones settle the caches after the
-    /// copier before: they are compared word for word and not timed. Then come those that are
-    /// timed. All messages have different data. Throws Failure where a message arrives changed, and
-    /// where the subscriber has died; Interrupted where a signal came. Where the subscriber hangs,
-    /// so does this: see run_watched().
+    /// copier before: they are compared word for word and not timed. The timed ones follow. All
+    /// messages have different data. Throws Failure where a message arrives changed, and where the
+    /// subscriber has died; Interrupted where a signal came. Where the subscriber hangs, so does
+    /// this: see run_watched().
     MessageTimes run(const std::string& copier, unsigned settling, unsigned timed);
 
     pid_t subscriber() const { return subscriber_.pid(); }

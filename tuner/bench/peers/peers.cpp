@@ -31,8 +31,8 @@ namespace {
 
 using namespace peers;
 
-/// By way of void*: the extra argument of CopyFunction is one that the function never looks at.
-/// Not used where no library was found.
+/// Casts by way of void*: the function never looks at the extra argument of CopyFunction. Unused
+/// where no library was found.
 [[maybe_unused]] CopyFunction as_copy(void* (*function)(void*, const void*, std::size_t)) {
     return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
 }

@@ -1,4 +1,4 @@
-// The section `store_forwarding`: what it costs to read a copy's head or tail right after it.
+// The section `store_forwarding`: the cost of reading a copy's head or tail right after it.
 #include "base/size_text.hpp"
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"

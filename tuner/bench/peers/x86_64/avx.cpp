@@ -33,8 +33,8 @@ template <bool streaming> ASTEROPE_AVX inline void store(char* to, __m256i value
     }
 }
 
-/// From 32 bytes on: copies what is before the destination's first boundary, by a vector that goes
-/// beyond it. Returns how much that is, 0 to 31 bytes.
+/// From 32 bytes on: copies the bytes before the destination's first boundary, by a vector that
+/// goes beyond it. Returns their number, 0 to 31.
 ASTEROPE_AVX inline std::size_t copy_head(char* to, const char* from) {
     const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % kVector;
     if (head) store_anywhere(to, load(from));

@@ -34,7 +34,7 @@ inline void store_anywhere(char* to, __m128i value) {
 /// Into the buffer, from aligned places.
 struct Fill {
     ASTEROPE_SSE4_1 void operator()(char* to, const char* from) const {
-        // older headers want a pointer to what is not const
+        // older headers want a pointer without const
         auto* aligned = reinterpret_cast<__m128i*>(const_cast<char*>(from));
         _mm_store_si128(reinterpret_cast<__m128i*>(to), _mm_stream_load_si128(aligned));
     }
