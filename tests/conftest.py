@@ -29,8 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """What a shell starts in the background ignores interrupts, and so would programs that tests
-    interrupt. And buffers beyond the last cache, which no test is about, are seconds to fill."""
+    """Programs that a shell starts in the background ignore interrupts, and so would the programs
+    that tests interrupt. Buffers beyond the last cache take seconds to fill, and tests do not
+    need them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     most = resource.getrlimit(resource.RLIMIT_RSS)[1]
     resource.setrlimit(resource.RLIMIT_RSS, (512 << 20, most))

@@ -19,7 +19,7 @@ from command_errors import run_command
 from conftest import BUILD, REPOSITORY
 from copy_programs import output_of
 
-# What a folder is named after another architecture for is built there alone.
+# Folders named after another architecture are built there alone.
 OTHERS = {architecture for architecture in ARCHITECTURES if architecture != platform.machine()}
 SOURCES = sorted(
     path

@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command that the first argument names with the rest; returns its exit code."""
     given = sys.argv[1:] if argv is None else list(argv)
     parser = _parser()
-    # What stands behind the command is its own, --help and --version too.
+    # Words behind the command are its own, --help and --version too.
     command = parser.parse_args(given[:1]).command
     if command is None:
         parser.print_help()

@@ -20,7 +20,7 @@ def duration(text: str) -> float:
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """What reads one. It raises argparse.ArgumentTypeError for anything else."""
+    """The reader of a value. It raises argparse.ArgumentTypeError for a bad one."""
 
     def read(text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= most:

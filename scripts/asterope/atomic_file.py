@@ -20,9 +20,9 @@ from .interrupt import interrupts_held
 
 @dataclass(frozen=True)
 class _Target:
-    """Where what is written to a path lands: the file behind all links, or an open descriptor.
+    """The place where text for a path lands: the file behind all links, or an open descriptor.
 
-    What is no regular file (a device, a pipe, /dev/stdout) is written into and never replaced.
+    A device, a pipe or /dev/stdout is written into and never replaced.
     """
 
     file: Path
@@ -34,11 +34,10 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     """Writes `texts` into `folder`, which is created where it is missing: file name -> text, which
     is written in UTF-8, or bytes.
 
-    Each is written in full beside its target before the first is renamed, so a full disk or a
-    missing permission leaves every target as it was, and interrupts wait until all is done. Only a
+    Each is written in full beside its target before the first is renamed. So a full disk or a
+    missing permission leaves every target as it was. Interrupts wait until all is done. Only a
     crash of the system between the renames can leave one file new and another old; POSIX has no
-    rename of two. What killed processes left behind there is removed.
-    Raises OSError.
+    rename of two. Leftovers of killed processes are removed there. Raises OSError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,8 +61,8 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 
 
 def check_output(path: Path) -> None:
-    """Of a file that a user names for a result: raises BadInput where it is known before the work
-    that it cannot be written."""
+    """Checks a file that a user names for a result, before the work. Raises BadInput where it is
+    already known that it cannot be written."""
     if path.is_dir():
         raise BadInput(f"{one_line(path)}: a folder: name a file")
     folder = path.parent
@@ -93,7 +92,7 @@ def _find_target(path: Path) -> _Target:
     with suppress(FileNotFoundError):
         os.stat(path)
     file = path
-    for _ in range(41):  # as many links as the system follows; somebody may be changing them
+    for _ in range(41):  # as many links as the system follows; they may change meanwhile
         descriptor = _own_descriptor(file)
         if descriptor is not None:
             return _Target(file, replaceable=False, descriptor=descriptor)
@@ -120,7 +119,7 @@ def _write_into(target: _Target, content: bytes) -> None:
         descriptor = os.dup(target.descriptor)
     else:
         try:
-            # Not blocking: a pipe that nobody reads would keep us for ever.
+            # It does not block: a pipe without a reader would keep us for ever.
             flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
             descriptor = os.open(target.file, flags)
         except OSError as error:
@@ -158,7 +157,7 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
     _remove_leftovers(target)
     while True:
         beside = target.parent / f".{target.name}.{secrets.token_hex(3)}.tmp"
-        # Not tempfile: its files are private, these take the mode that the umask gives.
+        # tempfile will not do: its files are private, these take the mode that the umask gives.
         file = stack.enter_context(beside.open("xb", buffering=0))  # nothing is left to close()
         stack.callback(beside.unlink, missing_ok=True)
         with suppress(OSError):  # a file system without locks
@@ -172,7 +171,7 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Removes the temporary files of processes that were killed: nobody holds their locks."""
+    """Removes the temporary files of processes that were killed: these hold no locks any more."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9A-Za-z]{{6}}\.tmp")
     for name in os.listdir(target.parent):
         if not pattern.fullmatch(name):
@@ -187,6 +186,6 @@ def _remove_leftovers(target: Path) -> None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.unlink(target.parent / name)
         except OSError:
-            pass  # somebody is writing it, or it is not ours to remove
+            pass  # another process is writing it, or it is not ours to remove
         finally:
             os.close(descriptor)

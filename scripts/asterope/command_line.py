@@ -1,4 +1,4 @@
-"""What the package's commands share: exit codes and errors of one line."""
+"""The common part of the package's commands: exit codes and errors of one line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}{hint}: see {self.prog} --help\n")
 
     def _nearest_option(self, message: str) -> str:
-        """What an option that argparse does not know may be meant to be; empty: nothing near."""
+        """Guesses the meaning of an option that argparse does not know; empty: nothing is near."""
         unknown = re.search(r"unrecognized arguments: .*?(--?[\w-]+)", message)
         known = [name for name in self._option_string_actions if name != "--help-json"]
         near = difflib.get_close_matches(unknown[1], known, 1) if unknown else []
@@ -57,11 +57,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def show(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
-    """Prints on `stream` (default: stdout). Where nobody takes it, it is dropped, and so is all
-    that follows: a command has not failed because its words cannot be shown."""
+    """Prints on `stream` (default: stdout). Where its reader is gone, the text is dropped, and so
+    is all that follows: a command has not failed because its words cannot be shown."""
     stream = stream or sys.stdout
     try:
-        if stream is not None:  # as Python has it for a descriptor that is closed
+        if stream is not None:  # it is None for a closed descriptor
             print(text, end=end, file=stream, flush=True)
     except OSError:
         # The interpreter flushes once more when it ends, and calls it a failure, too.
@@ -77,13 +77,13 @@ def tell(program: str, line: str) -> None:
 
 
 def fail(program: str, line: str, code: int) -> int:
-    """Says in the program's name what is wrong; returns the exit code."""
+    """Prints the error in the program's name; returns the exit code."""
     tell(program, line)
     return code
 
 
 def to_install(package: str) -> str:
-    """How this Python gets what it lacks."""
+    """The command with which this Python gets missing packages."""
     python = shlex.quote(one_line(sys.executable))
     return (
         f"which {python} lacks: install it ({python} -m pip install {package}; on Debian apt-get "
@@ -103,7 +103,8 @@ def run(program: str, command: Callable[[], int]) -> int:
     except OSError as error:
         where = f"{one_line(error.filename)}: " if error.filename else ""
         return fail(program, f"{where}{error.strerror or one_line(error)}", FAILED)
-    except ModuleNotFoundError as error:  # in an installed tree: pip brings what a wheel needs
+    except ModuleNotFoundError as error:  # in an installed tree: pip brings the packages that a
+        # wheel needs
         missing = (error.name or "").partition(".")[0]
         if missing in ("", "asterope"):
             raise
@@ -116,7 +117,8 @@ def run(program: str, command: Callable[[], int]) -> int:
 
 
 def help_json(parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """What --help says, for programs; the same form as tuner/base/command_line.cpp describes."""
+    """The contents of --help, for programs; the same form as tuner/base/command_line.cpp
+    describes."""
     shown = [action for action in parser._actions if action.help is not argparse.SUPPRESS]
     expert = parser.expert._group_actions if isinstance(parser, Parser) else []
     return {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .command_line import FAILED, fail, run
 
-# What each does, and the module where its main() is; None for a program that CMake builds.
+# Each command's description, and the module of its main(); None for a program that CMake builds.
 COMMANDS = {
     "tune": ("finds the fastest memory copies of this machine", None),
     "generate": ("renders the memcpy of a profile as C", "generate"),
@@ -51,7 +51,7 @@ def run_command(name: str, arguments: Sequence[str] | None = None) -> int:
 
 
 def _find(program: str) -> str | None:
-    """That of the installation which this package belongs to, else the one on the PATH."""
+    """The program of the installation which this package belongs to, else the one on the PATH."""
     package = Path(__file__).resolve().parent
     places = [package.parents[3] / "bin" / program]  # of PREFIX/share/asterope/python/asterope
     try:

@@ -14,7 +14,7 @@ from .profile import Profile, load_profile
 from .render import parts_of, rendered, shared_parts
 from .spaces.kinds import OTHERS
 
-# What runs where no profile does; ASTEROPE_PROFILE knows it by this name.
+# The profile that runs where no other fits; ASTEROPE_PROFILE knows it by this name.
 FALLBACK = "fallback"
 
 # The longest vendor: CPUID has room for so many characters, and other architectures' are shorter.
@@ -24,9 +24,9 @@ _VENDOR_BYTES = 12
 def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
     """Reads the profiles to choose among: name -> profile, in the order of `paths`.
 
-    Raises BadInput for a profile that cannot be used, for those that cannot be told apart: by
-    their names, which are the stems of their files, or by the CPU that they were tuned on; and for
-    those of different architectures.
+    Raises BadInput for a profile that cannot be used, and for those of different architectures. It
+    also does so for profiles that cannot be told apart: by their names, which are the stems of
+    their files, or by the CPU that they were tuned on.
     """
     profiles: dict[str, Profile] = {}
     named: dict[str, str | os.PathLike] = {}  # C name -> file
@@ -107,7 +107,7 @@ def _name(path: str | os.PathLike) -> str:
 
 
 def _symbol(name: str) -> str:
-    """What the functions of the profile have in their names."""
+    """The profile's part in the names of its functions."""
     return re.sub(r"[^A-Za-z0-9]", "_", name)
 
 
@@ -124,7 +124,7 @@ def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
 
 
 def _parts(name: str, profile: Profile, prefix: str, by_place: int) -> dict[str, Any]:
-    """What the templates call `r` here: a profile's functions, its names and its CPU."""
+    """The templates' `r` here: a profile's functions, its names and its CPU."""
     routine = parts_of(profile, f"{prefix}_{_symbol(name)}", by_place)
     cpu = profile.raw.get("machine", {}).get("cpu", {})
     return {
@@ -140,13 +140,14 @@ def _parts(name: str, profile: Profile, prefix: str, by_place: int) -> dict[str,
 
 
 def _functions(intents: Iterable[str], others: Iterable[str]) -> list[str]:
-    """What is there without -DASTEROPE_THREADS, without the prefix."""
+    """The functions of a file without -DASTEROPE_THREADS, without the prefix."""
     by_intent = (f"memcpy_{intent}" for intent in intents)
     return ["memcpy", *by_intent, "mempcpy", "memmove", *others]
 
 
 def _cpu(cpu: Mapping[str, Any], needs: Sequence[str], no_stepping: int) -> dict[str, Any]:
-    """What the choice compares with the CPU. What the profile leaves out is like no CPU's."""
+    """The facts that the choice compares with the CPU. A fact that the profile leaves out fits no
+    CPU."""
     vendor, family, model = (cpu.get(key) for key in ("vendor", "family", "model"))
     known = None not in (vendor, family)
     stepping = cpu.get("stepping", no_stepping)

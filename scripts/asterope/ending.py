@@ -22,10 +22,10 @@ def signal_name(number: int) -> str:
 
 
 def sandbox_words(pid: int, number: int) -> str:
-    """What to add where a preloaded library was used and a sandbox, which allows it fewer system
-    calls than it makes, or no time stamp, seems to be why the signal came; empty: it does not.
-    `pid`: of a process that was not reaped yet. A filter kills by SIGSYS; strict seccomp by SIGKILL
-    and, for the time stamp, by SIGSEGV."""
+    """A hint where a sandbox seems to be why the signal came to a program with a preloaded
+    library. It may allow the program fewer system calls than it makes, or no time stamp. Empty
+    where it does not seem so. `pid`: of a process that was not reaped yet. A filter kills by
+    SIGSYS; strict seccomp by SIGKILL and, for the time stamp, by SIGSEGV."""
     if number == signal.SIGSYS:
         return OF_SANDBOXES
     with suppress(OSError):

@@ -1,10 +1,10 @@
-"""What can go wrong: each is one line, with an exit code."""
+"""The errors of commands: each is one line, with an exit code."""
 
 from __future__ import annotations
 
 
 class BadInput(Exception):
-    """What was asked for cannot be done: exit code 2."""
+    """The user asked for something that cannot be done: exit code 2."""
 
 
 class Failure(Exception):
@@ -12,6 +12,6 @@ class Failure(Exception):
 
 
 def one_line(text: object) -> str:
-    """`text` as a message can hold it: as it is, or escaped where it has odd characters."""
+    """`text` as a message can hold it: unchanged, or escaped where it has odd characters."""
     shown = str(text)
     return shown if shown.isprintable() else ascii(shown)[1:-1]

@@ -23,8 +23,8 @@ PROGRAM = "asterope-generate"
 # The texts of all files by their names; see render_routine() for the number.
 _Render = Callable[[int], dict[str, str]]
 
-# What C (7.31 of C11) and POSIX (2.2.2) keep for names of their own headers. No libc has a
-# mem_memcpy or a strict_memcpy today, but who reads memcpy_memcpy takes it for libc's.
+# The names that C (7.31 of C11) and POSIX (2.2.2) keep for their own headers. No libc has a
+# mem_memcpy or a strict_memcpy today, but a reader takes memcpy_memcpy for libc's.
 _LIBRARYS = re.compile(
     r"(?:mem|str|wcs)[a-z]|"
     r"(?:aio|atomic|cnd|errno|libc|mq|mtx|posix|pthread|sched|sem|shm|sig|thrd|timer|tss)$"
@@ -109,7 +109,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _read(arguments: argparse.Namespace) -> tuple[_Render, dict[str | Path, Profile], str]:
-    """What renders, the profiles by their files' names, and what the texts hold."""
+    """The renderer, the profiles by their files' names, and a description of the texts."""
     prefix = arguments.prefix[-1] if arguments.prefix else "asterope"
     if arguments.dispatch:
         profiles = load_profiles(arguments.profile)

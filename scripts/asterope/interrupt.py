@@ -13,16 +13,16 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interrupts_caught() -> Iterator[None]:
-    """Inside, all of them raise KeyboardInterrupt; those that are ignored stay so."""
+    """Inside, all of them raise KeyboardInterrupt; ignored ones stay so."""
     with _handled_by(_interrupt):
         yield
 
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """What is done inside is done as a whole: the signals come when it is over.
+    """The block inside is done as a whole: the signals come when it is over.
 
-    Not by blocking them: they would go to the threads that numpy started.
+    Blocking them would not do: they would go to the threads that numpy started.
     """
     came: list[int] = []
     with _handled_by(lambda number, _frame: came.append(number)):

@@ -11,14 +11,14 @@ from pathlib import Path
 from . import spaces
 from .spaces import members, probes, threads
 
-# What a choice makes of a copy that loses to the reference under one workload, see utility().
-LOSS_FACTOR = 4.0  # what each further step of a large loss counts, where one of a gain counts 1
+# A choice punishes a copy that loses to the reference under one workload, see utility().
+LOSS_FACTOR = 4.0  # the weight of each further step of a large loss, where one of a gain counts 1
 LOSS_NOISE = 0.01  # the logarithm of the ratio up to which a loss counts as a gain does
 LOSS_ONSET = 0.03  # the logarithm beyond the noise at which half of the further weight is reached
 
 
 def utility(log_ratio: float) -> float:
-    """What the logarithm of the reference's time over a copy's is worth to a choice.
+    """The worth to a choice of the logarithm of the reference's time over a copy's.
 
     The same as tuner/search/utility.hpp has it.
     """

@@ -1,4 +1,4 @@
-"""Samples with two modes: what they are, and a histogram, as a median between two humps tells of
+"""Finds and describes samples with two modes, with a histogram: a median between two humps tells of
 neither. The same as tuner/base/modes.cpp."""
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ class TwoModes(NamedTuple):
 
 
 def two_modes(values: Sequence[float]) -> TwoModes | None:
-    """Of values above 0, 20 at least: None where they have one mode, or humps less than 3 % apart.
+    """Finds two modes in values above 0, at least 20: None where they have one, or humps less than
+    3 % apart.
 
-    They are split where that explains most of the variance of their logarithms (Otsu, 1979); both
-    parts hold a tenth at least, lie apart by more than five of their standard deviations (Ashman's
-    D; one uniform hump split in two has 3.5), and the middle third between is nearly empty.
+    They are split where that explains most of the variance of their logarithms (Otsu, 1979). Both
+    parts must hold a tenth at least, and the middle third between must be nearly empty. The parts
+    must lie apart by more than five of their standard deviations (Ashman's D; one uniform hump
+    split in two has 3.5).
     """
     count = len(values)
     if count < _FEWEST or min(values) <= 0:
@@ -46,7 +48,7 @@ def two_modes(values: Sequence[float]) -> TwoModes | None:
     spread = math.sqrt(pvariance(logs[:split]) + pvariance(logs[split:]))
     apart = fmean(logs[split:]) - fmean(logs[:split])
     low, high = ranked[split // 2], ranked[split + (count - split) // 2]
-    step = _clock_step(ranked) / low  # it has no spread, but is no hump either
+    step = _clock_step(ranked) / low  # it has no spread, but neither is it a hump
     if high < _APART * low or math.sqrt(2) * apart <= _ASHMAN * max(spread, step):
         return None
     third = math.log(high / low) / 3
@@ -93,7 +95,7 @@ def _bars(values: Sequence[float], text: Callable[[float], str]) -> list[str]:
 
 
 def modes_told(what: str, values: Sequence[float], text: Callable[[float], str]) -> list[str]:
-    """Where there are two modes: a line that says so, and the histogram. Else nothing."""
+    """A line about the two modes, and the histogram; empty for one mode."""
     modes = two_modes(values)
     if modes is None:
         return []

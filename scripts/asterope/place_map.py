@@ -32,7 +32,7 @@ _KIND = Kind(
 
 @dataclass(frozen=True)
 class MappedPlace:
-    """As places.schema.json has it."""
+    """A place as in places.schema.json."""
 
     module: str
     build_id: str
@@ -55,8 +55,8 @@ def text_of(places: Sequence[MappedPlace], command: Sequence[str]) -> str:
 
 
 def read_places(path: str | os.PathLike, entries: Collection[str] | None) -> list[MappedPlace]:
-    """`entries`: the routine's, memcpy_cold and so on; None: whichever. Raises BadInput: file,
-    place, what is wrong, remedy."""
+    """`entries`: the routine's, memcpy_cold and so on; None: any. Raises BadInput: file, place,
+    fault, remedy."""
     raw = read_checked(path, _KIND, SCHEMA_FILE, lambda raw: _check(_places_of(raw), entries))
     return _places_of(raw)
 
@@ -66,7 +66,7 @@ def _places_of(raw: Any) -> list[MappedPlace]:
 
 
 def _check(places: Sequence[MappedPlace], entries: Collection[str] | None) -> None:
-    """What the schema cannot say."""
+    """The checks that the schema cannot express."""
     seen = set()
     for i, place in enumerate(places):
         if place.least & (place.least - 1):

@@ -1,4 +1,4 @@
-"""A name under which LD_PRELOAD takes a library, whatever the path of the library."""
+"""A name under which LD_PRELOAD takes a library, for any path of the library."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def preloadable(library: Path, folder: Path | None = None) -> Path:
 
 
 def preload_line(library: Path, command: Sequence[str]) -> str:
-    """What a user types to run a command with the library; long ones are cut."""
+    """The words that a user types to run a command with the library; long ones are cut."""
     shown = one_line(shlex.join(command[:3])) + " ..." * (len(command) > 3)
     if not _is_split(library):
         return f"LD_PRELOAD={shlex.quote(one_line(library))} {shown}"

@@ -1,4 +1,4 @@
-"""The places where profiles lie that nobody named: the user's own, then the system's."""
+"""The places where a profile lies that no option named: the user's own, then the system's."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SYSTEM_PROFILE = Path("/etc/asterope/profile.json")
 
 
 def user_profile(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """$XDG_CONFIG_HOME/asterope/profile.json; ~/.config in its place where that is no absolute
-    path, as the XDG base directory specification has it. None where HOME is none either."""
+    """$XDG_CONFIG_HOME/asterope/profile.json; ~/.config in its place where that is not an absolute
+    path, as the XDG base directory specification has it. None where HOME is missing, too."""
     folder = environment.get("XDG_CONFIG_HOME", "")
     if not folder.startswith("/"):
         home = environment.get("HOME", "")
@@ -24,10 +24,10 @@ def user_profile(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def profile_to_read(named: str | None) -> Path:
-    """`named` if a profile was named; else the user's where there is one; else the system's.
+    """`named` if a profile was named, else the user's if it exists, else the system's.
 
-    One that is there counts, whether it can be read or not: to go on with another would surprise
-    its owner. Raises BadInput where there is none, and says where it looked.
+    An existing one counts, readable or not: to go on with another would surprise its owner. Raises
+    BadInput where neither exists, and says where it looked.
     """
     if named is not None:
         return Path(named)

@@ -7,7 +7,8 @@ from typing import Any
 
 
 def why_provisional(noise: Mapping[str, Any]) -> str:
-    """Of a checked profile's `search.noise`, or a bench's `noise`; empty where it is not.
+    """The reason in a checked profile's `search.noise`, or in a bench's `noise`; empty where the
+    result is not provisional.
 
     tuner/profile/provisional.cpp decides it and words the reason.
     """

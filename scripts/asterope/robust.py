@@ -12,9 +12,9 @@ from .profile import Ratio
 
 
 def sign_interval(values: Sequence[float], confidence: float = 0.95) -> Ratio:
-    """Median and its sign-test interval: the narrowest pair of order statistics that encloses the
-    true median with at least `confidence`; the extremes where there are too few values for that.
-    Raises ValueError where there is none.
+    """Median and its sign-test interval, for any distribution. It is the narrowest pair of order
+    statistics that encloses the true median with at least `confidence`. Too few values for that
+    give the extremes. Raises ValueError without values.
     """
     if not values:
         raise ValueError("no values")
@@ -40,9 +40,9 @@ def ratio_interval(logs: Sequence[float]) -> Ratio:
 
 
 def signed_rank_interval(values: Sequence[float], confidence: float = 0.95) -> Ratio:
-    """Hodges and Lehmann's estimate and its interval by Wilcoxon's signed ranks: of the centre of
-    what is symmetric, as the differences of pairs are in which both are hit alike. The extremes
-    where there are too few values. Raises ValueError where there is none."""
+    """Hodges and Lehmann's estimate and its interval by Wilcoxon's signed ranks. It is the centre
+    of a symmetric distribution: differences of pairs in which both are hit alike have one. Too
+    few values give the extremes. Raises ValueError without values."""
     if not values:
         raise ValueError("no values")
     ranked = sorted(values)

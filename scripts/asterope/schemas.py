@@ -1,13 +1,16 @@
-"""Reads the JSON schemas, and fills in what other tables know.
+"""Reads the JSON schemas, and fills in the facts of other tables.
 
-Where a schema says `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "description": TEXT, "is":
-SCHEMA}`, it gets a property for each workload of that family (missing: of any) whose row in the
-table of workloads has that column set, or one of several ("measured or tunable"). `{name}` and
-`{text}` in the description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD,
-...]}` is an enumeration of words and workloads. Likewise `"forEachOperation": {"description": TEXT,
-...}` and `"enumOfOperations": true` of the operations. `"sameAs": NAME` stands for what the
-neighbouring field of that name is. What the copies of a profile's choices may be, by operation and
-kind, comes from the spaces of the architecture that it is read for.
+- `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "description": TEXT, "is": SCHEMA}` gets a
+  property for each workload of that family (missing: of any). Only workloads count whose row in the
+  table of workloads has that column set, or one of several ("measured or tunable"). `{name}` and
+  `{text}` in the description are the row's.
+- `"enumOfWorkloads": {"of": COLUMN, "and": [WORD, ...]}` is an enumeration of words and workloads.
+- `"forEachOperation": {"description": TEXT, ...}` and `"enumOfOperations": true` do the same for
+  the operations.
+- `"sameAs": NAME` stands for the schema of the neighbouring field of that name.
+
+The possible copies of a profile's choices, by operation and kind, come from the spaces of the
+architecture that it is read for.
 
 Usage: python -m asterope.schemas ARCHITECTURE OUTPUT (a build step: writes the schemas of profiles
 and of the headers of trial logs as a header for C++)
@@ -40,8 +43,8 @@ def log_schema(architecture: str) -> dict[str, Any]:
 
 
 def read_schema(path: Path, architecture: str) -> dict[str, Any]:
-    """The schema with all workloads filled in, in those of profiles and trial logs the architecture
-    that they are of, and in that of profiles all axes of its copies.
+    """The schema with all workloads filled in. Schemas of profiles and trial logs get their
+    architecture, that of profiles all axes of its copies.
     """
     whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"), object_hook=_filled)
     if "architecture" in whole["properties"]:
@@ -106,7 +109,7 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
 
 
 def _rule(columns: dict[str, str], copies: dict[str, Any], runner_up: dict[str, Any]) -> Any:
-    """What the copies of choices with these columns may be."""
+    """The possible copies of choices with these columns."""
     return {
         "if": {"properties": {name: {"const": value} for name, value in columns.items()}},
         "then": {
@@ -121,7 +124,7 @@ def _rule(columns: dict[str, str], copies: dict[str, Any], runner_up: dict[str, 
 
 
 def _tuple(name: str, axes: tuple[Axis, ...]) -> dict[str, Any]:
-    """What the schema says of the copies with these axes."""
+    """The schema of the copies with these axes."""
     return {
         "title": name.replace("_", " ").capitalize(),
         "description": "Not every combination exists.",
@@ -133,7 +136,7 @@ def _tuple(name: str, axes: tuple[Axis, ...]) -> dict[str, Any]:
 
 
 def _field(axis: Axis) -> dict[str, Any]:
-    """What the schema says of a value on the axis."""
+    """The schema of a value on the axis."""
     field: dict[str, Any] = {"description": axis.meaning}
     if axis.is_number:
         field["type"] = "integer"

@@ -16,8 +16,9 @@ _MARK = ".in-use"
 
 @contextmanager
 def scratch_folder(prefix: str, base: Path) -> Iterator[Path]:
-    """Below `base`. In use as long as this process or a fork of it lives: they have its mark
-    locked. Those of that prefix of which all were killed go. Raises OSError."""
+    """A new folder below `base`. It is in use as long as this process or a fork of it lives: they
+    have its mark locked. Folders of that prefix whose processes were all killed go. Raises
+    OSError."""
     for mark in base.glob(f"{prefix}*/{_MARK}"):
         with suppress(OSError), _locked(mark):
             shutil.rmtree(mark.parent, ignore_errors=True)
@@ -41,7 +42,7 @@ def scratch_folder(prefix: str, base: Path) -> Iterator[Path]:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Raises OSError: somebody else has it locked, or it is not ours."""
+    """Raises OSError: another process has it locked, or it is not ours."""
     descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         if os.fstat(descriptor).st_uid != os.geteuid():

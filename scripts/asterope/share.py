@@ -2,8 +2,8 @@
 
 Usage: python -m asterope.share OUTPUT.tar.gz FILE... (scripts/tune --share)
 
-What could say whose machine it is goes: the host's and the user's names and every path, of which
-the last part stays. Figures, CPU, kernel and libc are what the file is for.
+Words that could tell whose machine it is go: the host's and the user's names and every path, of
+which the last part stays. The file is for figures, CPU, kernel and libc.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PATH = re.compile(r"(?<![\w.])~?/(?:[^\s/\"']+/)*([^\s/\"']*)")
 
 
 def names_here() -> list[str]:
-    """The host's and the user's, those that would be found in other words left out."""
+    """The host's and the user's names, without those that other words contain."""
     names = {platform.node(), platform.node().split(".")[0]}
     with suppress(OSError, KeyError, ImportError):
         names.add(getpass.getuser())
@@ -52,7 +52,8 @@ def anonymous(value: Any, names: Sequence[str]) -> Any:
 
 
 def _text(path: Path, names: Sequence[str]) -> str:
-    """Of a JSON file; of a trial log, which has one value a line. Raises OSError, ValueError."""
+    """The value of a JSON file, or the values of a trial log, one a line. Raises OSError,
+    ValueError."""
     text = path.read_text(encoding="utf-8")
     try:
         return json.dumps(anonymous(json.loads(text), names), indent=1) + "\n"
@@ -62,7 +63,7 @@ def _text(path: Path, names: Sequence[str]) -> str:
 
 
 def pack(files: Sequence[Path], names: Sequence[str]) -> bytes:
-    """As a gzipped tar, in which nobody owns them. Raises OSError, ValueError."""
+    """The files as a gzipped tar, without owners. Raises OSError, ValueError."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as out,

@@ -16,7 +16,7 @@ SIDES = ("source", "destination")
 
 @dataclass(frozen=True)
 class Workload:
-    """What surrounds a copy when it is timed; the table says what each column means."""
+    """The surroundings of a timed copy; the table says what each column means."""
 
     name: str
     timed_by: str

@@ -1,4 +1,4 @@
-// Lengths of time as people write them, and what is none.
+// Lengths of time as people write them, and text that is refused.
 #include "base/duration_text.hpp"
 
 #include "support/unit_test.hpp"

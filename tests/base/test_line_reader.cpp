@@ -1,4 +1,4 @@
-// Files of lines: read whole lines only, and told apart from what is none.
+// Files of lines: only whole lines are read, and other files are told apart.
 #include "base/line_reader.hpp"
 
 #include <sys/stat.h>

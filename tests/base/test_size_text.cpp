@@ -1,4 +1,4 @@
-// Byte counts: what people write is read, what is no size is refused by name.
+// Byte counts: sizes that people write are read, other text is refused by name.
 #include "base/size_text.hpp"
 
 #include <iterator>

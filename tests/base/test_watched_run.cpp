@@ -1,4 +1,4 @@
-// What a run that calls somebody else's code comes to, whatever that code does.
+// Runs that call external code end with a right report of all that this code does.
 #include "base/watched_run.hpp"
 
 #include <csignal>
@@ -11,7 +11,7 @@ namespace {
 
 const WatchedRun kRun{"asterope-some", "interrupted here", "leave it out", 0.2};
 
-/// What a watched run says that calls `code` by the name of a copy whose origin is known.
+/// The error of a watched run that calls `code` by the name of a copy whose origin is known.
 std::string said_of(const std::function<void()>& code, const std::string& name = "reference new") {
     try {
         const int exit_code = run_watched(kRun, [&] {

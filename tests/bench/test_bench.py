@@ -338,7 +338,7 @@ def installed(build_dir: Path, repository: Path, tmp_path: Path):
         settings = {"cwd": tmp_path / "work", "env": {**environment, **variables}}
         done = run_command(tmp_path / "bin" / "asterope-bench", *HOT, *arguments, **settings)
         assert list((tmp_path / "work").iterdir()) == []
-        assert list((tmp_path / "temporary").iterdir()) == []  # whatever happened
+        assert list((tmp_path / "temporary").iterdir()) == []  # at every ending
         return done
 
     run.profile = tmp_path / ".config" / "asterope" / "profile.json"

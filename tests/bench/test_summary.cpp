@@ -1,5 +1,5 @@
-// What a comparison comes to: which copy is clearly better, what is under a check, and how cells
-// are named.
+// The summary of a comparison: which copy is clearly better, which cells are under a check, and
+// their names.
 #include "bench/summary.hpp"
 
 #include "support/unit_test.hpp"
@@ -110,7 +110,7 @@ TEST(BestRatio, is_to_the_faster_of_libc_and_the_references) {
     EXPECT_DOUBLE_EQ(by_other.best_ratio().median, 0.8);
     EXPECT_DOUBLE_EQ(by_other.best_ratio().low, 0.8 / 1.01);
     EXPECT_DOUBLE_EQ(by_other.best_ratio().high, 0.8 / 0.99);
-    EXPECT_DOUBLE_EQ(cell(1.2, 1.5).best_ratio().median, 1.2); // a peer judges nobody
+    EXPECT_DOUBLE_EQ(cell(1.2, 1.5).best_ratio().median, 1.2); // no copy is judged by a peer
 }
 
 TEST(BriefText, has_the_means_of_the_workloads_and_the_extremes) {

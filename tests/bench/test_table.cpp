@@ -19,7 +19,7 @@ Cell cell(const std::string& label, double routine, double other = 0) {
     return cell;
 }
 
-/// Of the last line, a blank between them.
+/// The words of the last line, a blank between them.
 std::string words(const std::string& text) {
     std::istringstream in(text.substr(text.find_last_of('\n', text.size() - 2) + 1));
     std::string words;

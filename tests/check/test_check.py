@@ -24,7 +24,7 @@ def text(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     quiet = ("--sizes", "128,1K", "--quiet", "--no-generate", "-o", path)
     subprocess.run([build_dir / "asterope-tune", *SHORTEST, *quiet], check=True, timeout=120)
     profile = json.loads(path.read_text())
-    profile["search"]["noise"]["provisional"] = False  # whatever this machine did meanwhile
+    profile["search"]["noise"]["provisional"] = False  # this machine may have been busy meanwhile
     return json.dumps(profile)
 
 
@@ -97,7 +97,7 @@ def test_a_provisional_profile_fits_and_is_warned_of(check, profile: dict) -> No
     assert (done.returncode, done.stderr) == (3, "")
     first = "profile.json fits this machine, but is provisional:"
     assert done.stdout.startswith(f"{first}\n  {DOUBT}; {elsewhere}\n\n")
-    done = check(changed(profile, "machine.libc", "glibc 2.1"))  # stale all the same
+    done = check(changed(profile, "machine.libc", "glibc 2.1"))  # stale as well
     assert done.returncode == 3
     assert done.stdout.startswith("profile.json is stale:\n  libc: ")
     profile["search"]["noise"]["provisional"] = False
@@ -130,7 +130,7 @@ def rows(done: subprocess.CompletedProcess) -> dict[str, str]:
 
 
 def verdict(done: subprocess.CompletedProcess) -> tuple[int, str]:
-    """What a measurement says at the end. Skips where the machine was too busy for any verdict."""
+    """The last line of a measurement. Skips where the machine was too busy for any verdict."""
     last = done.stdout.splitlines()[-1]
     if "Cannot tell yet: " in last or "timing cannot absolve" in last:
         assert "stayed disturbed" in last or "the time was up" in last

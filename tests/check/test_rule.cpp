@@ -45,7 +45,7 @@ TEST(Behind, IsTheWholeIntervalBelowTheBandThatTheNoiseWidensAndTheStartMoves) {
         {{0.95, 0.94, 0.96}, 1, {0.98, 0.97, 0.99}, false}, // either way round
         {{0.9, 0.89, 0.91}, 0.9, kQuiet, false},            // it was so from the start
         {{0.8, 0.79, 0.81}, 0.9, kQuiet, true},
-        {{1.0, 0.99, 1.01}, 1.6, kQuiet, false}, // a smaller lead is no loss
+        {{1.0, 0.99, 1.01}, 1.6, kQuiet, false}, // a smaller lead is not a loss
     };
     for (const auto& [now, tuned, floor, behind] : cases)
         EXPECT_EQ(is_behind(now, tuned, floor), behind) << now.median << ' ' << tuned;
@@ -83,7 +83,7 @@ TEST(Contest, AFallThatDoesNotRepeatIsNone) {
     EXPECT_NEAR(outcome.now.ratio.median, 1.2, 1e-9) << "of the last time";
 }
 
-// The one mistake: a change found where there is none.
+// The first mistake: finding a change where nothing changed.
 TEST(Contest, IdenticalCopiesATieLostByTwoPercentAndWhatWasSlowerFromTheStartHold) {
     EXPECT_EQ(verdicts(jitter, 1, 1, 0.01)[Verdict::holds], kRuns);
     EXPECT_GE(verdicts(noise_of_others, 1, 1, 0.05)[Verdict::holds], kRuns - 1);

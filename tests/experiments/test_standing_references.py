@@ -12,7 +12,7 @@ SCRIPTS = {
     "aocl-libmem": "aocl-libmem FOLDER CHECKOUT",
     "llvm-libc": "llvm-libc FOLDER CHECKOUT",
 }
-# What is in a checkout at least, broken here.
+# The files that a checkout has at least, broken here.
 CHECKOUTS = {
     "aocl-libmem": {
         "CMakeLists.txt": 'message(FATAL_ERROR "broken")\n',

@@ -1,4 +1,4 @@
-// What a profile says of its machine, and whether another one is like it.
+// A profile describes its machine, and another machine is like it or not.
 #include "machine/machine.hpp"
 
 #include "machine/example_machine.hpp"

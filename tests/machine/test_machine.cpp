@@ -251,7 +251,7 @@ TEST(ThisMachine, FeaturesAgreeWithTheKernels) {
     const std::set<std::string> flags{std::istream_iterator<std::string>(words), {}};
     if (flags.empty()) GTEST_SKIP() << "/proc/cpuinfo lists none";
     const Cpu cpu = read_cpu();
-    // Those that Linux never hides by itself. It does hide erms, and has no name for some.
+    // Features that Linux never hides by itself. It does hide erms, and has no name for some.
     std::istringstream names(kOnArm ? "asimd atomics dcpop lrcpc sb sve sve2 uscat"
                                     : "mmx sse sse2 ssse3 sse4_1 sse4_2 avx avx2 avx512f avx512vl "
                                       "avx512bw avx512dq clflushopt clwb movdiri movdir64b rdtscp "

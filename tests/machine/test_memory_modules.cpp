@@ -1,4 +1,4 @@
-// Memory modules: made-up firmware tables and EDAC trees, and whatever garbage may stand there.
+// Memory modules: made-up firmware tables and EDAC trees, and garbage in their place.
 #include "machine/memory_modules.hpp"
 
 #include <random>

@@ -1,4 +1,4 @@
-"""Profiles that nobody named: which is taken, and that every command says so."""
+"""Profiles that no option names: which is taken, and that every command says so."""
 
 from __future__ import annotations
 

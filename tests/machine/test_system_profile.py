@@ -40,7 +40,7 @@ def tuned(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_system_writes_it_for_all_and_renders_nothing(tuned):
     (profile,) = (tuned / "asterope").iterdir()  # no log stays, either
     assert profile.name == "profile.json"
-    assert profile.stat().st_mode & 0o777 == 0o644  # whatever root's umask
+    assert profile.stat().st_mode & 0o777 == 0o644  # despite root's umask
     assert profile.parent.stat().st_mode & 0o777 == 0o755
     assert list((tuned.parent / "here").iterdir()) == []
 
@@ -88,7 +88,7 @@ def test_a_better_profile_of_the_users_is_replaced_by_force_only(tuned, program,
     place.parent.mkdir(parents=True)
     profile = json.loads((tuned / "asterope" / "profile.json").read_text())
     profile["search"]["rigor"] = "exhaustive"
-    profile["search"]["noise"]["provisional"] = False  # whatever this machine did meanwhile
+    profile["search"]["noise"]["provisional"] = False  # this machine may have been busy meanwhile
     place.write_text(json.dumps(profile))
     before = place.read_bytes()
     for sizes in ("128", "128,256"):

@@ -26,7 +26,7 @@ GUIDES = REPOSITORY / "scripts/docs"
 FENCED = re.compile(r"^ *(```+|~~~+)[^\n]*\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(<?([^()\s>]+)>?(?: \"[^\"]*\")?\)")
-# Words of that form that are no command: what a profile gives as its format.
+# Words of that form that are not commands: a profile's format.
 NO_COMMANDS = {"asterope-profile"}
 # Options that guides name by themselves and that are other programs': pkg-config's, sbatch's.
 OTHERS_OPTIONS = {"--libs", "--exclusive", "--mem", "--requeue"}
@@ -165,7 +165,7 @@ def calls(line: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def unknown(line: str) -> list[str]:
-    """What a line calls or gives to a command of ours that is not there."""
+    """The commands and options of ours that a line calls and that do not exist."""
     missing = []
     for name, words in calls(line):
         if name not in commands():
@@ -210,8 +210,8 @@ def test_what_is_not_there_is_found(line: str, missing: list[str], build_dir: Pa
 
 
 def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Section and name of each field, those within lists and nested objects, too. Those that are
-    there for each workload have one section."""
+    """Section and name of each field, those within lists and nested objects, too. Fields that each
+    workload has share one section."""
     properties = schema.get("properties", {})
     for name, field in properties.items():
         if set(properties) <= set(workloads.TEXTS):
@@ -276,8 +276,8 @@ DATED = re.compile(rf"^\*[^*]*{_DATE}[^*]*\*$", re.MULTILINE)
 
 
 def undated(document: str, markdown: str) -> list[str]:
-    """Its sections whose figures stand by themselves: in the measurements those without a date or a
-    command, in other guides those that have no date, lead to no measurements and show no run."""
+    """Its sections whose figures stand by themselves. In the measurements these lack a date or a
+    command. In other guides they lack a date, lead to no measurements and show no run."""
     found = []
     for section in re.split(r"^(?=## )", markdown, flags=re.MULTILINE):
         heading = section.partition("\n")[0]

@@ -31,7 +31,7 @@ def configuration_of(build: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def package(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, packed in whichever way the build was configured; nobody gets this one."""
+    """The package, packed as the build was configured; this one is not given to users."""
     folder = tmp_path_factory.mktemp("package")
     done = cpack(build_dir, folder, gpl=False)
     assert done.returncode == 0, done

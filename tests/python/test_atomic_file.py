@@ -82,7 +82,7 @@ print("after")"""
 
 
 def test_the_file_of_a_living_process_is_left_alone(tmp_path, monkeypatch):
-    """While the first is being written, somebody else writes the same."""
+    """While the first is being written, another process writes the same."""
     fsync, inner = os.fsync, []
 
     def meanwhile(descriptor: int) -> None:

@@ -1,4 +1,5 @@
-"""What the commands share: errors are one line in the program's name, with the contract's codes."""
+"""The common part of the commands: errors are one line in the program's name, with the contract's
+codes."""
 
 import signal
 

@@ -17,7 +17,7 @@ from profile_samples import good_profile
 
 BUILDS = [f"{c} {level}" for c in segments.COMPILERS for level in segments.LEVELS]
 
-# Of a loop and a build what the heap takes of the static time, and how the verdict begins.
+# For a loop and a build: the heap's time over the static time, and the beginning of the verdict.
 TRUTHS = {
     ("copy", "gcc -O0", 1.3): "at -O0 in 1 of 14 cells (1.30: copy, gcc -O0); from -O1",
     ("product", "clang -O2", 0.9): "at -O0 in 0 of 14 cells; from -O1 on in 1 of 42 cells (0.90: ",

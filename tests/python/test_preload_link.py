@@ -1,4 +1,4 @@
-"""What is printed to run a command with a library: that it works where paths have blanks."""
+"""The printed command line that runs a command with a library works where paths have blanks."""
 
 from pathlib import Path
 

@@ -203,7 +203,7 @@ def test_a_log_is_of_its_architectures_copies(made: Made) -> None:
     sizes = scored_sizes(log, None)
     assert {s.winner for s in sizes} == {"Q T NT L1KEEP 4 8"}
     assert all(map(is_dark_on_light, (planes_picture(log, sizes), families_picture(log, sizes))))
-    # those of another architecture are none
+    # candidates of another architecture do not exist here
     for wrong in (log_lines(candidates=others), log_lines(architecture="aarch64")):
         with pytest.raises(BadInput, match="names a candidate that does not exist"):
             read(made.put(wrong))
@@ -227,7 +227,7 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
 
 
 class _Page(html.parser.HTMLParser):
-    """What a page has, by element."""
+    """The parts of a page, by element."""
 
     VOID = ("meta", "img", "br", "link")
 

@@ -1,9 +1,10 @@
-/* Copies and sets at places that a map names, each a function of its own, and counts who made them.
+/* Copies and sets at places that a map names, each a function of its own, and counts who made
+ * them.
  *
- * Arguments, one after the other: PLACE:SIZE, with which way was taken printed as a line, "closed"
- * and PATH:SIZE for the plugin; before a place "thread", "handler" and "fork" say where it is
- * called from, "overlap" that its buffers do. A wrong copy ends it with 1. With -DPLUGIN the places
- * alone, as a library. */
+ * Arguments come one after the other. PLACE:SIZE copies there, and prints which way was taken as
+ * a line. "closed" and PATH:SIZE are for the plugin. Before a place "thread", "handler" and
+ * "fork" say where it is called from, "overlap" that its buffers do. A wrong copy ends it with
+ * 1. With -DPLUGIN the places alone, as a library. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/wait.h>

@@ -9,10 +9,11 @@
  *            copies count on from the pipelines, those for aliasing buffers from there, those for
  *            overlapping buffers from there, then the pipelines that set, and the small sets
  *   --needs  checks those alone that need these CPU features
- * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits 1
- * if one failed. An instruction that the CPU lacks may be emulated, and `ok` says so. The first
- * pipeline of each register, load and store type is copied up to 64 MiB, the others of the paper up
- * to 1 MiB, those beyond it up to what three groups of interleaved pages take. */
+ * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits
+ * 1 if one failed. An instruction that the CPU lacks may be emulated, and `ok` says so. The
+ * first pipeline of each register, load and store type is copied up to 64 MiB. The other
+ * pipelines of the paper are copied up to 1 MiB, and those beyond the paper up to the size of
+ * three groups of interleaved pages. */
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"
@@ -21,10 +22,10 @@
 
 enum { LINE = 64, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
 
-/* Of the candidates to check; NULL: any. */
+/* The CPU features of the candidates to check; NULL: any. */
 static const char* wanted_needs;
 
-/* What the candidate needs that is emulated here, or NULL. */
+/* The feature that the candidate needs and that is emulated here, or NULL. */
 static const char* emulated;
 
 /* Whether the candidate is to be checked, and the CPU has all of these features, with blanks in
@@ -56,7 +57,8 @@ static bool first_of_a_kind(const struct asterope_variant* v) {
     return true;
 }
 
-/* Which of their type's the variant's prefetches are, from 1; 0: there are none. */
+/* The number of the variant's prefetch type among its axis' values, from 1; 0 without
+ * prefetches. */
 static size_t prefetch_type(const struct asterope_variant* v) {
     const struct asterope_axis* axis = v->space->axes;
     while (strcmp(axis->field, "pt") != 0) ++axis;
@@ -87,11 +89,12 @@ static size_t packed(int prefetch_distance, int write_distance) {
 
 enum { SHARING = 3 };
 
-/* Of the paper's every size and offset. Of the others sizes up to several whole blocks, of which
- * each pair of offsets meets 29 only, spread evenly, and the first sizes that have so many whole
- * groups of pages at any offset, with their neighbours. Four variants differ in the type of their
- * prefetches alone (test_candidates.py), which moves nothing: they share the sizes that a pair of
- * offsets meets. */
+/* Checks a pipeline at the sizes that it needs. One of the paper is checked at every size and
+ * offset. The others are checked at sizes up to several whole blocks, of which each pair of
+ * offsets meets 29 only, spread evenly. They are also checked at the first sizes that have so
+ * many whole groups of pages at any offset, with their neighbours. Four variants differ in the
+ * type of their prefetches alone (test_candidates.py), which moves nothing: they share the sizes
+ * that a pair of offsets meets. */
 static bool check_fully(const struct copy_subject* subject, const struct asterope_variant* v,
                         size_t step) {
     const bool paper = in_paper(v);
@@ -116,8 +119,8 @@ static bool check_fully(const struct copy_subject* subject, const struct asterop
     return copy_check_all(subject, &plan);
 }
 
-/* The same where each line takes the emulation some 10 us: few sizes, and all offsets only where
- * there is no prefetch stage, which moves nothing. */
+/* The same where the emulation takes some 10 us for each line. It checks few sizes, and all
+ * offsets only without a prefetch stage, which moves nothing. */
 static bool check_emulated(const struct copy_subject* subject, const struct asterope_variant* v) {
     const size_t last = SMALL + (size_t)value_of(v, "tb") * LINE;
     const size_t group = (size_t)value_of(v, "pi") * PAGE + LINE;

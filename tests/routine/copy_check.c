@@ -58,7 +58,8 @@ static struct {
     bool flip; /* which source and distance come next */
 } now;
 
-/* What a function gets as its source: a set, the byte that is to be all over its buffer. */
+/* The second argument of a call: the source, or for a set the byte that is to be all over its
+ * buffer. */
 static const void* argument(void) {
     static const uintptr_t no_part_of_it = 0x5EED1E55DEADBE00u;
     if (!now.subject->sets) return now.source;

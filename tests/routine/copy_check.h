@@ -22,32 +22,32 @@ struct copy_subject {
 /* Maps the buffers: call once, with the largest size that will be copied. */
 void copy_check_start(size_t largest);
 
-/* Fills the sources for subjects that set, one with the byte and the other with its complement:
- * such a subject gets, as the address of a source would be, the byte that is all over it, below
- * bits that mean nothing. Copies cannot be checked any more. */
+/* Fills the sources for subjects that set, one with the byte and the other with its
+ * complement. Such a subject gets the byte in place of a source's address, below bits that mean
+ * nothing. Copies cannot be checked any more. */
 void copy_check_byte(unsigned char byte);
 
-/* What is checked of a function, and how closely; what is 0 or NULL is not. */
+/* The checks of a function, and how close they are. A field of 0 or NULL leaves its check out. */
 struct copy_plan {
-    /* What a function owes its caller besides the copy: callee-saved registers, stack pointer,
-     * nothing written to the stack, direction flag, MXCSR, an empty x87 stack, clean upper vector
-     * halves. It is the function itself, called with the subject's arguments. */
+    /* The function itself, called with the subject's arguments. Besides the copy, it must keep
+     * the callee-saved registers, the stack pointer, the stack, the direction flag and MXCSR. It
+     * must leave an empty x87 stack and clean upper vector halves. */
     void (*function)(void);
 
-    /* Sizes from `first`, or else the subject's minimum, to `last`: flush against the guard page
-     * behind and the one in front, source, destination, or both, the other one at the offsets 0..63
-     * in turn. Size 0 also where nothing is mapped. */
+    /* Sizes from `first`, or else the subject's minimum, to `last`. Source, destination, or both
+     * lie flush against the guard page behind and the one in front. The other one is at the
+     * offsets 0..63 in turn. Size 0 also runs where nothing is mapped. */
     size_t first, last;
 
-    /* A step of sizes 0..130, 0 to 64 bytes away from a guard page: each side behind the one in
-     * front or before the one behind, all gaps of the one with all gaps of the other. So all that a
-     * register of 64 bytes masks off lies in the guard page, or a part of it. */
+    /* A step of sizes 0..130, 0 to 64 bytes away from a guard page. Each side lies behind the
+     * one in front or before the one behind, all gaps of the one with all gaps of the other. So
+     * all bytes that a register of 64 bytes masks off lie in the guard page, or a part of them. */
     size_t page_ends;
 
     /* A step of sizes from `first` to `last`, with every source x destination offset 0..63. The
-     * steps begin elsewhere for each pair of offsets, so that with any odd step up to 31 every size
-     * meets every source offset, every destination offset and every difference of the two.
-     * `shifted`: by so many sizes, for subjects that share the grid. */
+     * steps begin elsewhere for each pair of offsets. So with any odd step up to 31 every size
+     * meets every source offset, every destination offset and every difference of the
+     * two. `shifted`: by so many sizes, for subjects that share the grid. */
     size_t offsets, shifted;
 
     /* A step of overlapping buffers' sizes from the subject's minimum to 600, and some more up to
@@ -60,8 +60,9 @@ struct copy_plan {
     const size_t* around;
     size_t around_count;
 
-    /* One buffer as both, which compilers take for granted that memcpy may be given; and one that
-     * must not be written where it is moved onto itself, of more bytes than small copies do. */
+    /* One buffer as both: compilers take for granted that memcpy may be given it. And a buffer
+     * that must not be written where it is moved onto itself, of more bytes than small copies
+     * do. */
     bool onto_itself, unwritten;
 };
 
@@ -69,8 +70,8 @@ struct copy_plan {
  * fails the check, too, and the program goes on. */
 bool copy_check(const struct copy_subject* subject, const struct copy_plan* plan);
 
-/* The same, and prints `ok NAME`. Of a subject that sets, with three bytes, each with its
- * complement: a set of zeros may take other ways than that of another. */
+/* The same, and prints `ok NAME`. A subject that sets runs with three bytes, each with its
+ * complement: a set of zeros may take other ways than that of another byte. */
 bool copy_check_all(const struct copy_subject* subject, const struct copy_plan* plan);
 
 /* One copy within the memory of overlapping buffers, from the byte `source_at` of it to `distance`
@@ -83,5 +84,6 @@ size_t copy_check_room(void);
 /* Ends the copy and the check under way with a failure: for subjects that find something wrong. */
 __attribute__((noreturn)) void copy_check_abort(const char* reason);
 
-/* Whether this CPU shows if upper vector halves are dirty; where not, nobody looks at them. */
+/* Whether this CPU shows if upper vector halves are dirty. Where it does not, they are not
+ * checked. */
 bool copy_check_sees_dirty_halves(void);

@@ -26,7 +26,7 @@ static bool copy_placed(const int places[2], size_t bytes) {
                      bytes);
 }
 
-/* No bytes: the pointers are not looked at, whatever they point at. */
+/* Copies no bytes: the pointers must not be read, and may point anywhere. */
 static bool copies_nothing(void) {
     unsigned char* const end = destination.start + destination.bytes;
     unsigned char* const nowhere[] = {NULL, destination.start - PAGE, end + 8, end + PAGE - 1,

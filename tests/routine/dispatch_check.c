@@ -2,13 +2,14 @@
  *
  * Usage: dispatch_check [--past-sensing] {[--source-at OFFSET] FUNCTION DISTANCE BYTES...}...
  * Prints for each size the function that is jumped to, or `none` where the copy is done in line.
- * DISTANCE is how far the destination lies behind the source; copies in line need it to be less
- * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page. dispatch.inc,
- * which the test writes, lists what can be called as FUNCTION(asterope_memcpy) and what can be
- * jumped to as COPY(asterope_copy_...) or as SENSE(asterope_sense_...): a breakpoint at the
- * beginning of each stops it before it runs. With --past-sensing the latter have none, so that the
- * pipeline is shown that they go on with; their probes are real, so buffers must be: DISTANCE and
- * BYTES at most 65536. */
+ * DISTANCE is how far the destination lies behind the source. Copies in line need it to be less
+ * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page.
+ *
+ * dispatch.inc, which the test writes, lists the callable functions as
+ * FUNCTION(asterope_memcpy). It lists the targets of jumps as COPY(asterope_copy_...) or as
+ * SENSE(asterope_sense_...). A breakpoint at the beginning of each target stops it before it
+ * runs. With --past-sensing the latter have none, so that the pipeline is shown that they go on
+ * with. Their probes are real, so buffers must be: DISTANCE and BYTES at most 65536. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 

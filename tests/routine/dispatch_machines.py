@@ -23,7 +23,8 @@ YMM = X("YMM", "T", "NT", "T0", 4, 8)
 
 
 class Flavour(NamedTuple):
-    """What a machine has, the winner, the small copy, and what sets; one has no memset."""
+    """A machine's features, the winner, the small copy, and the copy that sets; one has no
+    memset."""
 
     has: Sequence[str]
     winner: Any
@@ -164,8 +165,8 @@ def which(
 
 
 def assert_takes(arch: Architecture, name: str, *command: object, ask: str | None) -> None:
-    """Of the program, and the emulator before it: that profile, by its C name, is chosen, and the
-    fallback's memset where it has none."""
+    """The check of the program, and the emulator before it: that profile, by its C name, is chosen,
+    and the fallback's memset where the profile has none."""
     machines = MACHINES[arch.name]
     without = {symbol(one) for one in machines if not FLAVOURS[machines[one][-1]].set}
     for function in ALL:
@@ -205,7 +206,7 @@ HWCAP_BITS = {
 }
 READABLE = 1 << 11  # HWCAP_CPUID: MIDR_EL1 may be read
 
-# What a file knows of a CPU.
+# The features that a file knows of a CPU.
 KNOWN = {"x86_64": CPUID_BITS.keys() - {"osxsave"}, "aarch64": HWCAP_BITS.keys() | {"zva64"}}
 
 

@@ -1,5 +1,5 @@
-/* What the check programs share: options, memory between guard pages, random numbers, handlers of
- * signals, and functions of libraries. _GNU_SOURCE must be defined. */
+/* The common parts of the check programs: options, memory between guard pages, random numbers,
+ * handlers of signals, and functions of libraries. _GNU_SOURCE must be defined. */
 #pragma once
 
 #include <dlfcn.h>
@@ -38,10 +38,10 @@ typedef void* (*plain_set_function)(void* destination, int value, size_t bytes);
 /* An option of a number, or of up to `most` with commas in between. */
 struct option {
     const char* name;
-    size_t *numbers, most, *count; /* `count`: how many there are, or NULL: nobody asks */
+    size_t *numbers, most, *count; /* `count`: the number of them, or NULL to ignore it */
 };
 
-/* Reads "--name value" pairs; exits 2 at what is none of the options. */
+/* Reads "--name value" pairs; exits 2 at an unknown option. */
 HARNESS void read_options(int argc, char** argv, const struct option* options, size_t count) {
     for (int i = 1; i < argc; i += 2) {
         const struct option *o = options, *const end = options + count;

@@ -2,13 +2,13 @@
  * be right, whichever of the routine's variables are set already.
  *
  * Usage: loading_check
- * loading.inc, which the test writes, lists the functions as FUNCTION(name, forgives, returns_end):
- * whether it must copy overlapping buffers right, and whether it returns the byte behind the copy.
- * THREADED(name) is one that may copy over threads.
+ * loading.inc, which the test writes, lists the functions as FUNCTION(name, forgives, returns_end).
+ * They say whether it must copy overlapping buffers right, and whether it returns the byte behind
+ * the copy. THREADED(name) is one that may copy over threads.
  *
- * The routine is linked into the program, or in a library that is loaded by LD_PRELOAD; then this
- * file is compiled twice: with -DSTEPPER as a library that is initialised before that one, and with
- * -DSTEPPED as the program, which is linked with the stepper.
+ * The routine is linked into the program, or in a library that is loaded by LD_PRELOAD. Then this
+ * file is compiled twice. With -DSTEPPER it is a library that is initialised before that one. With
+ * -DSTEPPED it is the program, which is linked with the stepper.
  *
  * 1. An early constructor sets the trap flag, so that the processor raises SIGTRAP behind every
  *    instruction, until main is reached. The handler copies all sizes up to LARGEST at each
@@ -240,7 +240,7 @@ static void on_death(int number, UNUSED siginfo_t* info, UNUSED void* context) {
 }
 
 /* Whether an instruction takes an operand from an address relative to its own: so variables are
- * read. Those of AVX are left out: they read none. */
+ * read. Instructions of AVX are left out: they read none. */
 static bool reads_variable(const unsigned char* instruction) {
     while (*instruction == 0x66 || *instruction == 0xF2 || *instruction == 0xF3) ++instruction;
     if (*instruction >> 4 == 4) ++instruction; /* REX */

@@ -1,11 +1,11 @@
-/* Checks asterope_memcpy_mt: that it copies right, whoever calls it, and that its threads are there
- * when they should be and gone when they must be.
+/* Checks asterope_memcpy_mt: it copies right for every caller, and its threads exist when they
+ * should and are gone when they must be.
  *
  * Usage: memcpy_mt_check WHAT [CPUS [CREATIONS [OTHERS]]]
  *   WHAT       one of `checks`, at the end
  *   CPUS       that the routine is told this process may use (default 4); 0: the real ones
  *   CREATIONS  of threads that succeed (default, and -1: all)
- *   OTHERS     threads of this process that are none of its own: an emulator's (default 0)
+ *   OTHERS     threads of this process that belong to an emulator (default 0)
  * The routine, ROUTINE, is included, so that it can be told these. Prints `ok` or `FAIL: ...`;
  * exits 1 where something failed. */
 #define _GNU_SOURCE
@@ -94,7 +94,7 @@ static void copies(void) {
 
 static unsigned char too_early[1 << 20];
 
-/* A call before the pool's own constructor: the later ones must get threads all the same. */
+/* A call before the pool's own constructor. The later ones must still get threads. */
 __attribute__((constructor(101))) static void call_too_early(void) {
     asterope_memcpy_mt(too_early, too_early + sizeof too_early / 2, sizeof too_early / 2);
 }
@@ -135,7 +135,7 @@ static void callers(void) {
 static pthread_t caller;
 static unsigned helped;
 
-/* The caller copies nothing until somebody else has. */
+/* The caller copies nothing until another thread has. */
 static void* wait_for_help(void* to, const void* from, size_t bytes, UNUSED size_t distance) {
     if (!pthread_equal(pthread_self(), caller)) {
         set(&helped);
@@ -146,7 +146,7 @@ static void* wait_for_help(void* to, const void* from, size_t bytes, UNUSED size
     return asterope_memcpy(to, from, bytes);
 }
 
-/* One copy that is done by others too; hangs where nobody helps. */
+/* One copy that other threads take part in; hangs without their help. */
 static void check_help(struct pair pair, size_t chunk) {
     caller = pthread_self();
     helped = 0;

@@ -29,9 +29,9 @@ static pid_t in_shared_memory(void) {
     return clone(copy_in_shared_memory, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, 0);
 }
 
-/* Those of fork start threads of their own, the others copy alone, and so do their children; also
- * where the parent has no threads yet, where another thread of it is in the midst of a copy, and
- * where they share its memory. Its own pool works on. */
+/* Children of fork start threads of their own. The others copy alone, and so do their
+ * children. That holds where the parent has no threads yet, where another thread of it is in the
+ * midst of a copy, and where they share its memory. The parent's own pool works on. */
 static void children(void) {
     const struct pair pair = new_pair(3);
     pthread_t other;
@@ -145,8 +145,8 @@ static void* step_to_sleep(void* to, const void* from, size_t bytes, UNUSED size
     return to;
 }
 
-/* The fork just before a caller goes to sleep, when it has looked at everything: nobody will wake
- * it in the child. */
+/* The fork just before a caller goes to sleep, when it has looked at everything: in the child
+ * there is then no thread that could wake it. */
 static void sleeper(void) {
     if (!CAN_STEP) {
         puts("skip: no process can step through its own instructions here");

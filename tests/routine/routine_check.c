@@ -1,7 +1,7 @@
-/* Checks that generated routines copy right: memcpy, mempcpy, memmove, and where they are there
- * memcpy_hot, _cold, _consume and _mt; and that their memset sets right. routines.inc, which the
- * test writes, lists them as ROUTINE(prefix, BYTES...): the bytes are sizes at which the routine's
- * code changes, such as the ends of its intervals.
+/* Checks that generated routines copy right: memcpy, mempcpy, memmove, and memcpy_hot, _cold,
+ * _consume and _mt where they exist. Their memset must set right. routines.inc, which the test
+ * writes, lists them as ROUTINE(prefix, BYTES...): the bytes are sizes at which the routine's code
+ * changes, such as the ends of its intervals.
  *
  * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
  *                      [--around BYTES,BYTES...] [--without-state 1] [--count N]

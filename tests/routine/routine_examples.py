@@ -1,4 +1,4 @@
-"""What the tests of the routine render, for each architecture."""
+"""The routines that the tests render, for each architecture."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ REFERENCE = REPOSITORY / "generated" / "reference"
 MACHINES = ("opteron-6378", "xeon-gold-5218")
 MIB = 1 << 20
 
-# Of the small copies the one with the most gates, compilers must find these however they compile;
-# and the same of sets.
+# The small copy with the most gates, which compilers must find however they compile, and the small
+# set with the most.
 _GATE = {"x86_64": "masked ZMM up 256", "aarch64": "sve Q up 256"}
 GATED = {name: ARCHITECTURES[name].small[gate] for name, gate in _GATE.items()}
 GATED_SET = {name: ARCHITECTURES[name].small_set[gate] for name, gate in _GATE.items()}

@@ -3,9 +3,9 @@
  *
  * Usage: sensing_check
  * The probes read no time stamps but those of the clock here: see test_sensing.py.
- * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it 32 times `pages NAME: ...`:
- * the pages of 64, counted from 0, that one reading of the ticks touches, those of the source, a
- * bar, and those of the destination. Exits 1 if one failed. */
+ * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it 32 times `pages NAME:
+ * ...`. These are the pages of 64, counted from 0, that one reading of the ticks touches: those
+ * of the source, a bar, and those of the destination. Exits 1 if one failed. */
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"
@@ -55,7 +55,7 @@ PIPELINE(fetch)
 
 static unsigned char from[PAGE * PAGES], to[PAGE * PAGES];
 
-/* What a probe of the source alone and one of each side must go on with. */
+/* The pipelines that a probe of the source alone and one of each side must go on with. */
 static const struct {
     unsigned long threshold;
     unsigned source, destination; /* ticks */
@@ -143,8 +143,8 @@ static void print_pages(const struct asterope_copy* probe) {
 
 static const struct asterope_copy* reading;
 
-/* Its `read` as a copy: of the destination it may change, to what it is in the source, one byte in
- * each page that it asks, and leaves the others as they were. */
+/* Its `read` as a copy. In each page that it asks, it may change one byte of the destination to
+ * that of the source. It must leave the other bytes as they were. */
 static void* read_then_copy(void* destination, const void* source, size_t bytes,
                             UNUSED size_t distance) {
     static unsigned char before[2 * LEAST];

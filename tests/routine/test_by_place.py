@@ -1,5 +1,5 @@
-"""The preload library with a map: each place of a program takes the way that the map has for it,
-and whatever the program does, its copies are right."""
+"""The preload library with a map: each place of a program takes the way that the map has for it.
+The copies are right in all that the program does."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from disassembly import disassemble
 from generate_command import command, only_line
 from profile_samples import plain_profile
 
-# What stands for libc, preloaded behind the library, counts its calls; so do the routine's entry
-# points. What none of them has made, the routine's other functions have.
+# A library in libc's place, preloaded behind the library, counts its calls; so do the routine's
+# entry points. Calls that none of them counted were made by the routine's other functions.
 NEXT = """
 #include <stddef.h>
 long next_counted[1];
@@ -61,7 +61,7 @@ FUNCTIONS = {"moving": "memmove", "ending": "mempcpy", "setting": "memset"}
 
 
 def place_of(arch: Architecture, file: Path, name: str, way: str, least: int = 1024) -> MappedPlace:
-    """Of the only call in that function of the file."""
+    """The only call in that function of the file."""
     function = FUNCTIONS.get(name, "memcpy")
     code = disassemble(file, arch)[name]
     (call,) = (i for i, text in enumerate(code.instructions) if f"<{function}@plt>" in text)
@@ -102,7 +102,7 @@ class Things:
         self.texts = {n: counting(arch, t) if n[-2:] == ".c" else t for n, t in texts.items()}
 
     def ways(self, library: Path, *words: object) -> list[str]:
-        """What the program says under a library."""
+        """The program's output under a library."""
         preloaded = f"{library}:{self.folder / 'next.so'}"
         under = self.arch.on(LD_PRELOAD=preloaded, ASTEROPE_PROFILE="own")
         return [line.strip() for line in output_of(*under, self.program, *words).splitlines()]
@@ -144,8 +144,8 @@ RANGES = [
     *("first:8191 -> 1 cold", "first:8192 ->", "first:16383 ->", "first:16384 -> 1 libc"),
     *("first:32767 -> 1 libc", "first:32768 ->", "first:60000 ->"),
 ]
-# The map, and runs, `WORDS -> WAY, ...`: what the program gets, and what it says of each call. What
-# is kept of a place holds for its own sizes, whichever comes first; an entry point need not be
+# The map, and runs, `WORDS -> WAY, ...`: the program's arguments, and its output for each call. The
+# way of a place holds for its own sizes, in any order of the calls. An entry point need not be
 # right for buffers that overlap.
 RUNS = {
     "each place takes its way": (ALL, f"{EACH}, {EACH}"),

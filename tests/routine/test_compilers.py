@@ -1,4 +1,4 @@
-"""The routine is the same, and copies right, whatever compiles and links it."""
+"""The routine is the same, and copies right, with every compiler and linker."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from test_memcpy_mt import SHARES, tuned
 
 THREADS = "-DASTEROPE_THREADS -pthread"
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
-# What is linked otherwise, and further additions of the compiler's to functions, of which none may
-# get into these.
+# Other ways of linking, and further additions of the compiler's to functions: none of these may get
+# them.
 LINKED = (
     *("-O2 -static", "-O2 -fPIE", "-O2 -fno-pic -no-pie", "-O2 -static-pie -fPIE"),
     *("-O2 -ffunction-sections -fdata-sections", "-O2 -mcmodel=large"),
@@ -166,7 +166,7 @@ expected_code = once(code_of_gcc)
 def test_every_compiler_makes_the_same_instructions(tmp_path, expected_code, arch, case):
     code = code_of(arch, tmp_path, *command_of(arch, case, *STRICT_C))
     expected = expected_code(arch)
-    for name in expected:  # one at a time: a difference of dictionaries is no readable one
+    for name in expected:  # one at a time: a difference of dictionaries cannot be read
         assert code[name] == expected[name], name
     assert code.keys() == expected.keys()
 
@@ -245,7 +245,7 @@ def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_pa
 def test_what_may_be_jumped_to_begins_with_a_landing_pad_and_the_linker_says_so(
     tmp_path, arch, case
 ):
-    """Of a routine with every kind of function: by a pointer or by another function."""
+    """A call in a routine with every kind of function: by a pointer or by another function."""
     compiler, library = getattr(arch, case), tmp_path / "library.so"
     need(compiler[0])
     routine = render(folder=tmp_path, **everything(arch))

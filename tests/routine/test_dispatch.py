@@ -166,7 +166,7 @@ def test_the_environment_names_the_profile_and_what_is_no_name_is_ignored(progra
 def test_the_name_is_found_wherever_it_stands_in_the_environment(program, arch):
     first, second = ASKED[arch.name]
     for length in (0, 1, 990, 1000, 1001, 1007, 1020, 2050, 100_000):
-        # QASTEROPE_PROFILE and the like are other variables
+        # QASTEROPE_PROFILE and its kind are other variables
         environment = {
             "A": "x" * length,
             "QASTEROPE_PROFILE": first,
@@ -184,7 +184,7 @@ def test_processes_with_more_rights_than_their_user_ignore_the_name(routine, arc
     if os.geteuid() != 0:
         pytest.skip("needs root, to make a program that runs as root")
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)  # where everybody may go, unlike pytest's own
+        os.chmod(folder, 0o755)  # where all users may go, unlike pytest's own
         if os.statvfs(folder).f_flag & os.ST_NOSUID:
             pytest.skip(f"programs in {folder} cannot run with another user's rights")
         program = build_which(routine(arch), arch=arch, folder=Path(folder))

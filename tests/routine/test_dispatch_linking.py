@@ -220,7 +220,7 @@ def render_rich(arch: Architecture, folder: Path) -> Path:
 
 
 rich = once(render_rich)
-# What a CPU takes that was asked for it, copies.
+# A CPU copies with the function that was chosen for it.
 COPYING = {
     "x86_64": [("", "plain"), ("", "intents"), ("", "fallback")],
     "aarch64": [(WITHOUT_SVE, "cortex-a57"), (SHORT_VECTORS, "a64fx"), (WITH_SVE, "fallback")],

@@ -38,7 +38,7 @@ def refused(out, capsys) -> Callable[..., str]:
     return line_of
 
 
-# What is given, options between profiles and a prefix twice, too; what the files hold.
+# The command's input, options between profiles and a prefix twice, too; the contents of the files.
 GIVEN = {
     "profile.json": "6 intervals, 2 of memset",
     "older.json": "6 intervals, no memset: the profile has none",
@@ -151,7 +151,7 @@ def test_a_prefix_that_is_no_c_name_exits_2(profile, refused, prefix):
     assert "--prefix" in refused(profile, f"--prefix={prefix}")
 
 
-# What is wrong with two files, {0} and {1}: the text of the second, further options, what is said.
+# The fault of two files, {0} and {1}: the text of the second, further options, the message.
 REFUSED: dict[str, tuple[object, list[str], str]] = {
     "several prefixes": (None, ["--prefix", "a", "--prefix", "b"], "--prefix: one file has one"),
     "an unknown architecture": ({"architecture": "riscv64"}, [], "{1}: architecture: .*riscv64"),

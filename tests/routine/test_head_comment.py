@@ -1,4 +1,4 @@
-"""What a rendered file says of its profile: in comments, in its description, in its header."""
+"""A rendered file describes its profile: in comments, in its description, in its header."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TITLES = " * Up to      RT        LT ST PT   PS PD TB PI PW D "
 HEADING = f"{TITLES}    x libc    GB/s\n"
 IN_WORDS = " * YMM, temporal loads, non-temporal stores, prefetch T0 of 4 lines, 8 lines ahead:\n"
 ROW = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.31"
-# What the head comment says of the good profile.
+# The head comment of the good profile.
 HEAD = {
     "small copies": (
         " * Up to 256 bytes, whatever the rows above say: small copies, masked, ZMM, tests up, "
@@ -141,7 +141,7 @@ def test_what_a_profile_lacks_is_warned_of_and_noted_in_its_head(
     head = source[: source.index("*/")].splitlines()
     doubts = [text for text in head if re.match(r" \* (Incomplete|Provisional): ", text)]
     assert line is None or doubts == [f" * {line}"]
-    if raw.get("left_out") and line:  # the routine of the same winners all the same
+    if raw.get("left_out") and line:  # the routine of the same winners stays the same
         complete, _ = rendered(raw, complete=True, left_out=None)
         assert source.replace(f" * {line}\n", "") == complete
 

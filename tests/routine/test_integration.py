@@ -53,7 +53,8 @@ def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(prefix: Path) -> dict[str, str]:
-    """That of somebody who has installed asterope there, with a Python that has its packages."""
+    """The environment of a user who has installed asterope there, with a Python that has its
+    packages."""
     left_out = ("LD_PRELOAD", "PYTHONPATH", "CFLAGS", "CXXFLAGS", "LDFLAGS", "DESTDIR", "MAKEFLAGS")
     clean = {key: value for key, value in os.environ.items() if key not in left_out}
     paths = [str(prefix / "bin"), os.path.dirname(sys.executable), os.environ["PATH"]]
@@ -86,7 +87,7 @@ def cmake_build(place: Path, environment: dict[str, str], *options: object) -> P
 
 
 def through(program: Path, *arguments: object) -> bytes:
-    """What the program makes of DATA."""
+    """The program's output for DATA."""
     command = [str(program), *map(str, arguments)]
     return subprocess.run(command, input=DATA, capture_output=True, check=True, timeout=60).stdout
 
@@ -106,7 +107,7 @@ def test_the_cmake_example_renders_again_when_a_template_changes(environment, pr
     (templates / "new.j2").write_text("", encoding="utf-8")
     assert "Rendering" in output_of(*again, env=environment)
     (templates / "new.j2").unlink()
-    assert "rror" not in output_of(*again, env=environment)  # one that is gone is no fault
+    assert "rror" not in output_of(*again, env=environment)  # a missing one is not a fault
 
 
 def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, tmp_path):

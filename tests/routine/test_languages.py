@@ -96,9 +96,9 @@ def test_the_readme_builds_a_program_that_copies(built, language):
         assert gathered(folder, language, content) == content
 
 
-# Copies so that it can be seen in the result. Where GATE is told, it first says that it was called,
-# and waits until it is told to go on; if it never is, as the caller holds the lock, the alarm ends
-# the process.
+# Copies inverted bytes, so that the result shows which function copied. Where GATE is told, it
+# first says that it was called, and waits until it is told to go on. If that never comes, as the
+# caller holds the lock, the alarm ends the process.
 INVERTING = """
 #include "asterope_memcpy.h"
 #include <stdlib.h>

@@ -29,7 +29,7 @@ UNGATED = [PLAIN, X86_64.small["grouped XMM middle 256"], X86_64.small["rep XMM 
 
 
 def need_features(intervals: Intervals, *others: object) -> None:
-    """Skips where the routine would take its portable path, or nobody can step through it."""
+    """Skips where the routine would take its portable path, or the test cannot step through it."""
     if not X86_64.is_native:
         pytest.skip("a process of x86-64 can step through its own instructions, if it runs here")
     X86_64.cpu_for(*(t for _, t in intervals), *others)
@@ -51,7 +51,7 @@ def build(folder: Path, *sources: object, names: str = "asterope_{}", flags: tup
 
 
 def assert_right_at_each_step(program: Path, **environment: str) -> None:
-    # An environment that is no larger: a dispatching routine reads all of it.
+    # An environment of the same size: a dispatching routine reads all of it.
     done = run(program, env=environment)
     assert (done.returncode, done.stdout.splitlines()[1:]) == (0, ["ok"]), done.stdout + done.stderr
     numbers = map(int, re.findall(r"\d+", done.stdout.splitlines()[0]))

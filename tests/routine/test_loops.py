@@ -1,8 +1,8 @@
-"""What is timed is what ships: a routine's copies have the instructions of the candidates, and so
+"""What is timed is what ships. A routine's copies have the instructions of the candidates, and so
 have its sets.
 
-Both are disassembled. A candidate takes its prefetch distances from registers, the pipeline has
-them in the instruction; nothing else may differ but the bytes that an instruction's encoding takes.
+Both are disassembled. A candidate takes its prefetch distances from registers; the pipeline has
+them in the instruction. Otherwise only the bytes that an instruction's encoding takes may differ.
 Small copies have no distance: routine and candidate begin with the same instructions.
 """
 
@@ -25,8 +25,8 @@ from disassembly import LANDING, Function, Listing, differences_of, disassemble,
 
 LONGEST_PROFILE = 256  # intervals
 
-# What a small candidate does first, what the routine does instead, and how the candidate goes on
-# with what is beyond its bound.
+# The first instructions of a small candidate, the routine's in their place, and how the candidate
+# goes on beyond its bound.
 HANDED_ON = {"x86_64": [], "aarch64": ["mov x15, x3", "mov x16, x4", "mov x3, x0"]}
 RETURNS = {"x86_64": [], "aarch64": ["mov x3, x0"]}
 AWAY = {"x86_64": ["jmp *%r8"], "aarch64": ["mov x3, x15", "br x16"]}
@@ -95,8 +95,8 @@ def parts_of(arch: Architecture) -> dict[str, tuple[str, list]]:
 
 
 def candidates_of(arch: Architecture, folder: Path) -> Listing:
-    """Those that asterope-tune runs: taken from the program itself, where it has names for what
-    they use."""
+    """The candidates that asterope-tune runs. They are taken from the program itself, where it has
+    names for the functions that they use."""
     if arch is X86_64 and arch.is_native:
         return disassemble(BUILD / "asterope-tune")
     (folder / "candidates.c").write_text(render_candidates(arch.name))

@@ -1,4 +1,4 @@
-"""asterope_memcpy_mt copies right, whoever calls it, and its threads come and go as they should."""
+"""asterope_memcpy_mt copies right for every caller, and its threads come and go as they should."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ SHARES = [
     (2097152, 4194304, 4, 100000),
 ]
 THREADED = ("-DASTEROPE_THREADS", "-pthread")
-# Of an emulated program: CPUs, how many threads may be started, and that the emulator has one.
+# Arguments for an emulated program: CPUs, how many threads may be started, and the emulator's
+# thread.
 TOLD = {True: (), False: (4, -1, 1)}
 
 

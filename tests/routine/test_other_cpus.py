@@ -20,7 +20,7 @@ GATED, GATED_SET = SMALL("masked", "ZMM", "up", 256), SMALL_SET("masked", "ZMM",
 PLAIN, PLAIN_SET = X86_64.small_copies.PLAIN, X86_64.small_sets.PLAIN
 R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
 
-# Of each, what a CPU must have.
+# The features that a CPU must have for each.
 NEED = {"x86_64": ["avx512", "avx2", "sse4", "sse2"], "aarch64": ["sve", "zva", "mops", "plain"]}
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
@@ -119,8 +119,8 @@ AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
 MASKED = {*AVX_512, "avx512bw", "avx512vl", "bmi2"}
 SENSES = {16384: SensingCopy(PROBES[0], 0, R64, ZMM)}
 
-# All that a CPU must have for a copy or set and the small one below it, and what else the routine
-# has: the copy for overlapping buffers where it is not the plain one, copies that sense.
+# The needs of a copy or set and the small one below it, and the routine's further copies. These are
+# the copy for overlapping buffers where it is not the plain one, and copies that sense.
 CPU_NEEDS: dict[str, tuple] = {
     "nothing": (set(), R64, PLAIN),
     "a ZMM move": (AVX_512, R64, PLAIN, {"overlapping": MOVE("ZMM", 128)}),

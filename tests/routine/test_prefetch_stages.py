@@ -24,7 +24,7 @@ PREFETCHES = {
     "x86_64": ("prefetcht0", "prefetchw"),
     "aarch64": ("prfm pldl1keep", "prfm pstl1keep"),
 }
-# Of those that prefetch the source, these ways; and these registers, but for vectors.
+# Types of prefetches of the source; and these registers, but for vectors.
 CHOSEN = {"x86_64": ("T0", "XMM", "ZMM", "MOVDIR64B"), "aarch64": ("L1KEEP", "Q", "X")}
 
 Accesses = list[tuple[str, int]]  # instruction and address; of prefetches as PREFETCHES has them

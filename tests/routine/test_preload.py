@@ -62,9 +62,10 @@ def tuned_profile(arch: Architecture, folder: Path) -> Path:
 
 
 def make_library(arch: Architecture, folder: Path, name: str) -> Path:
-    """One as scripts/tune has it made, without memset, one with it, the same with a map, which
-    names a place of no program, and one of several profiles; the last three lie two folders below
-    their routine. Where the CPU lacks what the profile needs, this tests the portable path."""
+    """A preload library: one as scripts/tune has it made, without memset; one with it; the same
+    with a map, which names a place of no program; one of several profiles. The last three lie
+    two folders below their routine. Where the CPU lacks the features of the profile, this tests
+    the portable path."""
     made = folder / "build" / "libasterope_preload.so"
     if name == "reference":
         profile = REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json"
@@ -211,7 +212,7 @@ def test_copies_and_sets_are_right(check, library, arch, case, situation):
 def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
     fortified, library, arch, case
 ):
-    """Of a program that is compiled so that they are found."""
+    """A program that is compiled so that they are found."""
     program = fortified(arch)
     if not {f"__{name}_chk" for name in PLAIN} <= arch.wanted(program, "-D"):
         pytest.skip("this compiler or libc does not call the checked functions")
@@ -252,7 +253,7 @@ def test_a_program_may_have_it_in_libc_s_place(tmp_path, library, arch, case):
     # In a static one libc's functions, which only its own names would bring in, are not there.
     # (memset's are in the objects of wmemset's, which others of libc call.)
     assert not [name for name in at if re.match(r"__mem(p?cpy|move)_(avx|evex|sse|erms)", name)]
-    # What is chosen while the program starts is chosen too late: libraries copy before.
+    # A choice while the program starts would come too late: libraries copy before.
     assert not [name for name in found if "asterope" in name and found[name][1] == "i"]
     for cpu in arch.cpus[:2]:
         for situation in SITUATIONS[:-1]:

@@ -34,7 +34,7 @@ CASES = {True: 3000, False: 1500}  # for each profile
 
 
 class RandomProfile(Contents):
-    """What a routine is rendered from, drawn."""
+    """The input of a rendered routine, drawn."""
 
     @property
     def everything(self) -> list[Any]:
@@ -203,8 +203,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     sizes = {size + n for size in p.changes - {0} for n in (-1, 0, 1)}
     sizes |= {0, 1, 64, 129, 2 * p.intervals[-1][0], 2**46}
     in_line = {n for n in sizes if n <= max(small_copies.AXES[-1].values)}
-    # What is copied in line really is; what is larger must not overlap, however large. How far the
-    # destination is ahead, less whole pages, and whether that aliases.
+    # Copies in line must be done there; larger ones must not overlap at any size. The distance of
+    # the destination ahead, less whole pages, and whether that aliases.
     ways = [(0, False), (1, True), (63, True), (64, False)]
     questions, answers = [], []
     for function, (ahead, alias) in itertools.product(functions, ways if p.aliased else ways[:1]):
@@ -221,7 +221,7 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     moves = [
         (f"{prefix}_memmove", way * distance, [size])
         for size, way in itertools.product((5000, 2**33), (1, -1))
-        # the last one is no alias modulo a page, which would be moved, too
+        # the last one does not alias modulo a page, or it would be moved, too
         for distance in (1, 64, size // 2, size - 1, size, size + 64)
     ]
     for (_, distance, (size,)), (taken,) in zip(moves, copies_taken(program, moves, *emulator)):

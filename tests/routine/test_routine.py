@@ -54,7 +54,7 @@ def test_the_references_copy_right_at_every_offset_size_and_overlap(tmp_path, ob
     assert_right(arch.routine_check(routine, objects), "--largest", 64 << 20)
 
 
-# Of one size the last byte is left out.
+# These functions leave out the last byte of one size.
 FAULTY = """
 #include <string.h>
 #define COPY(name, end) \\

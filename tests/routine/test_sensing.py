@@ -1,8 +1,8 @@
 """Routines that find out where the data is: probes, branches, and when they do without.
 
-No test depends on the clock: probes get their time stamps from a ring, or on x86-64 a threshold
-that decides for them, as no number of ticks is above 4294967295, and each is above 0. An emulator's
-counter may stand still for the length of a probe, so there even 0 is no such threshold.
+No test depends on the clock. Probes get their time stamps from a ring, or on x86-64 a threshold
+that decides for them: every number of ticks is above 0 and at most 4294967295. An emulator's
+counter may stand still for the length of a probe. There even 0 does not decide, so the ring serves.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ INTERVALS, SENSING = intervals_of(X86_64), sensing_with(PROBES[1])
 
 
 def need_counter(arch: Architecture) -> None:
-    """Skips where there is no time stamp counter as sensing copies need it."""
+    """Skips where the time stamp counter is not as sensing copies need it."""
     if arch is X86_64 and not {"constant_tsc", "nonstop_tsc"} <= cpu_features():
         pytest.skip("this CPU has no invariant time stamp counter")
 
@@ -132,7 +132,7 @@ def with_counter(
 
 # No probe takes 0 ticks, or more than HIGHEST_THRESHOLD.
 def pipelines_taken(arch: Architecture, program: Path, told: str = "9 9 0", **more: str) -> list:
-    """Those that go on behind the probes, at sizes of each of the intervals."""
+    """The pipelines that go on behind the probes, at sizes of each of the intervals."""
     sizes = (4000, 4097, 16384, 16385, 65536)
     words = [word for name in FUNCTIONS for word in (f"asterope_{name}", 65536, *sizes)]
     taken = output_of(*arch.on(TOLD=told, **more), program, "--past-sensing", *words).split()
@@ -182,8 +182,8 @@ def library_of(folder: Path, routine: Path) -> Path:
 
 
 def faults_of(library: Path | None, size: int) -> int:
-    """The page faults of 32 copies, each to pages of its own that nobody has touched, once what is
-    there for the first time is there."""
+    """The page faults of 32 copies, each to untouched pages of its own. Faults of the first calls
+    do not count."""
     source, room = b"1" * size, (size // 4096 + 2) * 4096
     copy = getattr(ctypes.CDLL(library), "asterope_memcpy" if library else "memcpy")
     copy.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
@@ -202,8 +202,7 @@ def faults_of(library: Path | None, size: int) -> int:
 @pytest.mark.parametrize("name", BY_NAME)
 @of_x86_64
 def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch, case, name):
-    """Who looks at a page that nobody has touched gets the page of zeros, and with the first store
-    a fault once more."""
+    """A probe of an untouched page gets the page of zeros, and the first store faults once more."""
     need_counter(arch)
     library = library_of(tmp_path, render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name])))
     for size in (4097, 16384, 16385, 65536, 65537, 262144):

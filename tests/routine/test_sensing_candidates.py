@@ -91,11 +91,11 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
 
 
 def looks(body: list[str]) -> list[list[str]]:
-    """What a probe does, one list a side that it looks at.
+    """The instructions of a probe, one list a side that it looks at.
 
-    A look begins where the call is put aside, or with the first byte that is copied, and ends in
-    the difference of two time stamps. In between, a candidate fetches its argument, a routine's
-    copy jumps, and a reader of ticks puts them aside.
+    A look begins where the call is put aside, or with the first byte that is copied. It ends in the
+    difference of two time stamps. In between, a candidate fetches its argument, a routine's copy
+    jumps, and a reader of ticks puts them aside.
     """
     ends = [i for i, text in enumerate(body) if re.fullmatch(r"sub %\w+,%eax", text)]
     starts = [body.index("mov %rax,%r8")]
@@ -111,7 +111,7 @@ def goes_on_with(body: list[str]) -> list[list[str]]:
 
 @pytest.mark.parametrize("compiler", sampled(["gcc -O0", "gcc -O2", "clang -O2"], 3))
 def test_every_probe_is_what_was_timed(tmp_path, compiler):
-    """And differs from the others: were they all the same, this would see no difference."""
+    """And it differs from the others: with equal ones this test would see no difference."""
     compiler = compiler.split()
     need("objdump", compiler[0])
     source, target = tmp_path / "candidates.c", tmp_path / "candidates.o"

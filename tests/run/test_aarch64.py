@@ -224,7 +224,7 @@ def recorded_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def record(
     programs: Path, program: Path, folder: Path, *situation: object, period: int
 ) -> tuple[RawProcess, subprocess.CompletedProcess]:
-    """What the recorder noted of the program, and what that printed."""
+    """The recorder's notes about the program, and the program's output."""
     recorder = Recorder(programs / "libasterope_record.so", folder)
     given = [f"{name}={value}" for name, value in recorder.variables(period).items()]
     of_program = [word for one in given for word in ("-E", one)]

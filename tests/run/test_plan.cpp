@@ -27,7 +27,7 @@ class PlanOf : public TemporaryFolder {
         return refusal_of([&] { plan(); }, "accepted");
     }
 
-    /// Of the log of a run with this plan.
+    /// The header of the log of a run with this plan.
     static LogHeader header_of(const Plan& plan) {
         LogHeader header;
         header.options = plan.options;

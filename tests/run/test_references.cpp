@@ -5,7 +5,7 @@
 
 TEST(ParseReferences, reads_the_symbols_of_each_operation) {
     struct {
-        const char *text, *copy, *set; // "": there is none
+        const char *text, *copy, *set; // "": it has none
     } const cases[] = {{"new=a.so", "a.so memcpy", "a.so memset"},
                        {"new=a.so:copy", "a.so copy", ""},
                        {"new=./a:b/c.so:copy,set", "./a:b/c.so copy", "./a:b/c.so set"},

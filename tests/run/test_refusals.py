@@ -1,5 +1,5 @@
-"""What the C++ commands do not take: one line says why, and nothing is done. Of each option there
-is one value here: the tests of what parses them have more."""
+"""Arguments that the C++ commands refuse: one line says why, and nothing is done. Each option has
+one value here; the tests of their parsers have more."""
 
 from __future__ import annotations
 

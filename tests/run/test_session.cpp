@@ -77,7 +77,7 @@ class SessionFile : public TemporaryFolder {
         Session timings = Session(true);
     };
 
-    /// A whole search, and its log. What it found.
+    /// Runs a whole search, which writes its log. Returns its findings.
     std::string first_run() const {
         EveryFigure machine;
         Run run(machine, path());
@@ -158,7 +158,7 @@ TEST_F(SessionFile, tells_the_machine_how_long_trials_are_and_asks_it_for_nothin
     }
 }
 
-// What was chosen from less than the sizes that were meant is timed again, as it may be another.
+// A choice from fewer sizes than planned is timed again, as it may come out differently.
 TEST_F(SessionFile, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
     for (const auto& ask :
          {+[](Timings& run) { trial(run, 1); }, +[](Timings& run) { readings(run); }}) {

@@ -1,4 +1,4 @@
-// The trial log: what is written is read again; what is no log is refused, and why.
+// The trial log: written lines are read again; other files are refused with the reason.
 #include "run/trial_log.hpp"
 
 #include "base/contains.hpp"

@@ -24,7 +24,7 @@ ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
 
 
 def measured_at(size: int) -> set[str]:
-    """What the winner of that size is measured under."""
+    """The workloads under which the winner of that size is measured."""
     return {
         one.name
         for one in workloads.chosen("measured")
@@ -33,7 +33,7 @@ def measured_at(size: int) -> set[str]:
 
 
 class Tuned:
-    """What a run left that ended well."""
+    """The files of a run that ended well."""
 
     def __init__(self, build_dir: Path, folder: Path, *arguments: object) -> None:
         # The limit ends what hangs; beside other work, a run may take several times as long.
@@ -69,7 +69,7 @@ def tuned(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
 
 
 def assert_ranked_by(choice: dict, weights: dict[str, float], measured: set[str]) -> None:
-    """All figures are there, whatever counts; what counts makes the ratio."""
+    """All measured figures are there, and those that count make the ratio."""
     evidence = choice["evidence"]
     assert set(evidence["workloads"]) == measured
     logs = {name: math.log(one["ratio"]["median"]) for name, one in evidence["workloads"].items()}

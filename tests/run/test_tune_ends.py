@@ -1,5 +1,5 @@
-"""What ends asterope-tune early: faults, signals, budgets, and a generator that fails. What was
-there before stays, what was timed is kept, and --resume comes to the same end."""
+"""Endings of asterope-tune before its time: faults, signals, budgets, and a generator that fails.
+Older files stay, timings are kept, and --resume comes to the same end."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_generator_on_the_path_is_found(alone: Path) -> None:
     [
         ("", 1, "asterope-generate"),
         ("exit 1", 1, "asterope-generate failed"),
-        # The first time is for the exam, when there is no profile yet.
+        # The first time is for the exam, before the profile exists.
         ("[ -e asked ] && exit 130; : > asked; exit 1", 130, "interrupted; the profile is written"),
         (": > asterope_memcpy.c", 0, None),
     ],
@@ -256,7 +256,7 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_goes_on_with(tune, tmp_p
     assert "left out" in done.stdout + done.all_stderr
     trials = tmp_path / LOG
     before = trials.read_bytes()
-    # What was chosen of these sizes is not in the log: of more sizes something else is chosen.
+    # The choices from these sizes are not in the log: more sizes may lead to others.
     assert not {b"rows", b"exam"} & set(re.findall(rb'"step":"(\w+)', before))
     done = tune(*options, "--time-budget", "24s", "--resume")
     assert done.returncode == 0, done
@@ -278,7 +278,7 @@ def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, tmp_path: Path) -> N
         trials.write_bytes(b"".join(lines[: first + 1]))
         done = tune(*SHORT, "--quiet")
         refused = last == b'"ns"'
-        # a log that nobody asked for goes when the profile is there
+        # a log that the user did not ask for goes when the profile is there
         assert (done.returncode, trials.exists()) == ((2, True) if refused else (0, False))
 
 

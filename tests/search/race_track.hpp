@@ -1,4 +1,4 @@
-// What the tests of races run: one on a machine whose truth is known.
+// The races that tests run: on a machine whose truth is known.
 #pragma once
 
 #include "support/known_machine.hpp"

@@ -11,7 +11,7 @@ constexpr std::size_t kLine = 64;
 /// Of boundaries, as standard and exhaustive have it.
 constexpr double kRatio = 1.07;
 
-/// Who holds up to `last` bytes, and what was asked.
+/// A copy that holds up to `last` bytes, and the questions asked.
 struct KnownSwitch {
     std::size_t last;
     std::set<std::size_t> tried = {};
@@ -32,8 +32,8 @@ const std::pair<std::size_t, std::size_t> kPairs[] = {
 
 } // namespace
 
-// The largest size known at which the lower one holds: the change is at most 7 % or a line away.
-// Each trial halves the ratio's logarithm, but for what lines round away.
+// The found size is at most 7 % or a line away from the change. Each trial halves the ratio's
+// logarithm, but for the bytes that lines round away.
 TEST(FindBoundary, finds_a_switch_as_exactly_as_promised_by_few_whole_lines_and_none_twice) {
     for (const auto& [from, to] : kPairs) {
         const double steps =

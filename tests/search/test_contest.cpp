@@ -1,4 +1,4 @@
-// Who takes part in the contest, and what each is worth at a size.
+// The contestants, and the worth of each at a size.
 #include "search/contest.hpp"
 
 #include "search/utility.hpp"
@@ -14,7 +14,7 @@ const Weights kHot = {{Workload::hot, 1}};
 /// One workload of each locality.
 const Weights kThree = {{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0.25}};
 
-/// What a finalist is worth under each workload of kThree, as ratios of time.
+/// A finalist's worth under each workload of kThree, as ratios of time.
 struct Ratios {
     Entrant entrant;
     double hot, fetch = 1, cold = 1;

@@ -1,4 +1,4 @@
-// What a profile that stands is worth to a second run: made-up figures, whose truth is known.
+// The worth of a standing profile to a second run: made-up figures, whose truth is known.
 #include "search/favour.hpp"
 
 #include "support/random_figures.hpp"

@@ -49,8 +49,8 @@ void expect_companies_together(const Turns& turns) {
     }
 }
 
-// What a candidate is compared with was timed in its round, at most 12 trials away, and left the
-// caches as libc does. Cache effects go one after the other.
+// A candidate is compared with a copy that was timed in its round, at most 12 trials away, and that
+// left the caches as libc does. Cache effects go one after the other.
 TEST(Race, samples_each_as_often_as_asked_in_heats_of_another_order_with_libc_all_along) {
     for (const bool mixed : {false, true}) {
         Track track(no_two_alike(120), {kBoth}, 1, jitter(0, 1), copies(120, mixed));
@@ -171,7 +171,8 @@ TEST(DisturbedRounds, are_repeated_alike_do_not_count_and_change_no_other) {
                                             {Stage::screening, 0}, {Stage::run_off, screened}}));
 }
 
-/// Of one reference, which is slower than libc where all is cached, and faster where nothing is.
+/// The time of one reference, which is slower than libc on cached data, and faster on uncached
+/// data.
 double reference_time(Workload workload, Entrant entrant, std::uint64_t) {
     return entrant != kFirstReference ? 1 : workload == Workload::hot ? 1 / 0.9 : 1 / 1.2;
 }
@@ -210,7 +211,7 @@ TEST(References, judge_where_they_are_faster_than_libc) {
     EXPECT_NEAR(hot.judged_ratio().median, 1.25, 1e-9);
     EXPECT_EQ(cold.best_reference, "new-1.0");
     EXPECT_NEAR(cold.judged_ratio().median, 1, 1e-9);
-    EXPECT_NEAR(cold.ratio.median, 1.2, 1e-9); // libc's, all the same
+    EXPECT_NEAR(cold.ratio.median, 1.2, 1e-9); // libc's as well
 }
 
 } // namespace

@@ -57,7 +57,7 @@ TEST(RunOff, chooses_by_weights_losses_ties_and_favourites) {
     }
 }
 
-// What libc's own time differs by is no loss.
+// A difference within libc's own spread does not count as a loss.
 TEST(RunOff, forgives_a_loss_where_libc_is_as_far_from_itself) {
     const auto apart = [](Workload, Entrant entrant, std::uint64_t) {
         return entrant == kLibcAgain ? 1.12 : 1;
@@ -67,9 +67,9 @@ TEST(RunOff, forgives_a_loss_where_libc_is_as_far_from_itself) {
     EXPECT_EQ(Track(truths, {kBoth}, 1, apart).run_off().winner(), 0);
 }
 
-// What is reported is the mean of the medians. Entrant 0 lags 4 % behind entrant 1 in two rounds of
-// three under each workload, and is far ahead in the third, which is another one for each: by the
-// medians it is behind, by the rounds' means ahead.
+// The report is the mean of the medians. Entrant 0 lags 4 % behind entrant 1 in two rounds of three
+// under each workload. It is far ahead in the third, which is another one for each. By the medians
+// it is behind, by the rounds' means ahead.
 TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
     const auto alternating = [](Workload workload, Entrant entrant, std::uint64_t round) {
         const bool ahead = round % 3 == (workload == Workload::hot ? 1u : 2u);
@@ -140,7 +140,7 @@ TEST(Objectives, sample_once_what_counts_for_any_and_measure_the_rest_in_the_run
     for (const auto& [what, count] : track.samples()) {
         EXPECT_EQ(count, what.second == Workload::consume ? 5 : 7);
     }
-    // The second does not name consume at all; its figures are there all the same.
+    // The second does not name consume at all; it still has consume's figures.
     for (const SizeResult& result : results) {
         EXPECT_EQ(result.noise_floor.size(), 3u);
         EXPECT_EQ(result.finalists.size(), 12u);

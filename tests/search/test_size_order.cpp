@@ -1,5 +1,5 @@
-// The order of sizes: the whole range first, each once, and its gaps about halved each time; and
-// which are evaluated by default: powers of two, and both sides of each cache's size.
+// The order of sizes has the whole range first, each size once, and about halves its gaps each
+// time. The default sizes are powers of two, and both sides of each cache's size.
 #include "search/size_order.hpp"
 
 #include "support/unit_test.hpp"
@@ -42,7 +42,7 @@ TEST(DefaultSizes, are_the_powers_of_two_from_128_to_32_mi_where_no_cache_is_kno
     EXPECT_EQ(sizes_with({0}), powers_and({}));
 }
 
-// Above 32 MiB nothing is evaluated, whatever the cache.
+// Above 32 MiB nothing is evaluated, at any cache size.
 TEST(DefaultSizes, stand_an_eighth_below_and_above_each_cache_up_to_32_mi) {
     EXPECT_EQ(sizes_with({48 * kKiB, 2 * kMiB, 480 * kMiB}),
               powers_and({42 * kKiB, 54 * kKiB, 1792 * kKiB, 2304 * kKiB}));

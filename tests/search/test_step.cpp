@@ -1,4 +1,4 @@
-// Steps of a search have one name each in the log, and what is no step has none.
+// Steps of a search have one name each in the log; other words name no step.
 #include "search/step.hpp"
 
 #include "support/unit_test.hpp"

@@ -165,7 +165,7 @@ void* sense_good(void* destination, const void* source, std::size_t bytes, std::
     return uncached(sensing) ? way.cold(destination, source, bytes, way.cold_distance)
                              : way.hot(destination, source, bytes, way.hot_distance);
 }
-/// What it has there is no function.
+/// Goes on with the wrong pipeline. The check sets that one to null, so the call crashes.
 void* sense_the_other_way(void* destination, const void* source, std::size_t bytes,
                           std::size_t sensing) {
     const auto& way = *reinterpret_cast<const asterope_sensing*>(sensing);

@@ -3,7 +3,7 @@
 Usage: python tests/support/aarch64_root.py FOLDER
 
 Prints the root, for ASTEROPE_AARCH64_ROOT. apt keeps a state of its own in the folder: neither the
-system's packages nor its lists change, and nobody has to be root.
+system's packages nor its lists change, and any user may run it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PACKAGES = ("nlohmann-json3-dev", "libcli11-dev", "libgtest-dev")
 
 
 class NoRootError(Exception):
-    """Why there is none, in one line."""
+    """The reason for a missing root, in one line."""
 
 
 # Debian's own alone, as of others not all have this architecture; of the release that runs here,

@@ -62,8 +62,8 @@ class Architecture:
         return self.name
 
     def marks(self, slow: bool) -> list[pytest.MarkDecorator]:
-        """Of its tests; `slow`: whether daily work elsewhere does without them. What it breaks of
-        another architecture, the tests of the candidates see first."""
+        """The marks of its tests; `slow`: daily work elsewhere does without them. The tests of the
+        candidates first see faults of another architecture."""
         tools = (*self.gcc, self.objdump, *[self.emulator] * (not self.is_native))
         lacking = [tool for tool in tools if shutil.which(tool) is None]
         skipped = pytest.mark.skip(reason=f"{' and '.join(lacking)} not installed")
@@ -80,7 +80,7 @@ class Architecture:
         return (*self.emulated(cpu or self.cpus[0]), *told)
 
     def emulated(self, cpu: str) -> tuple[object, ...]:
-        """The same of one of the emulator's CPUs; skips where there is no emulator."""
+        """The same for one of the emulator's CPUs; skips without the emulator."""
         need(self.emulator)
         return (self.emulator, "-L", f"/usr/{self.name}-linux-gnu", "-cpu", cpu)
 
@@ -158,7 +158,8 @@ class Architecture:
             return frozenset(output_of(*command).split())
 
     def cpu_for(self, *copies: object) -> str:
-        """A CPU that has what these copies need, None needs nothing; skips where there is none."""
+        """A CPU that has the features of these copies (None needs nothing); skips where all CPUs
+        lack them."""
         needs = needs_of(*copies)
         for cpu in self.cpus:
             if needs <= self.features_of(cpu):
@@ -269,8 +270,8 @@ def preload_check(arch: Architecture, folder: Path) -> Path:
 def assert_right_unrelocated(
     program: Path, library: Path, names: Iterable[str], *emulators: tuple[object, ...]
 ) -> None:
-    """What the dynamic linker has mapped may be called at once: preload_check gets the library as
-    it is then."""
+    """Functions of a library may be called as soon as the dynamic linker has mapped it.
+    preload_check gets the library as it is then."""
     with library.open("rb") as file:
         elf = ELFFile(file)
         parts = list(elf.iter_segments("PT_LOAD"))
@@ -304,8 +305,8 @@ def once(make: Callable[..., Any]) -> Callable[..., Any]:
 
 def list_routines(routines: Mapping[Path, Sequence[int]]) -> Path:
     """Lists them for routine_check, in their folder, with the sizes at which the code of each
-    changes; returns a file that includes them all: a compiler that is started for each takes most
-    of its time to start."""
+    changes. Returns a file that includes them all: a compiler that is started for each takes
+    most of its time to start."""
     entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
     lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]
     together = next(iter(routines)).with_name("routines.c")

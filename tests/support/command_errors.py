@@ -58,7 +58,7 @@ def finished(settings: dict[str, Any], timeout: float = 300) -> subprocess.Compl
 
 
 def read_json(path: Path, schema: str) -> dict[str, Any]:
-    """What a command wrote, which must be as its schema says."""
+    """A file that a command wrote, which must be as its schema says."""
     found = json.loads(path.read_text())
     described = json.loads(Path(SCRIPTS, "asterope", f"{schema}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(described)
@@ -67,7 +67,7 @@ def read_json(path: Path, schema: str) -> dict[str, Any]:
 
 
 def json_lines(log: Path) -> list[dict[str, Any]]:
-    """Of a trial log, header first; each must be whole."""
+    """The lines of a trial log, header first; each must be whole."""
     return [json.loads(line) for line in log.read_bytes().splitlines()]
 
 
@@ -155,7 +155,7 @@ def wait_until(condition: Callable[[], object], what: object) -> None:
 
 
 def alive(process: object) -> bool:
-    """Those that are dead and that nobody has waited for are not."""
+    """Dead ones whose parent has not waited for them do not count."""
     try:
         return not re.search(r"\nState:\t[ZX]", Path(f"/proc/{process}/status").read_text())
     except (FileNotFoundError, ProcessLookupError):
@@ -168,7 +168,7 @@ def assert_gone(processes: Sequence[object]) -> None:
 
 
 def exit_code_of(main: Callable[[list[str]], int], *arguments: object) -> int:
-    """Of a Python command, called in the tests' own process."""
+    """The exit code of a Python command, called in the tests' own process."""
     try:
         return main([str(argument) for argument in arguments])
     except SystemExit as left:  # as argparse leaves

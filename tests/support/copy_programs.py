@@ -44,7 +44,7 @@ class Aliased(NamedTuple):
 
 
 class Memset(NamedTuple):
-    """What a routine's memset is rendered from."""
+    """The input of a routine's memset."""
 
     intervals: Sequence[tuple[int, set_pipelines.Tuple]]
     small: small_sets.Tuple | None = None
@@ -74,7 +74,7 @@ def cpu_features() -> frozenset[str]:
 
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
-    """Runs a command whatever its exit status; 10 minutes at most."""
+    """Runs a command with any exit status; 10 minutes at most."""
     return run_command(*command, timeout=600, **options)
 
 
@@ -88,7 +88,7 @@ def output_of(*command: object, **options: object) -> str:
 
 
 def symbols(file: Path, *options: str, nm: str = "nm") -> dict[str, tuple[str, str]]:
-    """What is defined in a file: name -> address and nm's letter for its kind."""
+    """The symbols defined in a file: name -> address and nm's letter for its kind."""
     need(nm)
     lines = output_of(nm, "--defined-only", *options, file).splitlines()
     fields = [line.split() for line in lines if len(line.split()) == 3]  # not an archive's headings
@@ -96,7 +96,7 @@ def symbols(file: Path, *options: str, nm: str = "nm") -> dict[str, tuple[str, s
 
 
 def exported(library: Path, nm: str = "nm") -> set[str]:
-    """What a library defines for others."""
+    """The symbols that a library defines for others."""
     return {*symbols(library, "-D", nm=nm)}
 
 
@@ -149,7 +149,7 @@ def shares_json(*shares: tuple[int, int, int, int]) -> list[dict[str, Any]]:
 
 
 class Contents(NamedTuple):
-    """What a routine is rendered from; sensing copies by their interval's end, intents by name."""
+    """The input of a routine; sensing copies by their interval's end, intents by name."""
 
     intervals: Intervals
     small: members.Small | None = None

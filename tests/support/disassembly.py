@@ -73,7 +73,7 @@ def _lines(block: str, arch: Architecture) -> Iterator[tuple[int, str]]:
 class Listing(Mapping[str, Function]):
     """Functions of `objdump -dr --no-show-raw-insn` by name, each in one piece where it has a label
     behind its first instruction (`_inner`): a jump there is one to the function. They are parsed
-    when they are asked for: a program has many that nobody asks for."""
+    on request: a program has many that no test needs."""
 
     def __init__(self, text: str, arch: Architecture) -> None:
         text = re.sub(r"<(\w+)_inner\b", r"<\1", _INNER.sub("\n", text))
@@ -133,7 +133,7 @@ def _at_distances(text: str, pd: int, pw: int, down: bool = False) -> str:
 def taken_apart(
     arch: Architecture, candidate: list[str], pipeline: list[str]
 ) -> tuple[list[str], list[str]]:
-    """What the candidate has more than the pipeline, at its beginning, and what it has as well."""
+    """The candidate's instructions beyond the pipeline's, at its beginning, and the common ones."""
     landing = LANDING[arch.name]
     more = landing + max(0, len(candidate) - len(pipeline))
     return candidate[landing:more], [*candidate[:landing], *candidate[more:]]

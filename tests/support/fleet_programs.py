@@ -1,4 +1,4 @@
-"""What the tests of the jobs of a fleet share: a short search, stand-ins, a program that copies."""
+"""The common part of the tests of fleet jobs: a short search, stand-ins, a program that copies."""
 
 from __future__ import annotations
 

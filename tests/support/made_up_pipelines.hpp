@@ -1,4 +1,4 @@
-// What a search might have found, for tests of what writes and prints it.
+// Findings that a search might have, for tests of the code that writes and prints them.
 #pragma once
 
 #include <algorithm>

@@ -119,8 +119,8 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
 /// Libc's times by which a copy of that name takes longer; 0: see made_up_truth.
 using MadeUpFactor = std::function<double(const std::string&, std::size_t, Workload)>;
 
-/// Libc takes a nanosecond for 10 bytes, and everybody else as long: most by a name's luck up to a
-/// fifth longer, those of `best` by their factor at that size.
+/// Libc takes a nanosecond for 10 bytes, and the copies take as long. Most take up to a fifth
+/// longer by a name's luck, those of `best` by their factor at that size.
 inline Truth made_up_truth(MadeUpFactor best) {
     return [best](const std::string& name, std::size_t size, Workload workload) {
         const double libc = static_cast<double>(size ? size : 64) / 10;

@@ -9,7 +9,7 @@
 
 namespace asterope {
 
-/// What one is on the axes with a mark, in their order; the defaults are the paper's.
+/// A variant's values on the axes with a mark, in their order; the defaults are the paper's.
 struct Axes {
     int tb = 2, pi = 1;
     int pw = 0; ///< 1: has a prefetchw stage

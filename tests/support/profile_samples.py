@@ -282,8 +282,8 @@ def merged_profile() -> dict[str, Any]:
 
 
 def incomplete_profile() -> dict[str, Any]:
-    """The good one, as it is where the time was up early, on a machine with two NUMA nodes and two
-    kinds of cores, whose counter is coarse: it has what that adds."""
+    """The good one after the time was up early. Its machine has two NUMA nodes, two kinds of cores
+    and a coarse counter: the profile has the fields that these add."""
     profile = without(good_profile(), "small", "overlapping")
     steps = ["boundaries", "small copies", "overlapping buffers"]
     steps += ["aliasing buffers", "sensing", "threads"]

@@ -14,7 +14,7 @@ from command_errors import finished, interrupted, only_error_of, python_settings
 from copy_programs import compiled, shared_library
 
 REGEX = r"took ([0-9.]+)"
-# What the fake programs take under libc and under the libraries, by the libraries' names.
+# The times of the fake programs under libc and under the libraries, by the libraries' names.
 TOOK = 'case "$LD_PRELOAD" in *fast*) t=50;; *slow*) t=120;; *) t=100;; esac; '
 SAY = f"{TOOK} echo first took 7; echo took $t.000"
 
@@ -58,7 +58,7 @@ ROUTINES = {
     "like": "",
     "slow": SPIN.format(1500),
     "rarely": "static int calls; " + SPIN.format("(++calls % 20000 ? 0 : 2000000)"),
-    # for record_check itself and for nobody else
+    # for record_check itself and no other program
     "strict": """
         Dl_info caller;
         if (!dladdr(__builtin_return_address(0), &caller) ||
@@ -85,8 +85,8 @@ int main(int count, char **words)
 
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of libraries that change nothing where they are preloaded: "fast", and ROUTINES.
-    Beside them what is no library, a program that copies, and the same, static."""
+    """A folder of preload libraries that change nothing: "fast", and ROUTINES. Beside them lie a
+    file that is not a library, a program that copies, and the same, static."""
     folder = tmp_path_factory.mktemp("libraries")
     shared_library(folder / "fast.so", "int unused;\n")
     for name, before in ROUTINES.items():
@@ -105,8 +105,7 @@ def program(libraries: Path) -> Path:
 def interrupted_output(
     settings: dict[str, Any], ready: Callable[[subprocess.Popen], bool], number: int
 ) -> str:
-    """What it prints on stdout when it gets the signal once it is ready; on stderr it only says
-    that."""
+    """Its stdout when it gets the signal once it is ready; stderr only tells of the signal."""
     done = interrupted(settings.pop("args"), ready, number, **settings)
     assert (done.returncode, done.stderr) == (130, "asterope-prove: interrupted\n")
     return done.stdout

@@ -133,7 +133,7 @@ def own_mmap(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a library put under programs is checked with."""
+    """The program that checks a library put under programs."""
     return preload_check(HOST, tmp_path_factory.mktemp("preload_check"))
 
 

@@ -117,7 +117,7 @@ CANDIDATES = {
 
 
 def log_header(**changes: Any) -> Line:
-    """Of a standard search of the extended space."""
+    """The header of a standard search of the extended space."""
     header = json.loads("""{
         "format": "asterope-trials", "version": 2, "architecture": "x86_64", "sensing": true,
         "tool_version": "0.1.0", "space_hash": "0123456789abcdef", "candidates": 7186,

@@ -65,7 +65,7 @@ PartitionName=main Nodes={nodes[0]},{nodes[1]} Default=YES MaxTime=10 State=UP
 
 
 class CannotRun(Exception):
-    """Why there is no Slurm here."""
+    """The reason why Slurm is missing here."""
 
 
 @dataclass

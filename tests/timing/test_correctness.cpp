@@ -1,5 +1,5 @@
-// What a copy of unknown origin must do to be timed. Which wrong bytes and stray writes are found
-// is tested with the candidates (tests/space/test_verify.cpp).
+// A copy of unknown origin must copy right to be timed. The detection of wrong bytes and stray
+// writes is tested with the candidates (tests/space/test_verify.cpp).
 #include "timing/correctness.hpp"
 
 #include <unistd.h>

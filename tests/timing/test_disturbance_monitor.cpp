@@ -1,5 +1,5 @@
-// What a watch concludes from made-up glances, each kind just above and just below its bound; of
-// the machine only what no clock decides.
+// The conclusions of a watch from made-up glances, each kind just above and just below its bound.
+// Of the machine itself it tests only facts that do not depend on a clock.
 #include "timing/disturbance_monitor.hpp"
 
 #include <future>

@@ -173,7 +173,7 @@ TEST_F(Mix, times_one_fixed_size_alone_and_moves_it_through_the_page_from_round_
     EXPECT_GE(lines.size(), 60u);
 }
 
-// Where no line is in a cache before the copy in front of it has come by.
+// So a line is in a cache only after the copy in front of it has come by.
 TEST_F(Mix, walks_through_memory_with_one_small_size_after_the_other_and_does_not_come_back) {
     Stopwatch stopwatch = make();
     const char* last_end = nullptr;

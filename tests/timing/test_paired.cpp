@@ -1,10 +1,10 @@
-// Paired rounds: changing orders, and slow phases cancel out. Who takes part, companies and
+// Paired rounds: changing orders, and slow phases cancel out. The entrants, their companies and
 // disturbed rounds are tested where races run off (tests/search/test_race.cpp).
 #include "timing/paired.hpp"
 
 #include "support/unit_test.hpp"
 
-// In rotation everybody would always follow the same other, as in an order by cache effect.
+// In rotation each entrant would always follow the same other one, as in an order by cache effect.
 TEST(Paired, lets_everybody_follow_everybody_whatever_leaves_the_caches_alike) {
     const Paired::CacheEffect alike, own = [](int entrant) { return entrant; };
     for (const auto& cache_effect : {alike, own}) {

@@ -67,7 +67,7 @@ TEST_P(TrialBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_nev
     }
 }
 
-// Beside a libc that takes no time, everybody is hopeless.
+// Beside a libc that takes no time, each copy is hopeless.
 TEST_P(TrialBuffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
     for (const Workload workload : {Workload::hot, Workload::hot_read}) {
         stopwatch.set_calibration(GetParam(), workload, {800, 1e-18});
@@ -119,7 +119,7 @@ TEST_P(TrialBuffers, of_a_hot_copy_that_chooses_begin_cached_uncached_and_untouc
     }
 }
 
-// And whoever knows the cache knows what cannot be hot in it.
+// A stopwatch that knows the cache also knows which buffers cannot be hot in it.
 TEST_P(TrialBuffers, need_no_untimed_call_where_they_outgrow_the_cache) {
     for (const std::size_t untimed : {3, 0}) {
         Stopwatch knows(arena, kLargest, 2 * GetParam() - (untimed == 0));
@@ -193,7 +193,7 @@ TEST_P(TrialBuffers, of_a_walk_lie_one_after_the_other_at_one_distance_on_both_s
     }
 }
 
-// Or they would be found in a cache by the next walk of whatever workload.
+// Otherwise the next walk of any workload would find them in a cache.
 TEST_P(TrialBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_no_slots_are) {
     const std::size_t stretch = stopwatch.buffers().cold_bytes - stopwatch.buffers().slot_bytes;
     EXPECT_GE(stretch, arena.bytes() / 4);

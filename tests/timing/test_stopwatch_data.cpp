@@ -37,8 +37,8 @@ TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alon
     }
 }
 
-// Every line of the other data begins with 1, so that the sum counts the lines. What is not timed
-// brings the near ones into the second cache; what settles the caches leaves all as it is later.
+// Every line of the other data begins with 1, so that the sum counts the lines. Untimed reads bring
+// the near ones into the second cache; settling the caches leaves all as it is later.
 TEST(Bystander, reads_all_near_lines_after_each_copy_and_as_many_far_ones_as_were_copied) {
     const Arena arena(32 * kMiB);
     Stopwatch stopwatch(arena, 2 * kMiB, 4 * kMiB, {caches_of(32 * kKiB, 256 * kKiB, 4 * kMiB)});
@@ -191,7 +191,7 @@ TEST(IsTimedAt, leaves_out_sizes_beyond_the_bounds_of_the_table) {
     }
 }
 
-// What a lookup waits for is a chain: each line says which one comes next.
+// A lookup waits for a chain: each line says which one comes next.
 TEST(LookUp, depends_on_as_many_lines_as_it_reads_all_over_the_table) {
     constexpr std::size_t kLines = 1000;
     std::vector<char> table(kLines * 64);

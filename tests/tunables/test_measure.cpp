@@ -1,4 +1,4 @@
-// What a way's figures are worth to the choice, and the settings that force each way.
+// The worth of a way's figures to the choice, and the settings that force each way.
 #include "tunables/measure.hpp"
 
 #include "support/unit_test.hpp"
@@ -49,7 +49,7 @@ TEST(SettingsOfWays, force_each_way_wherever_it_can_be) {
 
 TEST(SettingsOfWays, keep_to_a_safe_least_threshold_and_move_the_stop_out_of_the_way) {
     Knobs other = knobs();
-    other.non_temporal.least = 0; // whatever an older glibc takes
+    other.non_temporal.least = 0; // an older glibc takes any value
     other.stop = {1 << 20, 0, ~std::size_t{0}};
     const auto settings = settings_of_ways(other, 32 << 20);
     for (const LibcThresholds& one : settings) EXPECT_GE(one.at(kNonTemporalThreshold), 0x4040u);

@@ -1,4 +1,4 @@
-// What is said of made-up figures: the verdict, the line, and what it is based on.
+// The report on made-up figures: the verdict, the line, and their grounds.
 #include "tunables/report.hpp"
 
 #include "support/unit_test.hpp"

@@ -1,5 +1,5 @@
-"""The command asterope-tune tunables: its tables, its file, its exit codes and errors. What it
-measures depends on the machine; no test says which setting is best, or that one is."""
+"""The command asterope-tune tunables: its tables, its file, its exit codes and errors. Its
+measurements depend on the machine, so no test says which setting is best, or that one is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Files that are there whole or not at all.
+// A temporary file beside the target is locked, flushed and renamed. Leftovers of killed runs go.
 #include "base/atomic_file.hpp"
 
 #include <algorithm>
@@ -118,7 +118,8 @@ class Beside {
         name_.clear();
     }
 
-    /// As replace_target, but false where the target is there. Throws std::system_error.
+    /// Becomes the target as replace_target does, but returns false where the target exists. Throws
+    /// std::system_error.
     bool become_target() {
         if (link(name_.c_str(), target_.c_str()) == 0) return true;
         if (errno == EEXIST) return false;
@@ -137,7 +138,7 @@ class Beside {
     Descriptor file_;
 };
 
-/// Where what is written to a path lands.
+/// The place where text for a path lands.
 struct WriteTarget {
     fs::path file;           ///< behind all symbolic links, also where nothing is there yet
     bool replaceable = true; ///< see is_replaceable()
@@ -151,7 +152,7 @@ WriteTarget find_target(const fs::path& path) {
     // others), and when they go round in a circle.
     if (stat(path.c_str(), &status) != 0 && errno != ENOENT) throw system_error();
     WriteTarget target{path};
-    constexpr int kMostLinks = 40; // as the system has it; another process may be changing them
+    constexpr int kMostLinks = 40; // the system's own limit; another process may be changing them
     for (int links = 0; links <= kMostLinks; ++links) {
         target.descriptor = own_descriptor(target.file);
         if (target.descriptor >= 0) break;
@@ -169,14 +170,14 @@ WriteTarget find_target(const fs::path& path) {
     return target;
 }
 
-/// Opens what is no regular file. Throws std::system_error; Failure.
+/// Opens a device or a pipe for writing. Throws std::system_error; Failure.
 Descriptor open_in_place(const WriteTarget& target) {
     if (target.descriptor >= 0) {
         Descriptor file(fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0));
         if (!file) throw system_error();
         return file;
     }
-    // Not blocking: to open a pipe without a reader would wait for ever.
+    // It does not block: opening a pipe without a reader would wait for ever.
     Descriptor file(open(target.file.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!file && errno == ENXIO) {
         throw Failure("cannot write " + target.file.string() +

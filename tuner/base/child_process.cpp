@@ -1,5 +1,4 @@
-// Other processes: a child for what may crash or hang, which does one piece of work, answers
-// through a pipe, and ends at the latest with the process that started it; another program.
+// fork and pipes; the kernel kills a child whose parent dies.
 #include "base/child_process.hpp"
 
 #include <cerrno>
@@ -69,7 +68,7 @@ ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
     Pipe pipe;
     answers_ = std::move(pipe.reading);
     const pid_t parent = getpid();
-    std::fflush(nullptr); // or both would write what is still in the buffers
+    std::fflush(nullptr); // otherwise both processes would write the buffers' text
     pid_ = fork();
     if (pid_ < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
     if (pid_ > 0) return;

@@ -1,5 +1,5 @@
-// Other processes: a child for what may crash or hang, which does one piece of work, answers
-// through a pipe, and ends at the latest with the process that started it; another program.
+// Other processes. A child does work that may crash or hang, answers through a pipe, and ends at
+// the latest with its parent. Another function runs another program.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace asterope {
 
-/// Both ends of a pipe. Throws Failure where there is none to be had.
+/// Both ends of a pipe. Throws Failure where the system refuses one.
 struct Pipe {
     Pipe();
     Descriptor reading, writing;
@@ -24,7 +24,8 @@ struct Pipe {
 /// Interrupted.
 bool wait_to_read(int file, std::chrono::steady_clock::time_point until);
 
-/// What a process writes into a pipe, until its end or until the time is up; at most 1 MiB.
+/// The text that a process writes into a pipe, until its end or until the time is up; at most 1
+/// MiB.
 struct WrittenText {
     std::string text;
     bool ended; ///< the pipe was closed in time
@@ -62,7 +63,7 @@ class ChildProcess {
 /// std::system_error where it cannot be started.
 pid_t start_program(std::vector<std::string> words, int output = -1);
 
-/// The same to its end, `silent` without what it prints. Returns its exit code, or 128 + the signal
+/// Runs a program to its end; `silent` drops its output. Returns its exit code, or 128 + the signal
 /// that ended it.
 int run_program(std::vector<std::string> words, bool silent = false);
 

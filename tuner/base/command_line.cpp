@@ -1,5 +1,4 @@
-// What the commands share: declaring their options, reading the command line, and errors in one
-// line.
+// CLI11 does the parsing. Its errors are rewritten into one line that says what to do.
 #include "base/command_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -29,7 +28,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
     return names;
 }
 
-/// What the first unknown option or command may be meant to be: " (did you mean --rigor?)", or
+/// Guesses the meaning of the first unknown option or command: " (did you mean --rigor?)", or
 /// empty.
 std::string hint_for_unknown(const CLI::App& app) {
     const std::vector<std::string> unknown = app.remaining(true);
@@ -44,7 +43,7 @@ std::string hint_for_unknown(const CLI::App& app) {
     return meant.empty() ? "" : " (did you mean " + meant + "?)";
 }
 
-// What options may hold, beyond what CLI11 checks by itself.
+// The checks of options' values, beyond CLI11's own.
 CLI::Validator whole_number() {
     return {[](const std::string& text) {
                 std::uint64_t number = 0;
@@ -91,14 +90,18 @@ json option_json(const CLI::Option& option) {
     return out;
 }
 
-/// What --help says, as JSON: man pages and completion are made from it.
+/// The contents of --help, as JSON: man pages and completion are made from it.
 ///
-/// The command and its subcommands. Of each: `name`, `description`, `epilog` (text below the
-/// options), `options` and `commands`. Of each option, positional ones included: `names` ("-o",
-/// "--output"; empty where it is positional only), `place` (its name as a positional one, or null),
-/// `argument` (what its value is called; null for a flag), `limits` ("1 - 64", or null), `default`
-/// (or null), `description`, `expert` (listed apart, as most users do not need it), `choices` (or
-/// null where they are not known), `list` (values are separated by commas), `required`, `repeats`.
+/// The command and each subcommand have `name`, `description`, `epilog` (text below the options),
+/// `options` and `commands`. Each option, positional ones included, has:
+/// - `names` ("-o", "--output"; empty where it is positional only);
+/// - `place` (its name as a positional one, or null);
+/// - `argument` (the name of its value; null for a flag), `limits` ("1 - 64", or null), `default`
+///   (or null), `description`;
+/// - `expert` (listed apart, as most users do not need it);
+/// - `choices` (or null where they are not known), `list` (values are separated by commas),
+///   `required`, `repeats`.
+///
 /// Hidden ones are left out. scripts/asterope/command_line.py writes the same of the Python
 /// commands.
 json help_json(const CLI::App& app) {
@@ -171,7 +174,8 @@ bool was_named(const CLI::App& command) {
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version, const std::string& footer)
     : app_(std::make_shared<CLI::App>(description, name)) {
-    app_->option_defaults()->disable_flag_override(); // else --quiet=no and --quiet=3 are taken
+    app_->option_defaults()->disable_flag_override(); // otherwise --quiet=no and --quiet=3 are
+                                                      // taken
     app_->set_version_flag("--version", version);
     app_->footer(footer);
 }

@@ -1,6 +1,6 @@
-// What the commands share: declaring their options, reading the command line, and errors in one
-// line. Without the header of CLI11, which takes longer to compile than most sources that declare
-// an option.
+// The commands' common part: declaring options, reading the command line, and errors in one
+// line. It does not include the header of CLI11, which takes longer to compile than most sources
+// that declare an option.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace asterope {
 using OptionValue = std::variant<std::string*, std::vector<std::string>*, int*, unsigned*,
                                  std::uint64_t*, std::optional<double>*, bool*>;
 
-/// What else there is to say of an option.
+/// The properties of an option beyond its name, value and help.
 struct OptionRules {
     bool required = false, shows_default = false;
     bool not_empty = false; ///< "" would count as an option that was not given
@@ -64,7 +64,7 @@ class CommandLine {
     CLI::App& app() { return *app_; }
 
     /// Reads it. False where it only asked for help or the version, which is printed then. Throws
-    /// BadInput for what it does not understand.
+    /// BadInput for words that it does not understand.
     bool parse(int argc, char** argv);
     /// Whether the option was given.
     bool has(const std::string& option) const;
@@ -72,11 +72,11 @@ class CommandLine {
     std::vector<std::string> given() const;
 
   private:
-    std::shared_ptr<CLI::App> app_; ///< shared: deletes what is not known here
+    std::shared_ptr<CLI::App> app_; ///< shared: its deleter needs no definition of CLI::App here
 };
 
-/// A subcommand, and what it does once its options are read. `run` may return the program's exit
-/// code; else that is kDone.
+/// A subcommand, and the function that runs once its options are read. `run` may return the
+/// program's exit code; else that is kDone.
 struct Subcommand {
     template <class Run> Subcommand(CLI::App& command, Run does) : app(&command) {
         if constexpr (std::is_void_v<std::invoke_result_t<Run>>) {
@@ -90,8 +90,8 @@ struct Subcommand {
     std::function<int()> run;
 };
 
-/// Runs a command; what it throws becomes one line on stderr and its exit code, and so does what
-/// interrupts it (see end_on_interrupts).
+/// Runs a command. Exceptions and interrupts become one line on stderr and its exit code (see
+/// end_on_interrupts).
 int run_command(const char* name, const std::function<int()>& command);
 
 /// The same without what interrupts it.

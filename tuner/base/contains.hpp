@@ -1,4 +1,4 @@
-// What ranges are searched for: C++20 has no word for whether one holds a value.
+// Searches of ranges: C++20 has no word for whether one holds a value.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@ bool contains(const Range& range, const Value& value, Projection projection = {}
     return std::ranges::find(range, value, projection) != std::ranges::end(range);
 }
 
-/// The first element that is so; null where none is.
+/// The first matching element; null without one.
 template <class Range, class Value, class Projection = std::identity>
 auto* find_in(Range& range, const Value& value, Projection projection = {}) {
     const auto found = std::ranges::find(range, value, projection);
     return found == std::ranges::end(range) ? nullptr : &*found;
 }
 
-/// What a map has for the key, or `otherwise`.
+/// A map's value for the key, or `otherwise`.
 template <class Map>
 auto value_in(const Map& map, const typename Map::key_type& key,
               typename Map::mapped_type otherwise = {}) {

@@ -1,4 +1,4 @@
-// Lengths of time as people write them.
+// Reads one number with its unit; writes seconds, or minutes and seconds.
 #include "base/duration_text.hpp"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ class Error : public std::runtime_error {
         : std::runtime_error(one_line(std::move(message))), exit_code_(exit_code) {}
     int exit_code() const { return exit_code_; }
 
-    /// Messages quote what the user gave: a file name with a newline or an escape sequence in it.
+    /// Messages quote the user's text: a file name with a newline or an escape sequence in it.
     static std::string one_line(std::string text) {
         for (char& c : text) {
             if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';

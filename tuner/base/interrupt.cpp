@@ -1,4 +1,5 @@
-// Turns SIGINT, SIGTERM and SIGHUP into an orderly end.
+// One handler sets a flag that the work reads between its steps; the other ends the process at
+// once.
 #include "base/interrupt.hpp"
 
 #include <cstdio>
@@ -17,7 +18,7 @@ volatile std::sig_atomic_t* interrupted = &noted;
 
 char last_line[64];
 std::size_t last_line_length = 0;
-pid_t command = 0; ///< the process that speaks; those that it forks end without a word
+pid_t command = 0; ///< the process that speaks; its children end without a word
 
 void end_now(int) {
     if (getpid() == command) {
@@ -42,8 +43,8 @@ sigset_t interrupt_signals() {
     sigemptyset(&signals);
     for (const int signal : kSignals) {
         struct sigaction before {};
-        // nohup asks for hang-ups to be ignored, a shell for interrupts of what is in the
-        // background.
+        // nohup asks for hang-ups to be ignored, and a shell asks background programs to ignore
+        // interrupts.
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
         sigaddset(&signals, signal);
     }

@@ -1,4 +1,4 @@
-// The one place where JSON text from outside becomes values.
+// nlohmann::json parses. The errors get line and column, and deep nesting is refused beforehand.
 #include "base/json_text.hpp"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ BadInput fault_at(std::string_view text, std::size_t index, const std::string& w
                     ": " + why);
 }
 
-/// Where the text nests more deeply than we read. A pass of its own, as neither the parser nor its
-/// events say where they are; it costs a twentieth of the parsing.
+/// The place where the text nests more deeply than we read. This is a pass of its own, as neither
+/// the parser nor its events say where they are. It costs a twentieth of the parsing.
 std::optional<std::size_t> too_deep(std::string_view text) {
     std::size_t depth = 0;
     bool in_string = false;

@@ -8,21 +8,22 @@
 
 namespace asterope {
 
-/// How many arrays and objects may lie in one another; no file of ours has more than a dozen. What
-/// nests deeper is refused before a value is made of it: to copy, to compare and to write values
-/// recurses as deep as they nest. The Python commands have the same limit.
+/// How many arrays and objects may lie in one another; no file of ours has more than a
+/// dozen. Deeper text is refused before a value is made of it: copying, comparing and writing
+/// values recurse as deep as they nest. The Python commands have the same limit.
 inline constexpr std::size_t kDeepestJson = 16;
 
-/// Parses JSON. Throws BadInput, "`what`: line 3 column 17: not JSON: ...", for what is none, and
-/// in the same form for what nests too deeply or has a number that no double can hold; without a
-/// place for a name that one object gives twice. Columns count characters. `line`: the text's first
-/// one in its file.
+/// Parses JSON. Throws BadInput, "`what`: line 3 column 17: not JSON: ...", for other text. In the
+/// same form it refuses text that nests too deeply, or has a number that no double can hold. It
+/// refuses a name that one object gives twice, without a place. Columns count characters. `line`:
+/// the text's first one in its file.
 nlohmann::json parse_json(std::string_view text, const std::string& what, std::size_t line = 1);
 /// The same, with the fields in the order of the text.
 nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what,
                                           std::size_t line = 1);
 
-/// What `pointer` leads to, as in "/cpu/model"; null where that is nothing, whatever `value` is.
+/// The value that `pointer` leads to, as in "/cpu/model"; null where it leads nowhere in any
+/// `value`.
 nlohmann::json part_of(const nlohmann::json& value, const char* pointer);
 
 } // namespace asterope

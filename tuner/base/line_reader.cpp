@@ -1,4 +1,4 @@
-// Text files, line by line.
+// Reads large pieces of the file and looks for newlines in them.
 #include "base/line_reader.hpp"
 
 #include <algorithm>
@@ -57,8 +57,8 @@ bool LineReader::next(std::string& line) {
     }
     if (!line.empty()) {
         torn_ = true;
-        // What follows whole lines may be anything: a machine that stopped leaves zeros there. A
-        // file that has no line at all is no text file cut short.
+        // Any bytes may follow whole lines: a machine that stopped leaves zeros there. A file
+        // without a whole line is not a text file cut short, so its text is checked.
         if (number_ == 0) require_text(line, 1);
         line.clear();
     }

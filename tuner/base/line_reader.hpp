@@ -19,17 +19,17 @@ class LineReader {
     LineReader(const std::filesystem::path& path, std::string what);
 
     /// The next line, without its newline; false at the end. Lines without one are never given: see
-    /// torn(). Throws BadInput for a line that is no text (it has control characters) or longer
-    /// than 16 MiB, which nothing we read is.
+    /// torn(). Throws BadInput for a line with control characters or longer than 16 MiB. Our files
+    /// have no such lines.
     bool next(std::string& line);
 
-    /// After next() was false: whether something was left that is no whole line. A run that was
-    /// killed leaves such an end.
+    /// After next() was false: whether part of a line was left. A run that was killed leaves such
+    /// an end.
     bool torn() const { return torn_; }
 
     /// Begins every error.
     const std::string& what() const { return what_; }
-    /// What it is was found out by reading it.
+    /// Names the file in errors, once its first lines have told its kind.
     void rename(std::string what) { what_ = std::move(what); }
 
     /// Before the first next(): the file's beginning, at least its first line or 256 KiB. It stays
@@ -50,7 +50,7 @@ class LineReader {
     std::string what_;
     Descriptor file_;
     std::vector<char> buffer_;
-    std::size_t begin_ = 0, end_ = 0; ///< what of the buffer was not given yet
+    std::size_t begin_ = 0, end_ = 0; ///< the part of the buffer that was not given yet
     std::size_t number_ = 0;
     std::uintmax_t bytes_ = 0;
     bool torn_ = false;

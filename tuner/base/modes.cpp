@@ -1,4 +1,4 @@
-// Samples with two modes: what they are, and a histogram.
+// The best split of the logarithms is found, then tested; the histogram shows both humps.
 #include "base/modes.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Moments {
     std::vector<double> sums_ = {0}, squares_ = {0};
 };
 
-/// Of 12 bins between the 1st and the 99th percentile, with what lies beyond in the outermost.
+/// 12 bins between the 1st and the 99th percentile, with the values beyond in the outermost.
 struct Histogram {
     explicit Histogram(const std::vector<double>& values)
         : from(percentile(values, 1)), width((percentile(values, 99) - from) / kBins) {
@@ -89,7 +89,7 @@ std::optional<TwoModes> two_modes(std::vector<double> values) {
     const double spread = std::sqrt(moments.variance(0, split) + moments.variance(split, count));
     const double apart = moments.mean(split, count) - moments.mean(0, split);
     const double low = values[split / 2], high = values[split + (count - split) / 2];
-    const double step = clock_step(values) / low; // it has no spread, but is no hump either
+    const double step = clock_step(values) / low; // It has no spread, but neither is it a hump.
     if (high < kApart * low || std::sqrt(2.0) * apart <= kAshman * std::max(spread, step)) {
         return std::nullopt;
     }

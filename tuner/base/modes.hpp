@@ -1,4 +1,4 @@
-// Samples with two modes: what they are, and a histogram, as a median between two humps tells of
+// Finds and describes samples with two modes, with a histogram: a median between two humps tells of
 // neither. The same as scripts/asterope/modes.py.
 #pragma once
 
@@ -15,18 +15,18 @@ struct TwoModes {
     double low, high, share;
 };
 
-/// Of values above 0, 20 at least: none where they have one mode, or humps less than 3 % apart.
-/// They are split where that explains most of the variance of their logarithms (Otsu, 1979); both
-/// parts hold a tenth at least, lie apart by more than five of their standard deviations (Ashman's
-/// D; one uniform hump split in two has 3.5), and the middle third between their medians is nearly
-/// empty.
+/// Finds two modes in values above 0, at least 20 of them. Empty where they have one mode, or humps
+/// less than 3 % apart. They are split where that explains most of the variance of their logarithms
+/// (Otsu, 1979). Both parts must hold a tenth at least, and the middle third between their medians
+/// must be nearly empty. The parts must lie apart by more than five of their standard deviations
+/// (Ashman's D; one uniform hump split in two has 3.5).
 std::optional<TwoModes> two_modes(std::vector<double> values);
 
 /// How far it usually is from a value to the next one that differs: a clock's step, whose values
 /// may differ in the last digits besides. Infinite of equal ones.
 double clock_step(const std::vector<double>& sorted);
 
-/// What is told of a sample with two modes. Of another: no lines, null.
+/// The report on a sample with two modes. Another sample has no lines and null.
 struct ToldModes {
     std::vector<std::string> lines; ///< that there are two, and the histogram
     nlohmann::ordered_json json;    ///< the same for asterope-report: see modes.schema.json

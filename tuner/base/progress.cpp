@@ -1,4 +1,4 @@
-// The progress line on a terminal: how much is done, and how long the rest will take.
+// Rewrites one line of stderr, at most five times a second; TimeLeft estimates the rest.
 #include "base/progress.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Progress::~Progress() {
 }
 
 void Progress::enter(std::string step) {
-    // What was done since the last advance, such as preparing, took time of the step that ends.
+    // Work since the last advance, such as preparing, took time of the step that ends.
     const auto now = Clock::now();
     if (!step_.empty()) left_.done(step_, 0, std::chrono::duration<double>(now - since_).count());
     step_ = std::move(step);

@@ -15,13 +15,14 @@ class Progress {
     explicit Progress(bool quiet);
     ~Progress();
     void plan(const std::string& step, double seconds) { left_.plan(step, seconds); }
-    /// What comes now is of this step: "screening".
+    /// The work from now on belongs to this step: "screening".
     void enter(std::string step);
-    /// What is planned of it still will not be done.
+    /// The rest of the step's plan will not be done.
     void end(const std::string& step) { left_.end(step); }
-    /// Planned seconds of the step are done; 0: in vain. `recorded`: an earlier run did them.
+    /// Planned seconds of the step are done; 0: they did not count. `recorded`: an earlier run did
+    /// them.
     void advance(double planned, bool recorded = false);
-    /// What of the step is being done now: "32 MiB".
+    /// The part of the step that is being done now: "32 MiB".
     void label(std::string text);
     /// Takes the line off the screen, so that something else can be printed.
     void clear();

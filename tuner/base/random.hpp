@@ -17,7 +17,7 @@ namespace asterope {
 class RandomStream {
   public:
     explicit RandomStream(std::uint64_t state) : state_(state) {}
-    /// One of its own for each list of numbers.
+    /// Each list of numbers has its own stream.
     RandomStream(std::initializer_list<std::uint64_t> names) : state_(0) {
         for (const std::uint64_t name : names) state_ = RandomStream(state_ ^ name)();
     }
@@ -34,8 +34,9 @@ class RandomStream {
     std::uint64_t state_;
 };
 
-/// A generator for the part called `name`: the same in every run with this seed, whatever other
-/// parts drew before. One generator for all would make each part depend on how far the others got.
+/// A generator for the part called `name`: the same in every run with this seed, independent of the
+/// draws of other parts. One generator for all would make each part depend on how far the others
+/// got.
 inline std::mt19937_64 named_random(std::uint64_t seed, std::string_view name) {
     std::vector<std::uint32_t> words = {static_cast<std::uint32_t>(seed),
                                         static_cast<std::uint32_t>(seed >> 32)};

@@ -1,4 +1,4 @@
-// Byte counts as people write and read them.
+// Sizes have the units K, M and G of 1024; a list has commas.
 #include "base/size_text.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Robust statistics of timings: medians, intervals that assume no distribution; and numbers as
-// profiles and reports hold them.
+// Values are sorted for medians and intervals. NaN is looked for first: sorting it is undefined.
 #include "base/statistics.hpp"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ double median(std::vector<double> values);
 /// the extremes.
 double percentile(std::vector<double> values, double percent);
 
-/// Of ratios above 0; 1 for none.
+/// The geometric mean of ratios above 0; 1 without ratios.
 double geometric_mean(const std::vector<double>& ratios);
 
 /// A median with the interval that holds the true one.
@@ -25,15 +25,15 @@ struct Estimate {
     double median, low, high;
 };
 
-/// Median and its sign-test interval: the narrowest pair of order statistics that encloses the
-/// true median with at least `confidence`, whatever the distribution (Conover, Practical
+/// Median and its sign-test interval, for any distribution. It is the narrowest pair of order
+/// statistics that encloses the true median with at least `confidence` (Conover, Practical
 /// Nonparametric Statistics, 3.2). With too few values for that, the extremes.
 Estimate sign_interval(std::vector<double> values, double confidence = 0.95);
 
 /// exp() of all three: an estimate of log ratios read as ratios.
 Estimate exponentiate(const Estimate& logs);
 
-/// Of the ratio the other way round.
+/// The estimate of the ratio the other way round.
 Estimate inverse(const Estimate& ratio);
 
 /// "(0.98..1.02)": its interval.

@@ -13,7 +13,7 @@
 
 namespace asterope {
 
-/// As printf; cut off after 255 characters.
+/// Formats as printf; cut off after 255 characters.
 [[gnu::format(printf, 1, 2)]] inline std::string formatted(const char* format, ...) {
     char text[256];
     va_list arguments;
@@ -29,7 +29,7 @@ std::string_view trim(std::string_view text);
 /// The parts between these marks; of a text without one, all of it.
 std::vector<std::string_view> split(std::string_view text, char mark);
 
-/// What `text` makes of each element, and `between` two of them.
+/// The results of `text` for each element, with `between` two of them.
 template <class List, class Text>
 std::string joined(const List& list, Text text, const char* between = ", ") {
     std::string all;
@@ -61,9 +61,9 @@ inline std::string text_hash(std::string_view text) {
     return formatted("%016llx", static_cast<unsigned long long>(hash));
 }
 
-/// The one of `known` that differs from `word` by the fewest letters changed, put in or left out
-/// (Levenshtein's distance), the first of several; empty where the nearest differs by more than a
-/// third of its letters.
+/// The word of `known` that is nearest to `word`, the first of several. Words differ by the fewest
+/// letters changed, put in or left out (Levenshtein's distance). Empty where the nearest differs by
+/// more than a third of its letters.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 } // namespace asterope

@@ -1,4 +1,4 @@
-// Reads a file that a user named.
+// Opens without waiting for a pipe's writer, refuses a silent pipe, and skips a byte order mark.
 #include "base/text_file.hpp"
 
 #include <cerrno>

@@ -9,8 +9,8 @@
 
 namespace asterope {
 
-/// What editors of some systems begin a text with. It is no part of it: all readers skip it at the
-/// beginning of a file, and take it nowhere else.
+/// Editors of some systems begin a text with this mark. It does not belong to the text: all readers
+/// skip it at the beginning of a file, and take it nowhere else.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Opens it for reading. A pipe does not wait for a writer: without one, it is at its end. Throws
@@ -22,8 +22,8 @@ Descriptor open_to_read(const std::filesystem::path& path, const std::string& wh
 void refuse_silent_pipe(int file, const std::string& what);
 
 /// The whole of it, without a byte order mark. Throws BadInput, beginning with `what`, where it is
-/// missing, unreadable, a folder, a pipe that nothing writes to, or longer than 16 MiB, which
-/// nothing we read is: /dev/zero has no end.
+/// missing, unreadable, a folder, or a pipe that nothing writes to. It also throws beyond 16 MiB,
+/// as /dev/zero has no end. Our files are all shorter.
 std::string read_text_file(const std::filesystem::path& path, const std::string& what);
 
 } // namespace asterope

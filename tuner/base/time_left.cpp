@@ -1,4 +1,4 @@
-// How long the rest of some planned work will take, from what the work so far took.
+// Steps without a rate of their own take the rate of all steps together.
 #include "base/time_left.hpp"
 
 namespace asterope {

@@ -1,5 +1,4 @@
-// Runs that call somebody else's code: in a child process, whose parent says which function ended
-// or stopped the run.
+// Parent and child share a board in memory: the child notes each function that it enters.
 #include "base/watched_run.hpp"
 
 #include <atomic>
@@ -24,7 +23,7 @@ namespace asterope {
 
 namespace {
 
-/// What the child says, in memory that both have.
+/// The child's notes, in memory that both have.
 struct Board {
     std::atomic<std::uint64_t> changes{0}; ///< of `inside`
     std::atomic<int> inside{0};            ///< calls that have not returned; of several threads
@@ -37,8 +36,8 @@ struct Board {
 Board own;
 Board* board = &own;
 
-/// Of the functions whose origin was told, "copy of ./libcopies.so": of those called `name`, or of
-/// all, with their names.
+/// The origins of the functions called `name`, such as "copy of ./libcopies.so", as far as they
+/// were told. Without a name: those of all, with their names.
 std::string origins(const Board& said, const std::string& name = "") {
     std::istringstream lines(said.origins);
     std::string list;
@@ -50,7 +49,7 @@ std::string origins(const Board& said, const std::string& name = "") {
     return list;
 }
 
-/// What became of the child, and whose doing that is.
+/// The fate of the child, and the function that caused it.
 Failure failure_of(const Board& said, const WatchedRun& run, const std::string& what) {
     const std::string name = said.inside > 0 ? said.name : "", origin = origins(said, name);
     if (!name.empty() && !origin.empty()) {
@@ -71,7 +70,7 @@ Failure failure_of(const Board& said, const WatchedRun& run, const std::string& 
     pthread_sigmask(SIG_SETMASK, &signals, nullptr);
     const int code = exit_code_of(run.command, work);
     std::fflush(nullptr);
-    shared->exit_code = code; // whatever somebody else's code has left to do at the end
+    shared->exit_code = code; // noted before external code may do more work at the end
     const Calling calling("exit");
     std::exit(code);
 }
@@ -81,8 +80,9 @@ Failure failure_of(const Board& said, const WatchedRun& run, const std::string& 
 int watch(pid_t child, Board& said, const sigset_t& signals, double patience, bool& outlasted) {
     std::uint64_t last = 0;
     for (int unchanged = 0, status = 0;;) {
-        // Looks are rare, as they take the CPU from what is timed; two that find the same call have
-        // this time between them. Counted, since this process may have been stopped with the child.
+        // Looks are rare, as they take the CPU from the timed code. Two looks that find the same
+        // call have this time between them. Looks are counted, since this process may have been
+        // stopped with the child.
         const double seconds = said.interrupted ? 0.5 : patience / 2;
         timespec wait{};
         wait.tv_sec = static_cast<time_t>(seconds);
@@ -134,7 +134,7 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
     sigset_t signals = interrupt_signals(), before;
     sigaddset(&signals, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
-    std::fflush(nullptr); // or both would write what is still in the buffers
+    std::fflush(nullptr); // otherwise both processes would write the buffers' text
     const pid_t parent = getpid(), child = fork();
     if (child == 0) work_as_child(parent, before, shared, run, work);
     if (child < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
@@ -152,7 +152,8 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
         throw failure_of(*shared, run,
                          "the process ended with exit code " + std::to_string(WEXITSTATUS(status)));
     }
-    if (WTERMSIG(status) == SIGPIPE && shared->inside == 0) { // nobody reads on: as filters end
+    if (WTERMSIG(status) == SIGPIPE && shared->inside == 0) { // The reader is gone: this ends as
+                                                              // filters do.
         std::raise(SIGPIPE);
     }
     if (WTERMSIG(status) == SIGKILL) {

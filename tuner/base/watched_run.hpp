@@ -1,5 +1,5 @@
-// Runs that call somebody else's code: in a child process, whose parent says which function ended
-// or stopped the run.
+// Runs that call external code: in a child process, whose parent says which function ended or
+// stopped the run.
 #pragma once
 
 #include <functional>
@@ -18,22 +18,22 @@ class Calling {
     Calling& operator=(const Calling&) = delete;
 };
 
-/// Tells the parent where somebody else's function comes from: "copy of ./libcopies.so". Several of
-/// one name are all told.
+/// Tells the parent where an external function comes from: "copy of ./libcopies.so". Several of one
+/// name are all told.
 void note_origin(std::string_view name, const std::string& origin);
 
 struct WatchedRun {
-    const char* command;     ///< in whose name the child's errors are printed
-    std::string interrupted; ///< what Interrupted says where the child cannot
-    std::string remedy = "leave it out, or repair it"; ///< of a function that ended the run
+    const char* command;     ///< The child's errors are printed in its name.
+    std::string interrupted; ///< The message of Interrupted where the child cannot give one.
+    std::string remedy = "leave it out, or repair it"; ///< The advice about a function that ended
+                                                       ///< the run.
     double patience = 20; ///< seconds that one Calling may last, without limit up to half more
 };
 
-/// Does `work` in a child process and returns its exit code, after the line on stderr of what it
-/// throws. The parent sleeps meanwhile, and hands on what interrupts it. Throws Failure, which
-/// names the function that is called, where the child ends or dies before its work is done, or
-/// where a Calling outlasts the patience; Interrupted where one does not return a second after a
-/// signal.
+/// Does `work` in a child process and returns its exit code. An exception in it becomes a line on
+/// stderr. The parent sleeps meanwhile, and hands on interrupts. Throws Failure, which names the
+/// called function, where the child ends or dies before its work is done, or where a Calling
+/// outlasts the patience. Throws Interrupted where a call does not return a second after a signal.
 int run_watched(const WatchedRun& run, const std::function<int()>& work);
 
 } // namespace asterope

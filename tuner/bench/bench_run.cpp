@@ -1,4 +1,4 @@
-// What times jobs for a whole command and prints their tables.
+// The run pins the process, builds the timings, and asks them for each round of each job.
 #include "bench/bench_run.hpp"
 
 #include <algorithm>

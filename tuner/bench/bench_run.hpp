@@ -1,5 +1,5 @@
-// What times jobs for a whole command and prints their tables: the suites', or an application's, in
-// which libc's copy and the verified routine take turns.
+// Times jobs for a whole command and prints their tables. They are the suites' tables, or an
+// application's, in which libc's copy and the verified routine take turns.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,8 @@ class BenchRun {
   public:
     BenchRun(const Machine& machine, Contenders contenders, int rounds)
         : rounds_(rounds), machine_(machine), contenders_(std::move(contenders)) {}
-    /// Of libc's copy and the routine, which it loads and proves: throws as routine_contender().
+    /// A run of libc's copy and the routine, which it loads and proves: throws as
+    /// routine_contender().
     explicit BenchRun(const RoutineOptions& options);
 
     const Machine& machine() const { return machine_; }
@@ -29,7 +30,7 @@ class BenchRun {
     int rounds() const { return rounds_; }
     void add(const Contender& contender) { contenders_.push_back(contender); }
 
-    /// Of memory, in bytes: half of all where the system does not say.
+    /// The memory that may be taken, in bytes: half of all where the system does not say.
     std::size_t bytes_that_may_be_taken() const;
 
     /// Starts the clock, and notes interrupts from now on. `cpu`: to be pinned to, negative: the
@@ -39,7 +40,7 @@ class BenchRun {
 
     /// How many seconds all jobs take in a round, about, or what each counts in Job::trial_seconds.
     void plan(double seconds) { session_.progress.plan("", seconds * rounds_); }
-    /// Of a round: see plan().
+    /// The expected seconds of a round: see plan().
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; none: nothing is printed.
     void begin(std::unique_ptr<Table> table);
@@ -48,10 +49,10 @@ class BenchRun {
     /// other threads copy, as what watches sees but this thread, which waits for them. Returns a
     /// cell a label.
     std::vector<Cell> measure(const Job& job);
-    void end(); ///< of the table
+    void end(); ///< ends the table
 
     DisturbanceCounts noise() const { return session_.disturbed_rounds().facts(); }
-    /// What disturbed all that; to be called when the rest has been printed.
+    /// Warns of disturbances; to be called when the rest has been printed.
     void warn() const;
 
   private:
@@ -72,15 +73,15 @@ void require_memory(std::size_t bytes, const std::string& needs, std::size_t mos
 /// How many times to do what moves `each` bytes so that it moves `bytes`; four times at least.
 unsigned times_for(std::size_t bytes, std::size_t each);
 
-/// How many bytes a copy moves, untimed, before its turn is timed: as many as the last cache holds,
-/// so that none of what another copy left is written back in this one's turn. At most 64 MiB: a
-/// shared cache may be said to be larger than what this machine has of it.
+/// How many bytes a copy moves, untimed, before its turn is timed: as many as the last cache holds.
+/// So nothing that another copy left is written back in this one's turn. At most 64 MiB: a shared
+/// cache may be reported larger than this machine's part of it.
 std::size_t settling_bytes_of(const Machine& machine);
 
 /// Bytes of an application's copies that are timed in one turn of one of them.
 inline constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
 
-/// What such a command does, watched: a routine that crashes or hangs is named.
+/// The work of such a command, watched: a routine that crashes or hangs is named.
 std::function<int()> watched(const RoutineOptions& routine, const std::function<void()>& work);
 
 /// The subcommands that time copies inside applications.

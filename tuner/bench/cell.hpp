@@ -12,18 +12,18 @@
 
 namespace asterope {
 
-/// What the routine is called in tables and files, whatever its symbol.
+/// The routine's name in tables and files, for any symbol.
 inline constexpr const char* kRoutineName = "asterope";
 
 /// One copy in one cell.
 struct CopyResult {
     std::string copy;
-    /// Seconds a call, median over the rounds. Of several threads: from one call that some thread
-    /// ends to the next.
+    /// Seconds a call, median over the rounds. With several threads, it is the time from one call
+    /// that some thread ends to the next.
     double seconds;
     Estimate ratio;  ///< libc's time over its own
     Estimate versus; ///< the routine's time over its own
-    /// The time of the routine's entry point for the cell's workload over its own; where there is
+    /// The time of the routine's entry point for the cell's workload over its own; empty without
     /// such an entry point.
     std::optional<Estimate> versus_told = std::nullopt;
     bool reference = false; ///< the routine is judged by it, as by libc
@@ -43,7 +43,7 @@ struct Cell {
     const CopyResult& libc() const { return copies.front(); }
     const CopyResult& routine() const { return copies.at(1); }
 
-    /// What the routine is judged by here: the faster of libc and the references.
+    /// The copy that the routine is judged by here: the faster of libc and the references.
     const CopyResult& best_reference() const {
         const CopyResult* best = &libc();
         for (const CopyResult& one : copies) {

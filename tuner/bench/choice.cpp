@@ -1,4 +1,4 @@
-// Which copies are timed side by side: those asked for, as far as they are there and copy right.
+// Each copy is loaded and checked; a copy that fails is left out with its reason.
 #include "bench/choice.hpp"
 
 #include <algorithm>

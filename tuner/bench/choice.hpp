@@ -22,14 +22,14 @@ struct PeerOptions {
 void add_options(CLI::App& app, PeerOptions& options);
 
 /// The built-in copies that some --peer names: "all", or names separated by commas, in the order of
-/// `known`. Those with a '=' are others. Throws BadInput for a name that is none of them.
+/// `known`. Names with a '=' are external libraries. Throws BadInput for an unknown name.
 std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
                                         const std::vector<std::string>& known);
 
-/// A line for each built-in copy: its name, and what it is or why it is left out.
+/// A line for each built-in copy: its name, and its description or why it is left out.
 std::string list_peers();
 
-/// What is timed, and what was asked for and is not.
+/// The copies that are timed, and the left-out ones with their reasons.
 struct Selection {
     Contenders contenders;
     std::vector<LeftOutCopy> left_out;
@@ -42,11 +42,12 @@ Contender libc_contender(const std::string& libc, Operation operation);
 Contender routine_contender(const RoutineOptions& routine);
 
 /// Loads and checks all, as functions of the routine's operation. `libc`: its name and version,
-/// "glibc 2.36". Throws BadInput for options that cannot be read, for built-in copies where sets
-/// are timed, for two copies of one name and for a reference that cannot be used, Failure
-/// where the routine itself copies wrong. A peer that is not there, lacks the symbol, copies wrong,
-/// crashes or hangs is left out.
-/// Threaded copies have started their threads after it, so call it before pin_to_cpu(): threads
+/// "glibc 2.36". Throws BadInput for options that cannot be read, and for built-in copies where
+/// sets are timed. It does so for two copies of one name, and for a reference that cannot be used.
+/// Throws Failure where the routine itself copies wrong. A peer is left out where it is missing,
+/// lacks the symbol, copies wrong, crashes or hangs.
+///
+/// Threaded copies have started their threads after this. So call it before pin_to_cpu(): threads
 /// inherit the CPUs of the thread that starts them.
 Selection choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);
 

@@ -11,11 +11,12 @@ namespace asterope {
 struct Contender {
     std::string name, description;
     CopyFunction copy;
-    bool threaded = false;                   ///< uses more than the calling thread
-    std::vector<std::string> workloads = {}; ///< it takes part under these alone; none: all
-    CopyFunction move = nullptr;             ///< its memmove; none: its buffers must not overlap
-    bool ours = false;      ///< the routine, whichever entry point: no rival of the routine
-    bool reference = false; ///< the routine is judged by it, as by libc
+    bool threaded = false;                   ///< Uses more than the calling thread.
+    std::vector<std::string> workloads = {}; ///< The workloads that it takes part under; empty:
+                                             ///< all.
+    CopyFunction move = nullptr;             ///< Its memmove; null: its buffers must not overlap.
+    bool ours = false;                       ///< An entry point of the routine, so not its rival.
+    bool reference = false;                  ///< The routine is judged by it, as by libc.
 };
 
 /// libc first, then the routine, then the others. They are told apart by their places.

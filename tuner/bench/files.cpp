@@ -1,4 +1,4 @@
-// The results as other programs read them: JSON.
+// One JSON object for each cell, under the facts of the run.
 #include "bench/files.hpp"
 
 #include <nlohmann/json.hpp>

@@ -13,7 +13,7 @@
 
 namespace asterope {
 
-/// What holds for all cells.
+/// The facts that hold for all cells.
 struct RunFacts {
     const Machine& machine;
     int rounds;

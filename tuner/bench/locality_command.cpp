@@ -22,7 +22,7 @@ struct LocalityOptions {
     std::array<std::string, std::size(kLocalityParameters)> parameters; ///< in that order
     int preset = 0;
     bool uneven = false, packed = false;
-    std::string memory; ///< what a system may take; "": as much as is free
+    std::string memory; ///< the memory that a system may take; "": as much as is free
 };
 
 LocalityRequest read_parameters(const LocalityOptions& options) {
@@ -42,7 +42,7 @@ LocalityRequest read_parameters(const LocalityOptions& options) {
     return request;
 }
 
-/// The rows that the memory has room for. Throws BadInput where that is none.
+/// The rows that the memory has room for. Throws BadInput where it has room for none of them.
 std::vector<Locality> that_fit(std::vector<Locality> rows, std::size_t memory) {
     require_memory(memory_of(rows[0]),
                    "systemSize " + format_size(rows[0].systemSize) + " and what manages it need",
@@ -95,7 +95,7 @@ class LocalityTable : public Table {
     std::vector<Cell> cells_; ///< of the row that is not full yet
 };
 
-/// What is compared.
+/// Prints the lines above the table: the compared copies, the test, the CPU.
 void print_head(const RoutineOptions& routine, const BenchRun& run, int test, int cpu,
                 const Locality& row, bool default_reps, std::size_t left_out) {
     std::printf("%s and move against the copy of %s: %s%d paired rounds, CPU %d.\n"

@@ -53,7 +53,7 @@ void write_report(const Options& options, const Setting& setting, const BenchRun
     write_atomically(options.json, results_json(facts, cells, complete).dump(2) + '\n');
 }
 
-/// Those to use, beginning with the one that the process is pinned to.
+/// The CPUs to use, beginning with the one that the process is pinned to.
 std::vector<int> beginning_with(int cpu, std::vector<int> cpus) {
     std::rotate(cpus.begin(), std::ranges::find(cpus, cpu), cpus.end());
     return cpus;

@@ -61,7 +61,7 @@ void run_messages(const MessagesOptions& options) {
     BenchRun run(options.routine);
     require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is",
                    run.bytes_that_may_be_taken());
-    const std::vector<int> cpus = allowed_cpus(); // as long as none is pinned
+    const std::vector<int> cpus = allowed_cpus(); // before the process is pinned
     const int publisher_cpu = run.start(options.routine.cpu, false);
     const int subscriber_cpu = another_than(publisher_cpu, cpus);
     std::vector<Copier> copiers;

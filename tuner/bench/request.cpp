@@ -1,5 +1,4 @@
-// What asterope-bench is asked to compare: its options, and the suites, workloads and sizes that
-// they come to.
+// Declares the options, and refuses suites, workloads and sizes that cannot be timed together.
 #include "bench/request.hpp"
 
 #include <algorithm>
@@ -18,8 +17,8 @@ namespace {
 
 constexpr const char* kUsualSizes = "128,512,2K,8K,32K,128K,512K,2M,8M,32M";
 
-/// What each suite measures where no sizes are named: those of a profile, if there is one and the
-/// suite is about the sizes that it tunes for, else `sizes`.
+/// The sizes of each suite where the user names none. They are those of a profile, if it exists and
+/// the suite is about the sizes that it tunes for, else `sizes`.
 const struct SuiteSizes {
     std::string name;
     const char* sizes;
@@ -32,7 +31,7 @@ const struct SuiteSizes {
     {"sizes", kUsualSizes, true, true},
     {"aliased", kUsualSizes, true, false},
     {"misalignment", "512,4K,64K", false, true},
-    {"mix", kUsualSizes, true, true}, // of both, the arena that they draw from
+    {"mix", kUsualSizes, true, true}, // the arena that both draw from
     {"fixed", kUsualSizes, true, true},
     {"states", "64K,128K,256K,1M,4M,8M,16M", false, true},
     {"overlap", "512,2K,4K,16K,64K,1M", false, false},
@@ -45,8 +44,8 @@ std::vector<Workload> workloads_of(const Weights& weights) {
     return workloads;
 }
 
-/// What the suite `sizes` measures where it is asked for under this name, if it is one: under a
-/// workload, or under those of balanced.
+/// The workloads of the suite `sizes` where it is asked for under this name, if it is one: a
+/// workload, or those of balanced.
 std::vector<Workload> workloads_named(const std::string& name, Operation operation) {
     const std::vector<Workload> of_sets(kSets.begin(), kSets.end());
     if (name == "balanced" && !facts_of(operation).reads) return of_sets;
@@ -148,7 +147,7 @@ Request read_request(const Options& options) {
     const Operation operation = options.routine.operation;
     Request request;
     std::set<std::string> suites;
-    std::vector<Workload> alone; // named each by itself
+    std::vector<Workload> alone; // named one by one
     for (const std::string& name : options.suites) {
         const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
         if (name == "all") {

@@ -1,5 +1,5 @@
-// What asterope-bench is asked to compare: its options, and the suites, workloads and sizes that
-// they come to.
+// The request of asterope-bench: its options, and the suites, workloads and sizes that follow from
+// them.
 #pragma once
 
 #include <cstddef>

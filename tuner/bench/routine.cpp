@@ -1,4 +1,4 @@
-// Which routine asterope-bench times, and on which CPU: options that all its comparisons share.
+// Finds the shared library, or builds it from the profile, and loads its functions.
 #include "bench/routine.hpp"
 
 #include <cstdio>
@@ -51,7 +51,7 @@ std::string routine_library(const RoutineOptions& options) {
                            std::string(none.what()) + ", or " + kInstead);
         }
         built.emplace(profile, kInstead);
-        // Not on stdout, which may be a table for programs.
+        // stdout may be a table for programs, so this goes to stderr.
         std::fprintf(stderr, "the routine is built from %s\n",
                      Error::one_line(built->profile()).c_str());
     }

@@ -23,17 +23,17 @@ struct RoutineOptions {
 /// --routine, --rounds and --cpu.
 void add_options(CLI::App& app, RoutineOptions& options);
 
-/// The shared library to load, with a slash in it: the one that was named, else
-/// build/libasterope_memcpy.so, else the one beside this program, else one built from the profile,
-/// which is said on stderr. Throws BadInput where there is no profile to build it from, Failure
-/// where it cannot be built.
+/// The shared library to load, with a slash in it. It is the one that was named, else
+/// build/libasterope_memcpy.so, else the one beside this program, else one built from the profile.
+/// That last case is said on stderr. Throws BadInput where the profile to build it from is missing,
+/// Failure where it cannot be built.
 std::string routine_library(const RoutineOptions& options);
 
 /// Throws what routine_library() throws, and BadInput where the library cannot be loaded or lacks
 /// the function.
 CopyFunction load_routine(const RoutineOptions& options);
 
-/// The memmove of the same library, asterope_memmove. None where there is no such function.
+/// The memmove of the same library, asterope_memmove. Null where the library lacks it.
 CopyFunction load_move(const RoutineOptions& options);
 
 } // namespace asterope

@@ -1,6 +1,6 @@
-// The suite states: situations in which a routine that chooses by what it finds, or by classes of
-// sizes, may be slow for ever: the same buffer again and again from pages that nobody has touched;
-// unpredictable sizes that all are as likely; buffers that lie across a page's end.
+// The suite states: situations in which a routine may be slow for ever that chooses by the caches'
+// state or by classes of sizes. They are the same buffer again and again from untouched pages;
+// unpredictable sizes that all are as likely; and buffers that lie across a page's end.
 #include <algorithm>
 
 #include "base/size_text.hpp"

@@ -1,4 +1,4 @@
-// What is to be measured: tables of cells, each with its way to time a copy.
+// The suites: tables of cells, each with its way to time a copy.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@
 
 namespace asterope {
 
-/// What is measured in the same rounds: a cell; of an application one for each part of its trials.
+/// One measurement in the same rounds: a cell. An application has a cell for each part of its
+/// trials.
 struct Job {
     std::string suite, workload;
     std::vector<std::string> labels; ///< of the cells, the whole's first
@@ -30,13 +31,13 @@ struct Job {
     bool moves = false;         ///< buffers overlap: copies without a memmove take no part
     /// About how long a trial takes, in seconds, what is not timed included.
     double trial_seconds = 0;
-    /// What must be known before the first trial; may be empty.
+    /// Prepares the first trial; may be empty.
     std::function<void()> prepare = nullptr;
     /// Seconds a call of one trial of the contender of that number. `cache_effect`: see
     /// Stopwatch::time; each contender is one.
     std::function<double(const Contender& contender, std::uint64_t round, int cache_effect)> time =
         nullptr;
-    /// Of an application: the seconds of each part, the whole first.
+    /// For an application: the seconds of each part, the whole first.
     std::function<std::vector<double>(const Contender& contender, std::uint64_t round)> time_parts =
         nullptr;
 };
@@ -46,7 +47,7 @@ struct Suite {
     std::vector<Job> jobs;
 };
 
-/// What suites are made from. It and all of it outlive them.
+/// The input of suites. It and all of it outlive them.
 struct Setting {
     const Machine& machine;
     const Contenders& contenders;
@@ -80,8 +81,8 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
                                const std::vector<std::size_t>& sizes,
                                const std::vector<Workload>& workloads);
 
-/// The same as one table, where there are no peers: sizes by what winners are measured under, and
-/// copies by fresh.
+/// The same as one table, where the run has only libc to compare with: sizes under the measured
+/// workloads, and copies by fresh.
 std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
                                    const std::vector<std::size_t>& sizes);
 
@@ -107,8 +108,8 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
 std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
                                 const std::vector<std::size_t>& sizes);
 
-/// Whether the contender takes part: threaded copies only where one thread copies, and copies that
-/// are no memmove only where buffers do not overlap.
+/// Whether the contender takes part. Threaded copies do only where one thread copies. Copies other
+/// than memmove do only where buffers do not overlap.
 bool takes_part(const Contender& contender, const Job& job);
 
 } // namespace asterope

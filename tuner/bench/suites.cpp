@@ -11,7 +11,7 @@ namespace asterope {
 
 namespace {
 
-constexpr double kBytesPerSecond = 8e9; ///< about what a copy does, for estimates of time
+constexpr double kBytesPerSecond = 8e9; ///< about the speed of a copy, for estimates of time
 
 /// Where nothing is cached, copies begin by settling the caches.
 double estimate(std::size_t size, Workload workload, const Machine& machine) {

@@ -1,4 +1,4 @@
-// What the whole comparison comes to: where the routine is best, and where another copy is.
+// Counts cells by suite, and sorts the losses by their factor.
 #include "bench/summary.hpp"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class Counts {
     Count all_;
 };
 
-/// What a cell counts for in the few lines.
+/// The group of cells in the few lines that this cell belongs to.
 std::string group_of(const Cell& cell, Operation operation) {
     if (cell.suite != "mix") return cell.workload;
     const std::string small(facts_of(operation).small);

@@ -1,4 +1,4 @@
-// What the whole comparison comes to: where the routine is best, and where another copy is.
+// The summary of the whole comparison: where the routine is best, and where another copy is.
 #pragma once
 
 #include <optional>
@@ -17,30 +17,30 @@ struct Better {
     double factor;
 };
 
-/// The copy that is clearly faster than the routine in `cell` by the most, if there is one: the
-/// interval of the routine's time over its own lies above Cell::noise(), so neither chance nor what
-/// libc strays from itself explains the lead. Threaded copies do not count: they take other CPUs'
-/// time; nor do the routine's other entry points. `copy` is empty where there is none.
+/// The copy that is clearly faster than the routine in `cell` by the most. The interval of the
+/// routine's time over its own lies above Cell::noise(). So neither chance nor libc's distance from
+/// itself explains the lead. Threaded copies do not count, as they take other CPUs' time, nor do
+/// the routine's other entry points. `copy` is empty where all copies are slower or close.
 Better clearly_better(const Cell& cell, const Contenders& contenders);
 
 /// The same for the entry point for the workload; none in a cell that has none.
 std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders);
 
-/// Lines for people, the last one ended: in how many cells of each suite the routine is the best or
-/// within the noise floor of the best, the same of its entry points where they ran, its worst ratio
-/// to the better of libc and the references, and the cells where another copy is clearly better,
-/// the worst first, at most ten. Empty without cells.
+/// Lines for people, the last one ended. They count the cells of each suite in which the routine is
+/// the best or within the noise floor of the best. They say the same of its entry points where they
+/// ran. Its worst ratio to the better of libc and the references follows. Then come the cells where
+/// another copy is clearly better, the worst first, at most ten. Empty without cells.
 std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders,
                          Operation operation = Operation::copy);
 
-/// The same in a few lines, for one routine beside libc: for each workload (mixes of sizes: as
-/// calls and as bytes count, and at page ends) the geometric mean of its ratios to libc, or to the
-/// references where they are faster, then the lowest and the highest ratio of all. Empty without
+/// The same in a few lines, for one routine beside libc. Each workload has the geometric mean of
+/// its ratios to libc, or to the references where they are faster. Mixes of sizes count as calls
+/// and as bytes, and at page ends. The lowest and the highest ratio of all follow. Empty without
 /// cells.
 std::string brief_text(const std::vector<Cell>& cells, Operation operation = Operation::copy);
 
-/// A line for each cell where the routine's ratio to the better of libc and the references is under
-/// `least`, its whole interval: so noise alone makes no cell fail.
+/// A line for each cell where the routine loses: the whole interval of its ratio to the better of
+/// libc and the references is under `least`. So noise alone makes no cell fail.
 std::vector<std::string> cells_under(double least, const std::vector<Cell>& cells);
 
 /// "sizes cold 64 KiB", "mix mix_l1 by bytes", "threads hot 4 KiB, 2 threads".

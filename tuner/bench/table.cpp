@@ -1,4 +1,4 @@
-// The tables that people read: text for each cell as soon as it is measured.
+// A table is a list of columns; each column has its title, its width and a function of the cell.
 #include "bench/table.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class RowsTable : public Table {
         std::string out = "\n";
         for (std::size_t line = 0; line < lines; ++line) {
             out += line_of(line + 1 == lines ? title_ : "", [&](const Column& column) {
-                // names stand on the ground, whatever their height
+                // titles of fewer lines stand on the lowest lines
                 const std::size_t above = lines - column.words.size();
                 return line < above ? "" : column.words[line - above];
             });
@@ -63,7 +63,7 @@ class RowsTable : public Table {
         return line_of("all", [&](const Column& column) -> std::string {
             if (column.width == 0) return std::exchange(said, true) ? "" : "geometric mean";
             if (!column.ratio) return "";
-            // of some rows only, it would not be comparable
+            // a mean of some rows only would not be comparable
             return column.all.count() == rows_ ? factor(column.all.mean()) : "-";
         });
     }
@@ -217,7 +217,7 @@ std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& c
 }
 
 std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads) {
-    // what each is, in two lines: those that find the data cached, and those that do not
+    // the workloads in two lines: those that find the data cached, and the others
     std::string cached, uncached;
     std::vector<std::string> names;
     for (const Workload workload : workloads) {

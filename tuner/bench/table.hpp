@@ -1,4 +1,4 @@
-// The tables that people read: text for each cell as soon as it is measured.
+// The tables that people read: text for each cell, right after it is measured.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class Table {
     virtual std::string end() = 0;
 };
 
-/// What times are shown in: those of calls, or those of what applications do.
+/// The unit of times: calls take nanoseconds, the work of applications microseconds.
 enum class TimeUnit { nanoseconds, microseconds };
 
 /// libc and the routine: a row a cell, with times, the ratio and its interval, the geometric mean
@@ -34,8 +34,8 @@ std::unique_ptr<Table> plain_table(const std::string& title, std::size_t longest
 std::string mean_text(const std::string& what, const GeometricMean& ratios);
 
 /// Any number of copies: a row a cell, a column a copy with libc's time over its own, libc's time
-/// and the floor. The best of each row is marked; the geometric mean comes last. Where a copy did
-/// not run there is a dash.
+/// and the floor. The best of each row is marked; the geometric mean comes last. A dash stands for
+/// a copy that did not run.
 std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& contenders);
 
 /// libc and the routine under several workloads: a row for so many cells of one size, a column a

@@ -1,4 +1,4 @@
-// The suite on several threads: all copy at once, each on buffers and a CPU of its own.
+// The threads begin a trial together, by spinning; the result is the rate of all their calls.
 #include "bench/threads.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ Team::Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t la
         end();
         throw Failure("cannot start " + std::to_string(cpus.size()) + " threads: " + error.what());
     }
-    // not by spinning: it takes a while, and the others need not be on CPUs of their own yet
+    // it does not spin: this takes a while, and the others may still be on this CPU
     while (ended_ < threads_.size()) std::this_thread::yield();
     for (const auto& member : members_) {
         if (!member->error) continue;
@@ -127,8 +127,8 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
     const auto team = std::make_shared<std::unique_ptr<Team>>();
     for (const int threads : thread_counts(cpus.size())) {
         const std::vector<int> used(cpus.begin(), cpus.begin() + threads);
-        // Together they copy as much as one thread would between two visits of a line, but none
-        // less than fills a cache of its own several times.
+        // Together they copy as much as one thread would between two visits of a line. But each
+        // copies enough to fill its own cache several times.
         const std::size_t all = arena_bytes(sizes.back(), setting.machine);
         std::size_t own = std::max(all / static_cast<std::size_t>(threads), std::size_t{32} << 20);
         own = std::max(own, 4 * sizes.back());

@@ -1,4 +1,4 @@
-// The suite on several threads: all copy at once, each on buffers and a CPU of its own.
+// The suite on several threads: all copy at once, each with its own buffers and CPU.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@ namespace asterope {
 class Team {
   public:
     /// One thread for each of `cpus`, of which the first is the calling thread's, pinned already.
-    /// Each has an arena of `arena_bytes` a side, touched by itself. Throws Failure where memory,
-    /// threads or CPUs are not to be had.
+    /// Each touches its own arena of `arena_bytes` a side. Throws Failure where memory, threads or
+    /// CPUs do not suffice.
     Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t largest_size,
          std::size_t cache_bytes);
     ~Team();
@@ -38,7 +38,7 @@ class Team {
         std::size_t size;
         std::uint64_t round;
     };
-    /// What belongs to one thread; on lines of its own.
+    /// The data of one thread, on its own cache lines.
     struct alignas(128) Member {
         std::unique_ptr<Arena> arena;
         std::unique_ptr<Stopwatch> stopwatch;

@@ -27,7 +27,7 @@ struct Request {
     std::string profile;  ///< empty: see profile_to_read
     bool settled = false; ///< a provisional profile counts as stale
     bool measure = false; ///< time the winners again
-    std::string json;     ///< where what that found goes; empty: nowhere
+    std::string json;     ///< the file of the measurement's results; empty: none
     int cpu = -1;         ///< to measure on; negative: the last one allowed
 };
 
@@ -59,8 +59,9 @@ void print_differences(const std::vector<Part>& parts, PartState state) {
     }
 }
 
-/// A difference from what could not be looked at here is none that was seen. Returns what the first
-/// of them is, and why; empty where there is none.
+/// Sets differences apart that lie in parts which could not be looked at here: they were not
+/// seen. Returns the name of the first such part, and why; empty where all parts could be looked
+/// at.
 std::string set_unseen_apart(std::vector<Part>& parts, const Machine& machine) {
     std::string first;
     for (Part& part : parts) {
@@ -81,8 +82,8 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
     if (!names.empty()) std::printf("%s: %s\n", title, names.c_str());
 }
 
-/// The verdict first, and a blank line before what does not bear on it; `measures`: only what is
-/// described, as the verdict is still to come. `doubt`: why the profile is provisional, where that
+/// Prints the verdict first, and a blank line before the other parts. `measures`: prints the parts
+/// alone, as the verdict is still to come. `doubt`: why the profile is provisional, where that
 /// counts as well.
 void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
                  bool measures) {
@@ -105,7 +106,7 @@ void print_parts(const std::string& path, const std::vector<Part>& parts, const 
     print_names("The same", parts, PartState::same);
 }
 
-/// What no timing of the profile's copies can absolve.
+/// Whether a difference is one that no timing of the profile's copies can make up for.
 bool another_processor(const std::vector<Part>& parts) {
     return std::ranges::any_of(parts, [](const Part& part) {
         return part.state == PartState::decides &&
@@ -124,12 +125,12 @@ Retimed measure(const std::string& path, const Profile& profile, const Machine& 
     return time_winners_again(*contests, machine, cpu);
 }
 
-/// Prints the verdict, then part by part what differs. Returns kDone or kStale. Where it measures,
-/// the verdict comes last, and what it finds decides (see closing_of): it can absolve a profile of
-/// another libc, memory or hypervisor. Not of another processor or other caches, where nothing is
-/// timed: copies that were not in the run then may be the best ones now. Throws BadInput for a
-/// profile that cannot be used, and where this machine cannot be read well enough to tell; with
-/// `measure` also Failure and Interrupted.
+/// Prints the verdict, then part by part the differences. Returns kDone or kStale. Where it
+/// measures, the verdict comes last, and the measurement decides (see closing_of): it can absolve a
+/// profile of another libc, memory or hypervisor. It cannot absolve one of another processor or
+/// other caches, where nothing is timed. Copies that were not in the run then may be the best ones
+/// now. Throws BadInput for a profile that cannot be used, and where this machine cannot be read
+/// well enough to tell; with `measure` also Failure and Interrupted.
 ExitCode check(const Request& request) {
     const std::string path = profile_to_read(request.profile).string();
     Profile profile;
@@ -140,7 +141,7 @@ ExitCode check(const Request& request) {
                     Error::one_line(path).c_str(), kArchitecture);
         return kStale;
     }
-    // Of several kinds of cores, the one that the profile is of, whichever this runs on.
+    // Of several kinds of cores, the profile's kind counts, even if this runs on another.
     const int tuned_cpu = profile.search.cpu.value_or(-1);
     const Machine machine = read_machine("/", request.cpu >= 0 ? request.cpu : tuned_cpu);
     std::vector<Part> parts = parts_of(path, profile, machine);

@@ -1,4 +1,4 @@
-// What `check --measure` times again: the winners of a profile, each beside its runner-up.
+// Makes the contests from the profile's choices, in an order that covers the range early.
 #include "check/contests.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace asterope {
 
 namespace {
 
-/// What the winners were chosen by. Profiles that do not say so name a workload, or nothing: then
-/// it is the default.
+/// The weights that the winners were chosen by. Profiles without weights name a workload, or
+/// nothing: then it is the default.
 Weights weights_of(const SearchFacts& search, Operation operation) {
     const auto own = search.weights.find(operation);
     if (own == search.weights.end()) {
@@ -34,7 +34,7 @@ Weights weights_of(const SearchFacts& search, Operation operation) {
     return weights;
 }
 
-/// What a table calls a contest: those of copies by the size alone.
+/// The table's name of a contest: those of copies have the size alone.
 std::string label_of(Operation operation, const std::string& size) {
     return operation == Operation::copy ? size : name_of(operation) + ' ' + size;
 }
@@ -85,7 +85,8 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
                            " were tuned for calls of another distribution";
         return std::nullopt;
     }
-    // What is too large for them goes on to the pipeline of the sizes above those that are drawn.
+    // Draws that are too large for them go on to the pipeline of the sizes above those that are
+    // drawn.
     const auto large = std::ranges::find_if(
         pipelines, [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
     const TimedCopy& beyond = (large == pipelines.end() ? pipelines.back() : *large).holder;
@@ -109,7 +110,7 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
 CheckContests::Contests CheckContests::contests_of(const Profile& profile, Operation operation) {
     Contests pipelines, ordered;
     const std::vector<const Choice*> choices = profile.of(ChoiceKind::pipelines, operation);
-    if (choices.empty()) return ordered; // nothing for small ones to go on with
+    if (choices.empty()) return ordered; // small ones have no pipeline to go on with
     const Weights weights = weights_of(profile.search, operation);
     for (const Choice* one : choices) pipelines.push_back(contest_of(*one, weights));
     std::optional<HoldContest> of_small;

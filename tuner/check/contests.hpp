@@ -1,5 +1,5 @@
-// What `check --measure` times again, the winners of a profile, each beside its runner-up; and that
-// it does.
+// The contests of `check --measure`, which times the winners of a profile again, each beside its
+// runner-up.
 #pragma once
 
 #include <cstddef>
@@ -24,30 +24,30 @@ struct HoldContest {
     std::size_t size = 0; ///< bytes; 0: small copies, of all sizes up to their bound
     std::string label;    ///< "4 KiB", "to 256 B", "memset 4 KiB"
     Weights weights;      ///< above 0, adding up to 1
-    TimedCopy holder;     ///< what the routine copies, or sets, with
+    TimedCopy holder;     ///< the copy, or set, of the routine
     std::optional<TimedCopy> rival;
     TunedResult tuned;
 };
 
-/// The contests of a profile, and what they refer to.
+/// The contests of a profile, and the objects that they refer to.
 class CheckContests {
   public:
-    /// `has`: this CPU's features. `senses`: whether copies that sense can be used here; where not,
+    /// `has`: this CPU's features. `senses`: whether copies that sense can be used here. Where not,
     /// the routine takes the winner that senses nothing. Where it senses, that winner is the
-    /// runner-up. Throws BadInput where a winner is none that this build and CPU can run, where the
-    /// weights are none, and where the sources were mapped: what from is not known for sure.
+    /// runner-up. Throws BadInput where this build and CPU cannot run a winner, where the weights
+    /// are missing, and where the sources were mapped, as the mapped file is not known for sure.
     CheckContests(const Profile& profile, const HasFeature& has, bool senses);
-    CheckContests(const CheckContests&) = delete; // sensing copies are handed addresses of its own
+    CheckContests(const CheckContests&) = delete; // sensing copies are handed its own addresses
     CheckContests& operator=(const CheckContests&) = delete;
 
-    /// Coarse to fine, so that whoever stops early has seen the whole range; the small copies after
-    /// the first two. Where memset was tuned, too, its contests take turns with those of the
-    /// copies.
+    /// The contests from coarse to fine, so that a check that stops early has seen the whole range.
+    /// The small copies come after the first two. Where memset was tuned, too, its contests take
+    /// turns with those of the copies.
     const std::vector<HoldContest>& all() const { return contests_; }
     /// How many operations they are of.
     std::size_t operations() const;
-    /// Why there is no contest of the small copies or sets, for the user; empty where there is one,
-    /// and where the profile has none.
+    /// Why the small copies or sets have no contest, for the user. Empty where they have one, and
+    /// where the profile has no such copies.
     const std::string& small_left_out() const { return small_left_out_; }
 
   private:
@@ -66,7 +66,7 @@ class CheckContests {
     std::string small_left_out_;
 };
 
-/// Pins this process to `cpu` (negative: the last one allowed), times as many of the contests as
+/// Pins this process to `cpu` (negative: the last one allowed). Times as many of the contests as
 /// fit in some 15 seconds, and prints a row for each and the rule. The verdict is closing_of()'s.
 /// Throws BadInput for a CPU that is not allowed, Failure, Interrupted.
 Retimed time_winners_again(const CheckContests& contests, const Machine& machine, int cpu);

@@ -21,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// From the program's start on; what a user was promised is 20 seconds. What remains is for the
-/// last contest, which may be disturbed and repeated.
+/// Counted from the program's start; the user was promised 20 seconds. The rest is for the last
+/// contest, which may be disturbed and repeated.
 constexpr double kSeconds = 16;
 
 /// How much longer a contest takes than its timed calls: warming up, settling caches, rounds that

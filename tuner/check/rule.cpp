@@ -1,4 +1,4 @@
-// Whether a winner still holds: timed again beside libc and its runner-up, and the rule it fails.
+// A winner is behind where its whole interval lies below the tuned ratio, by more than the noise.
 #include "check/rule.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Verdict verdict_on(const TunedResult& tuned, const PresentResult& now) {
     return Verdict::holds;
 }
 
-/// Times everybody in kHoldRounds further rounds of a race, libc under two names.
+/// Times all entrants in kHoldRounds further rounds of a race, libc under two names.
 PresentResult time_again(Race& race, bool with_rival) {
     race.run_off(all_entrants(with_rival ? 2 : 1), kHoldRounds, kHolder);
     PresentResult now{race.libc_over(kHolder), std::nullopt, race.libc_over(kLibcAgain)};
@@ -31,7 +31,7 @@ PresentResult time_again(Race& race, bool with_rival) {
     return now;
 }
 
-/// Why what was timed is no verdict; empty where it is one.
+/// Why the timings give no verdict; empty where they give one.
 std::string why_untold(const Retimed& retimed) {
     const bool few = retimed.timed < std::min(retimed.fitting, retimed.operations * kFewestTimed);
     std::string why = retimed.disturbed;
@@ -45,7 +45,7 @@ std::string why_untold(const Retimed& retimed) {
 
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings) {
-    std::mt19937_64 random; // nothing is sampled, so nothing is drawn
+    std::mt19937_64 random; // it draws nothing, as nothing is sampled
     Race race(size, weights, random, timings);
     const PresentResult first = time_again(race, with_rival);
     const Verdict seems = verdict_on(tuned, first);

@@ -13,34 +13,34 @@
 
 namespace asterope {
 
-/// How far behind a winner must fall, besides the noise, as a share of the other's speed. What
-/// moves code and buffers (another process, other pages) moves timings by a percent, and ties cost
-/// up to two (see TieBand): less than this is what two good runs may differ by.
+/// How far behind a winner must fall, besides the noise, as a share of the other's speed. Code and
+/// buffers may move (another process, other pages), which moves timings by a percent. Ties cost up
+/// to two (see TieBand). So two good runs may differ by this much.
 inline constexpr double kHoldBand = 0.03;
 
 /// Rounds of one contest. Its interval (sign test, 95 %) leaves out five at each end.
 inline constexpr int kHoldRounds = 21;
 
-/// In a contest, this is what the routine copies with; its runner-up, if there is one, is the next.
+/// The routine's copy in a contest; its runner-up, if it has one, is the next.
 inline constexpr Entrant kHolder = 0;
 
-/// What was found when the winner was chosen; 1 where the profile does not say.
+/// The figures from when the winner was chosen; 1 where the profile does not say.
 struct TunedResult {
     double ratio = 1; ///< libc's time over the winner's, weighted geometric mean
     double lead = 1;  ///< the runner-up's time over the winner's
 };
 
-/// What is found now, all as in TunedResult.
+/// The present figures, all as in TunedResult.
 struct PresentResult {
     Estimate ratio;
-    std::optional<Estimate> lead; ///< none: there is no runner-up
-    Estimate floor;               ///< libc's time over libc's
-    std::vector<double> rounds{}; ///< libc's time over the winner's in each
+    std::optional<Estimate> lead; ///< Empty without a runner-up.
+    Estimate floor;               ///< Libc's time over libc's.
+    std::vector<double> rounds{}; ///< Libc's time over the winner's in each.
 };
 
 /// Whether a winner has become slower than it may be. The bound is 1, or `tuned`, its ratio when it
-/// was chosen, where that is less (a winner may have been slower than libc from the start, or have
-/// lost a tie). It is behind where its whole interval `now` lies below that bound by more than
+/// was chosen, where that is less: a winner may have been slower than libc from the start, or have
+/// lost a tie. It is behind where its whole interval `now` lies below that bound by more than
 /// kHoldBand and libc's distance from itself.
 bool is_behind(const Estimate& now, double tuned, const Estimate& floor);
 
@@ -51,18 +51,18 @@ struct Outcome {
     Verdict verdict;
 };
 
-/// A winner that seems to have fallen behind is timed once more, on fresh rounds, and counts as
+/// A winner that seems to have fallen behind is timed once more, on fresh rounds. It counts as
 /// fallen only if it did so again, in the same way: of two dozen sizes with two comparisons each,
 /// one looks bad by chance every so often. `now` is of the last time. `size` in bytes, 0 for small
 /// copies; `weights` above 0, adding up to 1.
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings);
 
-/// Contests of one operation without which a verdict is none about the whole profile: they come
-/// from coarse to fine, the smallest and the largest size, the small copies, and two in between.
+/// So many contests of one operation are needed for a verdict about the whole profile. They come
+/// from coarse to fine: the smallest and the largest size, the small copies, and two in between.
 inline constexpr std::size_t kFewestTimed = 5;
 
-/// What was found of a whole profile.
+/// The findings about a whole profile.
 struct Retimed {
     std::size_t timed = 0;      ///< contests
     std::size_t fitting = 0;    ///< of `all`, those whose buffers fit in the memory
@@ -70,13 +70,13 @@ struct Retimed {
     std::size_t operations = 1; ///< that they take turns among: each needs kFewestTimed
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
-    /// For --json: a row for each, and what is told of those with two modes.
+    /// For --json: a row for each contest, and the report on samples with two modes.
     nlohmann::ordered_json rows = nlohmann::ordered_json::array(), modes = rows;
 };
 
-/// The one line that says what follows, without its end, and whether the profile is stale. Too few
-/// contests, or too many disturbed rounds, are no verdict: then the profile is stale only where it
-/// `differs` from what is here.
+/// The one line of the conclusion, without its end, and whether the profile is stale. After too few
+/// contests, or too many disturbed rounds, it gives no verdict. Then the profile is stale only
+/// where it `differs` from this machine.
 struct Closing {
     std::string line;
     bool stale;

@@ -1,4 +1,4 @@
-// Copies compared in several conditions: all copies in all conditions, interleaved in rounds.
+// An entrant is a copy in a condition. All of them are paired, libc also with itself.
 #include "diagnose/comparison.hpp"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ std::string cell(const TakenTime& figures, bool is_baseline) {
     return is_baseline ? format_time(figures.seconds) : format_factor(figures.slowdown.median);
 }
 
-/// What the verdict says of one copy; `of` picks its figures, null where it has none.
+/// The verdict's words about one copy; `of` picks its figures, null where it has none.
 std::string worst_of(const std::vector<Comparison>& comparisons,
                      const std::function<const TakenTime*(const Comparison&)>& of) {
     const Comparison* worst = nullptr;
@@ -125,7 +125,7 @@ std::string worst_of(const std::vector<Comparison>& comparisons,
         most = std::max(most, slowdown.median);
         if (slowdown.median < kWorthNaming) continue;
         if (slowdown.low <= std::max(1.0, comparison.floor.high)) continue;
-        // by the lower end: of hundreds of medians the highest is a lucky one
+        // the lower end counts: of hundreds of medians the highest is a lucky one
         if (!worst || slowdown.low > of(*worst)->slowdown.low) worst = &comparison;
     }
     if (!worst) return "nothing that stands out (at most " + format_factor(most) + " x)";

@@ -33,13 +33,13 @@ struct Group {
     std::vector<Condition> conditions;
 };
 
-/// What one copy took in one condition.
+/// The time of one copy in one condition.
 struct TakenTime {
     double seconds;    ///< a call, median over the rounds
     Estimate slowdown; ///< its time over its own time in the baseline
 };
 
-/// What was found in one condition.
+/// The findings in one condition.
 struct Comparison {
     std::string group, label, baseline;
     std::size_t size;
@@ -65,8 +65,9 @@ CopyLoop repeated(char* destination, const char* source, std::size_t size);
 /// show times, the others how many times slower they are than these.
 void fill(Section& section, const std::vector<Comparison>& comparisons);
 
-/// "libc: worst 25.1 x slower at +1 B (4 KiB); winners: nothing that stands out (at most 1.02 x)".
-/// What stands out is beyond libc against libc with its whole interval, and by at least 5 %.
+/// "libc: worst 25.1 x slower at +1 B (4 KiB); winners: nothing that stands out (at most 1.02
+/// x)". A figure stands out where it is beyond libc against libc with its whole interval, by at
+/// least 5 %.
 std::string slowdown_verdict(const std::vector<Comparison>& comparisons);
 
 } // namespace asterope::diagnosis

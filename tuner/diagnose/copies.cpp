@@ -1,4 +1,4 @@
-// The copies that a diagnosis compares: libc's, and the profile's winner of each size.
+// Winners are found by the profile's intervals. Winners that this CPU cannot run are listed.
 #include "diagnose/copies.hpp"
 
 #include <algorithm>

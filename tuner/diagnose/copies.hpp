@@ -12,7 +12,7 @@
 
 namespace asterope::diagnosis {
 
-/// A copy function with what it gets as its last argument.
+/// A copy function with its last argument.
 struct Copy {
     CopyFunction function;
     std::size_t distance;
@@ -27,7 +27,7 @@ Copy libc();
 /// The winners of a profile, as far as this CPU runs them.
 class Copies {
   public:
-    /// None: libc alone.
+    /// No winners: libc alone.
     Copies() = default;
     Copies(const Profile& profile, const HasFeature& has);
 

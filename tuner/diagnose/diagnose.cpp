@@ -1,4 +1,4 @@
-// asterope-tune diagnose: what the pitfalls of memory benchmarks do to copies on this machine.
+// asterope-tune diagnose: the effects of memory benchmarks' pitfalls on copies on this machine.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -41,7 +41,7 @@ std::string section_names() {
     return joined(kSections, &NamedSection::name);
 }
 
-/// The sections to run, in their own order. Throws BadInput for a name that is none of theirs.
+/// The sections to run, in their own order. Throws BadInput for the name of another section.
 std::vector<NamedSection> chosen(const std::vector<std::string>& only) {
     for (const std::string& name : only) {
         if (!contains(kSections, name, &NamedSection::name)) {
@@ -85,7 +85,7 @@ void diagnose(const Request& request) {
         copies = Copies(read_profile(request.profile), Features(machine.cpu, {}));
     }
     if (!request.json.empty()) require_writable(request.json);
-    std::vector<int> others = allowed_cpus(); // as long as none is pinned
+    std::vector<int> others = allowed_cpus(); // before the process is pinned
     const int cpu = pin_to_cpu(request.cpu);
     std::erase(others, cpu);
     start_clock(machine.cpu.invariant_tsc);

@@ -1,4 +1,4 @@
-// A section of a diagnosis: one pitfall, what was measured of it, and what that means.
+// A section as text and as JSON.
 #include "diagnose/section.hpp"
 
 #include "base/text.hpp"

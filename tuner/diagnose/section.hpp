@@ -1,4 +1,4 @@
-// A section of a diagnosis: one pitfall, what was measured of it, and what that means.
+// A section of a diagnosis: one pitfall, its measurements, and their meaning.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@
 
 namespace asterope::diagnosis {
 
-/// What every section is given.
+/// The input of every section.
 struct Context {
     const Machine& machine;
     const Copies& copies;
@@ -21,19 +21,19 @@ struct Context {
     std::size_t largest_copy; ///< bytes; two of them and some pages fit in each side of the arena
     int rounds;
     std::vector<int> other_cpus; ///< that this process may use, besides the one it is pinned to
-    Session& session;            ///< of all sections; what is planned of each is 1
+    Session& session;            ///< of all sections; each one's plan is 1
     WatchedTimings& timings;     ///< where its figures come from
 };
 
 struct Section {
     std::string name;                            ///< as --only has it
-    std::string question;                        ///< what it answers
+    std::string question;                        ///< the question that it answers
     std::vector<std::string> columns;            ///< of the table
     std::vector<std::vector<std::string>> cells; ///< of the table: the first column names the row
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array(); ///< all that was measured
-    /// Of samples with two modes, as modes_told() has them.
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array(); ///< all measurements
+    /// The samples with two modes, as modes_told() has them.
     nlohmann::ordered_json modes = nlohmann::ordered_json::array();
-    std::vector<std::string> notes; ///< what the reader must know
+    std::vector<std::string> notes; ///< notes that the reader needs
     std::string verdict;            ///< one sentence
     std::string skipped;            ///< why nothing was measured; empty where something was
 };

@@ -48,7 +48,8 @@ struct CriticalStride {
     /// Bytes from the first to the last of them, a line further apart.
     std::size_t span() const { return (bytes + 64) * buffers; }
 };
-/// Of each cache of known ways; of caches with the same stride the outermost.
+/// The stride of each cache of known ways. Of caches with the same stride, the outermost one is
+/// kept.
 std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches);
 
 /// Single calls of one copy: their median and 99.9th percentile in seconds.
@@ -59,8 +60,8 @@ struct Spread {
     double median, tail;
 };
 inline constexpr const char* kAlone = "alone";
-/// How far the slowest call in 1000 is from the median, for libc and the winner, and what the
-/// neighbour does to their medians.
+/// How far the slowest call in 1000 is from the median, for libc and the winner, and the
+/// neighbour's effect on their medians.
 std::string spread_verdict(const std::vector<Spread>& spreads);
 
 /// Races of one size and workload in which every candidate was libc's memcpy. Logarithms of ratios,
@@ -73,7 +74,8 @@ struct SelfRaces {
 
     double largest_lead() const;
     double largest_floor() const;
-    /// Those whose winner led by more than their floor, and by more than TieBand::never.
+    /// How many races had a winner that led by more than their floor, and by more than
+    /// TieBand::never.
     std::size_t won_by_luck() const;
 };
 /// In how many of all races the winner was due to luck, and where one led most.

@@ -1,4 +1,4 @@
-// Keeps the tuner on one CPU.
+// Linux's affinity masks; where several CPUs are allowed, the last one is taken.
 #include "machine/affinity.hpp"
 
 #include <cerrno>

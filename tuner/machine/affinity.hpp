@@ -16,7 +16,7 @@ void require_allowed(int cpu);
 /// allowed, Failure where the system refuses.
 int pin_to_cpu(int cpu);
 
-/// Pins the calling thread to `cpu`, whatever it was pinned to before. Throws Failure where the
+/// Pins the calling thread to `cpu`, also if it was pinned to another. Throws Failure where the
 /// system refuses.
 void pin_this_thread(int cpu);
 

@@ -1,4 +1,4 @@
-// What the identification registers of Arm CPUs and the kernel's bits about them mean.
+// The tables of parts and features, and their decoding.
 //
 // Registers: Arm Architecture Reference Manual for A-profile (DDI 0487), D17 (MIDR_EL1, CTR_EL0,
 // DCZID_EL0). Parts: the makers' technical reference manuals, as Linux
@@ -71,7 +71,7 @@ std::string hexadecimal(int number, int digits) {
 
 constexpr const char* kCpus = "sys/devices/system/cpu";
 
-/// Of the lines of /proc/cpuinfo about one CPU, from its "processor" line on.
+/// The lines of /proc/cpuinfo about one CPU, from its "processor" line on.
 std::string paragraph_of(const std::string& cpuinfo, int cpu) {
     std::string paragraph;
     bool inside = false;
@@ -173,8 +173,8 @@ std::vector<CpuKind> arm_cpu_kinds(const fs::path& root) {
 
 std::vector<std::string> arm_features(std::uint64_t hwcap, std::uint64_t hwcap2,
                                       std::uint64_t dczid, int sve_bytes) {
-    // By number, as older headers lack the newer ones: Linux,
-    // arch/arm64/include/uapi/asm/hwcap.h, whose numbers never change.
+    // The bits stand as numbers, as older headers lack the newer names. Linux never changes the
+    // numbers in arch/arm64/include/uapi/asm/hwcap.h.
     const struct {
         const char* name;
         std::uint64_t word;

@@ -1,5 +1,5 @@
-// What the identification registers of Arm CPUs and the kernel's bits about them mean. Functions of
-// numbers and files alone, so that any machine can test them.
+// The meaning of Arm CPUs' identification registers and of the kernel's bits about them. The
+// functions take numbers and files alone, so that any machine can test them.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ std::optional<std::uint64_t> midr_in_cpuinfo(const std::string& cpuinfo, int cpu
 /// The kinds of cores in sysfs, by their first CPU. Empty where all that can be read are alike.
 std::vector<CpuKind> arm_cpu_kinds(const std::filesystem::path& root);
 
-/// Of those that matter to copying, sorted: AT_HWCAP and AT_HWCAP2 in the names of /proc/cpuinfo;
-/// "zva64" where DCZID_EL0 says that DC ZVA may be used and sets 64 bytes; "sve256" and the like
-/// for vectors of `sve_bytes`, 0 without SVE.
+/// The features that matter to copying, sorted. AT_HWCAP and AT_HWCAP2 have the names of
+/// `/proc/cpuinfo`. "zva64" is there where DCZID_EL0 says that DC ZVA may be used and sets 64
+/// bytes. "sve256" and its kind stand for vectors of `sve_bytes`, which is 0 without SVE.
 std::vector<std::string> arm_features(std::uint64_t hwcap, std::uint64_t hwcap2,
                                       std::uint64_t dczid, int sve_bytes);
 
@@ -43,7 +43,7 @@ std::vector<std::string> arm_features(std::uint64_t hwcap, std::uint64_t hwcap2,
 int arm_line_bytes(std::uint64_t ctr);
 
 /// The hypervisor's name as device tree or DMI give it; empty on bare metal, and where neither
-/// says. There is no instruction that tells.
+/// says. Arm has no instruction that tells.
 std::string arm_hypervisor(const std::filesystem::path& root);
 
 } // namespace asterope

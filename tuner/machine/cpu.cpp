@@ -1,4 +1,4 @@
-// What is asked of every processor alike.
+// The functions that are the same on every processor.
 #include "machine/cpu.hpp"
 
 #ifdef __linux__

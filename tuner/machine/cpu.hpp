@@ -1,5 +1,5 @@
-// What the tuner must know of a processor; each architecture answers in a folder of its own
-// (x86_64/cpu.cpp).
+// The facts about a processor that the tuner needs. Each architecture answers in a folder of its
+// own (x86_64/cpu.cpp).
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ struct Cpu {
     int family = 0; ///< as in /proc/cpuinfo: on x86 the display family, the extended bits folded in
     int model = 0;  ///< the display model, likewise; on AArch64 the part number
     int stepping = 0;
-    /// What matters to copying and can be used, sorted. Named as in /proc/cpuinfo, so prefetchw is
-    /// `3dnowprefetch`. Vector extensions are here only if the operating system saves their
-    /// registers.
+    /// The features that matter to copying and can be used, sorted. Named as in /proc/cpuinfo, so
+    /// prefetchw is `3dnowprefetch`. Vector extensions are here only if the operating system saves
+    /// their registers.
     std::vector<std::string> features;
-    bool invariant_tsc = false; ///< the cycle counter ticks evenly in every power state
-    std::string hypervisor;     ///< its signature, empty on bare metal
-    bool hybrid = false;        ///< cores of different kinds in one package
-    /// Where the kinds can be told apart: what is above holds for one of them. Else empty.
+    bool invariant_tsc = false; ///< The cycle counter ticks evenly in every power state.
+    std::string hypervisor;     ///< Its signature, empty on bare metal.
+    bool hybrid = false;        ///< One package has cores of different kinds.
+    /// The kinds, where they can be told apart; else empty. The facts above hold for one of them.
     std::vector<CpuKind> kinds;
 };
 
@@ -53,7 +53,7 @@ extern const char* const kArchitecture;
 /// Features that matter to copies, for texts about options: the first begins the names of others.
 extern const char* const kFeatureExamples[2];
 
-/// What --version says of where this project has measured speeds, if not on such processors; else
+/// The sentence of --version that this project has not measured speeds on such processors; else
 /// empty.
 extern const char* const kMeasuredHere;
 
@@ -79,17 +79,17 @@ bool counter_forbidden();
 std::uint64_t counter_now();
 
 /// Why a copy cannot read the cycle counter to sense where its data is, in a few words; empty where
-/// it can: it is there, ticks evenly, in steps that tell near loads from far ones, and a reading is
-/// cheap: neither forbidden (PR_SET_TSC) nor trapped by a hypervisor, which takes a thousand ticks
-/// and more.
+/// it can. The counter must exist, tick evenly, and have steps that tell near loads from far
+/// ones. A reading must be cheap: neither forbidden (PR_SET_TSC) nor trapped by a hypervisor, which
+/// takes a thousand ticks and more.
 std::string why_no_sensing();
 
-/// Of these reasons, those that the architecture has. Reads the counter, which must not be
+/// The reasons among these that lie in the architecture. Reads the counter, which must not be
 /// forbidden.
 std::string why_counter_is_unfit();
 
-/// For each turn of a loop that waits for another CPU: leaves more of the core to whom it shares it
-/// with, which may be the one that is waited for.
+/// Call this in each turn of a loop that waits for another CPU. It leaves more of the core to the
+/// thread that shares it, which may be the awaited one.
 void relax();
 
 /// Puts the vector registers into the state that a caller may expect: on x86, upper halves that an

@@ -1,4 +1,4 @@
-// Which libc this is, and where its memcpy changes its way of copying.
+// Libc tells its version itself; its loader, run as a program, tells the thresholds.
 #include "machine/libc.hpp"
 
 #include <csignal>
@@ -17,9 +17,9 @@ namespace asterope {
 
 namespace {
 
-/// What a program writes to its standard output and error. Where it cannot be run, or takes longer
-/// than two seconds: empty, and `why`. No shell: nothing is to be interpreted. No /dev/null either:
-/// it is not everywhere.
+/// The text that a program writes to its standard output and error. Where it cannot be run, or
+/// takes longer than two seconds: empty, and `why`. No shell runs it, as its words must not be
+/// interpreted. It needs no /dev/null, which some systems lack.
 std::string output_of(const std::string& program, const std::string& argument, std::string& why) {
     try {
         Pipe pipe;
@@ -55,7 +55,7 @@ std::optional<std::size_t> hexadecimal(std::string_view text) {
     return number(text.substr(2), 16);
 }
 
-/// What follows `key` in a line.
+/// The text behind `key` in a line.
 std::string_view behind(std::string_view line, std::string_view key) {
     const std::size_t place = line.find(key);
     return place == std::string_view::npos ? "" : line.substr(place + key.size());

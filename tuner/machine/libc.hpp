@@ -16,13 +16,13 @@ std::string program_interpreter();
 std::string read_libc(const std::string& interpreter);
 
 /// The tunables of memcpy on x86, without "glibc.cpu." before them. The last one may be missing.
-/// And that of memset, which glibc 2.41 and later have.
+/// Memset's, which glibc 2.41 and later have, is among them.
 inline constexpr const char* kNonTemporalThreshold = "x86_non_temporal_threshold";
 inline constexpr const char* kRepMovsbThreshold = "x86_rep_movsb_threshold";
 inline constexpr const char* kRepMovsbStopThreshold = "x86_rep_movsb_stop_threshold";
 inline constexpr const char* kSetNonTemporalThreshold = "x86_memset_non_temporal_threshold";
 
-/// Of these, the thresholds that tell machines of this architecture apart. Empty: its memcpy and
+/// The thresholds among these that tell machines of this architecture apart. Empty: its memcpy and
 /// memset have no threshold to set, and libc is asked for none.
 std::vector<std::string> libc_threshold_names();
 
@@ -32,22 +32,22 @@ struct Tunable {
     bool operator==(const Tunable&) const = default;
 };
 
-/// What the loader's --list-tunables says, a line each: "glibc.cpu.x86_rep_movsb_threshold: 0x840
-/// (min: 0x200, max: 0xffffffffffffffff)". Those of glibc.cpu that are sizes, by their names
-/// without that; any other line is passed over, and so is one whose numbers are none.
+/// Reads the loader's --list-tunables, a line each: "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min:
+/// 0x200, max: 0xffffffffffffffff)". Returns the sizes of glibc.cpu, by their names without that
+/// prefix. Other lines are passed over, also those whose numbers cannot be read.
 std::map<std::string, Tunable> parse_tunables(const std::string& listing);
 
 /// The same of this libc, as this environment sets them; glibc 2.33 and later list them. Empty
-/// where there are none; `why`: why they could not be asked for.
+/// where libc lists nothing; `why` says why it could not be asked.
 std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std::string& why);
 
-/// The values of libc_threshold_names(), of those that this libc lists.
+/// The values of libc_threshold_names(), as far as this libc lists them.
 std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
                                                         std::string& why);
 
-/// From which size on memcpy no longer uses `rep movsb`, as the loader's --list-diagnostics says:
-/// "x86.cpu_features.rep_movsb_stop_threshold=0x100000". glibc computes it, and 2.36 has no tunable
-/// of it. 0: not known.
+/// The size from which on memcpy no longer uses `rep movsb`. The loader's --list-diagnostics tells
+/// it: "x86.cpu_features.rep_movsb_stop_threshold=0x100000". glibc computes it, and 2.36 has no
+/// tunable for it. 0: not known.
 std::size_t parse_rep_movsb_stop(const std::string& diagnostics);
 std::size_t read_rep_movsb_stop(const std::string& interpreter);
 

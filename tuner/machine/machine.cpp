@@ -93,10 +93,10 @@ std::string read_huge_pages(const fs::path& root) {
 
 // ---------------------------------------------------------------- cgroups
 
-/// The folders whose limits bind this process for one controller: its own cgroup and all above
-/// it, in version 2 and in version 1. Version 1 lies at its customary place, for the mount table
-/// would seldom say more. A container that is told its path on the host does not see that
-/// folder: what remains then is the root of its view, which holds its limits.
+/// The folders whose limits bind this process for one controller: its own cgroup and all above it,
+/// in version 2 and in version 1. Version 1 is looked for at its customary place, for the mount
+/// table would seldom say more. A container may be told its path on the host, and does not see that
+/// folder. Then the root of its view remains, which holds its limits.
 std::vector<fs::path> cgroup_folders(const fs::path& root, const std::string& controller) {
     std::string v1_path = "/", v2_path = "/";
     for (const std::string& line : lines_of(read_text(root / "proc/self/cgroup"))) {
@@ -122,9 +122,9 @@ std::vector<fs::path> cgroup_folders(const fs::path& root, const std::string& co
     return folders;
 }
 
-/// What a cgroup still allows, none if it sets no limit. Its use includes cached files; the
-/// inactive ones give way at once, so they do not count (without this, a long-lived container
-/// that has read much looks full).
+/// The memory that a cgroup still allows; empty if it sets no limit. Its use includes cached files.
+/// The inactive ones give way at once, so they do not count. (Without this, a long-lived container
+/// that has read much looks full.)
 std::optional<std::uint64_t> memory_left(const fs::path& folder, const char* limit_file,
                                          const char* usage_file, const char* inactive_key) {
     const auto limit = number(read_text(folder / limit_file));
@@ -153,7 +153,7 @@ std::size_t read_usable(const fs::path& root, const std::string& meminfo) {
     return static_cast<std::size_t>(usable.value_or(0));
 }
 
-/// The tightest CPU quota on this process, in percent of one CPU; none if there is none.
+/// The tightest CPU quota on this process, in percent of one CPU; empty without a quota.
 std::optional<std::uint64_t> cpu_quota_percent(const fs::path& root) {
     std::optional<std::uint64_t> tightest;
     const auto add = [&](std::optional<std::uint64_t> quota, std::optional<std::uint64_t> period) {
@@ -165,7 +165,7 @@ std::optional<std::uint64_t> cpu_quota_percent(const fs::path& root) {
         const std::size_t blank = max.find(' ');
         if (blank != std::string::npos)
             add(number(max.substr(0, blank)), number(max.substr(blank)));
-        // -1, which is no number here, stands for no quota.
+        // -1 stands for no quota. It cannot be read as a number here.
         add(number(read_text(folder / "cpu.cfs_quota_us")),
             number(read_text(folder / "cpu.cfs_period_us")));
     }
@@ -201,8 +201,8 @@ Machine read_machine(const fs::path& root, int cpu) {
     }
     machine.cpus = count_cpus(read_text(root / kOnlineFile));
     if (machine.cpus <= 0) {
-        // Not sysconf first: glibc 2.34 counts the CPUs that the process may use, and a taskset
-        // would then change the fingerprint.
+        // sysconf does not come first: glibc 2.34 counts the CPUs that the process may use, and a
+        // taskset would then change the fingerprint.
         machine.cpus = static_cast<int>(std::max(0L, sysconf(_SC_NPROCESSORS_ONLN)));
         machine.unseen["cpus"] = cannot_read(root, kOnlineFile);
     }
@@ -235,7 +235,7 @@ std::string unreadable_part(const Machine& machine) {
     if (machine.cpus <= 0) return sentence("the number of CPUs", "/sys/devices/system/cpu/online");
     if (machine.caches.empty())
         return sentence("the caches", "/sys/devices/system/cpu/cpu0/cache nor from the processor");
-    // check would find the profile stale wherever it can ask.
+    // otherwise check would find the profile stale on each machine that answers
     if (const auto unseen = machine.unseen.find("libc_thresholds"); unseen != machine.unseen.end())
         return "cannot tell libc's thresholds: " + unseen->second +
                ": run it where it can be asked";
@@ -244,10 +244,10 @@ std::string unreadable_part(const Machine& machine) {
 
 std::vector<std::string> measurement_warnings(const Machine& machine, const fs::path& root) {
     std::vector<std::string> warnings;
-    // The tasks that can run this moment, this one included (the fourth field, "3/94"), and not
-    // the load average: that one remembers the build which ends a second before the tuning. One
-    // other task is normal (a terminal, a daemon) and finds a CPU of its own; more than one
-    // competes for this CPU or for the shared cache and the memory.
+    // The tasks that can run this moment, this one included (the fourth field, "3/94"). The load
+    // average would not do: it remembers the build which ends a second before the tuning. One other
+    // task is normal (a terminal, a daemon) and finds a CPU of its own. Further ones compete for
+    // this CPU or for the shared cache and the memory.
     unsigned long runnable = 0;
     const std::string load = read_text(root / "proc/loadavg");
     const bool known = std::sscanf(load.c_str(), "%*s %*s %*s %lu/", &runnable) == 1;

@@ -13,16 +13,16 @@
 
 namespace asterope {
 
-/// What could not be read is empty or 0.
+/// Parts that could not be read are empty or 0.
 struct Machine {
     Cpu cpu;
     std::string microcode;
     std::vector<Cache>
-        caches;   ///< those that hold data, nearest first; of CPU 0 where all are alike
-    int cpus = 0; ///< logical CPUs online, whatever this process may use of them
+        caches;   ///< Caches that hold data, nearest first; of CPU 0 where all are alike.
+    int cpus = 0; ///< Logical CPUs online, even those that this process may not use.
     std::size_t memory_bytes = 0;
-    /// What the buffers may take: the least of the memory available, of what the cgroups of this
-    /// process still allow, and of its limit of resident memory (ulimit -m).
+    /// The memory that the buffers may take. It is the least of the available memory, of the rest
+    /// that the cgroups of this process allow, and of its limit of resident memory (ulimit -m).
     std::size_t usable_bytes = 0;
     MemoryModules memory;
     std::size_t page_bytes = 0;
@@ -32,20 +32,20 @@ struct Machine {
     /// Sizes in bytes at which libc's memcpy changes its way of copying, by tunable name.
     std::map<std::string, std::size_t> libc_thresholds;
     std::string governor; ///< CPU 0's frequency governor
-    /// What could not be looked at, and why: by the part's name, as in compare_machines() up to its
-    /// first dot. What is said of such a part is a guess, or nothing.
+    /// The parts that could not be looked at, with the reasons. Keys are the parts' names, as in
+    /// compare_machines() up to the first dot. The facts about such a part are a guess, or empty.
     std::map<std::string, std::string> unseen;
 };
 
-/// Of the last level, in bytes; 0 where that is not known.
+/// The bytes of the last level; 0 where they are not known.
 std::size_t last_cache_bytes(const std::vector<Cache>& caches);
 inline std::size_t last_cache_bytes(const Machine& machine) {
     return last_cache_bytes(machine.caches);
 }
 
-/// `root` is where /proc and /sys are looked for; tests give a made-up tree. The processor, the
-/// kernel and libc are always those that run. What is unreadable is left empty, never an error.
-/// `cpu`: whose kind is described, where there are several (Cpu::kinds); negative: the CPU that
+/// Looks for /proc and /sys in `root`; tests give a made-up tree. The processor, the kernel and
+/// libc are always those that run. Unreadable parts are left empty, never an error. `cpu` decides
+/// which kind is described, where there are several (Cpu::kinds); negative: the CPU that
 /// pin_to_cpu() chooses.
 Machine read_machine(const std::filesystem::path& root = "/", int cpu = -1);
 
@@ -54,20 +54,21 @@ Machine read_machine(const std::filesystem::path& root = "/", int cpu = -1);
 /// characters.
 nlohmann::json to_json(const Machine& machine);
 
-/// 16 hexadecimal digits over what decides copy speed: architecture, processor, data caches,
-/// number of CPUs, memory in whole GiB, hypervisor, libc and its thresholds.
+/// 16 hexadecimal digits over the facts that decide copy speed. They are architecture, processor,
+/// data caches, number of CPUs, memory in whole GiB, hypervisor, libc and its thresholds.
+///
 /// Kernel build, microcode, governor and free memory are left out: routine updates and other
-/// programs change them, and a profile that is stale every week is one that nobody checks. So are
-/// the memory modules: they decide, but who is not root may not be able to read them.
+/// programs change them. A user does not check a profile that is stale every week. The memory
+/// modules decide, but are left out, too: only root may always read them.
 std::string fingerprint(const Machine& machine);
 
 /// How a part of one machine compares with that of another.
 enum class PartState {
     same,
-    decides,      ///< differs, and copies may differ by it: the profile is stale
-    harmless,     ///< differs, and the profile is none the worse
-    not_recorded, ///< not in the profile: it is older, or whoever made it could not read this
-    not_readable, ///< in the profile, but not readable here
+    decides,      ///< It differs, and copies may differ by it: the profile is stale.
+    harmless,     ///< It differs, and the profile is as good as before.
+    not_recorded, ///< It is not in the profile, which is older, or its maker could not read this.
+    not_readable, ///< It is in the profile, but not readable here.
 };
 
 struct Part {
@@ -85,21 +86,22 @@ struct Part {
 std::vector<Part> compare_machines(const nlohmann::json& recorded_machine,
                                    const nlohmann::json& current_machine);
 
-/// Of these, what decides, a line each: none if the profile fits.
+/// The deciding differences among these, a line each: empty if the profile fits.
 std::vector<std::string> fingerprint_differences(const nlohmann::json& recorded_machine,
                                                  const nlohmann::json& current_machine);
 
-/// What must be readable for `machine` to be told from others, but was not, so that no profile is
-/// to be made of it: a sentence that says which file, and what to do; empty where all was. What
-/// makes no sense in a file counts alike.
+/// Returns a sentence about a part that must be readable to tell `machine` from others, but was
+/// not. No profile is to be made of such a machine. The sentence says which file, and what to do.
+/// Empty where all could be read. Contents without sense count as unreadable.
 std::string unreadable_part(const Machine& machine);
 
-/// What will spoil measurements here: a sentence each, saying what it is and what to do.
+/// Warnings of all that will spoil measurements here: a sentence each, with the cause and the
+/// remedy.
 std::vector<std::string> measurement_warnings(const Machine& machine,
                                               const std::filesystem::path& root = "/");
 
-/// Of the "machine" objects of a profile the one that differs from `current` in least, the first of
-/// several. Null ones do not count; an empty object where there is none.
+/// The one of a profile's "machine" objects that differs from `current` in least, the first of
+/// several. Null ones do not count; an empty object where all are null.
 nlohmann::json nearest_machine(const std::vector<nlohmann::json>& machines,
                                const nlohmann::json& current);
 

@@ -64,7 +64,7 @@ json describe(const Machine& machine) {
     return description;
 }
 
-/// A member, null if there is none or the value is no object.
+/// A member; null if it is missing or `value` is not an object.
 const json& member(const json& value, const std::string& key) {
     static const json kNull;
     if (!value.is_object()) return kNull;
@@ -113,7 +113,7 @@ std::string in_a_row(const std::set<std::string>& names) {
 
 using Parts = std::map<std::string, std::string>;
 
-/// What `object` has of these members.
+/// Adds those of these members that `object` has.
 void add_members(Parts& parts, const std::string& prefix, const json& object,
                  std::initializer_list<const char*> names) {
     for (const char* name : names)
@@ -121,7 +121,7 @@ void add_members(Parts& parts, const std::string& prefix, const json& object,
             parts[prefix + name] = text_of(value);
 }
 
-/// What decides copy speed, by name, of a "machine" object. The fingerprint and the list of
+/// The parts of a "machine" object that decide copy speed, by name. The fingerprint and the list of
 /// differences both come from here, so that they cannot disagree. Missing members are left out.
 Parts deciding_parts(const json& machine) {
     Parts parts;
@@ -144,8 +144,8 @@ Parts deciding_parts(const json& machine) {
     return parts;
 }
 
-/// What decides, too, but is no part of the fingerprint: not everybody can read it, and profiles
-/// of before it was recorded shall stay valid.
+/// The memory modules decide, too, but do not belong to the fingerprint. Some users cannot read
+/// them, and profiles of before they were recorded shall stay valid.
 Parts module_parts(const json& machine) {
     Parts parts;
     const json& memory = member(machine, "memory");
@@ -164,8 +164,8 @@ std::string kinds_of(const json& cpu) {
     });
 }
 
-/// What routine updates and other programs change, and which CPUs are of another kind than the one
-/// that the profile is of. Empty is what cannot be read.
+/// The parts that routine updates and other programs change, and the CPUs of another kind than the
+/// profile's. Unreadable parts are empty.
 Parts harmless_parts(const json& machine) {
     Parts parts;
     add_members(parts, "cpu.", member(machine, "cpu"), {"brand", "microcode"});

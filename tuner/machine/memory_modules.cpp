@@ -1,4 +1,4 @@
-// The memory modules: how many, how fast, over how many channels, as far as the system tells.
+// Parses the tables of the firmware (SMBIOS), and counts the channels in EDAC's folders.
 #include "machine/memory_modules.hpp"
 
 #include <cctype>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kMemoryDevice = 17, kEndOfTable = 127;
 
-/// By the type's number in a memory device. What copies do not go to (flash, NVDIMMs' other half)
-/// has none here and is no module.
+/// Names by the type's number in a memory device. Copies do not go to flash or to NVDIMMs' other
+/// half: those have no name here and do not count as modules.
 constexpr struct MemoryType {
     int number;
     std::string_view name;
@@ -47,7 +47,7 @@ struct Structure {
         }
         return value;
     }
-    /// The string whose number, from 1 on, stands there; empty where there is none.
+    /// The string whose number, from 1 on, stands there; empty for the number 0.
     std::string_view text(std::size_t offset) const {
         const std::size_t index = number(offset, 1);
         return index == 0 || index > strings.size() ? std::string_view() : strings[index - 1];
@@ -55,14 +55,15 @@ struct Structure {
     int type() const { return static_cast<int>(number(0, 1)); }
 };
 
-/// Takes the first structure off the table; none where what is left is not whole.
+/// Takes the first structure off the table; empty where the rest is not a whole one.
 std::optional<Structure> take_structure(std::string_view& table) {
     if (table.size() < 4) return std::nullopt;
     const std::size_t length = static_cast<unsigned char>(table[1]);
     if (length < 4 || length > table.size()) return std::nullopt;
     Structure structure{table.substr(0, length), {}};
     std::string_view rest = table.substr(length);
-    // Strings, each with its zero, and one zero more; where there are no strings, two zeros.
+    // Each string has its zero, and one zero more ends them. A structure without strings has two
+    // zeros.
     while (!rest.empty() && rest.front() != '\0') {
         const std::size_t end = rest.find('\0');
         if (end == std::string_view::npos) return std::nullopt;
@@ -87,7 +88,7 @@ int speed_at(const Structure& device, std::size_t word, std::size_t more) {
     return speed <= 1u << 20 ? static_cast<int>(speed) : 0;
 }
 
-/// As configured; before SMBIOS 2.7, as the module is rated.
+/// The configured speed; before SMBIOS 2.7, the rated one.
 int speed_of(const Structure& device) {
     const int configured = speed_at(device, 0x20, 0x58);
     return configured ? configured : speed_at(device, 0x15, 0x54);
@@ -130,8 +131,8 @@ std::vector<std::string> entries_of(const fs::path& folder) {
     return names;
 }
 
-/// Of EDAC's "channel 1 slot 0", "branch 0 channel 1 slot 0", "csrow 2 channel 1": what of it
-/// makes the channel. Empty where that is none.
+/// The part of EDAC's location that makes the channel. Locations read "channel 1 slot 0", "branch 0
+/// channel 1 slot 0" or "csrow 2 channel 1". Empty where they name no channel.
 std::string edac_channel(const std::string& location) {
     std::istringstream words(location);
     std::string channel;

@@ -7,16 +7,16 @@
 
 namespace asterope {
 
-/// What could not be read is empty or 0. The firmware's tables (SMBIOS) are for root alone, and
-/// most virtual machines have none that say much; Linux's EDAC drivers tell everybody, but only
-/// where there is one for the memory controller. The two count channels each in a way of its own,
-/// so they are kept apart: a profile that root made is compared with what a user reads.
+/// Fields that could not be read are empty or 0. The firmware's tables (SMBIOS) are for root alone,
+/// and most virtual machines have tables that say little. Linux's EDAC drivers tell all users, but
+/// only where one exists for the memory controller. The two count channels each in a way of its
+/// own, so they are kept apart: a profile that root made is compared with a user's readings.
 struct MemoryModules {
-    std::string type;      ///< "DDR5"; SMBIOS, as are the next three
-    int modules = 0;       ///< that are plugged in
-    int speed_mts = 0;     ///< of the slowest, as configured, in megatransfers a second
-    int channels = 0;      ///< in use; where the names of the slots speak of channels
-    int edac_channels = 0; ///< in use, by EDAC
+    std::string type;      ///< "DDR5". SMBIOS tells this and the next three.
+    int modules = 0;       ///< Modules that are plugged in.
+    int speed_mts = 0;     ///< The slowest one's, as configured, in megatransfers a second.
+    int channels = 0;      ///< Channels in use, where the names of the slots speak of channels.
+    int edac_channels = 0; ///< Channels in use, by EDAC.
 
     bool operator==(const MemoryModules&) const = default;
 };

@@ -1,4 +1,4 @@
-// Several nodes of memory: which one a CPU has, and where what is allocated from now on shall lie.
+// Several nodes of memory: which one a CPU has, and on which one new memory shall lie.
 #pragma once
 
 #include <filesystem>
@@ -25,14 +25,15 @@ int set_memory_policy(int mode, const std::vector<int>& nodes);
 /// Whether this process has its memory on several nodes in turn, page by page: see below.
 bool memory_is_interleaved();
 
-/// Has what is allocated from now on lie on all nodes in turn, as `numactl -i all` starts a
-/// program; of one node, on that. Throws Failure where the kernel knows no nodes or refuses.
+/// Puts new memory on all nodes in turn, as `numactl -i all` starts a program; with one node, on
+/// that. Throws Failure where the kernel knows no nodes or refuses.
 void interleave_memory(const NumaNodes& nodes, const SetMemoryPolicy& set = set_memory_policy);
 
-/// Has what is allocated from now on lie on the CPU's own node, unless it is `interleaved`; what
-/// exists stays where it is. Returns what a profile says of it: "node 1 of 2", "interleaved over 2
-/// nodes"; and where the kernel refuses, that: memory then lies where it is touched first, which is
-/// the own node as long as that has some. "" of one node, where there is no choice.
+/// Puts memory that is allocated from now on on the CPU's own node, or `interleaved` on all; memory
+/// that exists stays. Returns the profile's words about it: "node 1 of 2" or "interleaved over 2
+/// nodes". Where the kernel refuses, it says so: memory then lies where it is touched first. That
+/// is the own node as long as that has some. Returns "" for a machine of one node, which leaves no
+/// choice.
 std::string place_memory(const NumaNodes& nodes, bool interleaved,
                          const SetMemoryPolicy& set = set_memory_policy);
 

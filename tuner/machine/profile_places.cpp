@@ -1,4 +1,4 @@
-// The places where profiles lie that nobody named: the user's own, then the system's.
+// Follows the XDG base directory specification, from the environment's variables.
 #include "machine/profile_places.hpp"
 
 #include <cstdlib>
@@ -18,8 +18,8 @@ fs::path absolute_from(const char* variable) {
     return value;
 }
 
-/// A link that leads nowhere is there, too, and so is what stands in a folder that we may not
-/// enter: who reads it says why it cannot be read.
+/// A link that leads nowhere counts as existing, and so does a file in a folder that we may not
+/// enter. The reader then says why it cannot be read.
 bool is_there(const fs::path& path) {
     std::error_code error;
     const fs::file_status status = fs::symlink_status(path, error);

@@ -30,7 +30,8 @@ inline int small_number(std::string_view text) {
     return value && *value <= 1u << 20 ? static_cast<int>(*value) : 0;
 }
 
-/// The start of a file, empty if it cannot be read. The limit is far beyond what is looked for.
+/// The start of a file, empty if it cannot be read. The limit is far beyond the parts that we look
+/// for.
 inline std::string read_text(const std::filesystem::path& file, std::size_t limit = 64 * 1024) {
     std::ifstream in(file, std::ios::binary);
     std::string text(limit, '\0');
@@ -50,7 +51,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// What follows `key` on the first line that starts with it and goes on with a separator.
+/// The text behind `key` on the first line that starts with it and goes on with a separator.
 inline std::string value_of(const std::string& text, std::string_view key) {
     for (const std::string& line : lines_of(text)) {
         if (line.rfind(key, 0) != 0) continue;
@@ -62,7 +63,7 @@ inline std::string value_of(const std::string& text, std::string_view key) {
     return {};
 }
 
-/// What a list such as "0-3,8" names; nothing if it is not one.
+/// The numbers that a list such as "0-3,8" names; empty for other text.
 inline std::vector<int> numbers_in(std::string_view list) {
     std::vector<int> numbers;
     list = trim(list);

@@ -14,7 +14,7 @@ namespace asterope {
 
 namespace {
 
-/// As given.
+/// The options as given.
 struct MergeRequest {
     std::vector<std::string> inputs; ///< the machines' logs
     std::string output;
@@ -42,7 +42,7 @@ std::string listed(const std::vector<std::size_t>& sizes) {
     return text;
 }
 
-/// What was merged, and what the profile lacks, in words.
+/// The merged sources, and the gaps of the profile, in words.
 std::string summary(const Profile& profile, const std::string& output) {
     const std::size_t count = profile.merged->sources.size();
     return std::to_string(profile.sizes().size()) + " sizes from " + std::to_string(count) +
@@ -62,7 +62,7 @@ void merge(const MergeRequest& request) {
     for (const std::string& input : request.inputs) sources.push_back(read_merge_source(input));
     const CommonBest merged = common_best(std::move(sources));
     const Profile& profile = merged.profile;
-    // Each input was sound; whoever wrote them may still have meant no sum of them to be.
+    // Each input is sound, but forged ones may have an invalid sum.
     if (const std::string fault = fault_of(profile); !fault.empty()) {
         throw BadInput("cannot merge " + request.inputs.front() +
                        " with the others: what comes of it is no profile: " + fault +

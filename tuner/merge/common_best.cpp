@@ -1,4 +1,4 @@
-// The common best: what serves several machines of one type best.
+// Runs the ordinary search on the merged figures of the sources, one operation after the other.
 #include "merge/common_best.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace asterope {
 
 namespace {
 
-/// What an operation's search would be on a machine of this type, by the first log and the least
-/// rigor. What copied wrongly somewhere was not timed there.
+/// The operation's search on a machine of this type, by the first log and the least rigor. Copies
+/// that were wrong on some machine were not timed there.
 std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sources,
                                            Operation operation) {
     const LogHeader& header = sources.front().log.header;
@@ -56,7 +56,7 @@ void keep_timed(const MergedTimings& timings, const Run& run, const std::vector<
     }
 }
 
-/// What some of the machines know of the operation, and what was found does not.
+/// The parts that some machines have for the operation, and that the merged result lacks.
 LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation,
                     const Findings& found) {
     std::set<std::size_t> sizes;
@@ -79,14 +79,14 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
     return {{sizes.begin(), sizes.end()}, steps};
 }
 
-/// What every machine's profile has of them.
+/// Whether every machine's profile has small copies.
 bool all_have_small(const std::vector<MergeSource>& sources, Operation operation) {
     return std::ranges::all_of(sources, [&](const MergeSource& source) {
         return source.profile.first(ChoiceKind::small, operation) != nullptr;
     });
 }
 
-/// The searches of one operation as one: the steps of a run, but for the pipelines.
+/// The searches of one operation as one: the steps of a run, except that of the pipelines.
 CommonPipelines search_together(OperationSearch& search, const std::vector<MergeSource>& sources) {
     std::vector<const LoggedSteps*> logs;
     for (const MergeSource& source : sources) logs.push_back(&source.log.steps);

@@ -17,12 +17,14 @@ struct CommonBest {
 };
 
 /// The profile that the search would choose if its figures were the geometric means over the
-/// machines, among copies that were timed on all of them; in any order of `sources`, two logs or
-/// more, the same.
-/// - boundaries: the median of those that machines with the same two winners found; where none had,
-///   the smaller size;
-/// - copies that sense: where all machines take one with the same probe, the threshold between all
-///   their readings, the common best of cached data and that of uncached data.
+/// machines. Only copies that were timed on all of them take part. `sources`, two logs or more,
+/// give the same in any order.
+/// - Boundaries are the median of those that machines with the same two winners found. Where no
+///   machine had these two, it is the smaller size.
+/// - Copies that sense are taken where all machines take one with the same probe. They have the
+///   threshold between all their readings, the common best of cached data and that of uncached
+///   data.
+///
 /// Throws BadInput for sources that are not alike, see require_alike, and where no copy was timed
 /// on all at any size.
 CommonBest common_best(std::vector<MergeSource> sources);

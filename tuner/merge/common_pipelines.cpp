@@ -1,4 +1,4 @@
-// The pipelines that serve several machines best, size by size.
+// Each size and objective is a race of the copies that all machines timed.
 #include "merge/common_pipelines.hpp"
 
 #include <algorithm>
@@ -58,10 +58,10 @@ class CommonSearch {
         return found ? *found : nullptr;
     }
 
-    /// What is to copy: whatever finds its data, or data that a probe has looked for.
+    /// Whether a pipeline copies any data, or data that a probe has looked for.
     enum class Use { unprobed, probed };
 
-    /// By the machine on which it is slowest.
+    /// The machine on which the pipeline is slowest decides.
     bool may_take(const CommonRace& race, Entrant entrant, std::size_t size,
                   const Weights& weights) const {
         return may_take_unprobed(run_, entrant, size, weights, [&](Workload workload) {
@@ -73,16 +73,17 @@ class CommonSearch {
         });
     }
 
-    /// Whom all machines timed under these weights, each above 0; of thousands that were timed once
-    /// or twice some look best by luck alone, so not those. Only those that are worth about as much
-    /// as the best.
+    /// The copies that all machines timed under these weights, each above 0, and whose worth is
+    /// near the best. Copies that were timed once or twice are left out: of thousands some look
+    /// best by luck alone.
     std::vector<Entrant> finalists(const CommonRace& race, std::size_t size, const Weights& weights,
                                    Use use = Use::unprobed) const {
         constexpr std::size_t kLeastSamples = 3;
-        constexpr double kNear = 0.02; ///< of the best worth: what the race's figures may decide
+        constexpr double kNear = 0.02; ///< the part of the best worth that the race's figures may
+                                       ///< decide
         std::vector<std::pair<Entrant, double>> timed;
         double best = -INFINITY;
-        // What was timed under one of the workloads was timed under each.
+        // A copy that was timed under one of the workloads was timed under each.
         for (const auto& [name, unused] :
              race.machines().front().samples.at(weights.front().first)) {
             const auto place = places_.find(name);
@@ -99,8 +100,8 @@ class CommonSearch {
         return near;
     }
 
-    /// Those of the objective, and without what waits for the run-off where the machines' run-offs
-    /// have nobody but the plain copy in common, which is in every one, however slow it is.
+    /// The weights of the objective. Workloads that wait for the run-off are left out where the
+    /// machines' run-offs share the plain copy alone, which is in every one, however slow it is.
     Weights weights_for(const CommonRace& race, std::size_t size, const Weights& wanted) const {
         const Weights weights = counting(wanted);
         const std::vector<Entrant> common = finalists(race, size, weights);
@@ -109,7 +110,7 @@ class CommonSearch {
         return common.empty() || plain_alone ? screening_weights(weights) : weights;
     }
 
-    /// The winner of one size and objective; none where all machines timed nobody.
+    /// The winner of one size and objective; empty where the machines timed no copy in common.
     std::optional<SizeResult> best_of(const CommonRace& race, std::size_t size,
                                       const Weights& weights, const std::vector<Entrant>& below,
                                       Use use = Use::unprobed) {
@@ -123,7 +124,7 @@ class CommonSearch {
         return common.run_offs(entrants, run_.plan.rigor.rounds, {below}).front();
     }
 
-    /// What was found at one size, for all objectives.
+    /// Adds the findings at one size, for all objectives.
     void add(std::size_t size) {
         for (std::size_t i = 0; i < sources_.size(); ++i) {
             if (!own_choice(i, 0, size)) return;
@@ -174,7 +175,7 @@ class CommonSearch {
         return found.empty() ? 0 : found[(found.size() - 1) / 2];
     }
 
-    /// What the common winner is worth of each machine's own, as shares of their speeds.
+    /// The common winner's worth as a share of that of each machine's own.
     OfBest of_best(const CommonRace& race, std::size_t size, const std::string& winner,
                    const Weights& weights) const {
         double sum = 0, worst = 0;
@@ -224,7 +225,8 @@ class CommonSearch {
         Finalist means{0, {}, 0, false};
         const auto count = static_cast<double>(all.size());
         for (const Choice* one : all) {
-            // Whether it leaves its destination in the caches decides what the next probe reads.
+            // The next probe reads a side that depends on whether this copy leaves its destination
+            // in the caches.
             if (one->sensing->probe != copy.probe ||
                 std::string_view(one->sensing->cold.variant->st) != copy.cold.variant->st) {
                 return std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace asterope {
 
-/// The winners of one operation, and what they are worth of each machine's own.
+/// The winners of one operation, and their worth as a share of each machine's own winners.
 struct CommonPipelines {
     PipelineFacts facts;
     std::vector<OfBest> of_best;         ///< by size, as the facts
@@ -17,8 +17,8 @@ struct CommonPipelines {
     std::vector<std::size_t> unsensed;   ///< at which some machine senses, but not all alike
 };
 
-/// What a search would choose by geometric means over the machines, among copies that were timed on
-/// all of them.
+/// The pipelines that a search would choose by geometric means over the machines, among copies that
+/// were timed on all of them.
 CommonPipelines find_common_pipelines(Run& run, const MergedTimings& timings,
                                       const std::vector<MergeSource>& sources);
 

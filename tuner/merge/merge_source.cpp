@@ -1,4 +1,4 @@
-// A search that is merged with others: its trial log, and the profile that follows from it.
+// Reads and compares sources, and sums up the facts about their searches.
 #include "merge/merge_source.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string shown(const json& value) {
     return value.is_structured() ? std::string("others") : value.dump().substr(0, 60);
 }
 
-/// Of equal machines, firmware and kernels take different shares of the memory.
+/// On equal machines, firmware and kernels take different shares of the memory.
 bool about_equal(const json& memory, const json& other) {
     constexpr double kSlack = 1.0 / 16;
     if (!memory.is_number() || !other.is_number()) return true;
@@ -82,7 +82,7 @@ MergeSource read_merge_source(const std::string& path) {
     }
     lines.rename("log " + path);
     MergeSource source{path, {}, read_trial_log(lines)};
-    // As a file would have it: rounded.
+    // The profile is rounded as in a file.
     source.profile = profile_of(to_json(profile_of_log(source.log, lines.what())));
     return source;
 }
@@ -133,7 +133,8 @@ void require_alike(const std::vector<MergeSource>& sources) {
             throw refuse("they were tuned with another weights of the workloads (others and "
                          "others)");
         }
-        if (!a.search.distribution.empty() && !b.search.distribution.empty()) { // else cut short
+        if (!a.search.distribution.empty() && !b.search.distribution.empty()) { // empty where it
+                                                                                // was cut short
             require("--recording", a.search.distribution, b.search.distribution);
         }
         for (std::size_t j = 0; j < i; ++j) {
@@ -167,7 +168,7 @@ SearchFacts merged_search(const std::vector<MergeSource>& sources) {
         add_members(all.invalid, one.invalid);
         add_members(all.warnings, one.warnings);
         add_members(all.without, one.without);
-        // Each machine words them with figures of its own, and a profile holds so many.
+        // Each machine's warnings have their own figures, and a profile holds so many warnings.
         if (all.warnings.size() > kMostWarnings) all.warnings.resize(kMostWarnings);
         all.extended_candidates = std::max(all.extended_candidates, one.extended_candidates);
         all.budget_seconds = std::max(all.budget_seconds, one.budget_seconds);

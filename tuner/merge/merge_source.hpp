@@ -14,28 +14,28 @@ struct MergeSource {
     Profile profile;
     TrialLogContents log; ///< which the profile is derived from
 
-    /// Equal for equal profiles, whatever their files are called.
+    /// Equal for equal profiles under any file names.
     std::string content() const { return to_json(profile).dump(); }
 };
 
 /// Reads the whole log of a run (see replay_run). Throws BadInput, in one line that names the file,
-/// for what is none, and for a log that is not whole.
+/// for another kind of file, and for a log that is not whole.
 MergeSource read_merge_source(const std::string& path);
 
-/// In what `b` is of another type of machine than `a`, two "machine" objects, as in "cpu.model: 85
-/// on one, 143 on the other"; empty: they are of one type. What decides is what makes a profile
-/// stale, but memory sizes may differ by a sixteenth, and modules altogether.
+/// How the types of two machines differ, two "machine" objects, as in "cpu.model: 85 on one, 143 on
+/// the other"; empty: they are of one type. Differences decide that would make a profile stale,
+/// with two exceptions. Memory sizes may differ by a sixteenth, and modules altogether.
 std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
 
-/// Throws BadInput where two sources are of different types of machines, were searched for by
-/// different versions or for different objectives, or are one and the same search.
+/// Throws BadInput where two sources are of different types of machines, come from different
+/// versions or objectives, or are one and the same search.
 void require_alike(const std::vector<MergeSource>& sources);
 
-/// What the source says of the search as a whole: the first one's "search" object, where the others
-/// agree with it; sums of times and trials; the first start and the last end.
+/// The facts about the search as a whole. It has the first source's "search" object, where the
+/// others agree with it; sums of times and trials; the first start and the last end.
 SearchFacts merged_search(const std::vector<MergeSource>& sources);
 
-/// The "merged" object: what was merged, source by source.
+/// The "merged" object: the merged parts, source by source.
 Merged merged_from(const std::vector<MergeSource>& sources);
 
 } // namespace asterope

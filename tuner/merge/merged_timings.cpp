@@ -1,4 +1,4 @@
-// The figures of several machines' logs, as those of one machine that timed what all of them did.
+// A copy's score on a machine is the median of its samples; its worth is the mean over machines.
 #include "merge/merged_timings.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace asterope {
 
 namespace {
 
-/// What a name of a step's log is called here.
+/// The name that the merged log gives to a name of a step's log.
 std::string called(const std::string& name, Step step) {
     if (step == Step::threads) return name.starts_with("threads ") ? name : kReference;
     if (name == "libc") return kReference;
@@ -30,7 +30,7 @@ struct LoggedRound {
     std::vector<std::pair<std::string, double>> trials; ///< name; ns a call
 };
 
-/// Of a round that was disturbed and timed again, only the last try.
+/// The rounds of a step. A round that was disturbed and timed again counts by its last try alone.
 std::vector<LoggedRound> rounds_of(const std::vector<Record>& records, Step step) {
     std::vector<LoggedRound> rounds;
     bool disturbed = false; // the round's last try

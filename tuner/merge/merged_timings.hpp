@@ -12,10 +12,10 @@
 
 namespace asterope {
 
-/// What copies are compared with in a race, libc or one thread, is called this.
+/// The name of the copy that a race compares with, libc or one thread.
 inline constexpr const char* kReference = "";
 
-/// What one machine timed in one step of its search.
+/// The timings of one machine in one step of its search.
 struct LoggedRace {
     /// Copies are called as in the log, where they are the same on all machines. A round that was
     /// disturbed and timed again counts once. References are left out: other logs need not have
@@ -24,7 +24,8 @@ struct LoggedRace {
 
     using Samples = std::vector<double>;
     /// By workload and name: log of the reference's time in the round over the copy's own, in the
-    /// order of the log, so that the run-off comes last. Of the reference: from its median.
+    /// order of the log, so that the run-off comes last. The reference's own samples are from its
+    /// median.
     std::map<Workload, std::map<std::string, Samples>> samples;
     std::map<Workload, double> reference_ns; ///< medians
 };
@@ -51,15 +52,15 @@ class CommonRace {
     std::vector<LoggedRace> machines_;
 };
 
-/// Geometric means over the machines: of each, in turn, what was timed last, then what was timed
-/// before.
+/// Geometric means over the machines. Of each machine they take its last timings first, then
+/// earlier ones.
 class MergedTimings : public Timings {
   public:
     /// `logs` must outlive it.
     explicit MergedTimings(std::vector<const LoggedSteps*> logs) : logs_(std::move(logs)) {}
 
-    /// A step of all searches; null where one lacks it. Of pipelines at one size with what was
-    /// timed there when rows were chosen.
+    /// A step of all searches; null where one lacks it. A step of pipelines at one size includes
+    /// the timings there when rows were chosen.
     const CommonRace* race_of(const std::string& step) const;
 
     void enter(const std::string& step, std::size_t known = 0) override;

@@ -1,4 +1,4 @@
-// A choice: which copy some sizes take, of which kind, and what that rests on.
+// Makes a choice of a search's result: the winner's figures and those of its runners-up.
 #include "profile/choice.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A choice: which copy some sizes take, of which kind, and what that rests on.
+// A choice: the copy of some sizes, its kind, and the evidence for it.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace asterope {
 
-/// The kinds of what is chosen.
+/// The kinds of choices.
 enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
 
 struct KindFacts {
@@ -43,13 +43,13 @@ constexpr const KindFacts& facts_of(ChoiceKind kind) {
     return kChoiceKinds[static_cast<std::size_t>(kind)];
 }
 
-/// What can be chosen: a pipeline, a copy of another kind, a way to share one among threads.
+/// A copy that can be chosen: a pipeline, a copy of another kind, a way to share one among threads.
 using AnyCopy = std::variant<Candidate, const asterope_copy*, ThreadShare>;
 
-/// As tables and logs have it.
+/// The name in tables and logs.
 std::string name_of(const AnyCopy& copy);
 
-/// What a winner's title rests on.
+/// The evidence of a winner's title.
 struct Proof {
     std::size_t samples = 0;
     int rounds = 0;
@@ -57,14 +57,14 @@ struct Proof {
     std::vector<std::string> ties;
 };
 
-/// One of those that come next.
+/// A copy behind the winner.
 struct RunnerUp {
     AnyCopy copy{};
     double ratio = 1;
     bool tied = false;
 };
 
-/// What the speed of a common winner is of that of each machine's own winner, as a share.
+/// The share that the speed of a common winner has of the speed of each machine's own winner.
 struct OfBest {
     double mean = 1, worst = 1;
 };
@@ -76,15 +76,15 @@ struct Figures {
     std::map<Workload, Measured> workloads;
 };
 
-/// What the sizes of above < bytes <= up_to take, and what that rests on.
+/// The copy that the sizes of above < bytes <= up_to take, and the evidence for it.
 struct Choice : Figures {
     Operation operation = Operation::copy;
     ChoiceKind kind = ChoiceKind::pipelines;
     std::optional<Workload> intent; ///< none: for all callers
     std::size_t above = 0, up_to = 0;
     std::size_t size = 0; ///< that was timed; 0: a mix of sizes, or several
-    /// Of a copy that senses, what is taken without a counter, and how it did; the race whose proof
-    /// and runners-up there are was its own.
+    /// Where `sensing` is set, the copy that is taken without a counter, and its results. The proof
+    /// and the runners-up are of that copy's race.
     AnyCopy copy{};
     std::optional<SensingCopy> sensing;
     Figures plain;
@@ -97,7 +97,8 @@ struct Choice : Figures {
 
     /// GB/s that it copied under a workload; 0: not known.
     double bandwidth(Workload workload) const;
-    /// Of what senses nothing: the same copy's, or that of the one without a counter.
+    /// The ratio of the copy that senses nothing: the same copy's, or that of the one without a
+    /// counter.
     double plain_ratio() const { return sensing ? plain.ratio : ratio; }
     const Candidate& pipeline() const { return std::get<Candidate>(copy); }
     const asterope_copy& member() const { return *std::get<const asterope_copy*>(copy); }

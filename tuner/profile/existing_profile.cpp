@@ -1,4 +1,4 @@
-// The profile that lies where a new one shall go: whether it is worth more.
+// Compares two values of worth: that of the existing profile and that of the planned search.
 #include "profile/existing_profile.hpp"
 
 #include <algorithm>
@@ -22,11 +22,11 @@ namespace {
 
 using nlohmann::json;
 
-/// What lies at `place`; none where nothing does, or nothing that is worth a thought.
+/// The profile at `place`; empty where it is missing, or not worth keeping.
 std::optional<Profile> existing_profile(const std::filesystem::path& place) {
     std::error_code error;
     const auto type = std::filesystem::status(place, error).type();
-    // A pipe or a terminal is no profile either, and to read one might take for ever.
+    // A pipe or a terminal cannot be a profile either, and to read one might take for ever.
     if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::none) {
         return std::nullopt;
     }
@@ -46,7 +46,7 @@ std::optional<Profile> existing_profile(const std::filesystem::path& place) {
     }
 }
 
-/// By rising rigor; -1 for what is none.
+/// The rank of a rigor, rising; -1 for an unknown word.
 int rank_of(const std::string& rigor) {
     const auto found = std::ranges::find(kRigors, rigor);
     return found == std::end(kRigors) ? -1 : static_cast<int>(found - std::begin(kRigors));
@@ -73,7 +73,7 @@ bool same_purpose(const SearchFacts& search, const SearchOptions& options) {
            set_of(search.without) == set_of(options.without);
 }
 
-/// What lies at `place`, if it is a profile of this machine for the same purpose.
+/// The profile at `place`, if it is one of this machine for the same purpose.
 std::optional<Profile> comparable_profile(const std::filesystem::path& place, const json& machine,
                                           const SearchOptions& options) {
     std::optional<Profile> profile = existing_profile(place);
@@ -100,7 +100,7 @@ Standing standing_of(const Profile& profile, Operation operation) {
     return standing;
 }
 
-/// What makes a search worth more than another, of those for one purpose on one machine.
+/// The worth of a search among those for one purpose on one machine.
 struct Worth {
     int rigor;
     std::set<std::size_t> sizes;
@@ -129,8 +129,8 @@ Worth worth_of_profile(const Profile& profile) {
 }
 
 Worth worth_of_search(const SearchOptions& options, bool may_end_early, const Worth& standing) {
-    // Whether copies that sense are tried depends on the counter, too, and whether copies are
-    // shared on the sizes: what this machine did not have then, it is not going to have now.
+    // Sensing depends on the counter, too, and sharing among threads on the sizes. A machine that
+    // lacked these then still lacks them.
     return {rank_of(options.rigor),
             set_of(options.of(Operation::copy).sizes),
             options.space == "extended",
@@ -140,7 +140,7 @@ Worth worth_of_search(const SearchOptions& options, bool may_end_early, const Wo
             set_of(options.operations)};
 }
 
-/// What it is better in, in words.
+/// The respects in which the standing profile is better, in words.
 std::string advantages(const Worth& standing, const Worth& wanted, const std::string& rigor) {
     std::string text;
     const auto add = [&](bool better, const std::string& words) {

@@ -42,7 +42,7 @@ struct Place {
 
 template <class T> void read(const Json& value, const Place& place, T& into);
 
-/// Of the operation that the place is of.
+/// Finds a probe of the operation that the place belongs to.
 const asterope_copy* find_probe(const Json& value, const Place& place);
 void read_pipeline(const Json& value, const Place& place, Candidate& into);
 void read_copy(const Json& value, const Place& place, AnyCopy& into);
@@ -50,8 +50,8 @@ void read_copy(const Json& value, const Place& place, AnyCopy& into);
 /// Texts reach terminals and C comments.
 void require_printable(const std::string& text, const Place& place);
 
-/// What is read elsewhere, a machine: its texts, and that its parts are no others, as those who
-/// compare machines would take what is of another kind for not recorded.
+/// Checks a machine, which is read elsewhere: its texts, and the kinds of its parts. Code that
+/// compares machines would take a part of another kind for not recorded.
 void require_machine(const Json& value, const Place& place);
 
 struct Reader {
@@ -95,7 +95,7 @@ struct Reader {
         place.kind = kind;
     }
 
-    /// Hands `use` a reader of the object, and refuses what that did not ask for.
+    /// Hands `use` a reader of the object, and refuses fields that `use` did not ask for.
     template <class Use>
     static void read_object(const Json& value, const Place& place, const Use& use,
                             std::set<std::string> known = {}) {

@@ -21,7 +21,7 @@ template <Word T> std::string text_of(const T& word) {
 
 /// Digits of logs: a replay computes with the very numbers that its search had.
 inline constexpr int kAllDigits = 0;
-/// `digits` of numbers that are no measured ones.
+/// `digits` of numbers that were not measured.
 template <class T> Json write(const T& value, int digits);
 
 struct Writer {

@@ -1,4 +1,4 @@
-// Turns what a search found into the profile's winners, proofs and runners-up.
+// Walks over the findings of each kind, and appends a choice for each of them.
 #include "profile/make_profile.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace asterope {
 
 namespace {
 
-/// Of an intent the profile keeps the winners and their ratios, which are of its one workload: what
-/// else was timed is no concern of its callers, and the log has it.
+/// For an intent the profile keeps the winners and their ratios under its one workload. Its callers
+/// do not need the other figures, and the log has them.
 void keep_winner(Choice& choice) {
     choice.gb_per_s = choice.bandwidth(*choice.intent);
     choice.workloads.clear();
@@ -47,7 +47,7 @@ void add_pipelines(std::vector<Choice>& choices, std::size_t objective,
     }
 }
 
-/// What was explored beside the paper's axes.
+/// The axes that were explored beside the paper's.
 std::vector<std::string> axes_of(const std::vector<Candidate>& space, bool extended, bool sensing) {
     std::set<std::string_view> explored;
     for (const Candidate& candidate : space) {

@@ -1,4 +1,4 @@
-// Turns what a search found into the profile's winners, proofs and runners-up.
+// Turns the findings of a search into the profile's winners, proofs and runners-up.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,17 @@ struct PipelineFacts {
 
     /// The first objective's winner for copies of `size` bytes.
     Entrant winner_for(std::size_t size) const;
-    /// What was found for the interval that `size` lies in: an index into `found` and `sensing`.
+    /// The result for the interval that `size` lies in: an index into `found` and `sensing`.
     std::size_t result_for(std::size_t size) const;
 };
 
-/// Lets intervals that sense begin at kSensingMinimum where bisection moved them below; those that
-/// cannot, as nothing comes before them, do not sense. To be called once the intervals are known;
+/// Lets intervals that sense begin at kSensingMinimum where bisection moved them below. An interval
+/// without one before it cannot, and does not sense. To be called once the intervals are known;
 /// profile and tables then agree.
 void begin_sensing_at_minimum(PipelineFacts& pipelines);
 
-/// What was found of one operation. What the time budget did not reach is not there, and is told.
+/// The findings about one operation. Searches that the time budget did not reach are missing here,
+/// and are listed.
 struct Findings {
     PipelineFacts pipelines;
     std::vector<Row> rows; ///< the routine's own; empty: each size has its own winner
@@ -50,7 +51,7 @@ struct Findings {
     }
 };
 
-/// Adds what was found of one operation in its spaces to a profile that has the machine and the
+/// Adds the findings about one operation in its spaces to a profile that has the machine and the
 /// facts of the search. Copies come first.
 void add_choices(Profile& profile, const Findings& found, const Spaces& spaces);
 

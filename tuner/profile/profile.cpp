@@ -1,4 +1,4 @@
-// The profile: what is asked of it, how it is read from files and written to them.
+// The profile: answers to its readers, and how it is read from files and written to them.
 #include "profile/profile.hpp"
 
 #include <ctime>
@@ -47,8 +47,8 @@ std::vector<nlohmann::json> Profile::machines() const {
 
 namespace {
 
-/// What fits into one line stands in one: an entry, a measurement, a tuple. One number a line would
-/// make the file three times as large.
+/// A value that fits into one line stands in one: an entry, a measurement, a tuple. One number a
+/// line would make the file three times as large.
 void append_lines(std::string& out, const nlohmann::ordered_json& value, std::size_t depth) {
     constexpr std::size_t kWidth = 120;
     const std::string line = value.dump();

@@ -22,7 +22,7 @@ namespace asterope {
 inline constexpr const char* kProfileFormat = "asterope-profile";
 inline constexpr int kProfileVersion = 2;
 
-/// What a run did not get to, because its time was up.
+/// The searches that a run did not reach, because its time was up.
 struct LeftOut {
     std::vector<std::size_t> sizes; ///< bytes, without a winner of their own
     /// Of: boundaries, small copies, overlapping buffers, aliasing buffers, sensing, threads, exam.
@@ -53,14 +53,14 @@ struct SearchFacts {
     std::vector<std::string> warnings;
     std::vector<std::string> without;    ///< CPU features left out on request
     std::vector<std::string> references; ///< by which winners were judged besides libc
-    std::string source_map;              ///< what the sources were mapped from, or ""
+    std::string source_map;              ///< the source map's option, or ""
     std::string memory_nodes;            ///< where buffers lay, of several NUMA nodes, or ""
     std::optional<double> budget_seconds;
     int resumed = 0;                        ///< how many times the run went on from its log
-    std::optional<DisturbanceCounts> noise; ///< none where nobody watched
-    /// Seconds by what they were spent on, in the order of the run: building, verifying,
-    /// calibrating, screening, run-off, sensing, boundaries, small copies, overlapping buffers,
-    /// aliasing buffers, threads.
+    std::optional<DisturbanceCounts> noise; ///< empty where the rounds were not watched
+    /// The seconds of each phase, in the order of the run: building, verifying, calibrating,
+    /// screening, run-off, sensing, boundaries, small copies, overlapping buffers, aliasing
+    /// buffers, threads.
     TimeAccount phases;
 };
 
@@ -71,11 +71,11 @@ struct ExamLoss {
     Estimate ratio{1, 1, 1}; ///< the time of the fastest of those over the routine's
 };
 
-/// Libc's time over the routine's in every round of an exam, whatever the size and the workload.
+/// Libc's time over the routine's in every round of an exam, over all sizes and workloads.
 struct ExamRounds {
     std::size_t count = 0;
     double median = 1;
-    double slowest = 1; ///< the 1st percentile: what the slowest round in a hundred shows
+    double slowest = 1; ///< the 1st percentile: the slowest round in a hundred
     double floor = 1;   ///< the same of libc beside itself, which noise alone does
 };
 
@@ -90,7 +90,7 @@ struct ExamFacts {
     std::optional<ExamRounds> rounds{}; ///< none in profiles of before they were counted
 };
 
-/// What a profile was merged from.
+/// The profiles that this one was merged from.
 struct Merged {
     struct Source {
         std::string name; ///< of its file
@@ -104,8 +104,8 @@ struct Merged {
     std::vector<Source> sources;
 };
 
-/// The whole profile; its fields are described in scripts/asterope/profile.schema.json. What may
-/// be missing was left out.
+/// The whole profile; its fields are described in scripts/asterope/profile.schema.json. Optional
+/// parts may have been left out.
 struct Profile {
     bool complete = false;
     std::map<Operation, LeftOut> left_out; ///< empty: the run is complete
@@ -116,10 +116,10 @@ struct Profile {
     std::map<Operation, ExamFacts> exam; ///< none: no routine was compiled
     std::vector<Choice> choices;         ///< those of one kind ascend
 
-    /// Those of one kind, and of one intent.
+    /// The choices of one kind, and of one intent.
     std::vector<const Choice*> of(ChoiceKind kind, Operation operation = Operation::copy,
                                   std::optional<Workload> intent = std::nullopt) const;
-    /// The first of them; null: there is none.
+    /// The first of them; null where the profile has not got any.
     const Choice* first(ChoiceKind kind, Operation operation = Operation::copy) const;
     /// Bytes that the winners were measured at, ascending.
     std::vector<std::size_t> sizes(Operation operation = Operation::copy) const;
@@ -128,12 +128,13 @@ struct Profile {
 };
 
 nlohmann::ordered_json to_json(const Profile& profile);
-/// As files hold it.
+/// The text of its file.
 std::string text_of(const Profile& profile);
-/// Throws BadInput, which names the place of whatever is wrong: a field that is missing, of another
-/// type or not known, choices that do not ascend, a copy that this version does not know.
+/// Throws BadInput, which names the place of the fault. Faults are a field that is missing, of
+/// another type or not known, choices that do not ascend, and a copy that this version does not
+/// know.
 Profile profile_of(const nlohmann::ordered_json& json);
-/// What reading it would find wrong with a profile; "" for nothing.
+/// The fault that a reader would find in a profile; "" without one.
 std::string fault_of(const Profile& profile);
 
 /// A profile that speaks of the copies of another architecture.
@@ -144,8 +145,8 @@ struct NewerProfile : BadInput {
     using BadInput::BadInput;
 };
 
-/// Reads a profile. Throws BadInput with one line, as profile_of does; and for another version than
-/// this one's. OtherArchitecture and NewerProfile say what they are.
+/// Reads a profile. Throws BadInput with one line, as profile_of does. Throws OtherArchitecture and
+/// NewerProfile for the profiles that their names say.
 Profile read_profile(const std::filesystem::path& path);
 /// The same of a text that was read already; errors begin with `what` ("profile x.json").
 Profile parse_profile(std::string_view text, const std::string& what);

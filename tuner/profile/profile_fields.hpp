@@ -17,11 +17,11 @@ using Json = nlohmann::ordered_json;
 template <class Value, class T>
 concept Is = std::same_as<std::remove_const_t<Value>, T>;
 
-// `f(name, value)` is a field that is always written, unless it is an empty optional;
-// `f.needed(name, value)` one that a reader cannot do without; `f.unless_default(name, value)` one
-// that is written where it differs from its default, `f.measured(name, value)` a measured number,
-// whose fifth digit would be noise, `f.positive(name, value)` a needed one above 0; `f.part(name,
-// [&](auto& f) {...})` an object, left out where it would be empty.
+// `f(name, value)` is a field that is always written, unless it is an empty optional.
+// `f.needed(name, value)` is one that a reader cannot do without. `f.unless_default(name, value)`
+// is written where it differs from its default. `f.measured(name, value)` is a measured number,
+// whose fifth digit would be noise. `f.positive(name, value)` is a needed one above 0.
+// `f.part(name, [&](auto& f) {...})` is an object, left out where it would be empty.
 
 template <class F> void fields(F& f, Is<Estimate> auto& one) {
     f.measured("median", one.median);
@@ -233,7 +233,7 @@ concept Structure = requires(AnyField& f, T& value) {
     fields(f, value);
 };
 
-/// What is told by a name.
+/// Values that a name stands for.
 template <class T>
 concept Word = std::same_as<T, Workload> || std::same_as<T, Step> || std::same_as<T, Operation> ||
     std::same_as<T, ChoiceKind> || std::same_as<T, Disturbance> || std::same_as<T, std::string>;

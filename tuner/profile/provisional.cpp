@@ -11,13 +11,13 @@ namespace {
 /// gains that winners are chosen for are mostly smaller.
 constexpr double kWideFloor = 1.25;
 
-/// Share of such cells that a search may have. A row rests on several sizes under half a dozen
-/// workloads, so that single cells decide little; and the interval of a quick search's five rounds
-/// is all that was seen, so that one disturbed round makes it wide. Quick searches of a busy
-/// machine had a fifth.
+/// The share of such cells that a search may have. A row rests on several sizes under half a dozen
+/// workloads, so that single cells decide little. The interval of a quick search is that of its
+/// five rounds, so that one disturbed round makes it wide. Quick searches of a busy machine had a
+/// fifth.
 constexpr double kBearableShare = 0.25;
 
-/// What of the profile noise may have decided.
+/// The parts of the profile that noise may have decided.
 struct Doubts {
     std::size_t undecided = 0, cells = 0, wide = 0;
 };

@@ -13,12 +13,12 @@ struct Profile;
 /// "search.noise" of profiles, "noise" of other results.
 nlohmann::ordered_json noise_json(const DisturbanceCounts& noise);
 
-/// Decides it, once and for every reader, from the rounds that stayed disturbed (`search.noise` has
-/// that already), from the winners that noise hid, and from how far libc was from itself. Where
-/// nobody watched the search there is no `search.noise`, and nothing is decided.
+/// Decides it, once and for every reader. It does so from the rounds that stayed disturbed
+/// (`search.noise` has that already), from the winners that noise hid, and from libc's distance
+/// from itself. Where the search was not watched, it has no `search.noise`, and nothing is decided.
 void decide_whether_provisional(Profile& profile);
 
-/// Of profiles from before the reason was written down, and of those merged from one.
+/// The reason in profiles from before it was written down, and in those merged from one.
 inline constexpr const char* kUntoldReason = "noise may have decided its winners";
 
 /// Why `profile` is provisional, for noise_warning(). Empty where it is not.

@@ -1,4 +1,4 @@
-// What was chosen as tables: one printer for all kinds of copies of all operations.
+// The printer loops over a list of choices; kinds differ in their titles and in their rows alone.
 #include "profile/result_table.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string two_digits(double ratio) {
     return formatted("%.2f", ratio);
 }
 
-/// What any of them was timed under: not all are timed under the same.
+/// The workloads that any of them was timed under: they may differ by choice.
 std::set<Workload> workloads_of(const Choices& choices) {
     std::set<Workload> workloads;
     for (const Choice* one : choices) {
@@ -50,7 +50,7 @@ double share(double part, double whole) {
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-/// What the names of a kind's copies are made of: "RT LT ST PT PS PD"; "copy".
+/// The parts of the names of a kind's copies: "RT LT ST PT PS PD"; "copy".
 std::string title_of_copies(const Choice& choice) {
     if (choice.kind != ChoiceKind::pipelines) return "copy";
     std::string titles;
@@ -179,7 +179,7 @@ std::string timings_table(const TimeAccount& phases, double seconds) {
         rest -= spent;
         if (step == Step::verifying || step == Step::calibration) overhead += spent;
     }
-    row("the rest", std::max(0.0, rest)); // what rounding leaves below 0 is nothing
+    row("the rest", std::max(0.0, rest)); // rounding may leave it below 0
     row("all", seconds);
     out += formatted(
         "verifying and calibrating take %.1f %% of the run: %s %.0f %%\n", share(overhead, seconds),

@@ -1,5 +1,4 @@
-// What a search is asked for, as far as it decides what is found: with other options it is another
-// search.
+// The options of a search that decide its findings: with other options it is another search.
 #pragma once
 
 #include <array>
@@ -18,11 +17,11 @@ struct NamedReference {
     bool operator==(const NamedReference&) const = default;
 };
 
-/// Of one operation.
+/// The options of one operation.
 struct OperationOptions {
     std::vector<std::size_t> sizes;         ///< none where it is not tuned
     std::vector<NamedReference> references; ///< by which its winners are judged besides libc
-    Standing standing;                      ///< what the profile that stood took
+    Standing standing;                      ///< the copies of the standing profile
 };
 
 struct SearchOptions {

@@ -1,5 +1,4 @@
-// What a tuning run ends with: what was gained, the routine in a few rows, what it is worth in a
-// few sentences.
+// Sentences are put together from the choices; neighbouring rows with the same words are merged.
 #include "profile/short_result.hpp"
 
 #include <algorithm>
@@ -55,7 +54,7 @@ std::string in_words(const Candidate& candidate, Detail detail) {
     return distance ? text + ' ' + std::to_string(candidate.pd) + " lines ahead" : text;
 }
 
-/// What a copy that senses tells apart, and where its GB/s are taken from.
+/// The states of data that a copy that senses tells apart, and the workloads of their GB/s.
 constexpr std::array kData = {"cached", "uncached", "fetch"};
 constexpr std::array kDataWorkloads = {Workload::hot, Workload::cold, Workload::fetch};
 
@@ -72,14 +71,14 @@ std::size_t lines_of(const std::vector<Line>& rows) {
     return lines;
 }
 
-/// What the sentences tell of: the usual ones and those that count.
+/// Whether the sentences tell of a workload: the usual ones and those that count.
 bool is_shown(Workload workload, const Weights& weights) {
     return workload == Workload::hot || workload == Workload::cold ||
            workload == Workload::consume || workload == Workload::fetch ||
            weight_of(weights, workload) > 0;
 }
 
-/// Up to where small copies go; 0: there are none.
+/// The largest size that small copies take; 0 without small copies.
 std::size_t small_bound(const Profile& profile, Operation operation) {
     const Choice* small = profile.first(ChoiceKind::small, operation);
     return small ? small->up_to : 0;
@@ -130,7 +129,7 @@ std::string legend(std::size_t most_copies) {
     return wrapped(text + (most_copies > 1 ? "." : ""));
 }
 
-/// As a ratio: less is no difference to anybody.
+/// The ratio below which a difference does not matter.
 constexpr double kLeast = 1.01;
 
 /// How far libc seems to be from itself, as a ratio above 1: the middle one of all sizes and
@@ -145,7 +144,7 @@ double usual_noise(const Profile& profile, Operation operation) {
     return all.empty() ? kLeast : median(std::move(all));
 }
 
-/// What the headline tells of together.
+/// Situations and sizes that the headline tells of together.
 class Group {
   public:
     /// A cell: it differs where its own pairs say so, beyond `libc`'s ratio to itself. The interval
@@ -155,10 +154,11 @@ class Group {
         faster_ += ratio.low > std::max(1.0, libc) && ratio.median > kLeast;
         slower_ += ratio.high < std::min(1.0, libc) && ratio.median * kLeast < 1;
     }
-    /// Not the mean: one size that a busy machine spoiled would be told as everybody's gain.
+    /// The median, not the mean: one size that a busy machine spoiled would be told as the gain of
+    /// all.
     double middle() const { return median(ratios_); }
-    /// Whether most of it differ. Not by the noise of all: where one situation is noisy, the others
-    /// would be told of as if they were.
+    /// Whether most of its cells differ. The noise of all cells together does not decide: where one
+    /// situation is noisy, the others would be told of as noisy, too.
     bool stands_apart() const { return 2 * std::max(faster_, slower_) > ratios_.size(); }
 
   private:
@@ -181,8 +181,8 @@ struct Summary {
     }
 };
 
-/// A line a situation: the mean and the lowest of libc's time over the routine's, and the same of
-/// the fastest of libc and the references where there are any.
+/// A line a situation: the mean and the lowest of libc's time over the routine's. With references,
+/// the same of the fastest of libc and the references follows.
 std::string situations(const Profile& profile, Operation operation, std::size_t above) {
     std::map<Workload, std::pair<Summary, Summary>> summaries; // against libc, against the fastest
     const Weights weights = value_in(profile.search.weights, operation);
@@ -221,7 +221,7 @@ std::string left_out_sentence(const LeftOut& left_out) {
     return "Left out, as the time was up:" + out + ". The same command with --resume goes on.";
 }
 
-/// Of the functions for callers who know the situation.
+/// The sentence about the functions for callers who know the situation.
 std::string entry_points_sentence(const Profile& profile, Operation operation, std::size_t above) {
     std::map<Workload, std::vector<double>> intents;
     for (const Choice& one : profile.choices) {
@@ -261,7 +261,7 @@ std::vector<ExamLoss> sorted_losses(const ExamFacts& exam) {
     return losses;
 }
 
-/// The losses behind the worst, which the headline names; nothing where there are none.
+/// The losses behind the worst, which the headline names; empty without losses.
 std::string losses_sentence(const ExamFacts& exam, Operation operation) {
     constexpr std::size_t kNamed = 5;
     const std::vector<ExamLoss> losses = sorted_losses(exam);
@@ -275,7 +275,7 @@ std::string losses_sentence(const ExamFacts& exam, Operation operation) {
     return wrapped(text + (losses.size() > kNamed ? " and others." : "."));
 }
 
-/// What one round in a hundred shows; nothing where rounds were not counted.
+/// The ratio of the worst round in a hundred; empty where rounds were not counted.
 std::string rounds_sentence(const ExamFacts& exam) {
     if (!exam.rounds || exam.rounds->count == 0) return "";
     return wrapped(formatted("Libc's time over the routine's in the exam's %zu rounds: %.2f in the "
@@ -284,7 +284,7 @@ std::string rounds_sentence(const ExamFacts& exam) {
                              exam.rounds->floor));
 }
 
-/// How its exam ended; null: there was none.
+/// The result of its exam; null without an exam.
 const ExamFacts* exam_of(const Profile& profile, Operation operation) {
     const auto own = profile.exam.find(operation);
     return own == profile.exam.end() ? nullptr : &own->second;

@@ -1,5 +1,5 @@
-// What a tuning run ends with: what was gained, the routine in a few rows, what it is worth in a
-// few sentences.
+// The end of a tuning run's output: the gains, the routine in a few rows, its worth in a few
+// sentences.
 #pragma once
 
 #include <string>
@@ -8,21 +8,23 @@
 
 namespace asterope {
 
-/// A sentence that comes first: which copies are mostly faster or slower than libc by more than
-/// their own noise, told as the median ratio of those whose data is as cached and that are as
-/// large; and in how many of the cells of its exam, a size in a situation each, the compiled
+/// A sentence that comes first. It says which copies are mostly faster or slower than libc by more
+/// than their own noise. It gives the median ratio of those whose data is as cached and that are as
+/// large. It also says in how many cells of its exam, a size in a situation each, the compiled
 /// routine is slower.
 std::string headline(const Profile& profile, Operation operation);
 
-/// One row a pipeline: up to which size it is used, libc's time over its own, as the head comment
-/// of the routine has it, the most GB/s that it reached, and what it is in words; then what the
-/// columns mean. Neighbours that read the same share a row; where that leaves more than a dozen,
-/// the words tell less. A copy that senses has a row for cached data and one for uncached data.
+/// One row a pipeline: up to which size it is used, and libc's time over its own, as the head
+/// comment of the routine has it. Then the most GB/s that it reached, and its description in words.
+/// The meaning of the columns follows. Neighbours that read the same share a row; where that leaves
+/// more than a dozen, the words tell less. A copy that senses has a row for cached data and one for
+/// uncached data.
 std::string routine_rows(const Profile& profile, Operation operation);
 
 /// Sentences: how fast the routine is beside libc on average, at best and at worst; its small
-/// copies, its entry points for callers who know more, its copies over threads; how large the noise
-/// was; where the exam of the compiled routine found losses; and what the run left out.
+/// copies, its entry points for callers who know more, its copies over threads. Then the size of
+/// the noise, the losses in the exam of the compiled routine, and the searches that the run left
+/// out.
 std::string result_sentences(const Profile& profile, Operation operation);
 
 } // namespace asterope

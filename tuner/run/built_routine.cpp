@@ -1,4 +1,5 @@
-// The routine of a profile: rendered, and built to be loaded and timed.
+// asterope-generate and the C compiler run as child processes, in a new folder that is removed
+// later.
 #include "run/built_routine.hpp"
 
 #include <cerrno>
@@ -57,7 +58,7 @@ ScratchFolder::~ScratchFolder() {
 BuiltRoutine::BuiltRoutine(const std::filesystem::path& profile, const std::string& instead)
     : profile_(profile.string()), folder_(instead) {
     run_generator(profile, folder_ / "", true, instead);
-    // By a shell: CC="ccache gcc" is a habit of many.
+    // A shell runs it: many users set CC="ccache gcc".
     const int status = run_program({"/bin/sh", "-c", "exec ${CC:-cc} \"$@\"", "sh", "-O2",
                                     "-shared", "-fPIC", "-pthread", "-DASTEROPE_THREADS", "-o",
                                     library(), folder_ / "asterope_memcpy.c"},

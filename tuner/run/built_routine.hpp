@@ -11,14 +11,14 @@ namespace asterope {
 
 /// Runs the asterope-generate that lies beside this program, or else the one on the PATH, and
 /// waits: the routine of `profile` lands in `folder`. Where `quiet`, only its errors are seen.
-/// Throws Failure where there is none or it fails, ending in `remedy`.
+/// Throws Failure where it is missing or fails. The error ends in `remedy`.
 void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder,
                    bool quiet, const std::string& remedy);
 
 /// A new folder for temporary files, which goes with this object.
 class ScratchFolder {
   public:
-    /// Throws Failure, which ends in `instead`: what to do then.
+    /// Throws Failure. The error ends in `instead`, which says how to go on.
     explicit ScratchFolder(const std::string& instead);
     ~ScratchFolder();
     ScratchFolder(const ScratchFolder&) = delete;
@@ -34,9 +34,9 @@ class ScratchFolder {
 /// The routine of a profile, compiled as a shared library in a folder that goes with this object.
 class BuiltRoutine {
   public:
-    /// Of the profile at `profile`. Runs asterope-generate and the C compiler ($CC, else cc).
-    /// Throws Failure where it cannot be rendered or compiled, which ends in `instead`: what to do
-    /// then.
+    /// Builds the routine of the profile at `profile`. Runs asterope-generate and the C compiler
+    /// ($CC, else cc). Throws Failure where it cannot be rendered or compiled. The error ends in
+    /// `instead`, which says how to go on.
     BuiltRoutine(const std::filesystem::path& profile, const std::string& instead);
 
     const std::string& profile() const { return profile_; }

@@ -18,7 +18,7 @@ namespace asterope {
 
 namespace {
 
-/// As given; what is not in the request decides what it becomes.
+/// The options as given. Options that TuningRequest lacks become fields of it.
 struct Options {
     TuningRequest request;
     bool for_system = false, for_user = false, interleave = false;
@@ -114,7 +114,7 @@ void add_output(CLI::App& app, Options& options) {
     add_option(app, "--no-generate", &options.request.no_generate, "stop after the profile");
 }
 
-/// A profile for all lies where all may read it, whatever the caller's umask.
+/// Writes a profile for all users into a place that all may read, despite the caller's umask.
 void write_to(const std::filesystem::path& place, TuningRequest& request) {
     if (place.empty()) throw BadInput("--user: neither XDG_CONFIG_HOME nor HOME names a folder");
     if (place == system_profile()) umask(022);

@@ -8,8 +8,8 @@
 
 namespace asterope {
 
-/// Adds the options of a tuning run. What is returned does it, once they are read, and returns the
-/// program's exit code; `app` must live until then.
+/// Adds the options of a tuning run. Call the returned function once they are parsed: it tunes and
+/// returns the program's exit code. `app` must live until then.
 std::function<int()> add_tuning(CLI::App& app);
 
 /// Each adds the subcommand of its name to the program's command line.

@@ -1,5 +1,4 @@
-// The contests of a run: the near winners of all sizes, timed at each size, and the rows that may
-// be made of them.
+// Weighs the contests' results: a row changes only where the rounds show it beyond chance.
 #include "run/contests.hpp"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace {
 /// most rounds agree that it is slower at all.
 constexpr double kClearlySlower = 0.93;
 
-/// What counts of the objective at a size where destinations are cached.
+/// The workloads of the objective that count at a size and whose destinations are cached.
 std::vector<Workload> cached_workloads(std::size_t size, const Weights& weights) {
     std::vector<Workload> cached;
     for (const auto& [workload, weight] : counting(weights_at(size, weights))) {
@@ -114,9 +113,9 @@ void Contests::take_rows(std::vector<Row> rows, Findings& findings) const {
     findings.rows = std::move(rows);
 }
 
-/// Whether `one` is faster than `other` at an evaluated size beyond chance: by the rounds in which
-/// both were timed, else by what each was ahead of libc; or `other` was not timed there, so that
-/// nothing says that it would do.
+/// Whether `one` is faster than `other` at an evaluated size beyond chance. The rounds in which
+/// both were timed decide, else the lead of each over libc. The answer is yes, too, where `other`
+/// was not timed there: nothing says then that it would be good enough.
 bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other,
                      std::size_t objective) const {
     if (!one.senses && !other.senses) {
@@ -149,7 +148,7 @@ std::vector<Row> Contests::beyond_chance(std::vector<Row> rows,
                                          const std::set<std::size_t>& settled) const {
     return without_chance_rows(
         std::move(rows), [&](std::size_t index, const RowCopy& one, const RowCopy& other) {
-            // what two runs have chosen is no chance
+            // Two runs have chosen it, so chance has not.
             const bool again = objective == 0 && standing[index] == one;
             const TimedSensing* senses = sensing_of(other);
             const double worth =

@@ -40,7 +40,7 @@ struct SensingRace : KeptRace {
 
 /// A sensing copy that is timed: its pipelines behind one probe.
 struct TimedSensing {
-    /// Of one evaluated size: with the probe's threshold there, and how it did.
+    /// A sensing copy at one evaluated size, with the probe's threshold there and its results.
     struct AtSize {
         SensingCopy copy;
         asterope_sensing arguments; ///< the copy is handed their address
@@ -55,7 +55,7 @@ struct TimedSensing {
 struct Contests {
     std::vector<Entrant> contestants;
     RowRules rules;
-    std::vector<Contest> at_size;     ///< by evaluated size; empty: there was no time for them
+    std::vector<Contest> at_size;     ///< By evaluated size. Empty where the time did not suffice.
     std::vector<SizeScores> scores;   ///< by evaluated size, of the routine's own objective
     std::deque<TimedSensing> sensing; ///< arguments are referred to
     std::vector<std::optional<RowCopy>> standing;     ///< by evaluated size, see standing_copies
@@ -63,7 +63,7 @@ struct Contests {
 
     std::size_t size_at(std::size_t index) const { return at_size[index].results.front().size; }
     std::vector<TimedRowCopy> timed_rows() const;
-    /// What the contestants are worth by one objective, by evaluated size.
+    /// The contestants' worth for one objective, by evaluated size.
     std::vector<SizeScores> scores_by(const Run& run, std::size_t objective) const;
     /// Lets no row take without a probe what may_take_unprobed() forbids, nor store past the caches
     /// where a probe found the source in one. `scores` by evaluated size.
@@ -71,7 +71,7 @@ struct Contests {
                          std::vector<SizeScores>& scores) const;
     /// The sensing copy of a row; null where none was timed.
     const TimedSensing* sensing_of(const RowCopy& row) const;
-    /// What copies an evaluated size of a row.
+    /// The function that copies an evaluated size of a row.
     TimedCopy copy_of(const Run& run, const RowCopy& row, std::size_t index) const;
 
     /// Makes a contestant the winner of an evaluated size.
@@ -80,8 +80,8 @@ struct Contests {
     /// Makes these the routine's rows. Where a row senses, the winner of its sizes is the pipeline
     /// that does without the time stamp counter: the best of the routine's own there.
     void take_rows(std::vector<Row> rows, Findings& findings) const;
-    /// Without those of one size whose lead may be chance. `scores`: what the rows were chosen by.
-    /// `settled`: evaluated sizes whose rows were chosen by more than these rounds.
+    /// The rows without those of one size whose lead may be chance. `scores`: the rows were chosen
+    /// by them. `settled`: evaluated sizes whose rows were chosen by more than these rounds.
     std::vector<Row> beyond_chance(std::vector<Row> rows, const std::vector<SizeScores>& scores,
                                    std::size_t objective = 0,
                                    const std::set<std::size_t>& settled = {}) const;
@@ -91,17 +91,18 @@ struct Contests {
                std::size_t objective) const;
 };
 
-/// Whether a pipeline may copy a size without a probe: not where Run::may_take forbids it, nor, at
-/// sizes that fit in the caches, where it stores past them and is clearly slower than libc in any
-/// situation that counts and whose destination was cached, by a copy before or by the kernel that
-/// cleared it: in a loop it makes uncached itself what it is given in a cache. `ratio`: libc's time
-/// over its own under a workload, or that of the fastest of libc and the references.
+/// Whether a pipeline may copy a size without a probe. It may not where Run::may_take forbids
+/// it. Nor may it where it stores past the caches at a size that fits in them, and is clearly
+/// slower than libc in a situation that counts and whose destination was cached. (A copy before, or
+/// the kernel that cleared it, left it there.) In a loop it would make data uncached that it got
+/// cached. `ratio`: libc's time over its own under a workload, or that of the fastest of libc and
+/// the references.
 bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
                        const std::function<double(Workload)>& ratio);
 
-/// Whether in the last run-off of `race` a sensing copy was clearly slower than libc on the mean of
-/// the situations whose destination was cached, and in most rounds: its probe takes one state for
-/// the other there. `weights` of the objective.
+/// Whether a sensing copy was clearly slower than libc where destinations were cached, in the last
+/// run-off of `race`. It was on the mean of those situations and in most rounds: its probe takes
+/// one state for the other there. `weights` of the objective.
 bool loses_where_cached(const Race& race, Entrant entrant, std::size_t size,
                         const Weights& weights);
 

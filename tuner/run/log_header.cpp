@@ -1,4 +1,4 @@
-// The first line of a trial log: the machine, and what was searched for.
+// One list of fields for each structure serves the reader and the writer.
 #include "run/log_header.hpp"
 
 #include "base/error.hpp"
@@ -26,7 +26,7 @@ template <class F> void fields(F& f, Is<Standing> auto& one) {
     f.needed("small", one.small);
 }
 
-/// What all runs have of copies, and some of others.
+/// The fields that all runs have for copies, and some runs for other operations.
 void field_of(auto& f, const OperationFacts& operation, const char* name, auto& value) {
     const std::string whole = operation.prefix + std::string(name);
     if (operation.operation == Operation::copy) return f.needed(whole.c_str(), value);

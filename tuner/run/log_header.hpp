@@ -1,4 +1,4 @@
-// The first line of a trial log: the machine, and what was searched for.
+// The first line of a trial log: the machine, and the search that was asked for.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace asterope {
 inline constexpr const char* kTrialLogFormat = "asterope-trials";
 inline constexpr int kTrialLogVersion = 2;
 
-/// What of it becomes part of a profile is described there, see SearchFacts.
+/// SearchFacts describes the parts that become parts of a profile.
 struct LogHeader {
     std::string tool_version;
     nlohmann::json machine;

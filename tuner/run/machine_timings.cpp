@@ -1,4 +1,5 @@
-// The figures of this machine, now, as a search asks for them: of copies in its buffers.
+// Each figure comes from the stopwatch, rounded as the log writes it. Times that cannot be are
+// retried.
 #include "run/machine_timings.hpp"
 
 #include <algorithm>
@@ -12,12 +13,12 @@ namespace asterope {
 
 namespace {
 
-/// Bytes a side for small copies where the sources of the others are mapped: they are drawn from
-/// working sets of caches, which a device's memory does not get into.
+/// Bytes a side for small copies where the sources of the others are mapped. Small copies are drawn
+/// from working sets of caches, which a device's memory does not get into.
 constexpr std::size_t kSmallArena = std::size_t{64} << 20;
 
-/// A counter that jumps back makes a trial of centuries, or of none. Whatever else is strange is
-/// for the watch to see: a stopped and continued process may well need hours for a trial.
+/// A counter that jumps back makes a trial of centuries, or of 0 s. The watch judges other strange
+/// times: a stopped and continued process may well need hours for a trial.
 bool is_a_time(double seconds) {
     return seconds > 0 && seconds < 1e8;
 }
@@ -72,7 +73,7 @@ void MachineTimings::enter(const std::string& step, std::size_t known) {
     const auto seconds = [this](const TrialRequest& asked) {
         return stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
     };
-    time_by(seconds, 0); // calibration() says what is planned
+    time_by(seconds, 0); // calibration() tells the plan
 }
 
 Trial MachineTimings::trial(const TrialRequest& asked) {
@@ -80,8 +81,8 @@ Trial MachineTimings::trial(const TrialRequest& asked) {
     for (int i = 0; i < kTries; ++i) {
         const Trial timed = WatchedTimings::trial(asked);
         if (!is_a_time(timed.seconds())) continue;
-        // What is written is what is used, or a resumed run would see other figures. Thousandths of
-        // a nanosecond are beyond any clock here; no time is 0, though.
+        // The log's rounded figure is the one in use. Otherwise a resumed run would see other
+        // figures. Thousandths of a nanosecond are beyond any clock here; no time is 0, though.
         return {std::max(1.0, std::round(timed.ns * 1e3)) / 1e3,
                 std::max(1.0, std::round(timed.us * 10)) / 10};
     }

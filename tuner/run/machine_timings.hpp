@@ -14,16 +14,16 @@
 
 namespace asterope {
 
-/// Throws Interrupted between trials when the user asked to stop, BudgetSpent when there is no time
-/// left, and Failure where the clock cannot be trusted at all.
+/// Throws Interrupted between trials when the user asked to stop, and BudgetSpent when the time is
+/// over. Throws Failure where the clock cannot be trusted at all.
 class MachineTimings : public WatchedTimings {
   public:
-    /// Of the operations of these plans, which differ in sizes and statistics alone, in the same
-    /// memory: steps are of one each. `budget` must outlive it. Throws Failure where there is too
-    /// little memory.
+    /// Times the operations of these plans in the same memory. The plans differ in sizes and
+    /// statistics alone, and each step is of one plan. `budget` must outlive it. Throws Failure
+    /// where the memory does not suffice.
     MachineTimings(const std::vector<Plan>& plans, const Machine& machine, std::uint64_t seed,
                    int cpu, const Budget& budget);
-    /// Of all operations.
+    /// Times all operations.
     MachineTimings(std::size_t largest_size, const Machine& machine, int cpu, const Budget& budget);
 
     Trial trial(const TrialRequest& asked) override;

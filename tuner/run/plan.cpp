@@ -1,4 +1,4 @@
-// The plan: a tuning request whose every word has been understood.
+// Understands each word of the request, and refuses what cannot be before anything is timed.
 #include "run/plan.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace asterope {
 
 namespace {
 
-/// Throws BadInput for anything else than copies, alone or with those that come behind them.
+/// Throws BadInput for any text but copies, alone or with the operations behind them.
 std::vector<Operation> parse_operations(const std::string& text) {
     std::vector<Operation> operations;
     std::string names;
@@ -40,7 +40,7 @@ std::vector<Operation> parse_operations(const std::string& text) {
                    "' are none: choose memcpy, or memcpy,memset");
 }
 
-/// What has one side has no second boundary at a cache's size: powers of two are enough.
+/// A set has one side, so a cache's size gives it no second boundary: powers of two are enough.
 std::vector<std::size_t> default_sizes_of(Operation operation, const Machine& machine,
                                           const Rigor& rigor) {
     std::vector<std::size_t> sizes = default_sizes(machine.caches, rigor.coarse_sizes);
@@ -50,7 +50,7 @@ std::vector<std::size_t> default_sizes_of(Operation operation, const Machine& ma
     return sizes;
 }
 
-/// What the copies may take of the time budget where sets are tuned, too.
+/// The share of the time budget that the copies may take where sets are tuned, too.
 constexpr double kShareOfCopies = 0.85;
 
 /// Whether the extension axes are explored. Throws BadInput.
@@ -85,7 +85,7 @@ std::string hash_of(const CallStatistics& statistics) {
 
 std::string log_of(const TuningRequest& request) {
     if (!request.log.empty()) return request.log;
-    // Beside a device or a pipe is no place for it.
+    // A log cannot stand beside a device or a pipe.
     const bool beside = !request.output.empty() && is_replaceable(request.output);
     return (beside ? request.output : TuningRequest().output) + ".trials";
 }
@@ -183,7 +183,7 @@ void Plan::take_logged() {
         counting(options.small_weights).empty()) {
         throw BadInput("its header has small_weights that are none");
     }
-    statistics.name = options.distribution; // none is drawn from: only its name is wanted
+    statistics.name = options.distribution; // only its name is needed: a replay draws no sizes
 }
 
 TuningRequest replayed_request(const LogHeader& header) {

@@ -21,13 +21,13 @@ namespace asterope {
 struct LogHeader;
 
 struct Plan {
-    /// That of the copies. Throws BadInput for the first thing that cannot be used.
+    /// The plan of the copies. Throws BadInput for the first thing that cannot be used.
     Plan(const TuningRequest& request, const Machine& machine);
 
-    /// That of another operation of the same run.
+    /// The plan of another operation of the same run.
     Plan(Operation operation, const Plan& copies);
 
-    SearchOptions options; ///< all that decides what is found, of all operations, for the log
+    SearchOptions options; ///< all that decides the findings, of all operations, for the log
     Operation operation = Operation::copy;
     /// Up to which share of the time budget this operation may go on, counted from its beginning.
     double budget_share = 1;
@@ -45,16 +45,16 @@ struct Plan {
     bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;
 
-    /// What an earlier run on this machine chose of the operation, if anything.
+    /// The choices of an earlier run on this machine for the operation, if any.
     const Standing& standing() const { return options.of(operation).standing; }
     const std::vector<Reference>& own_references() const {
         return references[static_cast<std::size_t>(operation)];
     }
     /// The size whose winner the small copies hand over to.
     std::size_t handover_size() const;
-    /// What the winners are chosen for: see with_intents.
+    /// The objectives that winners are chosen for: see with_intents.
     std::vector<Objective> objectives() const;
-    /// What can be timed at all: nothing writes to a mapped source.
+    /// The workloads that can be timed: a mapped source cannot be written.
     std::vector<Workload> measured() const;
 
   private:

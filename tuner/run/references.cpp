@@ -1,4 +1,4 @@
-// The references of a run, which winners are judged by besides libc: asked for, logged, loaded.
+// A log keeps names and hashes of libraries, so that a resumed run meets the same ones.
 #include "run/references.hpp"
 
 #include <filesystem>
@@ -14,8 +14,8 @@ namespace asterope {
 
 namespace {
 
-/// Of a library that is not there: of its symbol alone. That it is missing is found when it is
-/// loaded.
+/// Hashes the library and its symbol. Where the library is missing, the symbol alone is hashed;
+/// loading it later finds that it is missing.
 std::string hash_of(const ExternalCopy& copy) {
     std::string content = copy.symbol + '\n';
     std::error_code missing;
@@ -35,7 +35,8 @@ std::string library_of(const std::string& text) {
     return text.substr(0, symbols ? colon : text.npos);
 }
 
-/// The operation's symbol, which has its place in kOperations; empty: it is none of that operation.
+/// The operation's symbol, which has its place in kOperations. Empty where the reference has not
+/// got that operation.
 std::string symbol_of(const std::string& text, Operation operation) {
     const std::size_t end = library_of(text).size();
     if (end == text.size()) return name_of(operation); // the libraries' own names

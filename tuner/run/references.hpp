@@ -24,7 +24,7 @@ inline constexpr const char* kReferenceForm = "NAME=PATH[:MEMCPY[,MEMSET]]";
 std::vector<Reference> parse_references(const std::vector<std::string>& texts,
                                         Operation operation = Operation::copy);
 
-/// As a log's header has them, and back.
+/// The references in the form of a log's header, and back.
 std::vector<NamedReference> names_of(const std::vector<Reference>& references);
 std::vector<Reference> references_of(const std::vector<NamedReference>& names,
                                      Operation operation = Operation::copy);
@@ -33,8 +33,8 @@ std::vector<Reference> references_of(const std::vector<NamedReference>& names,
 /// hangs.
 std::vector<TimedCopy> load_references(const std::vector<Reference>& references);
 
-/// Throws Failure, which names it, for the first that after all its calls copies wrongly: what was
-/// timed beside it is worth nothing.
+/// Throws Failure, which names the first reference that copies wrongly after all its calls. The
+/// timings beside it are worthless then.
 void require_still_right(const std::vector<TimedCopy>& references);
 
 /// The same of a log, which has their figures: nothing is loaded, and they cannot be called.

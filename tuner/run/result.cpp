@@ -1,5 +1,4 @@
-// What a run begins and ends with: its searches in words, their findings as profile and tables want
-// them.
+// Loops over the searches and adds the sentences and tables of each operation.
 #include "run/result.hpp"
 
 #include "base/error.hpp"
@@ -43,7 +42,7 @@ void add_findings(Profile& profile, const OperationSearch& search) {
 
 namespace {
 
-/// Of one operation.
+/// The sentences and tables of one operation.
 std::string tables_of(const Profile& profile, Operation operation, bool all) {
     const std::string text = '\n' + result_sentences(profile, operation);
     if (!all) return '\n' + routine_rows(profile, operation) + text;

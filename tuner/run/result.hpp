@@ -1,5 +1,5 @@
-// What a run begins and ends with: its searches in words, their findings as profile and tables want
-// them.
+// The beginning and the end of a run: its searches in words, and their findings in the form that
+// profile and tables need.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace asterope {
 
-/// By operation, copies first.
+/// The searches by operation, copies first.
 using Searches = std::vector<std::unique_ptr<OperationSearch>>;
 
 /// "7186 candidates a size and the extension axes, 68 small copies, ... standard search, workload
@@ -21,15 +21,15 @@ std::string what_is_searched(const Searches& searches);
 /// See LogHeader::space_hashes.
 std::array<std::string, kOperations.size()> hashes_of(const Searches& searches);
 
-/// Adds what was found of one operation to the profile.
+/// Adds the findings about one operation to the profile.
 void add_findings(Profile& profile, const OperationSearch& search);
 
 /// Adds all that was found to a profile that has the machine and the facts of the search. Returns
 /// the tables, which tell the same: `all` of them, or the routine's rows alone.
 std::string add_findings(Profile& profile, const Searches& searches, bool all);
 
-/// Throws Failure unless the exams found the routine nowhere slower than libc. `unexamined`: why
-/// there was none, where that is known.
+/// Throws Failure unless the exams found the routine nowhere slower than libc. `unexamined`: the
+/// reason for a missing exam, where it is known.
 void require_no_loss(const Searches& searches, const std::string& unexamined);
 
 } // namespace asterope

@@ -1,4 +1,4 @@
-// What a killed run left: its log, if that is of the same search.
+// Compares the headers field by field, so that the error can name the difference.
 #include "run/resume.hpp"
 
 #include <cstdio>
@@ -13,8 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Why the log of a search with the header `recorded` cannot be gone on with by one with `wanted`;
-/// empty: it can. What stands may differ, as a run whose budget ended has written a profile.
+/// Why a search with the header `wanted` cannot go on with the log of one with `recorded`; empty if
+/// it can. The standing profile may differ, as a run whose budget ended has written one.
 std::string difference(const LogHeader& recorded_header, LogHeader wanted_header) {
     for (const OperationFacts& facts : kOperations) {
         wanted_header.options.of(facts.operation).standing =

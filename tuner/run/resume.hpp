@@ -1,4 +1,4 @@
-// What a killed run left: its log, if that is of the same search.
+// Opens the log that a killed run left, if that is of the same search.
 #pragma once
 
 #include <filesystem>
@@ -17,11 +17,11 @@ struct RunLog {
     int resumed;      ///< how often, this time included
 };
 
-/// A new log, or where it `resumes` the one at `path`, if that came from a search with a header
-/// like this one but for the profile that stood: a run whose budget ended has written one. Throws
-/// BadInput where the log cannot be read or written, is another search's or another process's, or
-/// where a new one would replace another, which may hold hours of work. Warns on stderr of a torn
-/// last line.
+/// Opens a new log, or where it `resumes` the one at `path`. That one must come from a search with
+/// a header like this one. Only the profile that stood may differ: a run whose budget ended has
+/// written one. Throws BadInput where the log cannot be read or written, or belongs to another
+/// search or another process. It also throws where a new log would replace another, which may hold
+/// hours of work. Warns on stderr of a torn last line.
 RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, bool resumes);
 
 } // namespace asterope

@@ -1,4 +1,4 @@
-// One operation of a run: what is searched, what its steps are given, and what they find.
+// Calibrates, names steps in the log, and counts their time.
 #include "run/run.hpp"
 
 #include "base/random.hpp"

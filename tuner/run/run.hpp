@@ -1,4 +1,4 @@
-// One operation of a run: what is searched, what its steps are given, and what they find.
+// One operation of a run: its search, the input of its steps, and their findings.
 #pragma once
 
 #include <initializer_list>
@@ -24,9 +24,9 @@ struct OperationSearch {
     Findings findings = {};
 };
 
-/// What all steps of an operation are given. Every step draws its random numbers by its own name,
-/// and depends on the others by what they found alone: so a run that was cut short in one step goes
-/// on in it later. What it chose from less than that step would have found is timed anew, see
+/// The input that all steps of an operation share. Every step draws its random numbers by its own
+/// name, and depends on the others by their findings alone. So a run that was cut short in one step
+/// goes on in it later. A step that had to choose from fewer findings is timed anew, see
 /// Session::keep.
 class Run {
   public:
@@ -54,17 +54,17 @@ class Run {
     }
     /// The plain copy, or kLibc where it copies wrongly.
     Entrant plain_copy() const { return find_plain_copy(spaces.space, spaces.entrants); }
-    /// Those whose copies these are, beside libc's of that size and the references.
+    /// The timings of these copies, beside libc's of that size and the references.
     TimedCopies timed(const std::vector<TimedCopy>& copies, std::size_t size) const;
     /// See outgrows(). A copy that just fills the last cache outgrows it as well, as code and page
-    /// tables take a part of it: from run to run, copies of 16 MiB with 32 MiB of cache stored past
+    /// tables take a part of it. From run to run, copies of 16 MiB with 32 MiB of cache stored past
     /// it or not by chance.
     bool outgrows_caches(std::size_t size) const;
-    /// A set that stores past the caches finds its destination uncached the next time because of
-    /// that: no state of the caches can be what chooses it, so the size does.
+    /// A set that stores past the caches finds its destination uncached the next time for that
+    /// reason. So the size must choose it, not a state of the caches.
     bool may_take(Entrant entrant, std::size_t size) const;
 
-    /// What the log calls a part of a step of this operation.
+    /// The log's name of a part of a step of this operation.
     std::string logged(Step step, std::size_t size = 0, const std::string& part = {}) const;
     std::mt19937_64 enter(Step step, std::size_t size = 0, const std::string& part = {});
     /// Fixes the calls of each trial at a size.
@@ -72,15 +72,15 @@ class Run {
 
     /// On the progress line, and as a phase of the account of time.
     void show(Step step);
-    /// As a phase alone.
+    /// Enters the phase in the account of time alone.
     void account(Step phase);
-    /// These steps are behind us, whatever of them was planned besides.
+    /// Marks these steps as done, with all that was planned for them.
     void over(std::initializer_list<Step> steps);
 
-    /// So much of what this operation may spend of the budget.
+    /// Allows the next steps this share of the operation's budget.
     void allow(double share) { session.budget.allow(plan.budget_share * share); }
-    /// Does what `find` does, as far as the budget allows: where that ends, the step is among what
-    /// was left out, and the answer is false.
+    /// Calls `find`. Where the budget ends in it, the step is added to `left_out`, and the answer
+    /// is false.
     template <class Find> static bool within_budget(LeftOut& left_out, Step step, Find find) {
         try {
             find();

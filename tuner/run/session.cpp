@@ -1,5 +1,4 @@
-// A session: the figures of a run, first those that its log has, then those of wherever they come
-// from, which it logs; and the accounts of them, of time and of its budget.
+// Two sources of figures, one after the other: the log's records of a step, then the live source.
 #include "run/session.hpp"
 
 #include "base/error.hpp"
@@ -103,8 +102,9 @@ template <class... Figure> void Session::write(const Figure&... figure) {
     log_->writer.write(figure...);
 }
 
-/// What `take` gets from the source. Where the budget ends, so does the log: what follows is made
-/// of less than a run has that goes on with it, and such a run would ask for something else.
+/// The figure that `take` gets from the source. Where the budget ends, so does the log. Later
+/// choices rest on fewer findings than a resumed run has, and such a run would ask for other
+/// figures.
 template <class Take> auto Session::from_source(Take take) {
     try {
         return take(*source_);

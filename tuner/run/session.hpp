@@ -1,5 +1,5 @@
-// A session: the figures of a run, first those that its log has, then those of wherever they come
-// from, which it logs; and the accounts of them, of time and of its budget.
+// A session: the figures of a run, and the accounts of them, of time and of its budget. Figures
+// come from its log first, then from another source, whose figures it logs.
 #pragma once
 
 #include <map>
@@ -50,8 +50,8 @@ class Session : public Timings {
     /// `quiet`: without a progress line. `seconds`: of the budget.
     explicit Session(bool quiet, std::optional<double> seconds = std::nullopt);
 
-    /// Where figures go until the budget ends, and what an earlier run left there; it must outlive
-    /// this one.
+    /// Writes figures to this log until the budget ends, and first takes those that an earlier run
+    /// left there. The log must outlive this session.
     void keep(RunLog& log);
     /// From now on `source` has the other figures.
     void go_on_with(Timings& source) { source_ = &source; }

@@ -8,33 +8,38 @@
 
 namespace asterope {
 
-/// What of the time budget the sizes may take, and what all up to the rows and up to the
-/// boundaries: the steps behind them are short, and each is worth more than the last size.
+/// The shares of the time budget that may be spent by the end of the sizes, of the rows and of the
+/// boundaries. The steps behind them are short, and each is worth more than the last size.
 inline constexpr double kShareOfSizes = 0.75, kShareOfRows = 0.9, kShareOfBoundaries = 0.97;
 
-/// Compiles the routine of what was found so far; null where that is not to be had.
+/// Compiles the routine of the findings so far; null where that is not possible.
 using BuildRoutine = std::function<CopyFunction()>;
 
-/// All steps, into `findings`. What matters most comes first, as the time budget may end at any
-/// moment: the size that small copies hand over to, the small copies and those of overlapping
-/// buffers; the other sizes; the rows for all sizes at once; where these change places; where
-/// buffers alias; copies over threads, whose pool must have been started where anything is timed.
+/// Runs all steps, into `findings`. The most important comes first, as the time budget may end at
+/// any moment:
+/// - the size that small copies hand over to, the small copies and those of overlapping buffers;
+/// - the other sizes;
+/// - the rows for all sizes at once, and the sizes at which they change;
+/// - buffers that alias;
+/// - copies over threads, whose pool must have been started where anything is timed;
+/// - the exam, if `examines`. A log has its figures without the routine.
+///
 /// Throws Failure where the budget ends before the first size is done, BudgetSpent where it ends
-/// before anything was timed. At last the exam, if `examines`; a log has its figures without the
-/// routine.
+/// before anything was timed.
 void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& build = nullptr);
 
 /// About the seconds that rendering, compiling and loading the routine takes.
 inline constexpr double kBuilding = 2;
 
-/// Plans all steps of an operation whose trials nobody has calibrated yet, so that the progress
-/// line counts them while another is searched.
+/// Plans all steps of an operation whose trials are not calibrated yet. So the progress line counts
+/// them while another operation is searched.
 void plan_roughly(Progress& progress, const OperationSearch& search);
 
 /// Fixes the calls of each trial, and plans all steps up to the exam.
 void calibrate_sizes(Run& run);
 
-/// Of all sizes, from coarse to fine, and of what they hand over to: see find_small.
+/// Searches all sizes, from coarse to fine, and the small copies that hand over to them: see
+/// find_small.
 void search_sizes(Run& run, Findings& findings);
 
 /// One of the small copies, by its number.
@@ -50,11 +55,12 @@ void find_bound(Run& run, const Contests& contests, Findings& findings);
 /// Copies of buffers that overlap. Throws Failure where none copies right.
 void find_overlapping(Run& run, Findings& findings);
 
-/// The rows of the routine, then those of each entry point by intent, from the same pipelines and
-/// few more. Where time does not suffice, each size keeps its own winner. What was timed for it.
+/// Finds the rows of the routine, then those of each entry point by intent, from the same pipelines
+/// and few more. Where time does not suffice, each size keeps its own winner. Returns the contests
+/// that were timed for them.
 Contests find_rows(Run& run, Findings& findings);
 
-/// Copies behind a probe, as far as rows may want them: added to what is timed.
+/// Times copies behind a probe, as far as rows may want them, and adds them to the contests.
 void time_sensing(Run& run, Contests& contests, LeftOut& left_out);
 
 /// Between which evaluated sizes the rows, and the entry points' winners, change places.
@@ -70,8 +76,8 @@ void find_shared(Run& run, Findings& findings);
 void find_other_kinds(Run& run, Findings& findings);
 
 /// One choice a size of how copies of so many bytes are shared: `found` as search_shares has it,
-/// ascending. Where several threads are not taken, one copies alone, and they are the runner-up.
-/// What is taken at a size is taken from there on.
+/// ascending. Where several threads are not taken, one copies alone, and they are the runner-up. A
+/// choice at a size holds from there on.
 std::vector<Choice> choices_of(const std::vector<ThreadShare>& shares,
                                const std::vector<SizeResult>& found);
 

@@ -9,7 +9,7 @@
 
 namespace asterope {
 
-/// One phase at a time: whoever enters the next ends the one before.
+/// One phase at a time: entering the next phase ends the one before.
 class TimeSpent {
   public:
     void enter(Step phase) {

@@ -1,4 +1,4 @@
-// The trial log: every figure of a search, one JSON object a line, written as it is found.
+// One list of fields for each kind of line serves the reader and the writer.
 #include "run/trial_log.hpp"
 
 #include <algorithm>
@@ -59,13 +59,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What a line of a log cannot be used for: "log trials.jsonl: line 3: ns: missing".
+/// The error of a line that cannot be used: "log trials.jsonl: line 3: ns: missing".
 BadInput damaged_line(const LineReader& lines, const std::string& why) {
     return BadInput(lines.what() + ": line " + std::to_string(lines.number()) + ": " + why);
 }
 
-/// Gives the fields of the next line to `use`; false at the end. What `use` throws as BadInput is
-/// thrown with the line's number before it.
+/// Gives the fields of the next line to `use`; false at the end. A BadInput from `use` is thrown
+/// with the line's number before it.
 template <class Use> bool read_line(LineReader& lines, Use use) {
     std::string text;
     if (!lines.next(text)) return false;
@@ -183,7 +183,7 @@ BadInput cannot_write(const std::filesystem::path& path) {
     return BadInput("cannot write the log " + path.string() + ": " + std::strerror(errno));
 }
 
-/// As a line has it.
+/// The value as a line of the log.
 template <class T> std::string line_of(const T& value) {
     return profile_fields::write(value, profile_fields::kAllDigits).dump();
 }
@@ -213,8 +213,8 @@ Descriptor lock_trial_log(const std::filesystem::path& path) {
 
 namespace {
 
-/// Whether it would be a loss: not of a run that ended before its first trial, and whatever is no
-/// log of this version.
+/// Whether removing it would lose trials. A run that ended before its first trial has none, and
+/// another kind of file or version is not a log.
 bool holds_trials(const std::filesystem::path& path) {
     try {
         const auto is_figure = [](const Record& record) {
@@ -265,7 +265,7 @@ void TrialLogWriter::step(const std::string& name) {
 }
 
 void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
-    // By hand: a line a trial, of names and numbers only, in a tenth of the library's time.
+    // Written by hand: a line a trial, of names and numbers only, in a tenth of the library's time.
     char numbers[160];
     std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
                   static_cast<unsigned long long>(key.round), trial.ns, trial.us);

@@ -39,11 +39,11 @@ struct ProbeKey {
 
 using Calibrated = std::pair<std::pair<std::size_t, Workload>, Calibration>;
 
-/// What a search asked for, and the answer; what disturbed the round that ended there.
+/// A request of a search and the answer, or the disturbances of the round that ended there.
 using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, ProbeTicks>, Calibrated,
                             std::vector<Disturbance>>;
 
-/// What was found in each step, by the name of LoggedStep.
+/// The records of each step, by the name of LoggedStep.
 using LoggedSteps = std::map<std::string, std::vector<Record>>;
 
 /// The last line of a log whose search came to its end.
@@ -67,27 +67,28 @@ struct TrialLogContents {
 /// Whether a file with this first line is a trial log, even if a damaged one.
 bool begins_trial_log(std::string_view line);
 
-/// Reads a log. The first line of the file is the header, an object with
-/// "format": "asterope-trials" and "version", see LogHeader; the others are, in the order in which
-/// things happened:
-/// - {"step": "pipelines 4096"}: what follows belongs to this step of the search. A step may come
-///   again, where a run was resumed: the same one goes on.
+/// Reads a log. The first line of the file is the header, an object with "format":
+/// "asterope-trials" and "version", see LogHeader. The others come in the order of the events:
+/// - {"step": "pipelines 4096"}: the lines that follow belong to this step of the search. A step
+///   may come again, where a run was resumed: the same one goes on.
 /// - {"size", "workload", "calls", "seconds"}: a calibration, libc's seconds a call.
-/// - {"size", "workload", "candidate", "round", "ns", "us"}: a trial; the candidate's name,
+/// - {"size", "workload", "candidate", "round", "ns", "us"}: a trial. It has the candidate's name,
 ///   "libc", or "reference NAME"; nanoseconds a call, microseconds that the whole trial took.
-/// - {"size", "workload", "probe", "copy", "ticks", "destination_ticks"}: what a probe read in
-///   front of a copy; the last one only of a probe that looks at the destination, too.
-/// - {"hit": ["steal"]}: what disturbed the round of trials that ended there.
+/// - {"size", "workload", "probe", "copy", "ticks", "destination_ticks"}: the readings of a probe
+///   in front of a copy; the last one only of a probe that looks at the destination, too.
+/// - {"hit": ["steal"]}: the disturbances of the round of trials that ended there.
 /// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again.
-/// - {"finished", "seconds", "phases", "resumed"}: the end, with what the profile says of the run.
-/// Throws BadInput, in one line, for no header, another version, and the first line that is not as
-/// above: a time that is no positive number, a record that belongs to no step.
+/// - {"finished", "seconds", "phases", "resumed"}: the end, with the profile's facts about the run.
+///
+/// Throws BadInput, in one line, for a missing header, for another version, and for the first line
+/// that is not as above. Such a line has a time that is not a positive number, say, or belongs to
+/// no step.
 TrialLogContents read_trial_log(const std::filesystem::path& path);
 TrialLogContents read_trial_log(LineReader& lines);
 
-/// Opens a log for writing, and locks it: a log has one writer, and any number of readers. To be
-/// called before it is read by who wants to go on with it. Not open where there is no log, or no
-/// regular file. Throws BadInput where another process has locked it.
+/// Opens a log for writing, and locks it: a log has one writer, and any number of readers. A
+/// process that wants to go on with a log calls this before it reads. Not open where the log is
+/// missing or not a regular file. Throws BadInput where another process has locked it.
 Descriptor lock_trial_log(const std::filesystem::path& path);
 
 /// Throws BadInput where there is a log already, which is not to be replaced; one without any
@@ -97,8 +98,8 @@ void require_no_trial_log(const std::filesystem::path& path);
 /// Writes a log, each line at once. It is locked as long.
 class TrialLogWriter {
   public:
-    /// A new log. Throws BadInput where it cannot be written, or where there is one already; what
-    /// is no regular file is written into.
+    /// A new log. Throws BadInput where it cannot be written, or where one exists already. A device
+    /// or a pipe is written into.
     TrialLogWriter(const std::filesystem::path& path, const nlohmann::ordered_json& header);
     /// Goes on with a log that lock_trial_log() opened and whose whole lines have so many bytes;
     /// the rest is cut off.

@@ -1,4 +1,4 @@
-// The tuning run: verifies, times, searches, writes the profile and renders the routine.
+// The stages of a run in order, for figures of this machine and for those of a whole log.
 #include "run/tuning.hpp"
 
 #include <chrono>
@@ -31,7 +31,7 @@ namespace asterope {
 
 namespace {
 
-/// A run from its request to its profile, on whatever figures it is given.
+/// A run from its request to its profile. Its figures come from the machine or from a log.
 class TuningRun {
   public:
     TuningRun(const TuningRequest& request, const Machine& machine)
@@ -83,7 +83,7 @@ class TuningRun {
         session_.spent.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
         try {
-            // What needs memory is had before there is a log that a next run would have to resume.
+            // Memory is allocated before a log exists that a next run would have to resume.
             MachineTimings figures(plans(), machine_, request_.seed, *facts_.cpu, session_.budget);
             RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
             session_.keep(log);
@@ -100,7 +100,7 @@ class TuningRun {
             finish();
             log.writer.finish({facts_.finished, facts_.seconds, facts_.phases, facts_.resumed});
             write(profile());
-            // Nobody asked to keep it. It is still locked: nobody else's is removed.
+            // The user did not ask to keep it. It is still locked, so it is this run's own.
             if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
         } catch (const Interrupted&) {
             throw Interrupted("interrupted; the same command with --resume goes on");
@@ -143,7 +143,7 @@ class TuningRun {
         facts_.phases = log.end->phases;
         facts_.resumed = log.end->resumed;
         Profile found = profile();
-        // The header's fields are sound each by itself, but not all that follows from them need be.
+        // Each field of the header is sound, but their consequences may not be.
         const std::string fault = fault_of(found);
         if (fault.empty()) return found;
         throw BadInput(what + ": the profile that follows from it is none: " + fault +
@@ -175,7 +175,7 @@ class TuningRun {
 
     Features features() const { return Features(machine_.cpu, plan_.options.without); }
 
-    /// Of all operations, the copies' first.
+    /// The plans of all operations, the copies' first.
     std::vector<Plan> plans() const {
         std::vector<Plan> plans;
         for (const Operation one : plan_.options.operations) {
@@ -185,7 +185,8 @@ class TuningRun {
     }
     const OperationSearch& copies() const { return *searches_.front(); }
 
-    /// Those that copies are shared among. Before this one is pinned: they may run where it may.
+    /// Starts the threads that copies are shared among, before this thread is pinned: they may run
+    /// where it may.
     void start_threads() const {
         if (plan_.threads > 1 && asterope_start_threads() < plan_.threads) {
             throw Failure("cannot start " + std::to_string(plan_.threads - 1) +
@@ -224,8 +225,8 @@ class TuningRun {
                 .warnings = facts_.warnings};
     }
 
-    /// Of all operations; `examined`: whose routine is. Where no time is left for another than the
-    /// copies, it is left out.
+    /// Searches all operations; `examined`: those whose routine is examined. Where the time ends
+    /// before another operation than the copies, that one is left out.
     void search(Timings& figures, const std::vector<Operation>& examined,
                 const BuildRoutine& build) {
         for (const auto& one : searches_) {
@@ -259,7 +260,7 @@ class TuningRun {
         }
     }
 
-    /// What is known when the last trial is over.
+    /// Adds the facts that are known when the last trial is over.
     void finish() {
         facts_.finished = utc_now();
         const std::chrono::duration<double> elapsed = Clock::now() - begin_;
@@ -267,17 +268,18 @@ class TuningRun {
         facts_.phases = session_.spent.phases();
     }
 
-    /// Of what was to be done here.
+    /// Whether all of the planned search is done.
     bool left_nothing() const {
         return std::ranges::all_of(searches_,
                                    [](const auto& one) { return one->findings.left_out.empty(); });
     }
 
-    /// The routine of what was found so far, compiled and loaded: its function of the operation
-    /// that was searched last. Null where none is wanted, or where that is not to be had, which is
+    /// The routine of the findings so far, compiled and loaded: its function of the operation that
+    /// was searched last. Null where the user wants none, or where it cannot be had; the latter is
     /// said.
     CopyFunction compiled() {
-        // What could not be compiled a moment ago is not tried again for the next operation.
+        // A routine that could not be compiled a moment ago is not tried again for the next
+        // operation.
         if (request_.no_generate || !unexamined_.empty()) return nullptr;
         finish();
         Operation operation = Operation::copy;
@@ -293,7 +295,7 @@ class TuningRun {
         }
     }
 
-    /// Of what was found; and the tables, which tell the same.
+    /// The profile of the findings. This makes the tables, too, which tell the same.
     Profile profile() {
         Profile profile;
         profile.machine = machine_json_;

@@ -12,12 +12,12 @@ namespace asterope {
 
 struct TrialLogContents;
 
-/// What the user asks for, as given; the defaults are those of the command line.
+/// The user's request, as given; the defaults are those of the command line.
 struct TuningRequest {
     std::string output = "asterope-profile.json";
-    /// Of these the user gives rigor, workload (which may be a mix), space, sensing, threads (0: as
-    /// many as CPUs are allowed), source_map and without; the others are made of what follows. All,
-    /// where a log is replayed.
+    /// The user gives these of them: rigor, workload (which may be a mix), space, sensing, threads
+    /// (0: as many as CPUs are allowed), source_map and without. The others follow from the fields
+    /// below. A replay gives all of them.
     SearchOptions options;
     std::string sizes;     ///< empty: default_sizes()
     std::string recording; ///< whose small copies are drawn; empty: those of the fleet
@@ -30,10 +30,10 @@ struct TuningRequest {
     int cpu = -1;          ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
-    bool strict = false;       ///< fails where the compiled routine is slower than libc somewhere
-    bool verbose = false;      ///< prints the space, every table and where the time went
-    bool makes_folder = false; ///< that of the output, where there is none
-    bool fresh = false;        ///< the profile that stands takes no part, and is replaced
+    bool strict = false;       ///< Fails where the compiled routine is slower than libc somewhere.
+    bool verbose = false;      ///< Prints the space, every table and the time of each phase.
+    bool makes_folder = false; ///< Makes the folder of the output, where it is missing.
+    bool fresh = false;        ///< The profile that stands takes no part, and is replaced.
 };
 
 /// Throws BadInput for what cannot be used, before anything is timed; Failure for what goes wrong
@@ -41,8 +41,8 @@ struct TuningRequest {
 void tune(const TuningRequest& request);
 
 /// Derives the profile anew from the whole log of a run, without the machine: the same search on
-/// the same figures. Of `request` counts where things go, not what was asked for: that is the
-/// log's. Throws as tune() does, and BadInput for a log that cannot be used or is not whole.
+/// the same figures. `request` says where results go. The search itself is the log's. Throws as
+/// tune() does, and BadInput for a log that cannot be used or is not whole.
 void replay_run(const std::string& log, const TuningRequest& request);
 
 /// The profile that replay_run() derives from a log, `what` in messages. Throws as it does.

@@ -1,5 +1,4 @@
-// Finds out whether buffers that alias modulo 4096 deserve a copy of their own, and the copy for
-// buffers that overlap.
+// The aliased copy serves the run of sizes with the largest gain; the overlapping copy wins a race.
 #include "search/aliased_search.hpp"
 
 #include <cmath>
@@ -39,7 +38,7 @@ SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt1993
                               const TimedCopies& timings) {
     if (count == 0) throw Failure("no copy for overlapping buffers copies right on this machine");
     const std::vector<Entrant> everybody = all_entrants(count);
-    // One of them is taken, whatever libc does.
+    // One of the copies is taken even where libc is faster.
     Race race(0, {{Workload::overlapping, 1}}, random, timings);
     // Few copies and short trials: rounds are cheap, and few of them leave ties to chance.
     return race.run_off(everybody, 4 * rigor.rounds, 0);

@@ -13,7 +13,8 @@
 
 namespace asterope {
 
-/// What is timed: sizes that stay in caches. Beyond, memory hides what an alias costs.
+/// Up to this size, which stays in caches, aliased copies are timed. Beyond, memory hides the cost
+/// of an alias.
 inline constexpr std::size_t kAliasedMaximum = 64 << 10;
 
 /// A copy is taken only where it beats the pipeline by this: the test for it costs every call.

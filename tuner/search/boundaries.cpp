@@ -1,4 +1,4 @@
-// Finds the sizes between two evaluated ones at which their winners change places.
+// The search bisects by the ratio of sizes, in whole cache lines.
 #include "search/boundaries.hpp"
 
 #include <cmath>

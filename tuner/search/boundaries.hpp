@@ -18,10 +18,10 @@ struct SizeInterval {
 /// Whether what copies the smaller size is still the better one (or as good) at `size`.
 using LowerHolds = std::function<bool(Entrant lower, Entrant upper, std::size_t size)>;
 
-/// The largest size known at which `lower` holds, between the evaluated sizes `from` (where it won)
-/// and `to` (where `upper` did), both multiples of nothing in particular; sizes in between are
-/// tried at whole cache lines. A bisection: it takes for granted that they change places once, and
-/// ends when `from` and `to` are no further apart than `ratio`.
+/// The largest size known at which `lower` holds. It lies between the evaluated sizes `from`, where
+/// `lower` won, and `to`, where `upper` did; both may be any numbers. Sizes in between are tried at
+/// whole cache lines. The bisection takes for granted that the two change places once. It ends when
+/// `from` and `to` are at most `ratio` apart.
 std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::size_t to,
                           double ratio, const LowerHolds& holds);
 

@@ -1,4 +1,4 @@
-// The contest: who takes part, and what each is worth at a size.
+// Which pipelines take part in the contest, and the worth of each at a size.
 #include "search/contest.hpp"
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace asterope {
 
 namespace {
 
-/// How far behind the best a pipeline may be and is about as good, as a weighted mean of worths:
-/// what a run-off of few rounds cannot tell apart.
+/// A pipeline that is at most so far behind the best counts as about as good, as a weighted mean of
+/// worths. A run-off of few rounds cannot tell the two apart.
 constexpr double kNear = 0.015;
 
-/// What one pipeline could be chosen for at one size.
+/// One purpose that a pipeline may be chosen for at one size, with the pipelines ranked for it.
 struct Aim {
     std::vector<std::pair<double, Entrant>> ranked; ///< by falling worth
 };
@@ -65,8 +65,8 @@ std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weig
     return aims;
 }
 
-/// Adds those that cover most of the aims, until each is covered; `place`: by its best or next
-/// best.
+/// Adds the contestants that cover most of the aims, until each is covered. `place`: by its best or
+/// next best.
 void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
            std::vector<Entrant>& chosen) {
     std::set<std::size_t> open;
@@ -93,12 +93,14 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
     }
 }
 
-/// How far a pipeline's loop goes beyond the paper's: not, by blocks of four lines where stores go
-/// through the caches, by all that the extension can (such blocks, four pages side by side, and
-/// there the destination prefetched), or otherwise. What goes farther or lies between was as fast
-/// as one of them (a Xeon with AMX, 20 temporal and 40 non-temporal loops): which of them wins is
-/// chance. Blocks copy as fast as the paper's loop what is cached, and 1.2 times as fast into
-/// untouched pages (a Zen 4, 128 KiB to 512 KiB, with AVX; why was not found out).
+/// How far a pipeline's loop goes beyond the paper's. `paper` does not. `blocks` has blocks of four
+/// lines where stores go through the caches. `full` does all that the extension can: such blocks,
+/// four pages side by side, and there the destination prefetched. `other` is any other loop.
+///
+/// Loops that go farther or lie between were as fast as one of these (a Xeon with AMX, 20 temporal
+/// and 40 non-temporal loops), so chance decides which of them wins. Blocks copy cached data as
+/// fast as the paper's loop. They copy 1.2 times as fast into untouched pages (a Zen 4, 128 KiB to
+/// 512 KiB, with AVX; the cause was not found).
 enum class Loop { paper, blocks, full, other };
 
 Loop loop_of(const Candidate& candidate) {

@@ -1,5 +1,5 @@
-// The contest: the near winners of all sizes run at each size, and rows are chosen by what they are
-// worth there.
+// The contest: the near winners of all sizes run at each size, and rows are chosen by their worth
+// there.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@
 
 namespace asterope {
 
-/// Standard pipelines: of each register type and way to store, the one without prefetch, the same
-/// by larger blocks, few with usual prefetches, and one whose loop does all that the extension can.
-/// Thousands of candidates are about as good as another; which of them wins a size is chance. Two
-/// runs agree on these.
+/// Standard pipelines. Each register type and way to store has one without prefetch, the same by
+/// larger blocks, few with usual prefetches, and one whose loop does all that the extension
+/// can. Thousands of candidates are about as good as another, so chance decides which of them wins
+/// a size. Two runs agree on the standard ones.
 class StandardPipelines {
   public:
-    /// Of all that copy right: `right(entrant)`.
+    /// The standard pipelines among all that copy right: `right(entrant)`.
     StandardPipelines(const std::vector<Candidate>& space,
                       const std::function<bool(Entrant)>& right);
 
-    /// Those with the registers of this one.
+    /// The standard pipelines with the registers of this one.
     const std::vector<Entrant>& like(const Candidate& candidate) const;
     bool has(Entrant entrant) const { return all_.count(entrant) > 0; }
 
-    /// The first one that a single instruction does: what libc does of some sizes, too.
+    /// The first one that a single instruction does: libc does the same at some sizes.
     std::optional<Entrant> whole() const { return whole_; }
 
   private:
@@ -38,43 +38,44 @@ class StandardPipelines {
     std::optional<Entrant> whole_;
 };
 
-/// Which pipelines take part, at most `most`: `plain` first, where it is none of kLibc, and the
-/// whole one, lest a routine lose to libc's own way where no other is as good; then the standard
-/// ones with the registers of those that cover most, for about two thirds of the places, those that
-/// prefetch nothing first; then these. Of what counts at a size (each objective, and what of the
-/// first one a probe could tell apart, see Locality) a pipeline covers what it was about the best
-/// for.
+/// Which pipelines take part, at most `most`. First come `plain`, unless it is kLibc, and the whole
+/// copy: without it a routine could lose to libc's own way where no other is as good. Then come
+/// standard pipelines with the registers of those that cover most, for about two thirds of the
+/// places; those without prefetch come first. The pipelines that cover most fill the rest. A
+/// pipeline covers an objective at a size if it was about the best for it. A part of the first
+/// objective that a probe could tell apart (see Locality) counts like an objective.
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const std::vector<Weights>& objectives,
                                         const std::vector<Candidate>& space,
                                         const StandardPipelines& standard, Entrant plain,
                                         std::size_t most);
 
-/// What each contestant costs a routine, see RowRules: a plain loop that prefetches nothing costs
+/// The price of each contestant to a routine, see RowRules. A plain loop without prefetch costs
 /// nothing, and one that is not standard has to bring more.
 std::vector<double> prices_of(const std::vector<Entrant>& contestants,
                               const StandardPipelines& standard,
                               const std::vector<Candidate>& space);
 
-/// By how much each has to be better than the simplest at each size, see RowRules: a plain loop
-/// that prefetches nothing by 0, another standard one by half of TieBand::never, the rest, and of
-/// those that are one instruction all but the first, by all of it: two runs agree on nothing finer.
+/// By how much each has to be better than the simplest at each size, see RowRules. A plain loop
+/// without prefetch: by 0. Another standard pipeline: by half of TieBand::never. The rest: by all
+/// of it, and so have all but the first of those that are one instruction. Two runs agree on
+/// nothing finer.
 std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
                                  const StandardPipelines& standard,
                                  const std::vector<Candidate>& space);
 
-/// What a probe takes, in ns, by Locality of the data that it finds.
+/// The duration of a probe in ns, by Locality of the data that it finds.
 using ProbeNs = std::array<double, kLocalities>;
 
-/// What the contestants are worth by one objective, from its result at one size. Alike where noise
-/// hid everything. `probe`: none where no copy can sense.
+/// The contestants' worth for one objective, from its result at one size. All are alike where noise
+/// hid everything. `probe` is empty where no copy can sense.
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
                      const std::optional<ProbeNs>& probe = std::nullopt);
 
-/// Gives one worth, their mean, to contestants that execute the same instructions at a size, as it
-/// is short: which of them wins is chance, and a name that says "non-temporal" would be told of a
-/// copy that is not.
+/// At a short size, several contestants execute the same instructions. They all get the mean of
+/// their worths, as chance decides which of them wins. Otherwise a name that says "non-temporal"
+/// would be told of a copy that is not.
 void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
                   const std::vector<Candidate>& space, SizeScores& scores);
 

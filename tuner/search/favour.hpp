@@ -1,4 +1,4 @@
-// The advantage of doubt: what an earlier run chose takes part again, and is favoured, so that a
+// The advantage of doubt: the choice of an earlier run takes part again, and is favoured. So a
 // second run on the same machine confirms it unless it is clearly beaten.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace asterope {
 
-/// What a copy that stands is worth more than what it was found to be, at least, as a weighted mean
-/// of worths: by so much do two quiet runs on one machine find the same copy to differ.
+/// A copy of the earlier run counts as better than it was found to be, by at least this, as a
+/// weighted mean of worths. Two quiet runs on one machine find the same copy to differ by so much.
 inline constexpr double kDoubt = 0.02;
 
-/// The same of a race: twice of what libc seems to differ from itself there, if that is more.
+/// The same for a race: twice libc's apparent distance from itself there, if that is more.
 double doubt_of(const SizeResult& race, const Weights& weights);
 
-/// By evaluated size: what stands there, if its pipelines are among the contestants, by their
+/// The standing copy of each evaluated size, if its pipelines are among the contestants, by their
 /// names.
 std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
                                                     const std::vector<std::size_t>& sizes,

@@ -1,4 +1,5 @@
-// Objectives: which workloads a copy is tuned for, and how much each of them counts.
+// Parses --workload, adapts weights to sizes and operations, and derives the entry points by
+// intent.
 #include "search/objective.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace asterope {
 
 namespace {
 
-/// What counts where nothing else is asked for.
+/// The workloads that count by default.
 constexpr auto kBalanced = workloads_with<&WorkloadFacts::balanced>();
 
 constexpr std::string_view kExample = ", as in hot=1,consume=2";
@@ -27,8 +28,8 @@ Weights balanced_weights() {
     return weights;
 }
 
-/// Where what is timed from the start counts for less than this, a screening by it alone would
-/// look for other copies than are wanted.
+/// The least weight of the workloads that are timed from the start. With less, a screening by them
+/// alone would look for other copies than are wanted.
 constexpr double kLeastOfScreening = 0.2;
 
 double sum_of(const Weights& weights) {

@@ -14,12 +14,13 @@ namespace asterope {
 /// for the record.
 using Weights = std::vector<std::pair<Workload, double>>;
 
-/// Of copies of `size` bytes: those of `weights` that are timed at that size. What a walk weighs
-/// counts for the same workload at random places where walks are not timed. Where nothing that
-/// counts is timed, the table says what is timed instead. They add up to 1 if any is above 0.
+/// The weights for copies of `size` bytes: those of `weights` that are timed at that size. Where
+/// walks are not timed, the weight of a walk counts for the same workload at random places. Where
+/// no weighted workload is timed, the table names others instead. The weights add up to 1 if any is
+/// above 0.
 Weights weights_at(std::size_t size, const Weights& weights);
 
-/// Those above 0.
+/// The weights above 0.
 Weights counting(Weights weights);
 
 /// They add up to 1, as far as any is above 0.
@@ -28,7 +29,8 @@ Weights scaled(Weights weights);
 /// All alike; they add up to 1.
 Weights equal_weights(const std::vector<Workload>& workloads);
 
-/// What can be tuned for, with what each is, for --help: "hot: the same buffers ...; cold: ...".
+/// The workloads that can be tuned for, with their descriptions, for --help: "hot: the same buffers
+/// ...; cold: ...".
 std::string tunable_text();
 
 /// 0 for one that is not among them.
@@ -46,25 +48,29 @@ struct Objective {
 /// The objectives' weights alone, as a race wants them.
 std::vector<Weights> weights_of(const std::vector<Objective>& objectives);
 
-/// What --workload asks for:
+/// Parses the value of --workload. It can be:
 /// - a workload that can be tuned for: that one alone;
-/// - "balanced": what the table of workloads counts by default, as much as it says there;
-/// - a mix such as "hot=1,consume=2" (any scale; a workload that is not named, or has 0, does not
-///   count): that mix, whose name is "weights".
-/// Throws BadInput, and says which words can be chosen: for an unknown workload; for a weight that
-/// is no finite number from 0 up, that names no workload or the same again, and where all are 0.
+/// - "balanced": the weights that the table of workloads has by default;
+/// - a mix such as "hot=1,consume=2", in any scale, whose name is "weights". A workload that is not
+///   named, or has 0, does not count.
+///
+/// Throws BadInput, and says which words can be chosen. It does so for an unknown workload, for one
+/// that is named twice, and where all weights are 0. A weight must be a finite number from 0 up.
 Objective parse_objective(std::string_view workload);
 
-/// The objective of sets where copies have this one: what of it a set can be timed under, as
-/// "weights"; the situations that the table counts for sets where it is broad or none of it can.
+/// The objective of sets where copies have this one. It keeps the workloads that a set can be timed
+/// under, as "weights". Where the objective is broad, or none of its workloads suits sets, it has
+/// those that the table counts for sets.
 Objective objective_of_sets(const Objective& copies);
 
-/// Those of `weights` that count, without what waits for the run-off where there are others.
+/// The workloads of `weights` that count. Workloads that wait for the run-off are left out where
+/// there are others.
 Weights screening_weights(const Weights& weights);
 
-/// What winners are chosen for: the objective, and where that is a mix, each workload in it by
-/// itself, with its walks where they count, too, for the entry points by intent; in "balanced"
-/// those alone that have one. All with what of `measured` they lack, at weight 0.
+/// The objectives that winners are chosen for. The first is the objective itself. A mix adds each
+/// of its workloads by itself, for the entry points by intent, with its walks where they count;
+/// "balanced" adds only those that have an entry point. All get the workloads of `measured` that
+/// they lack, at weight 0.
 std::vector<Objective> with_intents(const Objective& objective,
                                     const std::vector<Workload>& measured);
 

@@ -1,4 +1,4 @@
-// The race: times entrants beside libc, keeps the best, and settles it in a run-off.
+// Samples are interleaved with libc's in heats; a run-off compares the finalists pair by pair.
 #include "search/race.hpp"
 
 #include <algorithm>
@@ -13,10 +13,12 @@ namespace asterope {
 
 namespace {
 
-/// Candidates of a heat while screening: many enough that the caches settle seldom, which they do
-/// for each cache effect of a heat (with 24 that took half of a standard search's screening), few
-/// enough that not much is timed again where one is disturbed. And those between two timings of
-/// libc: near enough that a slow phase of the machine hits both.
+/// The candidates of a heat while screening. They are so many that the caches settle seldom, once
+/// for each cache effect of a heat: with 24 that took half of a standard search's screening. They
+/// are so few that little is timed again where a heat is disturbed.
+///
+/// A stretch is the candidates between two timings of libc, near enough that a slow phase of the
+/// machine hits both.
 constexpr std::size_t kHeat = 96, kStretch = 12;
 
 } // namespace
@@ -185,7 +187,7 @@ Measured Race::measured(Entrant entrant, Workload workload) const {
     return one;
 }
 
-/// With what the run-off measured, by falling score.
+/// The finalists with the run-off's figures, by falling score.
 std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
     std::vector<Finalist> ranked;
     for (const Entrant entrant : run_off_->finalists) {
@@ -208,7 +210,7 @@ std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
 
 namespace {
 
-/// What the run-off measured for one objective, and which lags count as ties.
+/// The run-off's figures for one objective; it says which lags count as ties.
 struct Lags {
     const Paired& paired;
     const Weights& weights;
@@ -230,7 +232,7 @@ struct Lags {
     }
 };
 
-/// The first favourite among those that tie, else the lowest index.
+/// The first favourite among the tied ones, else the lowest index.
 Entrant pick(const std::vector<Entrant>& tied, const std::vector<Entrant>& favourites) {
     for (const Entrant favourite : favourites) {
         if (contains(tied, favourite)) return favourite;
@@ -247,9 +249,9 @@ SizeResult Race::choose(const Weights& weights, const std::vector<Entrant>& favo
     const Finalist& leader = ranked.front();
     std::vector<Entrant> tied;
     for (const Finalist& finalist : ranked) {
-        // The median of the rounds' means is not the mean of the medians, which is what is
-        // reported: over workloads of heavy tails they differ by more than a tie may cost. A loss
-        // that counts several times is in the score alone.
+        // The median of the rounds' means is not the mean of the medians, which is reported. Over
+        // workloads of heavy tails they differ by more than a tie may cost. A loss that counts
+        // several times is in the score alone.
         if (lags.tie(finalist.candidate, leader.candidate) &&
             leader.score - finalist.score <= ties.never) {
             tied.push_back(finalist.candidate);

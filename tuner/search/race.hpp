@@ -38,7 +38,7 @@ class TimedCopies {
         other.references_.clear();
         return other;
     }
-    /// Those besides libc.
+    /// The references besides libc.
     std::vector<Entrant> references() const {
         std::vector<Entrant> entrants;
         for (std::size_t i = 0; i < references_.size(); ++i) {
@@ -46,7 +46,7 @@ class TimedCopies {
         }
         return entrants;
     }
-    /// As the user named it; "libc".
+    /// The reference's name as the user gave it; "libc".
     std::string reference_name(Entrant entrant) const {
         const std::string& name = copy(entrant).name;
         return entrant <= kFirstReference ? name.substr(kReferencePrefix.size()) : name;
@@ -76,8 +76,8 @@ class TimedCopies {
     std::vector<TimedCopy> references_;
 };
 
-/// How a copy did under one workload; times in ns are medians of a call. Of copies over threads,
-/// one thread's stand in the place of libc's.
+/// How a copy did under one workload; times in ns are medians of a call. For copies over threads,
+/// one thread's times stand in the place of libc's.
 struct Measured {
     double ns = 0, libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's, paired in each round
@@ -85,9 +85,9 @@ struct Measured {
     std::optional<Estimate> best_ratio = std::nullopt;
     std::string best_reference = {};
     double noise = kLossNoise; ///< a loss inside it, as a logarithm, counts once
-    double worth = 0;          ///< what the logarithm of the judged ratio is worth, see utility()
+    double worth = 0;          ///< the worth of the logarithm of the judged ratio, see utility()
 
-    /// What it is judged by.
+    /// The ratio that a copy is judged by.
     const Estimate& judged_ratio() const { return best_ratio ? *best_ratio : ratio; }
 };
 
@@ -96,13 +96,14 @@ struct Finalist {
     std::map<Workload, Measured> workloads;
     double ratio;     ///< weighted geometric mean of the workloads' median ratios
     bool tied;        ///< its distance from the winner is inside the noise
-    double score = 0; ///< weighted mean of what the judged ratios are worth, see utility()
+    double score = 0; ///< weighted mean of the judged ratios' worths, see utility()
 };
 
-/// Where libc seems to be farther from itself than this, with the whole interval and as the
-/// workloads are weighed, a race tells little: its winner must lead the plain copy beyond doubt, or
-/// the plain copy wins. On an idle machine this is 1.05, on a shared one seldom 1.2. A limit of 1.5
-/// would take real winners from a machine on which a trial in twenty is interrupted.
+/// The widest floor at which a race tells much: libc's distance from itself, with the whole
+/// interval and as the workloads are weighed. Beyond, a winner must lead the plain copy beyond
+/// doubt, or the plain copy wins. On an idle machine the floor is 1.05, on a shared one seldom
+/// 1.2. A limit of 1.5 would take real winners from a machine on which a trial in twenty is
+/// interrupted.
 inline constexpr double kWidestFloor = 2;
 
 struct SizeResult {
@@ -121,7 +122,7 @@ struct SizeResult {
     bool undecided = false;
 
     Entrant winner() const { return finalists.front().candidate; }
-    /// What was found of one of the finalists.
+    /// The findings about one of the finalists.
     const Finalist& of(Entrant finalist) const;
 };
 
@@ -135,18 +136,18 @@ struct TieBand {
 };
 
 /// One race: the samples so far and the steps that add to them. It may be run for several
-/// objectives at once: everybody is timed once, and each objective ranks and chooses for itself.
+/// objectives at once: each entrant is timed once, and each objective ranks and chooses for itself.
 class Race {
   public:
-    /// `objectives`: the first is the one that matters most, see best(); of each counts what is
-    /// timed at that size (weights_at).
+    /// `objectives`: the first is the one that matters most, see best(). Each counts the workloads
+    /// that are timed at that size (weights_at).
     Race(std::size_t size, const std::vector<Weights>& objectives, std::mt19937_64& random,
          const TimedCopies& timings);
     Race(std::size_t size, const Weights& weights, std::mt19937_64& random,
          const TimedCopies& timings)
         : Race(size, std::vector<Weights>{weights}, random, timings) {}
 
-    /// Which of the workloads that count: those that are timed from the start, or all.
+    /// Which workloads count: only those that are timed from the start, or all.
     enum class Weighed { from_start, all };
 
     /// Adds `samples` log ratios to each entrant under each of these workloads: in heats of
@@ -154,17 +155,18 @@ class Race {
     void sample(const std::vector<Entrant>& entrants, int samples,
                 Weighed weighed = Weighed::from_start);
 
-    /// By falling weighted mean of what the median ratios are worth (see utility), of the workloads
-    /// that count and that all were sampled under.
+    /// Sorts by falling weighted mean of the median ratios' worths (see utility). Workloads count
+    /// under which all entrants were sampled.
     void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
     /// The best `keep` of the first objective and half as many more, which the other objectives
     /// share: no less than one place each.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
-    /// Times the finalists anew, everybody in every round, and chooses for each objective. Ties go
-    /// to the first of its favourites that is among them, else to the lowest index. `plain`, one of
-    /// the finalists, wins where noise hides the differences, see kWidestFloor; kLibc: nobody does.
+    /// Times the finalists anew, each in every round, and chooses for each objective. Ties go to
+    /// the first of its favourites that is among them, else to the lowest index. `plain`, one of
+    /// the finalists, wins where noise hides the differences, see kWidestFloor. With kLibc no copy
+    /// takes that part.
     std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
                                      const std::vector<std::vector<Entrant>>& favourites,
                                      Entrant plain = kLibc, const TieBand& ties = {});
@@ -197,11 +199,11 @@ class Race {
     }
 
     /// The result of the last run-off where `winner`, one of its finalists, was chosen otherwise,
-    /// say by what it is worth at other sizes, too.
+    /// say by its worth at other sizes, too.
     SizeResult won_by(Entrant winner, std::size_t objective = 0) const;
 
   private:
-    /// What a run-off measured, and whom.
+    /// The figures of a run-off and its entrants.
     struct RunOff {
         Paired paired;
         std::vector<Entrant> finalists;
@@ -221,7 +223,7 @@ class Race {
 
     std::size_t size_;
     std::vector<Weights> objectives_;
-    std::vector<Workload> workloads_; ///< of all objectives, whatever their weight
+    std::vector<Workload> workloads_; ///< of all objectives, at any weight
     std::mt19937_64& random_;
     TimedCopies timings_;
     std::uint64_t round_ = 0;

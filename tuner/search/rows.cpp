@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// What each further step of a regret beyond the bearable one counts.
+/// Each further step of a regret beyond the bearable one counts so many times.
 constexpr double kBeyondBearable = 4;
 
 /// More than any regret, and less than never: a set that cannot copy two sizes is worse than one
@@ -61,7 +61,8 @@ class Costs {
     bool usable(std::size_t size, const RowCopy& copy) const {
         return std::isfinite(regret(size, copy));
     }
-    /// By size. Remembered, as a search goes through many sets that allow the same copies.
+    /// The regrets of a copy by size. They are remembered, as a search goes through many sets that
+    /// allow the same copies.
     const std::vector<double>& of(const RowCopy& copy) const {
         std::size_t key = copy.senses;
         for (const std::size_t one : copy.pipelines) key = key * pipelines() + one;
@@ -213,7 +214,7 @@ class SetSearch {
     }
 
   private:
-    using Set = std::vector<std::size_t>; ///< ascending, without what is in place
+    using Set = std::vector<std::size_t>; ///< ascending, without those in place
 
     Set with_in_place(const Set& set) const {
         Set all = set;

@@ -10,16 +10,16 @@
 
 namespace asterope {
 
-/// Where a probe finds the data of a call.
+/// The place where a probe finds the data of a call.
 enum class Locality {
-    cached,   ///< the source in a cache
-    fetched,  ///< the source in none, the destination in one: new data into a buffer used again,
-              ///< or into untouched pages, which the kernel clears in the cache
-    uncached, ///< neither in any
+    cached,   ///< The source is in a cache.
+    fetched,  ///< The destination is in a cache, the source is not. New data goes into a buffer
+              ///< used again, or into untouched pages, which the kernel clears in the cache.
+    uncached, ///< Both are outside all caches.
 };
 inline constexpr std::size_t kLocalities = 3;
 
-/// What a probe finds under a workload.
+/// The place where a probe finds the data under a workload.
 constexpr Locality locality_of(Workload workload) {
     const WorkloadFacts& facts = facts_of(workload);
     if (facts.source_cached) return Locality::cached;
@@ -35,23 +35,23 @@ struct RowCopy {
     bool operator==(const RowCopy&) const = default;
 };
 
-/// What pipelines are worth at one size, as weighted means of utility(): more is better, minus
+/// The worth of pipelines at one size, as weighted means of utility(): more is better, minus
 /// infinity where a pipeline cannot be used.
 struct SizeScores {
     std::vector<double> plain; ///< by pipeline: under all workloads
     /// By Locality, by pipeline: its share of that sum under the workloads of this locality, with
-    /// what a probe takes. Empty where no copy can sense.
+    /// the time of a probe included. Empty where no copy can sense.
     std::array<std::vector<double>, kLocalities> sensed = {};
 };
 
-/// A copy that was timed itself: what it is worth by size.
+/// A copy that was timed itself: its worth by size.
 struct TimedRowCopy {
     RowCopy copy;
     std::vector<double> scores;
 };
 
-/// What rows cost. Prices are in the unit of scores, added up over the sizes: at a price of 0.02 a
-/// row has to bring 2 % at one size, or 0.2 % at ten of them.
+/// The costs of rows. Prices are in the unit of scores, added up over the sizes. At a price of 0.02
+/// a row has to bring 2 % at one size, or 0.2 % at ten of them.
 struct RowRules {
     std::size_t most_rows = 8;
     std::size_t most_pipelines = 6;
@@ -60,11 +60,12 @@ struct RowRules {
     double pipeline_price = 0.04; ///< of each further distinct pipeline, besides its rows
     std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
     double sense_price = 0.02;                ///< of each row that senses, besides
-    /// By pipeline, at each size: by how much it has to be better than the simplest, lest what is
-    /// as good as another win by chance; empty: by nothing. Of a row that senses, a third of each.
+    /// By pipeline, at each size: by how much it has to be better than the simplest. Otherwise an
+    /// equally good pipeline would win by chance. Empty: by nothing. A row that senses has a third
+    /// of each.
     std::vector<double> handicaps = {};
     /// How far a size may lie behind the best choice there until each further step counts four
-    /// times: the sum of many small gains shall not pay for one large loss.
+    /// times. The sum of many small gains shall not pay for one large loss.
     double bearable_regret = 0.02;
 };
 
@@ -75,11 +76,14 @@ struct Row {
     bool operator==(const Row&) const = default;
 };
 
-/// The rows that lose least: the regrets of all sizes (the best score there less that of the row's
-/// copy) and the prices of rows and pipelines. A set of pipelines is searched for by adding,
-/// leaving out and exchanging one at a time for as long as that helps, from each of the best single
-/// ones; for each set the cheapest rows are found by dynamic programming over the sizes. Where
-/// these are more than most_rows, or more than most_senses, the price rises until they are not.
+/// Chooses the rows that lose least. The loss is the regrets of all sizes and the prices of rows
+/// and pipelines. The regret of a size is its best score less that of the row's copy.
+///
+/// The search for a set of pipelines starts from each of the best single ones. It adds, leaves out
+/// or exchanges one at a time for as long as that helps. For each set, dynamic programming over the
+/// sizes finds the cheapest rows. Where these are more than most_rows, or more than most_senses,
+/// the price rises until they are not.
+///
 /// `timed` are further copies to choose. `in_place` are pipelines that the routine has anyhow: they
 /// cost nothing and do not count. Empty where no set of most_pipelines can copy all sizes.
 std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRules& rules = {},

@@ -1,4 +1,5 @@
-// Finds the winner of one transfer size: drops the hopeless, then re-times the rest in a run-off.
+// The three rigors, and the steps of one size's search: the paper's space, its extension, a
+// run-off.
 #include "search/search.hpp"
 
 #include <algorithm>
@@ -11,8 +12,8 @@ namespace asterope {
 
 namespace {
 
-/// A few points of each plane find the best family about as often as all do: on logs of exhaustive
-/// searches of a Zen 4, half of the trials cost half a percent.
+/// A few points of each plane find the best family about as often as all points do. On logs of
+/// exhaustive searches of a Zen 4, half of the trials cost half a percent.
 Rigor quick() {
     return {.name = "quick",
             .coarse_sizes = true,
@@ -133,7 +134,8 @@ std::string family_of(const Candidate& candidate) {
     return std::string(v.rt) + ' ' + v.lt + ' ' + v.st + ' ' + v.pt;
 }
 
-/// With the extension axes: those that differ only in prefetch size and distances are one.
+/// The family with the extension axes: candidates that differ only in prefetch size and distances
+/// are one.
 std::string extended_family_of(const Candidate& candidate) {
     return candidate.values_but({"ps", "pd"});
 }
@@ -188,7 +190,7 @@ class Search {
             seen_, [&](Entrant e) { return !in_paper(*candidate(e).variant); }));
     }
 
-    /// Drops what is behind, giving the rest more samples.
+    /// Drops the candidates that are behind, giving the rest more samples.
     void cut() {
         for (const Rigor::Cut& cut : rigor_.cuts) {
             alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
@@ -205,9 +207,9 @@ class Search {
             if (entrant == kLibc || contains(finalists, entrant)) return;
             if (takes_effect(candidate(entrant), size_)) finalists.push_back(entrant);
         };
-        // What may win a tie must run: the neighbours' winners, and the leaders without their
-        // prefetch. Where a copy is too short to prefetch, hundreds of candidates are one and the
-        // same.
+        // Copies that may win a tie must run: the neighbours' winners, and the leaders without
+        // their prefetch. Where a copy is too short to prefetch, hundreds of candidates are one and
+        // the same.
         std::vector<Entrant> leaders;
         for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
             std::vector<Entrant> ranked = finalists;
@@ -219,7 +221,7 @@ class Search {
         for (const std::vector<Entrant>& winners : neighbours) {
             for (const Entrant neighbour : winners) also(neighbour);
         }
-        // The simplest of those that tie wins, so one of the paper's must run.
+        // The simplest of the tied copies wins, so one of the paper's must run.
         if (extended_) also(best_of_paper());
         // Where noise hides which is the fastest, this one wins.
         const Entrant plain = find_plain_copy(space_, entrants_);
@@ -273,7 +275,7 @@ class Search {
         return entrants.front();
     }
 
-    /// Of all that were screened.
+    /// The best of all that were screened.
     Entrant best_of_paper() const {
         std::vector<Entrant> paper;
         for (const Entrant entrant : seen_) {

@@ -32,14 +32,14 @@ struct Rigor {
         int keep, samples; ///< the best `keep` so far get `samples` more
     };
     std::vector<Cut> cuts;
-    int finalists, rounds; ///< of the run-off
-    /// Extension axes: all their combinations are screened around the best `bases` of the paper's
-    /// space, then the fine prefetch sizes and distances of the best `planes` that were found
-    /// there.
+    int finalists, rounds; ///< Both of the run-off.
+    /// Extension axes. All their combinations are screened around the best `bases` of the paper's
+    /// space. Then the fine prefetch sizes and distances of the best `planes` found there are
+    /// screened.
     int bases, planes;
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
-    /// screen nobody else, and so do those from `huge` bytes on that do not: there nothing changes
-    /// with the size but the time it takes.
+    /// screen no others. So do sizes from `huge` bytes on that do not outgrow them: there nothing
+    /// changes with the size but the duration.
     bool inherits;
     std::size_t huge;
     /// Whether all workloads that count are timed from the start, so that the log holds every
@@ -58,7 +58,8 @@ struct Rigor {
     double boundary_ratio; ///< how exactly boundaries are found, see find_boundary
 };
 
-/// What lies beyond the entrants that a search begins with: the extension axes around one of them.
+/// The candidates beyond the entrants that a search begins with: the extension axes around one of
+/// them.
 struct Extension {
     /// All combinations of the extension axes with the other parameters of a candidate.
     std::function<std::vector<Entrant>(Entrant)> neighbours;
@@ -66,7 +67,7 @@ struct Extension {
     std::function<std::vector<Entrant>(Entrant)> distance_grid;
 };
 
-/// What the search of one size found: a result for each objective.
+/// The result of the search of one size, for each objective.
 struct Found {
     std::vector<SizeResult> results;
     std::size_t extended = 0; ///< candidates beyond the paper's space that were timed
@@ -80,17 +81,18 @@ Rigor parse_rigor(std::string_view text);
 
 /// From so many bytes on, a trial takes a millisecond, and some.
 inline constexpr std::size_t kLargeCopy = std::size_t{1} << 20, kHugeCopy = std::size_t{4} << 20;
-/// Up to here, contests have all their rounds: with five at 8 MiB, which copy took what 32 MiB of
-/// cache hold was chance, and in one of six searches it had 0.85 of libc.
+/// Up to this size contests have all their rounds. With five rounds at 8 MiB, chance decided which
+/// copy took the sizes that 32 MiB of cache hold, and in one of six searches it had 0.85 of libc.
 inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 
-/// How a size's pipelines are searched: a standard search tries large copies as a quick one does.
-/// They took two thirds of its time on a Zen 3 (32 MiB of last cache) and a Granite Rapids, for
-/// rows that the contest chooses among the finalists of all sizes anyway.
+/// How a size's pipelines are searched. A standard search tries large copies as a quick one does.
+/// They took two thirds of its time on a Zen 3 (32 MiB of last cache) and a Granite Rapids. The
+/// contest chooses their rows among the finalists of all sizes anyway.
 Rigor rigor_at(const Rigor& rigor, std::size_t size);
 
-/// About how many trials of candidates the run-off of a size costs under a workload, and what comes
-/// before: for progress only. `from_start`: the workload does not wait for the last cut.
+/// About how many trials of candidates the run-off of a size costs under a workload, and the
+/// screening before it: for progress only. `from_start`: the workload does not wait for the last
+/// cut.
 std::size_t run_off_trials(const Rigor& rigor);
 std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& paper,
                              bool from_start, bool extended);
@@ -99,10 +101,12 @@ std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& p
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants);
 
 /// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the
-/// paper's; what `extension` leads to are others. `neighbours` are, by objective, the winners of
-/// the nearest sizes that are done, if any: they take part in the run-off and win ties, the first
-/// of them first; other ties go to the simplest tuple, the first in the space. The plain copy
-/// takes part, too, and wins where noise hides which is the fastest.
+/// paper's; `extension` leads to others.
+///
+/// `neighbours` are, by objective, the winners of the nearest sizes that are done, if any. They
+/// take part in the run-off and win ties, the first of them first. Other ties go to the simplest
+/// tuple, the first in the space. The plain copy takes part, too, and wins where noise hides which
+/// is the fastest.
 Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
                   const Extension* extension, std::size_t size,
                   const std::vector<Weights>& objectives, const Rigor& rigor,

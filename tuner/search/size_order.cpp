@@ -1,5 +1,4 @@
-// Which sizes are searched, and in which order: from coarse to fine, so that a run that ends early
-// has covered the whole range.
+// Sizes grow by powers; the order halves the gap that has waited longest.
 #include "search/size_order.hpp"
 
 #include <deque>

@@ -9,13 +9,13 @@
 
 namespace asterope {
 
-/// Powers of two from 128 bytes to 32 MiB, and just below and above each cache's size (an eighth of
-/// it), as far as that lies between: there what the fastest copy is changes. `coarse`: powers of
-/// four, without 32 MiB where the last cache holds both sides of such a copy. Ascending.
+/// Powers of two from 128 bytes to 32 MiB. Within that range it adds sizes just below and above
+/// each cache's size (an eighth of it), where the fastest copy changes. `coarse`: powers of four,
+/// without 32 MiB where the last cache holds both sides of such a copy. Ascending.
 std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool coarse = false);
 
 /// The indices of `count` ascending sizes: the first, the last, then the middle of each gap that is
-/// left, the gaps from below to above, and so on until there is none.
+/// left, the gaps from below to above, until all gaps are closed.
 std::vector<std::size_t> coarse_to_fine(std::size_t count);
 
 } // namespace asterope

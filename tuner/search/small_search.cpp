@@ -1,4 +1,4 @@
-// Finds the small copy: which shape serves up to a few hundred bytes best.
+// A race over mixes of sizes, then one for each size again and again; both scores decide together.
 #include "search/small_search.hpp"
 
 #include <algorithm>
@@ -15,23 +15,23 @@
 namespace asterope {
 
 Weights small_weights(Operation operation) {
-    // A quarter of all that counts. Few calls stand at such a page's end, but a program whose
-    // buffer lies there makes nothing but such calls, and a masked move takes hundreds of cycles
-    // for each. As a mix, with the mispredicted branches of others in it, it had 0.18 of libc's
-    // speed there, read 0.30 (a Xeon with AMX), and about 1.4 on average elsewhere. By these
-    // figures it would still win with a seventh. With a quarter no copy that falls so deep wins by
-    // its gains elsewhere, and one that is 10 % slower there, as it looks where the page ends,
-    // loses 2.5 % by it.
+    // Page ends count a quarter of all. Few calls stand at such a page's end. But a program whose
+    // buffer lies there makes only such calls, and a masked move takes hundreds of cycles for
+    // each. As a mix, with the mispredicted branches of others in it, it had 0.18 of libc's speed
+    // there, read 0.30 (a Xeon with AMX), and about 1.4 on average elsewhere. By these figures it
+    // would still win with a seventh. With a quarter no copy that falls so deep wins by its gains
+    // elsewhere. One that is 10 % slower there, as it looks where the page ends, loses 2.5 % by it.
     //
-    // A masked set has no source that a page's end could hold up, and was 0.97 to 1.17 there: there
-    // is nothing to keep from winning, so for sets page ends are one mix of many.
-    // And one size again and again is half as much beside the mixes as it is of copies: where a
+    // A masked set has no source that a page's end could hold up, and had 0.97 to 1.17 there. Page
+    // ends keep no set from winning, so for sets they are one mix of many.
+    //
+    // One size again and again counts half as much beside the mixes for sets as for copies. Where a
     // program sets one small size, that is a constant, and the compiler calls nothing.
     const bool sets = !facts_of(operation).reads;
     const double mix = 1.0 / 8, single = 1.0 / (sets ? 8 : 4), page_ends = 2.0 / (sets ? 16 : 3);
-    // In the first cache, half for sizes of which none is more frequent than others: a class of
-    // sizes whose branch the fleet's mix seldom mispredicts took sets of 1 to 63 bytes 2.2 times as
-    // long as libc's.
+    // In the first cache, half counts for sizes that are all equally frequent. The fleet's mix
+    // seldom mispredicted the branch of one class of sizes. A set chosen by it took sets of 1 to 63
+    // bytes 2.2 times as long as libc's.
     return {{Workload::mix_l1, mix / 2},
             {Workload::spread, mix / 2},
             {Workload::mix_l2, mix},
@@ -59,9 +59,10 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation op
 
 namespace {
 
-/// What each finalist is worth under a workload of one size again and again: half the mean over the
-/// sizes, half the mean of the three worst. Of one alone chance would say how bad it is. Placement
-/// does not count: the routine has another one, and the worst sizes would be chosen by it.
+/// The worth of each finalist under a workload of one size again and again. It is half the mean
+/// over the sizes, and half the mean of the three worst. The worst single size would be bad by
+/// chance. Placement does not count: the routine has another one, and it would decide which sizes
+/// are the worst.
 std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, Workload workload,
                                         int rounds, std::mt19937_64& random,
                                         const TimedCopies& timings) {
@@ -92,7 +93,7 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
                         const ShapeOf& shape_of, Entrant standing) {
     if (entrants.empty()) throw Failure("no small copy copies right on this machine");
     Race race(0, weights, random, timings);
-    // A small space: everybody gets enough samples, whatever the rigor.
+    // A small space: each entrant gets enough samples at every rigor.
     race.sample(entrants, 5);
     const std::vector<Entrant> alive = race.best(entrants, 16);
     race.sample(alive, 8);

@@ -13,9 +13,9 @@
 
 namespace asterope {
 
-/// What counts: calls of unpredictable sizes, in each cache and in memory, as much as those of one
-/// size, the same buffers again and walking through uncached memory. Half of each is followed by a
-/// reader of the copy. Besides, copies at the ends of pages.
+/// The weights of small copies. Calls of unpredictable sizes, in each cache and in memory, count as
+/// much as those of one size. These use the same buffers again and walk through uncached memory.
+/// Half of each is followed by a reader of the copy. Copies at the ends of pages count besides.
 Weights small_weights(Operation operation = Operation::copy);
 
 /// The index of the operation's plain small copy; kLibc where it is not there.
@@ -26,11 +26,14 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space,
 using ShapeOf = std::function<std::string(Entrant)>;
 
 /// Chooses among the entrants; SizeResult::size is 0. `plain` wins where noise hides which of them
-/// is the fastest, if it is one of them. With `shape_of`, the best of each shape are among the
-/// finalists, and under `fixed` and `fixed_read` each size is timed for itself: what counts is half
-/// the mean over the sizes and half the worst, as a program that copies one size again and again
-/// meets that one alone. `standing`, if it is an entrant, wins unless it is beaten by more than
-/// doubt_of(). Throws Failure where there are no entrants.
+/// is the fastest, if it is one of them.
+///
+/// With `shape_of`, the best of each shape are among the finalists. Under `fixed` and `fixed_read`
+/// each size is then timed for itself. Half the mean over the sizes and half the worst count: a
+/// program that copies one size again and again meets that one alone.
+///
+/// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(). Throws
+/// Failure where `entrants` is empty.
 SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
                         const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings,
                         const ShapeOf& shape_of = nullptr, Entrant standing = kLibc);

@@ -1,4 +1,4 @@
-// The spaces of one operation in a run: all that is searched, less what is wrong here.
+// Verifies every copy on this machine, or takes the faults over from an earlier run's log.
 #include "search/spaces.hpp"
 
 #include <algorithm>
@@ -124,7 +124,7 @@ std::string Spaces::hash() const {
         if (kind->overlap) continue;
         for (const asterope_copy* copy : members) add(copy->name);
     }
-    // What copies wrongly stays among the pipelines, but is not timed.
+    // Pipelines that copy wrongly stay in the space, but are not timed.
     for (const auto& [name, reason] : invalid) add(name);
     return text_hash(names);
 }

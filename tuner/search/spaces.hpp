@@ -1,4 +1,4 @@
-// The spaces of one operation in a run: all that is searched, less what is wrong here.
+// The spaces of one operation in a run: all that is searched, less the copies that fail here.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@
 namespace asterope {
 
 struct Spaces {
-    /// Candidate, reason. Those of another operation than copies stand behind its name: small
-    /// copies and small sets have the same names.
+    /// Candidate, reason. A candidate of another operation than copies has the operation's name in
+    /// front: small copies and small sets have the same names.
     using Invalids = std::vector<std::pair<std::string, std::string>>;
 
     /// Builds the spaces and proves their members right. To be called before the buffers are taken:
@@ -30,8 +30,8 @@ struct Spaces {
            Operation operation = Operation::copy,
            const std::optional<Invalids>& known = std::nullopt);
 
-    /// 16 hexadecimal digits over the names of all that may be timed, in their order; but for the
-    /// copies of overlapping buffers, which older logs do not know and whose step they then lack.
+    /// 16 hexadecimal digits over the names of all that may be timed, in their order. Copies of
+    /// overlapping buffers are left out: older logs do not know them and lack their step.
     std::string hash() const;
 
     std::vector<Candidate> space;  ///< pipelines: the paper's first, then the extension's
@@ -39,10 +39,10 @@ struct Spaces {
     Extension extension;           ///< empty functions where not extended
     /// Whether a member of `space` copies right.
     std::function<bool(Entrant)> right_pipeline;
-    /// Of the other kinds those that copy right, in the order of kinds_of().
+    /// The members of the other kinds that copy right, in the order of kinds_of().
     using Members = std::vector<const asterope_copy*>;
     std::vector<std::pair<const asterope_kind*, Members>> kinds;
-    /// Of one of them, by its name; empty where the operation has none.
+    /// The members of one kind, by its name; empty where the operation has none.
     const Members& members(std::string_view kind) const;
     Invalids invalid;
     bool senses; ///< copies that sense are tried
@@ -51,7 +51,7 @@ struct Spaces {
     Spaces& operator=(const Spaces&) = delete;
 
   private:
-    /// Which of `count` members copy wrongly: what `verify` finds, or what an earlier run found.
+    /// Which of `count` members copy wrongly: by `verify`, or by an earlier run.
     using Wrong = std::vector<bool>;
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);

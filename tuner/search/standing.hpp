@@ -1,4 +1,4 @@
-// The profile that stands: what an earlier run chose.
+// The standing profile: the choices of an earlier run.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace asterope {
 
-/// What the profile of an earlier run takes of one operation, by the names of copies.
+/// The copies of one operation in the profile of an earlier run, by their names.
 struct Standing {
     struct Row {
         std::size_t up_to;                  ///< bytes

@@ -26,7 +26,8 @@ enum class Step {
     threads,
     exam,
     memset, ///< all of another operation, where nothing of it was done
-    // What the account of time has besides: it has the pipelines in two parts, see Timings::Stage.
+    // These are in the account of time besides. It has the pipelines in two parts, see
+    // Timings::Stage.
     building,
     verifying,
     screening,
@@ -38,7 +39,7 @@ struct StepNames {
     /// In the log; behind it the objective of a boundary, and the size, where there is one. Empty
     /// where the log has no such step.
     const char* logged;
-    /// Among what was left out, in the account of time, on the progress line.
+    /// Its name among left-out steps, in the account of time, on the progress line.
     const char* title;
 };
 
@@ -73,11 +74,11 @@ inline std::string title_of(Step step, Operation operation) {
 /// The step of that title.
 std::optional<Step> find_step(std::string_view title);
 
-/// Seconds by what they were spent on, in the order in which that began.
+/// The seconds of each step, in the order in which the steps began.
 using TimeAccount = std::vector<std::pair<Step, double>>;
 
 /// One part of a step, as the log has it: "calibration", "pipelines 4096", "boundary hot 6144",
-/// "exam 1 4096"; of another operation than memcpy behind its name: "memset pipelines 4096".
+/// "exam 1 4096". Other operations than memcpy stand in front: "memset pipelines 4096".
 struct LoggedStep {
     Step step;
     std::size_t size = 0;       ///< bytes; 0: the step is not of one size
@@ -88,7 +89,7 @@ struct LoggedStep {
     bool operator==(const LoggedStep&) const = default;
 };
 
-/// What LoggedStep::name writes; none for anything else.
+/// Parses a name as LoggedStep::name writes it; empty for other text.
 std::optional<LoggedStep> parse_step(std::string_view name);
 
 } // namespace asterope

@@ -1,4 +1,4 @@
-// Finds out from which size on several threads copy faster than one, how many, in which chunks.
+// Shares are even or in chunks of a few sizes, over powers of two of threads and over all.
 #include "search/threads_search.hpp"
 
 #include "base/size_text.hpp"
@@ -8,8 +8,8 @@ namespace asterope {
 
 namespace {
 
-/// Small enough that nobody waits long for the last one, large enough that heads, tails and fences
-/// of the chunks do not show.
+/// Chunks are so small that threads do not wait long for the last one. They are so large that their
+/// heads, tails and fences do not show.
 constexpr std::size_t kChunks[] = {kLeastChunk, std::size_t{256} << 10, std::size_t{1} << 20};
 
 } // namespace

@@ -33,10 +33,10 @@ std::vector<ThreadShare> all_shares(unsigned most);
 /// Whether no thread of several is left without a chunk.
 bool can_share(const ThreadShare& share, std::size_t size);
 
-/// What was found at one size. In `timings`, entrants are all_shares(): the first, which must be
-/// among `entrants`, is the routine's copy by one thread. No libc: what is compared is one thread
-/// with several. Ties, and what noise hides, go to one thread, then to the fewest; a loss to one
-/// thread counts several times, see utility().
+/// The findings at one size. In `timings`, entrants are all_shares(). The first, which must be
+/// among `entrants`, is the routine's copy by one thread. Libc does not take part: one thread is
+/// compared with several. Ties, and differences that noise hides, go to one thread, then to the
+/// fewest. A loss to one thread counts several times, see utility().
 SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,
                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
                          const TimedCopies& timings);

@@ -1,4 +1,4 @@
-// Utility: what a copy's speed beside the reference is worth to a choice that hates losing.
+// Utility: the worth of a copy's speed beside the reference to a choice that hates losing.
 #pragma once
 
 #include <algorithm>
@@ -8,19 +8,19 @@
 
 namespace asterope {
 
-/// What `log_ratio`, the logarithm of the reference's time over the copy's, is worth: itself where
-/// the copy gains or its loss is inside the `noise`; of a loss beyond, each further step counts up
-/// to kLossFactor times. The change is smooth, over kLossOnset: with a step, a copy that loses 14 %
-/// and one that loses 4 % would be treated alike on either side of it, and noise would decide which
-/// side a copy is on.
+/// The utility of `log_ratio`, the logarithm of the reference's time over the copy's. It is
+/// `log_ratio` itself where the copy gains or its loss is inside the `noise`. Each further step of
+/// a loss counts up to kLossFactor times. The change is smooth, over kLossOnset. With a step, a
+/// copy that loses 14 % and one that loses 4 % would be treated alike on either side of it. Noise
+/// would decide on which side a copy is.
 inline double utility(double log_ratio, double noise = kLossNoise) {
     const double loss = std::max(0.0, -log_ratio - noise);
     return log_ratio - (kLossFactor - 1) * loss * loss / (loss + kLossOnset);
 }
 
-/// By so much do short calls differ by where the linker put the code, about two cycles: sets of
-/// 8 bytes by one routine at nine addresses took 2.7 to 3.2 ns (a Zen 4), and from run to run all
-/// small copies of one size moved by as much beside libc.
+/// Short calls differ by so much with the place where the linker put the code, about two
+/// cycles. Sets of 8 bytes by one routine at nine addresses took 2.7 to 3.2 ns (a Zen 4). From run
+/// to run all small copies of one size moved by as much beside libc.
 inline constexpr double kPlacementNs = 0.5;
 
 /// The logarithm of the reference's time over the copy's, `ns`, where both are brought nearer to

@@ -8,34 +8,35 @@
 extern "C" {
 #endif
 
-/* A complete copy of `bytes` (128 or more); of a set, the second argument is no address but the
- * byte to set, in its low 8 bits. The low 32 bits of `distance` are how many bytes it prefetches
- * ahead of its loads, the high 32 bits how many bytes ahead of its stores it prefetches the
- * destination; each 0 for a variant that does not. */
+/* A complete copy of `bytes` (128 or more). A set gets the byte to set as its second argument
+ * instead of an address, in the low 8 bits. The low 32 bits of `distance` tell how many bytes it
+ * prefetches ahead of its loads. The high 32 bits tell how many bytes ahead of its stores it
+ * prefetches the destination. Each is 0 for a variant that does not. */
 typedef void* (*asterope_candidate)(void* destination, const void* source, size_t bytes,
                                     size_t distance);
 
 /* An axis of the pipelines' space, as scripts/asterope/spaces describes it. */
 struct asterope_axis {
-    const char* field;  /* of a profile's tuple: "tb" */
-    const char* title;  /* of its column in tables: "TB" */
-    const char* legend; /* what the column is: "transfer block in lines"; empty for the paper's */
-    /* What stands before its value in names, where that is not the default: "TB4". NULL: the paper
-     * has the axis, and its value stands in every name and every tuple. */
+    const char* field;  /* its name in a profile's tuple: "tb" */
+    const char* title;  /* the title of its column in tables: "TB" */
+    const char* legend; /* the meaning of the column: "transfer block in lines"; empty for the
+                         * paper's */
+    /* This stands before its value in names, where that is not the default: "TB4". NULL: the
+     * paper has the axis, and its value stands in every name and every tuple. */
     const char* mark;
-    const char* extension;    /* how its values beyond the paper's are called, or NULL: "tb" */
+    const char* extension;    /* the name of its values beyond the paper's, or NULL: "tb" */
     const char* const* words; /* its values, the default first; NULL: they are numbers */
     const int* numbers;       /* the same */
     int count, paper;         /* how many there are, and how many of them the paper has */
-    /* 0: each value is a variant. Else the value is an argument of the copy, in cache lines: 1 in
-     * the low half of `distance`, 2 in the high half. */
+    /* 0: each value is a variant. Otherwise the value is an argument of the copy, in cache
+     * lines: 1 in the low half of `distance`, 2 in the high half. */
     int argument;
     /* Where a variant holds its value: of an axis with a mark, which of `marked` it is; else a
      * number of enum asterope_place. */
     int place;
 };
 
-/* What a variant holds by name. */
+/* The properties that a variant holds by name. */
 enum asterope_place {
     ASTEROPE_RT,
     ASTEROPE_LT,
@@ -74,18 +75,18 @@ extern const size_t asterope_distance_count;
 extern const int asterope_write_distances[];
 extern const size_t asterope_write_distance_count;
 
-/* A complete copy of any size: up to its bound by itself, above it by calling `large`, which gets
- * the other arguments as they are. */
+/* A complete copy of any size. Up to its bound it copies alone, above it calls `large`, which
+ * gets the other arguments unchanged. */
 typedef void* (*asterope_small_candidate)(void* destination, const void* source, size_t bytes,
                                           size_t distance, asterope_candidate large);
 
-/* Probes and returns the ticks that it took: in the low 32 bits those of the source; in the high 32
- * bits those of the destination, whatever the source's are, or 0 where the probe never looks there.
- * A probe that does writes a byte of the copy to each page that it looks at. That of a set looks at
- * the destination alone, and returns its ticks in the low 32 bits. */
+/* Probes and returns the ticks that it took. The low 32 bits have those of the source. The high
+ * 32 bits have those of the destination, for any source, or 0 where the probe never looks
+ * there. A probe that does writes a byte of the copy to each page that it looks at. That of a
+ * set looks at the destination alone, and returns its ticks in the low 32 bits. */
 typedef size_t (*asterope_reader)(void* destination, const void* source, size_t bytes);
 
-/* What a copy is on one axis of its kind: a word, or a number. */
+/* A copy's value on one axis of its kind: a word, or a number. */
 struct asterope_field {
     const char* name; /* as a profile's tuple has it: "bound"; NULL behind the last field */
     const char* word; /* NULL: it is a number */
@@ -99,8 +100,9 @@ struct asterope_copy {
     const char* name; /* as tables and logs write it: "masked ZMM up 256" */
     struct asterope_field fields[ASTEROPE_MOST_FIELDS];
     const char* needs; /* as of a variant */
-    /* The functions that its kind has, others NULL. `copy`: its distance means nothing, but where
-     * there is a `read`: then it probes first, and gets the address of a struct asterope_sensing. */
+    /* The functions that its kind has, others NULL. `copy` ignores its distance, except where
+     * the kind has a `read`. There it probes first, and gets the address of a struct
+     * asterope_sensing. */
     asterope_candidate copy;
     asterope_small_candidate small;
     asterope_reader read; /* of probes, where the time stamp counter may be read */
@@ -120,8 +122,8 @@ struct asterope_kind {
 /* The pipelines of an operation, and what belongs to them. */
 struct asterope_space {
     const char* function; /* of libc: "memcpy" */
-    /* Those that stand in every name first, of copies the paper's RT, LT, ST, PT, PS and PD; then
-     * those with a mark. */
+    /* First the axes that stand in every name: a copy has the paper's RT, LT, ST, PT, PS and PD.
+     * Then those with a mark. */
     const struct asterope_axis* axes;
     size_t axis_count;
     /* In the order in which ties break: simplest first, and before all others those of the paper.
@@ -130,8 +132,8 @@ struct asterope_space {
     size_t variant_count;
     const struct asterope_kind* kinds; /* the others */
     size_t kind_count;
-    /* The names of the plain ones, which win where noise hid which is the fastest: as tables and
-     * logs write a candidate, "XMM T T none 0 0", and a small copy. */
+    /* The names of the plain ones, which win where noise hid which is the fastest. Names are as
+     * in tables and logs: that of a candidate, "XMM T T none 0 0", and that of a small copy. */
     const char *plain, *plain_small;
     void (*libc)(void); /* libc's own, which is what no compiler here sees */
 };
@@ -139,10 +141,10 @@ struct asterope_space {
 extern const struct asterope_space asterope_copies; /* memcpy's */
 extern const struct asterope_space asterope_sets;   /* memset's */
 
-/* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more
- * than `threshold` ticks of the counter (32 bits); else `fetch` where the probe looks at
- * the destination, too, and that took no more either; else the cold one. Distances as a candidate
- * gets them. Assembly knows this layout. */
+/* The pipelines that a sensing copy goes on with. It takes the hot one where its probe of the
+ * source took no more than `threshold` ticks of the counter (32 bits). Else it takes `fetch`
+ * where the probe looks at the destination, too, and that took no more either. Else it takes the
+ * cold one. Distances are as for a candidate. Assembly knows this layout. */
 struct asterope_sensing {
     unsigned long threshold;
     asterope_candidate hot;
@@ -153,8 +155,8 @@ struct asterope_sensing {
     size_t fetch_distance;
 };
 
-/* How a copy is shared among threads: up to so many of them, the caller included, in chunks of so
- * many bytes (64 KiB or more; 0: an even share for each), each of which `copy` copies. */
+/* How a copy is shared among threads. Up to so many of them take part, the caller included. Each
+ * chunk has so many bytes (64 KiB or more; 0: an even share for each), and `copy` copies it. */
 struct asterope_share {
     unsigned threads;
     size_t chunk;
@@ -170,8 +172,9 @@ struct asterope_share {
  * thread. */
 unsigned asterope_start_threads(void);
 
-/* The copy over threads that asterope_memcpy_mt is, 4096 bytes or more; as its 4th argument it gets
- * the address of a struct asterope_share. Copies alone where there is nobody to share with. */
+/* The function behind asterope_memcpy_mt: it copies over threads, 4096 bytes or more. As its 4th
+ * argument it gets the address of a struct asterope_share. It copies alone where other threads
+ * are missing. */
 void* asterope_copy_over_threads(void* destination, const void* source, size_t bytes, size_t share);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// Tries a function at many sizes and offsets: whether it writes what it must, and nothing else.
+// Buffers hold a pattern and canaries. Each byte is compared with the one that a right copy leaves.
 #include "space/checked_copy.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Offsets {
 };
 constexpr std::array<Offsets, 4> kFewOffsets = {{{0, 0}, {1, 63}, {63, 1}, {32, 17}}};
 
-/// What large buffers are shifted by: about every register, block and page.
+/// The shifts of large buffers: about every register, block and page.
 constexpr std::array<std::ptrdiff_t, 24> kFewShifts = {1,   2,   8,   15,  16,  17,   31,   32,
                                                        33,  63,  64,  65,  127, 128,  129,  255,
                                                        256, 257, 511, 512, 513, 4095, 4096, 4097};
@@ -55,13 +55,13 @@ class Checker {
     }
     std::size_t largest() const { return largest_; }
 
-    /// What is wrong with one copy or set, or "".
+    /// The fault of one copy or set, or "".
     std::string fault_of(const CheckedCopy& checked, std::size_t size, Offsets offsets) {
         std::uint8_t* const destination = destination_.begin() + kCanary + offsets.destination;
         const std::uint8_t* expected = is_.begin() + kCanary + offsets.source;
         const void* argument = expected;
         std::memset(destination - kCanary, kUntouched, size + 2 * kCanary);
-        // Zero is a way of its own, and of the int that a set gets only 8 bits are the byte.
+        // Sets of zero may take another path. A set gets an int, of which only 8 bits are the byte.
         const auto byte = static_cast<std::uint8_t>(offsets.source * 85);
         if (checked.sets) {
             expected = expected_.begin();
@@ -167,7 +167,7 @@ std::string first_fault(const CheckedCopy& checked) {
     std::string fault =
         checked.moves ? first_wrong_move(checked, checker) : first_wrong_copy(checked, checker);
     if (fault.empty() && !checker.source_is_as_it_was()) fault = "writes to its source";
-    if (!fault.empty()) checker = Checker(0); // of which nothing is known any more
+    if (!fault.empty()) checker = Checker(0); // its state is unknown after a fault
     return fault;
 }
 

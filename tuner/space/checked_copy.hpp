@@ -1,4 +1,4 @@
-// Tries a function at many sizes and offsets: whether it writes what it must, and nothing else.
+// Tries a function at many sizes and offsets: it must write the right bytes, and no others.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct CheckedCopy {
     bool sets = false;
 };
 
-/// What is wrong with it, or "": "wrong byte 3 of 129 (source +1, destination +63)", of a set
-/// "wrong byte 3 of 129 (value 85, destination +63)". There are canaries around the destination.
+/// The first fault, or "": "wrong byte 3 of 129 (source +1, destination +63)". The fault of a set
+/// reads "wrong byte 3 of 129 (value 85, destination +63)". Canaries stand around the destination.
 std::string first_fault(const CheckedCopy& checked);
 
 } // namespace asterope

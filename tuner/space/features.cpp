@@ -1,4 +1,4 @@
-// The CPU features that candidates may use: those there are, less those the user leaves out.
+// The option names the beginnings of features to leave out. Unknown beginnings are refused.
 #include "space/features.hpp"
 
 #include <algorithm>

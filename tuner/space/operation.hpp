@@ -17,14 +17,15 @@ enum class Operation { copy, set };
 
 struct OperationFacts {
     Operation operation;
-    const char* prefix;          ///< of what logs have of each operation
-    const asterope_space* space; ///< of its pipelines
-    bool reads;            ///< whether it has a source: more sizes are searched by default, then
-    bool has_entry_points; ///< for callers who know more; extension axes are tried as well
-    std::size_t most_rows; ///< of the routine: each is code that a program keeps in its first cache
-    const char* many;      ///< what sentences call its calls
-    std::string_view small;       ///< what sentences call its small members
-    std::string_view small_title; ///< the same at the beginning of one
+    const char* prefix;          ///< stands before its names in logs
+    const asterope_space* space; ///< the space of its pipelines
+    bool reads;             ///< whether it has a source: then more sizes are searched by default
+    bool has_entry_points;  ///< for callers who know more; extension axes are tried as well
+    std::size_t most_rows;  ///< the most rows of the routine: a program keeps their code in its
+                            ///< first cache
+    const char* many;       ///< its calls' name in sentences
+    std::string_view small; ///< its small members' name in sentences
+    std::string_view small_title; ///< the same at the beginning of a sentence
 };
 
 inline constexpr std::array<OperationFacts, 2> kOperations = {
@@ -42,7 +43,7 @@ inline std::string name_of(Operation operation) {
     return facts_of(operation).space->function;
 }
 
-/// What the routine calls its function.
+/// The name of the operation's function in the routine.
 inline std::string symbol_of(Operation operation) {
     return "asterope_" + name_of(operation);
 }

@@ -1,4 +1,4 @@
-// The candidates of one machine: the rendered variants that its CPU runs, at every distance.
+// Filters the rendered tables, and multiplies each variant by its distances.
 #include "space/space.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool same_extension(const asterope_variant& a, const asterope_variant& b) {
     return std::equal(std::begin(a.marked), std::end(a.marked), std::begin(b.marked));
 }
 
-/// Whether its value on the axis is none of the paper's.
+/// Whether its value on the axis is beyond the paper's.
 bool is_beyond(const asterope_variant& variant, const asterope_axis& axis) {
     if (!axis.extension) return false;
     if (axis.mark) return !is_default(variant, axis);
@@ -35,7 +35,7 @@ bool is_beyond(const asterope_variant& variant, const asterope_axis& axis) {
     return std::find(axis.words, end, std::string_view(variant.rt)) == end;
 }
 
-/// The distances that there are to choose from; only 0 where there is no such stage.
+/// The distances to choose from; only 0 for a variant without that stage.
 std::vector<int> distances(bool any, const int* table, std::size_t count) {
     return any ? std::vector<int>(table, table + count) : std::vector<int>{0};
 }
@@ -53,8 +53,8 @@ void add_at_every_distance(std::vector<Candidate>& space, const asterope_variant
     }
 }
 
-/// Of the variants of one kind those beyond the paper's, one for each point of the extension axes:
-/// the one whose ps is nearest to `ps`.
+/// Variants of one kind beyond the paper's, one for each point of the extension axes: the one whose
+/// ps is nearest to `ps`.
 std::vector<const asterope_variant*> nearest_of_each(std::string_view rt, std::string_view lt,
                                                      std::string_view st, std::string_view pt,
                                                      int ps, const HasFeature& has) {

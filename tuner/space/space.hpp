@@ -32,19 +32,19 @@ struct Candidate {
     int pd;     ///< prefetch distance in cache lines
     int pw = 0; ///< that of prefetchw, 0 where the variant has none
 
-    /// What to hand to `variant->copy`: both distances in bytes, as candidates.h has them.
+    /// The last argument of `variant->copy`: both distances in bytes, as candidates.h has them.
     std::size_t distance() const {
         return static_cast<std::size_t>(pw) * 64 << 32 | static_cast<std::size_t>(pd) * 64;
     }
-    /// Those of its space.
+    /// The axes of its space.
     std::span<const asterope_axis> axes() const { return asterope::axes(*variant->space); }
-    /// "ZMM T NT T0 4 8": RT LT ST PT PS PD, as tables and logs have it. Behind it what the paper
-    /// lacks: " TB4 PI2 PW8 down".
+    /// "ZMM T NT T0 4 8": RT LT ST PT PS PD, as tables and logs have it. The axes that the paper
+    /// lacks follow: " TB4 PI2 PW8 down".
     std::string name() const;
     bool prefetches() const { return variant->ps != 0; }
     bool prefetches_destination() const;
-    /// What it has beyond the paper's tuples: "paper" for nothing, the name of the extension axis
-    /// where one alone is not the paper's, "several" for more than one.
+    /// Names its extension of the paper's tuples: "paper" without one, the name of the extension
+    /// axis where one alone is not the paper's, "several" for more than one.
     std::string_view axis() const;
     AxisValue value(const asterope_axis& axis) const;
     /// Whether it has a value other than the default on an axis with a mark.
@@ -56,8 +56,8 @@ struct Candidate {
 };
 
 /// Whether every parameter of the candidate can act on a copy of `size` bytes: its blocks and
-/// interleaved pages fit, its prefetches begin within the buffers. Else a simpler candidate
-/// executes the same instructions, or the same but for prefetches of what is not copied.
+/// interleaved pages fit, its prefetches begin within the buffers. Otherwise a simpler candidate
+/// executes the same instructions, or the same but for prefetches beyond the copy.
 bool takes_effect(const Candidate& candidate, std::size_t size);
 
 /// Up to so many bytes all pipelines with the variant's register type are one, which has no loop.
@@ -69,19 +69,19 @@ using HasFeature = std::function<bool(std::string_view)>;
 /// Whether the CPU has all of `needs`, feature names with blanks in between.
 bool has_all(std::string_view needs, const HasFeature& has);
 
-/// What the copy is on an axis of its kind: the word, "" for a number; and the number. The field
+/// The copy's value on an axis of its kind: the word, "" for a number; and the number. The field
 /// must be one that its kind has.
 std::string word_of(const asterope_copy& copy, std::string_view field);
 int number_of(const asterope_copy& copy, std::string_view field);
 
-/// The most bytes that a small copy, or set, takes by itself.
+/// The most bytes that a small copy, or set, takes without calling another.
 inline std::size_t bound_of(const asterope_copy& small) {
     return static_cast<std::size_t>(number_of(small, "bound"));
 }
 
 /// The kinds of copies beside the pipelines that the operation of `space` has.
 std::span<const asterope_kind> kinds_of(const asterope_space& space);
-/// The one of that name; null: there is none.
+/// The kind of that name; null for an unknown name.
 const asterope_kind* find_kind(const asterope_space& space, std::string_view name);
 
 /// The copies of a kind whose CPU features `has` grants, simplest first.
@@ -90,8 +90,8 @@ std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const Has
 /// Whether the variant is one of the paper's: on no extension axis anything but the default.
 bool in_paper(const asterope_variant& variant);
 
-/// All candidates of the paper space whose CPU feature `has` grants, simplest first. Of an
-/// operation that the paper lacks, all candidates.
+/// All candidates of the paper space whose CPU feature `has` grants, simplest first. An operation
+/// that the paper lacks has all candidates.
 std::vector<Candidate> paper_space(const HasFeature& has,
                                    const asterope_space& space = asterope_copies);
 
@@ -101,11 +101,11 @@ std::vector<const asterope_variant*> extension_variants(const HasFeature& has);
 /// The same at every distance: the extension's candidates, simplest first.
 std::vector<Candidate> extension_space(const HasFeature& has);
 
-/// What lies around `best` on the extension axes, simplest first: its rt, lt, st, pt and pd with
-/// every value beyond the paper's, and its ps or, where that does not exist there, the nearest one
-/// that does, the shorter of two. The same with each register type beyond the paper's that has its
-/// stores, and, where its loads are non-temporal, with plain ones, which have more axes. Nothing
-/// for register types that have no such axes.
+/// The candidates around `best` on the extension axes, simplest first. They have its rt, lt, st, pt
+/// and pd with every value beyond the paper's. They have its ps or, where that does not exist
+/// there, the nearest one that does, the shorter of two. Each register type beyond the paper's that
+/// has its stores adds the same. Where its loads are non-temporal, so do plain ones, which have
+/// more axes. Empty for register types without such axes.
 std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has);
 
 /// Every prefetch size and distance (and distance of prefetchw, where it has one) of `one`'s other

@@ -1,4 +1,4 @@
-// Candidates as profiles write them, and back.
+// Goes through the axes of a space, so that a new axis needs no code here.
 #include "space/tuple_json.hpp"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ std::optional<int> distance_of(const nlohmann::json& given, bool stage, const in
     return found == table + count ? std::nullopt : std::optional<int>(*found);
 }
 
-/// What the tuple gives on an axis, or what leaving it out means; null: it must not be left out.
+/// The tuple's value on an axis, or its default where the tuple leaves it out; null: it must not be
+/// left out.
 nlohmann::json given_on(const asterope_axis& axis, const nlohmann::json& tuple) {
     const auto found = tuple.find(axis.field);
     if (found != tuple.end()) return *found;

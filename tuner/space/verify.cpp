@@ -1,4 +1,4 @@
-// Proves that candidates copy right before any of them is timed.
+// Shares the candidates among child processes, at most one for each CPU.
 #include "space/verify.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::array<std::size_t, 14> kSizes = {128, 129,  191,  192,  193,  255
 constexpr std::array<std::size_t, 12> kGroupSizes = {8192,  8255,  8256,  8257,  12288, 16384,
                                                      16447, 16448, 16449, 20001, 32960, 36863};
 
-/// What parent and child share: where the child is, and what it found there.
+/// The memory that parent and child share: the child's position, and its findings.
 struct Report {
     std::size_t position; ///< in the list of subjects
     char reason[160];     ///< empty while nothing is wrong
@@ -95,7 +95,7 @@ class Part {
     pid_t child_ = 0;
 };
 
-/// What is wrong with which of the subjects. On all CPUs that this process may use, as it is not
+/// Finds the faults of all subjects. It runs on all CPUs that this process may use, as it is not
 /// pinned yet.
 std::vector<Invalid> find_faults(const std::vector<CheckedCopy>& subjects) {
     const std::size_t count = std::min(allowed_cpus().size(), subjects.size() / 8 + 1);
@@ -120,7 +120,7 @@ CheckedCopy small_subject(asterope_small_candidate copy, asterope_candidate larg
             sizes};
 }
 
-/// Of any other kind.
+/// The subject for any other kind.
 CheckedCopy plain_subject(const asterope_kind& kind, asterope_candidate copy) {
     CheckedCopy subject{
         [=](void* to, const void* from, std::size_t size) { return copy(to, from, size, 0); },

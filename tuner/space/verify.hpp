@@ -15,15 +15,15 @@ struct Invalid {
 };
 
 /// Runs every variant of `space` (copies or sets) at the shortest and longest distances, over a
-/// grid of offsets and sizes, with canaries around the destination, in a child process: a candidate
-/// that crashes is reported like one that copies wrongly. Any list will do, so that of the
-/// extension axes only those are run that are going to be timed. Throws Failure where no child can
-/// be had.
+/// grid of offsets and sizes, with canaries around the destination. It does so in a child process:
+/// a candidate that crashes is reported like one that copies wrongly. `space` may be any list, so
+/// that only those of the extension axes are run that are going to be timed. Throws Failure where
+/// no child process can be started.
 std::vector<Invalid> verify(const std::vector<Candidate>& space);
 
-/// The same for another kind: small copies and sets from 0 bytes to beyond their bound, those for
-/// overlapping buffers as moves, either way, those that sense on either side of their threshold.
-/// `pipeline` is what small copies call beyond their bound, and what sensing ones go on with.
+/// The same for another kind. Small copies and sets run from 0 bytes to beyond their bound, those
+/// for overlapping buffers as moves, either way, those that sense on either side of their
+/// threshold. Small copies call `pipeline` beyond their bound, and sensing ones go on with it.
 std::vector<Invalid> verify(const asterope_kind& kind,
                             const std::vector<const asterope_copy*>& space,
                             asterope_candidate pipeline = nullptr);

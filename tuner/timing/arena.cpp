@@ -1,4 +1,4 @@
-// The memory that copies are timed in: two large areas, touched, with huge pages where granted.
+// How the areas are filled, touched and sized. Their source side may be a mapped file instead.
 #include "timing/arena.hpp"
 
 #include <algorithm>
@@ -35,8 +35,9 @@ Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
     char* begin = memory_.begin() + (kHugePage - address % kHugePage) % kHugePage;
     madvise(begin, areas, MADV_HUGEPAGE); // refused on kernels without it
     fill_with_data(begin, areas);
-    // Once more: where a host gives its guest memory at the first use, one in seven of the filled
-    // huge pages took another 120 us at its next access, and trials of one cold call each met that.
+    // The pages are touched a second time. Where a host gives its guest memory at the first use,
+    // one in seven of the filled huge pages took another 120 us at its next access. Trials of one
+    // cold call each met that.
     touch_pages(begin, areas);
     source_ = source_map_ ? source_map_->data() : begin;
     destination_ = source_map_ ? begin : begin + bytes_;
@@ -54,11 +55,11 @@ void Arena::touch() const {
 
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
     const std::size_t last_cache = last_cache_bytes(machine);
-    // 0 is what a system without /proc reports: then half of the memory, or 1 GiB, must do
+    // a system without /proc reports 0: then half of the memory, or 1 GiB, must do
     std::size_t usable = machine.usable_bytes;
     if (usable == 0) usable = std::max(machine.memory_bytes / 2, 1024 * kMiB);
     const std::size_t most = std::min(1280 * kMiB, usable / 3);
-    // divided, not multiplied: any size may come in here, and 3 * 2^63 is no large number
+    // This divides instead of multiplying: any size may come in here, and 3 * 2^63 overflows.
     if (most < kMiB || largest_size > (most - kMiB) / 3) {
         throw Failure("no memory for the buffers: copies of " + format_size(largest_size) +
                       " need more than the " + std::to_string(2 * most / kMiB) +

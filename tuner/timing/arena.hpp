@@ -10,13 +10,14 @@
 
 namespace asterope {
 
-/// Writes data that no two lines share. Zeros are no fair sample: on AMD's Zen 4, non-temporal
-/// stores of zeros go to memory twice as fast as those of anything else.
+/// Writes data that no two lines share. Zeros would mislead: on AMD's Zen 4, non-temporal stores of
+/// zeros go to memory twice as fast as those of anything else.
 void fill_with_data(char* begin, std::size_t bytes);
 
-/// A source and a destination area of equal size, 2 MiB aligned, every byte written once, so that
-/// no timed copy meets a page fault, the shared zero page or zeros. With a source map, that is the
-/// source area: of its own length, page aligned, every page read once, and not to be written.
+/// A source and a destination area of equal size, 2 MiB aligned. Every byte is written once, so
+/// that no timed copy meets a page fault, the shared zero page or zeros. A source map replaces the
+/// source area. It has its own length, is page aligned, and must not be written; every page of it
+/// is read once.
 class Arena {
   public:
     /// Throws Failure where the memory is not to be had.
@@ -31,24 +32,24 @@ class Arena {
     /// The source, to be written. Throws Failure where it is mapped.
     char* writable_source() const;
 
-    /// Reads a byte of each huge page and writes it again, but for a mapped source. What the host
-    /// of a virtual machine took away meanwhile, to see whether it is used, it gives back now and
-    /// not in a trial.
+    /// Reads a byte of each huge page and writes it again, except in a mapped source. The host of a
+    /// virtual machine may have taken pages away to see whether they are used. It gives them back
+    /// now and not in a trial.
     void touch() const;
 
   private:
     std::optional<SourceMap> source_map_;
     std::size_t bytes_;
-    FreshMemory memory_; ///< of what is not mapped from a file
+    FreshMemory memory_; ///< the areas that are not mapped from a file
     const char* source_;
     char* destination_;
 };
 
-/// How many bytes a side to take: the hot buffers of `largest_size`, and cold room of four times
-/// the last cache level and of at least eight of the largest copies, so that a line is long
-/// evicted before it comes round again; and half as much for walks (see Buffers). At most 1.25 GiB,
-/// or a third of the memory that can be had without swapping where that is less. Throws Failure
-/// where not even two of the largest copies fit.
+/// The bytes of each side of the arena: the hot buffers of `largest_size`, and cold room. Cold room
+/// is four times the last cache level and at least eight of the largest copies, so that a line is
+/// evicted long before it comes round again. Walks get half as much again (see Buffers). A side
+/// takes at most 1.25 GiB, or a third of the memory that can be had without swapping where that is
+/// less. Throws Failure where not even two of the largest copies fit.
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine);
 
 } // namespace asterope

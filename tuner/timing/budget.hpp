@@ -7,7 +7,7 @@
 
 namespace asterope {
 
-/// Thrown where the budget ends, by whoever is about to spend more of it.
+/// The code that is about to spend more than the budget throws this.
 struct BudgetSpent : std::runtime_error {
     BudgetSpent() : std::runtime_error("the time budget is spent") {}
 };
@@ -15,12 +15,12 @@ struct BudgetSpent : std::runtime_error {
 /// Counts from its construction. CLOCK_MONOTONIC: a suspended machine spends nothing.
 class Budget {
   public:
-    /// `seconds`: none means that there is no end.
+    /// Without `seconds` the budget never ends.
     explicit Budget(std::optional<double> seconds = std::nullopt)
         : seconds_(seconds), begin_(Clock::now()) {}
 
-    /// From now on this share of the budget may be spent, counted from its beginning: so that the
-    /// sizes leave something for what comes after them.
+    /// From now on this share of the budget may be spent, counted from its beginning. So the sizes
+    /// leave time for the later steps.
     void allow(double share) { share_ = share; }
 
     void throw_if_spent() const {

@@ -1,4 +1,4 @@
-// What the program around a copy does with the buffers: it writes the source, it reads the copy.
+// The loads and stores of the reader and the writer, pinned so that every compiler emits the same.
 #include "timing/buffer_access.hpp"
 
 #include <cstring>
@@ -10,13 +10,15 @@ namespace {
 
 using Sum = std::uint64_t __attribute__((vector_size(16)));
 
-/// One load of 8 bytes. Left alone, gcc makes a sum of such words 16-byte loads at -O3 and not at
-/// -O2, clang at both; where a copy's last stores are to be forwarded to its reader, the width
-/// decides. The empty assembly pins it: neither compiler can merge two values that it cannot see
-/// through.
-/// The sum is kept in vector registers, on x86 in instructions without VEX prefix: they are what
-/// suffers where a copy left upper register halves dirty (here to 7 bytes a cycle), and much code
-/// is made of them. In general registers the reader would be as fast, and blind to that.
+/// One load of 8 bytes. Without the assembly, gcc turns a sum of such words into 16-byte loads at
+/// -O3 but not at -O2, and clang does at both. The width decides where a copy's last stores are to
+/// be forwarded to its reader. The empty assembly pins it: neither compiler can merge two values
+/// that it cannot see through.
+///
+/// The sum is kept in vector registers, on x86 in instructions without VEX prefix. Much code
+/// consists of such instructions. They suffer where a copy left upper register halves dirty (here
+/// to 7 bytes a cycle). In general registers the reader would be as fast, but would not notice
+/// that.
 inline Sum load(const char* at) {
     std::uint64_t word;
     std::memcpy(&word, at, sizeof word);
@@ -48,7 +50,7 @@ std::uint64_t read_copy(const char* at, std::size_t bytes) {
 void write_source(char* at, std::size_t bytes, std::uint64_t value) {
     for (; bytes >= 8; at += 8, bytes -= 8, ++value) {
         std::uint64_t word = value;
-        __asm__("" : "+r"(word)); // one store of 8 bytes, whatever the compiler's taste
+        __asm__("" : "+r"(word)); // One store of 8 bytes in every compiler.
         std::memcpy(at, &word, sizeof word);
     }
     std::memcpy(at, &value, bytes);

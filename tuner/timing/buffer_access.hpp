@@ -1,4 +1,4 @@
-// What the program around a copy does with the buffers: it writes the source, it reads the copy.
+// The program around a copy, as the timings play it: it writes the source and reads the copy.
 #pragma once
 
 #include <cstddef>
@@ -6,17 +6,17 @@
 
 namespace asterope {
 
-/// The one reader of all workloads: loads every byte once, in ascending order, 8 at a time as a
-/// parser or a hash does, then the last ones by themselves. Returns the sum (modulo 2^64) of the
-/// words as the machine orders their bytes, and of the last bytes: any byte that changes alone
-/// changes it.
+/// The one reader of all workloads. It loads every byte once, in ascending order, 8 at a time as a
+/// parser or a hash does, then the last ones singly. Returns the sum (modulo 2^64) of the words as
+/// the machine orders their bytes, and of the last bytes: any byte that changes alone changes it.
 std::uint64_t read_copy(const char* at, std::size_t bytes);
 
-/// The one writer: stores the words `value`, `value` + 1, ... over all bytes, 8 at a time as a
-/// program fills in a record, then the first bytes of the next word over the rest.
+/// All sources are written by this function. It stores the words `value`, `value` + 1, ... over all
+/// bytes, 8 at a time, as a program fills in a record. The rest gets the first bytes of the next
+/// word.
 void write_source(char* at, std::size_t bytes, std::uint64_t value);
 
-/// Makes the compiler believe that somebody wants the value.
+/// Makes the compiler believe that the value is used.
 inline void keep(std::uint64_t value) {
     __asm__ volatile("" : : "r"(value) : "memory");
 }

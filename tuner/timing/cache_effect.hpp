@@ -1,5 +1,5 @@
-// What a copy does to the caches, and the order of trials that follows: copies that leave the
-// caches alike are timed one after the other.
+// A copy's effect on the caches, and the order of trials that follows from it: copies that leave
+// the caches alike are timed one after the other.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,16 @@
 
 namespace asterope {
 
-/// What is in the caches after a copy: its destination (temporal stores), or not.
+/// Whether a copy leaves its destination in the caches (temporal stores) or not.
 enum CacheEffect { kTemporal, kNonTemporal };
 
-/// Of a pipeline.
+/// The cache effect of a pipeline.
 inline CacheEffect cache_effect_of(const Candidate& candidate) {
     return candidate.variant->st == std::string_view("T") ? kTemporal : kNonTemporal;
 }
 
-/// Of libc's function, which stores past the caches from some size on, as far as it says.
-/// `thresholds`: see Machine::libc_thresholds.
+/// The cache effect of libc's function, which stores past the caches from some size on, as far as
+/// libc tells that size. `thresholds`: see Machine::libc_thresholds.
 inline CacheEffect cache_effect_of_libc(std::size_t size,
                                         const std::map<std::string, std::size_t>& thresholds,
                                         Operation operation = Operation::copy) {
@@ -42,9 +42,10 @@ class CacheEffectOrder {
     explicit CacheEffectOrder(std::function<int(int entrant)> cache_effect)
         : cache_effect_(std::move(cache_effect)) {}
 
-    /// Keeps the order within each cache effect, and of the effects but the first: in an order by
-    /// number everybody would always follow the same other, and five copies of one routine, each
-    /// with an effect of its own, differed by up to 20 % (a Zen 4, 4 KiB fetched in a walk).
+    /// Keeps the order of entrants within each cache effect. The effect that the last turn ended
+    /// with comes first, the others in the order in which they appear. In an order by number each
+    /// entrant would always follow the same other one. Five copies of one routine, each with an
+    /// effect of its own, then differed by up to 20 % (a Zen 4, 4 KiB fetched in a walk).
     void apply(std::vector<int>& entrants) {
         if (!cache_effect_ || entrants.empty()) return;
         std::vector<int> effects;
@@ -58,7 +59,7 @@ class CacheEffectOrder {
 
   private:
     std::function<int(int entrant)> cache_effect_;
-    std::optional<int> last_; ///< what the last turn ended with
+    std::optional<int> last_; ///< the cache effect at the end of the last turn
 };
 
 } // namespace asterope

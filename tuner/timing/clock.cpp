@@ -1,4 +1,4 @@
-// The clock of all timings: the CPU's time stamp counter, calibrated, or the system's clock.
+// Calibration reads both clocks together many times and keeps the pair that was read the fastest.
 #include "timing/clock.hpp"
 
 #include <ctime>

@@ -16,8 +16,8 @@ std::uint64_t ticks();
 
 double seconds_between(std::uint64_t begin, std::uint64_t end);
 
-/// ticks() and the nanoseconds of CLOCK_MONOTONIC at one moment: of so many readings the tightest,
-/// as an interruption between the two would look like a jump of one of them.
+/// ticks() and the nanoseconds of CLOCK_MONOTONIC at one moment. Of so many readings the tightest
+/// counts, as an interruption between the two would look like a jump of one of them.
 std::pair<std::uint64_t, std::int64_t> read_clocks(int tries);
 
 /// Ticks a second, as calibrated.

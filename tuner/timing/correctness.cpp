@@ -1,4 +1,4 @@
-// Proves that a copy of unknown origin copies right before it is timed.
+// The check runs in a child process, so that a copy may crash, hang or exit without harm.
 #include "timing/correctness.hpp"
 
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kRight = "copies right";
 
-/// Every small size, and larger ones about powers of two, where copies change their way.
+/// Tries every small size, and larger ones about powers of two, where copies switch their method.
 std::string try_all(CopyFunction function, Operation operation) {
     CheckedCopy checked{
         [=](void* to, const void* from, std::size_t size) { return function(to, from, size, 0); },
@@ -37,7 +37,7 @@ std::string try_all(CopyFunction function, Operation operation) {
     return first_fault(checked);
 }
 
-/// Moves within one buffer, at sizes about those where copies change their way.
+/// Tries moves within one buffer, at sizes about those where copies switch their method.
 std::string try_overlaps(CopyFunction move) {
     return first_fault(
         {[=](void* to, const void* from, std::size_t size) { return move(to, from, size, 0); },
@@ -52,7 +52,7 @@ std::string try_overlaps(CopyFunction move) {
 std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find, double seconds,
                      bool moves, Operation operation) {
     ChildProcess child([&](int answers) {
-        // what a library prints when it is loaded is no part of our output
+        // A library may print while it is loaded. That must not mix with our output.
         const int nowhere = open("/dev/null", O_RDWR);
         for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
             dup2(nowhere, standard);
@@ -70,7 +70,7 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
     const int status = child.wait();
     if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
     if (reason.empty()) return "ends the process that calls it";
-    // Each process that the copy forked says what it found, behind what the others say.
+    // Each process that the copy forked writes its findings behind those of the others.
     const bool forks = reason.size() > std::strlen(kRight) && reason.find(kRight) != reason.npos;
     return forks ? "starts other processes" : reason == kRight ? "" : reason;
 }

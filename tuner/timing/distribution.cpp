@@ -1,4 +1,4 @@
-// How programs call memcpy and memset: which sizes and alignments, how often.
+// The fleet's statistics are compiled in as text; those of a program are read from its recording.
 #include "timing/distribution.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Distribution::Distribution(std::vector<std::pair<std::size_t, double>> pairs)
 }
 
 std::size_t Distribution::draw(std::mt19937_64& random) const {
-    // not std::uniform_real_distribution: a seed must give the same calls in every library
+    // std::uniform_real_distribution will not do: a seed must give the same calls in every library
     const double drawn = static_cast<double>(random() >> 11) * 0x1p-53;
     const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, drawn);
     return pairs_[static_cast<std::size_t>(found - cumulative_.begin())].first;
@@ -72,7 +72,7 @@ using nlohmann::json;
 constexpr const char* kFormat = "asterope-recording";
 constexpr int kVersion = 2;
 
-/// Small copies that say what the others of the program are like.
+/// So many small copies tell what the other small copies of the program are like.
 constexpr double kLeastCalls = 1000;
 constexpr double kMostCalls = 1e18; ///< of a size, as recording.schema.json has it
 

@@ -38,9 +38,10 @@ CallStatistics fleet_statistics(Operation operation = Operation::copy);
 /// Statistics in the form of the fleet's (tuner/timing/distributions/README.md), which are sound.
 CallStatistics parse_statistics(const std::string& text, const std::string& name);
 
-/// The sizes of a program's small copies; alignments, which are not recorded, are the fleet's.
-/// Throws BadInput with one line, beginning with "recording PATH": for what is no recording, is of
-/// another version, is damaged, or has too few small copies to tell what they are like.
+/// The sizes of a program's small copies, from its recording. Recordings have no alignments: those
+/// are the fleet's. Throws BadInput with one line that begins with "recording PATH". It does so for
+/// another kind of file, for another version, for damage, and for too few small copies to learn
+/// from.
 CallStatistics recorded_statistics(const std::filesystem::path& path);
 
 } // namespace asterope

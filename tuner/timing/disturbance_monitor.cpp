@@ -1,4 +1,4 @@
-// Watches the machine during a round of timings: what hit it that was none of the copies' doing.
+// Each disturbance is found by comparing two looks at the machine's counters, with tolerances.
 #include "timing/disturbance_monitor.hpp"
 
 #include <algorithm>
@@ -23,18 +23,18 @@ namespace asterope {
 
 namespace {
 
-/// Both clocks count the same time, within this share (a clock that is being set right runs up to
-/// 0.05 % off, see adjtimex(2)) and this much for reading them one after the other.
+/// Both clocks must count the same time within this share, plus this much for reading them one
+/// after the other. A clock that is being set right runs up to 0.05 % off, see adjtimex(2).
 constexpr double kClockShare = 0.01, kClockSeconds = 50e-6;
 
-/// A thread that is pinned and never waits is on the CPU all the time. What it may miss: the
-/// interrupts' time, which some kernels do not count as the thread's. Shorter absences are seen
-/// only as what caused them: a trial or two of a round are outliers then, and medians bear these.
+/// A thread that is pinned and never waits is on the CPU all the time. Its counted time may lack
+/// that of interrupts, which some kernels do not count as the thread's. Shorter absences are seen
+/// only by their causes. They make a trial or two of a round outliers, which medians bear.
 constexpr double kOffShare = 0.01, kOffNanoseconds = 1e6;
 
-/// Steps of 100 MHz are 2 to 4 % of a frequency, and the CPU takes one whenever a neighbour core
+/// Steps of 100 MHz are 2 to 4 % of a frequency. The CPU takes one step whenever a neighbour core
 /// wakes; two or more are another state. Between rounds it may change: only times of one round are
-/// compared. (Rejected: the median of the last 31 rounds as what is normal. Where the frequency
+/// compared. (Rejected: taking the median of the last 31 rounds as normal. Where the frequency
 /// wanders, a fifth of the rounds was repeated that were steady in themselves.)
 constexpr double kSpeedShare = 0.05;
 
@@ -44,19 +44,21 @@ std::optional<std::int64_t> nanoseconds_of(clockid_t clock) {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Steal time of one CPU. The kernel counts it in steps of 10 ms, and writing /proc/stat takes it
-/// 6 us where there are 2 CPUs, and longer the more CPUs and interrupts there are: it is read every
-/// 10 ms at most, and for half a percent of the time. So what is stolen in small pieces appears
-/// once they sum up to a step, and of several short rounds the one before the reading is blamed.
-/// That serves the account of the run; the round itself is seen to be hit by MachineCounters::busy,
-/// where the kernel takes stolen time away at once.
+/// Steal time of one CPU. The kernel counts it in steps of 10 ms. Writing /proc/stat takes the
+/// kernel 6 us where there are 2 CPUs, and longer the more CPUs and interrupts there are. So it is
+/// read every 10 ms at most, and for half a percent of the time at most.
+///
+/// Time that is stolen in small pieces therefore appears once the pieces sum up to a step. Of
+/// several short rounds, the one before the reading is blamed. That serves the account of the run.
+/// The round itself is seen to be hit by MachineCounters::busy, from which the kernel takes stolen
+/// time at once.
 class StealTime {
   public:
     explicit StealTime(int cpu)
         : file_(open("/proc/stat", O_RDONLY | O_CLOEXEC)),
           line_("\ncpu" + std::to_string(cpu) + ' '),
           text_(static_cast<std::size_t>(std::max(cpu, 0) + 2) * kLine, '\0') {}
-    /// As of the last reading; `now` in nanoseconds.
+    /// The steal time at the last reading; `now` in nanoseconds.
     std::optional<std::uint64_t> at(std::int64_t now) {
         if (file_ && now >= next_) {
             steal_ = read();
@@ -83,15 +85,15 @@ class StealTime {
     }
 
     const Descriptor file_;
-    std::string line_; ///< what precedes the numbers
+    std::string line_; ///< the text before the numbers
     std::string text_;
     std::int64_t next_ = 0;
     std::optional<std::uint64_t> steal_;
 };
 
-/// Ticks for a chain of dependent multiplications: three cycles each on any core, whatever else it
-/// does (a chain of additions is no such measure: some cores add constants while renaming). The
-/// quickest of a few tries: an interrupt only ever adds to it.
+/// Ticks for a chain of dependent multiplications: they take three cycles each on any core. A chain
+/// of additions would not measure that: some cores add constants while renaming. The quickest of a
+/// few tries counts, as an interrupt only ever adds time.
 std::uint64_t speed() {
     std::uint64_t quickest = ~std::uint64_t{0};
     for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// Watches the machine during a round of timings: what hit it that was none of the copies' doing.
+// Watches the machine during a round of timings, for disturbances that the copies did not cause.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,33 @@
 namespace asterope {
 
 enum class Disturbance {
-    steal,     ///< the host gave the CPU's time to another virtual machine
-    preempted, ///< the kernel gave it to another thread
-    migrated,  ///< the thread ran on another CPU than the one it is pinned to
-    frequency, ///< the CPU ran faster or slower at the end than at the beginning
-    clock,     ///< the time stamp counter and the system's clock disagree, or it ran backwards
-    stalled,   ///< the thread was off the CPU for long: stopped and continued, waiting, stolen
+    steal,     ///< The host gave the CPU's time to another virtual machine.
+    preempted, ///< The kernel gave the CPU to another thread.
+    migrated,  ///< The thread ran on another CPU than the one it is pinned to.
+    frequency, ///< The CPU ran faster or slower at the end than at the beginning.
+    clock,     ///< The time stamp counter and the system's clock disagree, or it ran backwards.
+    stalled,   ///< The thread was off the CPU for long: stopped and continued, waiting, stolen.
 };
 inline constexpr Disturbance kDisturbances[] = {Disturbance::steal,    Disturbance::preempted,
                                                 Disturbance::migrated, Disturbance::frequency,
                                                 Disturbance::clock,    Disturbance::stalled};
 
-/// As in the trial log and the profile.
+/// The name in the trial log and the profile.
 std::string name_of(Disturbance disturbance);
 
 /// The one of that name, if there is one.
 std::optional<Disturbance> parse_disturbance(std::string_view name);
 
-/// What one look at the machine sees. What it does not tell is empty: nothing is concluded from it.
+/// The counters of one look at the machine. A counter that the machine does not tell stays empty,
+/// and nothing is concluded from it.
 struct MachineCounters {
-    std::uint64_t ticks = 0;                   ///< see asterope::ticks()
-    std::int64_t nanoseconds = 0;              ///< of CLOCK_MONOTONIC, at the same moment
-    std::optional<std::int64_t> busy = {};     ///< nanoseconds that this thread had a CPU
-    std::optional<std::int64_t> switches = {}; ///< involuntary ones, of this thread
-    std::optional<int> cpu = {};               ///< that it runs on
-    std::optional<std::uint64_t> steal = {};   ///< from the watched CPU, in USER_HZ (10 ms)
-    std::optional<std::uint64_t> speed = {};   ///< ticks for a fixed number of the CPU's cycles
+    std::uint64_t ticks = 0;                   ///< See asterope::ticks().
+    std::int64_t nanoseconds = 0;              ///< CLOCK_MONOTONIC at the same moment.
+    std::optional<std::int64_t> busy = {};     ///< Nanoseconds that this thread had a CPU.
+    std::optional<std::int64_t> switches = {}; ///< Involuntary ones, of this thread.
+    std::optional<int> cpu = {};               ///< The CPU that the thread runs on.
+    std::optional<std::uint64_t> steal = {};   ///< Stolen from the watched CPU, in USER_HZ (10 ms).
+    std::optional<std::uint64_t> speed = {};   ///< Ticks for a fixed number of the CPU's cycles.
 };
 
 /// Looks at this machine with a special eye on `cpu`; the thread that calls it is the one that
@@ -50,13 +51,14 @@ class DisturbanceMonitor {
     /// `cpu`: the one the thread is pinned to. `tick_rate`: of MachineCounters::ticks, a second.
     DisturbanceMonitor(int cpu, std::function<MachineCounters()> look, double tick_rate)
         : cpu_(cpu), look_(std::move(look)), tick_rate_(tick_rate) {}
-    /// Of this machine. start_clock() comes first.
+    /// Watches this machine. start_clock() comes first.
     explicit DisturbanceMonitor(int cpu)
         : DisturbanceMonitor(cpu, counters_of_machine(cpu), asterope::tick_rate()) {}
 
     void begin_round();
 
-    /// What hit the round that begin_round() began: each at most once, in the order above.
+    /// The disturbances of the round that begin_round() began: each at most once, in the order
+    /// above.
     std::vector<Disturbance> end_round();
 
   private:

@@ -1,4 +1,4 @@
-// The account of disturbed rounds, and which of them are timed again.
+// The limits on repeating: by round, by step and by time, so that noise cannot make a run endless.
 #include "timing/disturbed_rounds.hpp"
 
 #include <algorithm>
@@ -9,21 +9,21 @@ namespace asterope {
 
 namespace {
 
-/// Of one round: what still disturbs it at the fourth try stays.
+/// A round is repeated at most three times in a row. A fourth try counts, disturbed or not.
 constexpr int kInARow = 3;
 
-/// Of a step: a quarter of the rounds that count, so that it lasts about a quarter longer at most,
-/// however noisy the machine. Some are free, as the first rounds would have earned none.
+/// A step may repeat a quarter as many rounds as count in it. So it lasts about a quarter longer at
+/// most on any machine. Some repeats are free, as the first rounds have not earned any yet.
 constexpr std::size_t kEarnedBy = 4, kFree = 8;
 
-/// The same in time, of which this is free. Rounds of the largest sizes take a hundred times as
-/// long as others, and so are hit the more often: the quarter that many short rounds earned would
-/// let a few sizes make the run several times as long.
+/// The same limit in time, of which this much is free. Rounds of the largest sizes take a hundred
+/// times as long as others, and are disturbed the more often. The quarter that many short rounds
+/// earned would let a few sizes make the run several times as long.
 constexpr double kFreeSeconds = 0.5;
 
-/// Share of disturbed rounds among those that count. Medians and sign tests bear as many outliers
-/// many times over, but not all disturbances are outliers of single trials: where they are this
-/// frequent, the machine was busy with something else.
+/// The share of disturbed rounds among those that count. Medians and sign tests bear many times as
+/// many outliers. But some disturbances are more than outliers of single trials: where they are
+/// this frequent, the machine was busy with something else.
 constexpr double kBearable = 0.05;
 
 } // namespace

@@ -10,39 +10,39 @@
 
 namespace asterope {
 
-/// What disturbed the rounds of a run.
+/// The disturbances of the rounds of a run.
 struct DisturbanceCounts {
-    std::size_t rounds = 0;   ///< all that were timed, those in vain included
-    std::size_t repeated = 0; ///< in vain: disturbed, so timed again
-    std::size_t kept = 0;     ///< disturbed, and they count all the same
+    std::size_t rounds = 0;   ///< All timed rounds, repeated ones included.
+    std::size_t repeated = 0; ///< Rounds that were disturbed, so timed again.
+    std::size_t kept = 0;     ///< Disturbed rounds that count nevertheless.
     /// How many rounds each kind hit: steal, preempted, migrated, frequency, clock, stalled.
     std::map<std::string, std::size_t> disturbed = {};
-    bool provisional = false; ///< what was found may be due to noise
+    bool provisional = false; ///< noise may have decided the result
     std::string reason = {};  ///< why it is provisional, in words that every reader repeats
 };
 
-/// Empty unless so many rounds stayed disturbed that what was found may be due to that; then how
-/// many, in words: "12 % of the rounds stayed disturbed, however often they were repeated (seen:
-/// preempted 9)". The one limit of everything that times copies.
+/// Returns "" unless so many rounds stayed disturbed that noise may explain the result. Otherwise
+/// tells how many: "12 % of the rounds stayed disturbed, however often they were repeated (seen:
+/// preempted 9)". All that times copies shares this one limit.
 std::string too_many_kept(const DisturbanceCounts& noise);
 
-/// What a warning of a search, and of a profile, is about.
+/// The subject of the warning that a search and a profile give.
 inline constexpr const char* kTheseWinners = "these winners are";
 
-/// What helps where noise may have decided a result.
+/// The advice where noise may have decided a result.
 inline constexpr const char* kQuieter = "run again in a quieter hour, or on another CPU (--cpu N)";
 
-/// What every command says of a result that noise may have decided, without an end of line.
-/// `result` as in kTheseWinners. Empty where there is no reason to.
+/// The sentence in which every command warns that noise may have decided a result, without an end
+/// of line. `result` as in kTheseWinners. Empty where `reason` is.
 std::string noise_warning(const std::string& reason, const std::string& result);
 
 /// Decides from the sequence of rounds alone, so that a run that is resumed from its log decides
 /// as it did before.
 class DisturbedRounds {
   public:
-    /// Another step of the search begins. What may be repeated in it depends on nothing before: a
-    /// run whose time was up has done some steps early, and when it is resumed, more comes before
-    /// these than did then.
+    /// Another step of the search begins. The repeats that it may have do not depend on earlier
+    /// steps. A run whose time was up has done some steps early. When it is resumed, more steps
+    /// come before these than did then.
     void enter_step();
 
     /// Takes down what hit the round that just ended, maybe nothing, and how long it took. True: it

@@ -1,4 +1,4 @@
-// A copy function of a shared object that an option names: how it is written, loaded and checked.
+// Parses FILE and function from the option, and loads the function; errors name the option.
 #include "timing/external_copy.hpp"
 
 #include <dlfcn.h>

@@ -12,7 +12,7 @@ namespace asterope {
 /// How an option wants it to be written.
 inline constexpr const char* kExternalCopyForm = "NAME=PATH:SYMBOL";
 
-/// As "musl=/lib/ld-musl-x86_64.so.1:memcpy" has it.
+/// An option such as "musl=/lib/ld-musl-x86_64.so.1:memcpy", taken apart.
 struct ExternalCopy {
     std::string name, path, symbol;
     Operation operation = Operation::copy; ///< the function that it is one of

@@ -1,4 +1,4 @@
-// Memory as a program gets it from the system: mapped, and no page of it touched yet.
+// Anonymous mappings. A shared one is populated at once, a private one stays untouched.
 #include "timing/fresh_memory.hpp"
 
 #include <string>

@@ -8,15 +8,15 @@ namespace asterope {
 /// The bytes of a page here: 4 KiB, on AArch64 16 or 64 KiB with some kernels.
 std::size_t page_size();
 
-/// Reads a byte of each page, of so many bytes, and writes it back, so that the page is mapped for
-/// writing and keeps what it holds. No other process may write there meanwhile.
+/// Reads a byte of each page, of so many bytes, and writes it back. So the page is mapped for
+/// writing and keeps its content. No other process may write there meanwhile.
 void touch_pages(char* begin, std::size_t bytes, std::size_t page = page_size());
 
-/// Anonymous memory to read and write. Nobody is asked for huge pages: they come where the system
+/// Anonymous memory to read and write. It does not ask for huge pages: they come where the system
 /// gives them to every program. Unmapped at the end.
 class FreshMemory {
   public:
-    /// Whether the processes that this one starts have it, too: then it is of the kind that
+    /// Whether the processes that this one starts share it. Shared memory is of the kind that
     /// shm_open gives, without a name that could be left behind, and every page is touched.
     enum Owner { own, shared };
     /// `bytes` above 0. Throws Failure where the memory is not to be had.

@@ -1,4 +1,4 @@
-// Paired comparison: everybody runs in every round, and only times of one round are compared.
+// All entrants' times stand side by side by round. Ratios are taken within a round, then combined.
 #include "timing/paired.hpp"
 
 #include <cmath>
@@ -11,8 +11,9 @@ namespace asterope {
 Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
                std::uint64_t first_round, const Seconds& seconds, const CacheEffect& cache_effect,
                const Disturbed& disturbed) {
-    // Shuffled, not rotated: in rotation everybody always follows the same other, and what that
-    // one leaves in the caches would count as his own merit. The order is the same in every run.
+    // The order is shuffled, not rotated. In rotation each entrant always follows the same other
+    // one, and would get the credit for the caches that this one leaves. The order is the same in
+    // every run.
     std::mt19937_64 random(first_round);
     CacheEffectOrder order(cache_effect);
     for (int round = 0; round < rounds; ++round) {

@@ -1,4 +1,4 @@
-// Paired comparison: everybody runs in every round, and only times of one round are compared.
+// Paired comparison: every entrant runs in every round, and only times of one round are compared.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace asterope {
 
 /// Times `entrants` in their order. Returns the logarithms of `seconds(entrant)`, in that order.
-/// As long as `disturbed()` says after the last one that the round must be timed again, it is; only
-/// the last try counts. `disturbed` sees to it that this ends.
+/// After the last one, `disturbed()` may say that the round must be timed again; only the last try
+/// counts. `disturbed` limits the tries.
 template <typename Seconds, typename Disturbed>
 std::vector<double> time_round(const std::vector<int>& entrants, const Seconds& seconds,
                                const Disturbed& disturbed) {
@@ -40,11 +40,10 @@ class Series {
 /// The logarithms of the times of several entrants over the same rounds.
 class Paired {
   public:
-    /// Runs `rounds` rounds, each in an order of its own; `seconds(entrant, workload, round)` times
-    /// one. `first_round` goes on from rounds that were timed before. Entrants of one
-    /// `cache_effect` run one after the other (see Stopwatch::time); without it, all are of one.
-    /// `disturbed()` ends each round under each workload, see Timings::disturbed; without it,
-    /// nothing disturbs.
+    /// Runs `rounds` rounds, each in its own order; `seconds(entrant, workload, round)` times one.
+    /// `first_round` goes on from rounds that were timed before. Entrants of one `cache_effect` run
+    /// one after the other (see Stopwatch::time); without it, all are of one. `disturbed()` ends
+    /// each round under each workload, see Timings::disturbed; without it, nothing disturbs.
     using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
     using CacheEffect = std::function<int(int entrant)>;
     using Disturbed = std::function<bool()>;
@@ -52,8 +51,8 @@ class Paired {
            std::uint64_t first_round, const Seconds& seconds,
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
 
-    /// Trials of one kind, of whose parts each is compared by itself: `parts` gives the seconds of
-    /// each, the whole first, as many in every trial.
+    /// Trials of one kind with several parts, which are compared part by part. `parts` gives the
+    /// seconds of each, the whole first, as many in every trial.
     using Parts = std::function<std::vector<double>(int entrant, std::uint64_t round)>;
     Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);

@@ -12,30 +12,30 @@ struct Misalignment {
     std::size_t source, destination;
 };
 
-/// Multiples of the golden ratio scatter best. Of 32 bits: an instruction can hold it.
+/// Multiples of the golden ratio scatter best. It has 32 bits, so that an instruction can hold it.
 inline constexpr std::uint32_t kGolden = 0x9E3779B9u;
 
 inline Misalignment scattered_misalignment(std::uint32_t scattered) {
     return {scattered >> 26, scattered >> 20 & 63};
 }
 
-/// The misalignments of the `i`-th call: the whole grid of 64 x 64 in a scattered order. Computed,
-/// not looked up: a table's loads would alias the copy's stores at some page offsets (a quarter of
-/// the time of a 1 KiB copy), and no copy would be to blame.
+/// The misalignments of the `i`-th call: the whole grid of 64 x 64 in a scattered order. They are
+/// computed, not looked up. A table's loads would alias the copy's stores at some page offsets (a
+/// quarter of the time of a 1 KiB copy), which is not the copy's fault.
 inline Misalignment misalignment(std::uint64_t i) {
     return scattered_misalignment(static_cast<std::uint32_t>(i) * kGolden);
 }
 
-/// How far destinations stand from their sources modulo 4096. Half a page and some lines: no load
-/// can be mistaken for one behind a store in flight (4K aliasing), whatever the misalignment.
+/// The distance of destinations from their sources modulo 4096: half a page and some lines. So at
+/// no misalignment does the CPU mistake a load for one behind a store in flight (4K aliasing).
 inline constexpr std::size_t kPhase = 2048 + 5 * 64;
 
 /// How much longer than the copies the buffers must be that roam() moves.
 inline constexpr std::size_t kRoaming = 4096;
 
 /// Bytes by which both buffers of a repeated copy are moved in `round`: less than kRoaming, whole
-/// lines. Without it, what the timing loop itself touches (the stack) would alias the same copies
-/// in every round.
+/// lines. Otherwise memory that the timing loop itself touches (the stack) would alias the same
+/// copies in every round.
 inline std::size_t roam(std::uint64_t round) {
     return round * 27 % 64 * 64;
 }

@@ -1,5 +1,4 @@
-// glibc's memcpy with its tunables set: timed in a process of its own, as they are read only when a
-// process starts.
+// Two processes talk over a socket: fixed structures as requests and answers, one trial a request.
 #include "timing/remote_copy.hpp"
 
 #include <algorithm>
@@ -97,11 +96,11 @@ unsigned bits_of(const std::vector<Disturbance>& disturbances) {
     return bits;
 }
 
-/// Those of memcpy and memset that hold in this process.
+/// The thresholds of memcpy and memset that hold in this process.
 LibcThresholds thresholds_here() {
     const std::string interpreter = program_interpreter();
     LibcThresholds thresholds;
-    std::string why; // it does not matter: what is asked for and not there is named
+    std::string why; // it does not matter: a missing tunable that was asked for is named
     for (const auto& [name, tunable] : read_tunables(interpreter, why)) {
         if (name.ends_with("_threshold")) thresholds[name] = tunable.value;
     }
@@ -168,7 +167,7 @@ RemoteCopy::Answer RemoteCopy::ask(const Message& message, const std::string& go
     const bool sent = send_message(socket_.get(), message);
     if (sent) await_answer(socket_.get(), patience_);
     if (!sent || !receive_message(socket_.get(), answer)) {
-        throw_if_interrupted(); // what ended us may have ended it too
+        throw_if_interrupted(); // the signal that ended us may have ended it too
         throw Failure("the process " + gone);
     }
     throw_error_of(answer);
@@ -188,7 +187,7 @@ RemoteCopy::RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setu
     socket_ = Descriptor(ends[0]);
     Descriptor its_end(ends[1]);
     process_.emplace([&](int) { start_again(its_end.get(), thresholds); });
-    its_end = Descriptor(); // or its death would not be seen
+    its_end = Descriptor(); // otherwise its death would not be seen
     const Answer answer = ask(setup, "to time glibc's tunables in does not come up");
     thresholds_ = parse_thresholds(answer.text);
     for (const auto& threshold : thresholds) {

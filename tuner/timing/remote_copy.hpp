@@ -1,5 +1,5 @@
-// glibc's memcpy with its tunables set: timed in a process of its own, as they are read only when a
-// process starts.
+// glibc's memcpy with its tunables set. It is timed in another process, as tunables are read only
+// when a process starts.
 #pragma once
 
 #include <cstddef>
@@ -20,52 +20,53 @@ namespace asterope {
 /// Bytes by the name of a tunable, without "glibc.cpu." before it, as in Machine::libc_thresholds.
 using LibcThresholds = std::map<std::string, std::size_t>;
 
-/// As GLIBC_TUNABLES has it: "glibc.cpu.x86_rep_movsb_threshold=1024:...".
+/// The thresholds as GLIBC_TUNABLES has them: "glibc.cpu.x86_rep_movsb_threshold=1024:...".
 std::string tunables_text(const LibcThresholds& thresholds);
 
-/// What GLIBC_TUNABLES is for these thresholds, with all others that this environment sets.
+/// The value of GLIBC_TUNABLES for these thresholds, with all others that this environment sets.
 std::string tunables_variable(const LibcThresholds& thresholds);
 
-/// What the other process has in common with this one: see Arena and Stopwatch.
+/// The settings that the other process shares with this one: see Arena and Stopwatch.
 struct RemoteSetup {
     int cpu; ///< it is pinned to
     std::size_t arena_bytes, largest_size, cache_bytes;
     int patience = 60; ///< seconds until a process that does not answer counts as hanging
 };
 
-/// This very program, started again with GLIBC_TUNABLES, which times libc's memcpy in an arena of
-/// its own when asked, while this one waits. It ends with the object, and with this process.
+/// This very program, started again with GLIBC_TUNABLES. It times libc's memcpy in its own arena on
+/// request, while this one waits. It ends with the object, and with this process.
 class RemoteCopy {
   public:
     /// Throws BadInput where glibc does not know a threshold or does not take its value, Failure
     /// where the process does not come up or finds no memory. Call it after threads were started.
     RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setup);
 
-    /// Seconds a call of one trial, as Stopwatch::time, of `calls` calls. What ran in between was
-    /// another copy, so where nothing is cached each trial begins with untimed copies until
-    /// the caches are as libc's leave them. Throws Failure where the process died or hangs.
+    /// Seconds a call of one trial, as Stopwatch::time, of `calls` calls. Another copy ran in
+    /// between. So where nothing is cached each trial begins with untimed copies until the caches
+    /// are as libc's leave them. Throws Failure where the process died or hangs.
     double time(std::size_t size, Workload workload, std::uint64_t round,
                 const Calibration& calibration);
 
-    /// What disturbed the last trial there.
+    /// The disturbances of the last trial there.
     std::vector<Disturbance> disturbances() const;
 
-    /// As Stopwatch::calibrate finds it there.
+    /// The calibration that Stopwatch::calibrate finds there.
     Calibration calibrate(std::size_t size, Workload workload);
 
-    /// Those that hold there, asked for or not. The stop of `rep movsb` (kRepMovsbStopThreshold) is
-    /// among them where it is known, also of a glibc that has no tunable of it.
+    /// The thresholds that hold in the other process, asked for or not. The stop of `rep movsb`
+    /// (kRepMovsbStopThreshold) is among them where it is known, also of a glibc that has no
+    /// tunable for it.
     const LibcThresholds& thresholds() const { return thresholds_; }
 
     pid_t process() const { return process_->pid(); }
 
-    /// What the other process does: answers until nobody asks any more.
+    /// The main loop of the other process: it answers requests until the socket closes.
     static void serve(int socket);
 
   private:
     struct Request;
     struct Answer;
-    /// Throws Failure, "the process" and `gone`, where it is no more.
+    /// Throws Failure, "the process" and `gone`, where the process has ended.
     template <class Message>
     Answer ask(const Message& message,
                const std::string& gone = "that timed glibc's tunables has died");

@@ -12,8 +12,8 @@
 
 namespace asterope {
 
-/// Seconds a call, where `run(calls)` makes so many: of `calls` calls, after an untimed eighth of
-/// them, at least three, by which what another copy left behind is gone.
+/// Seconds a call, where `run(calls)` makes so many. It times `calls` calls, after an untimed
+/// eighth of them, at least three. By then the traces of another copy are gone.
 template <class RunCalls> double time_calls(const RunCalls& run, std::size_t calls) {
     clean_vector_state(); // upper register halves that the copy before left dirty slow others down
     run(std::max<std::size_t>(3, calls / 8));

@@ -1,4 +1,4 @@
-// A source area that is a file or a device: write-combining memory, a frame buffer, shared memory.
+// Parses the option, maps the file, and reads every page once so that a bad one is found early.
 #include "timing/source_map.hpp"
 
 #include <cerrno>
@@ -22,7 +22,7 @@ namespace asterope {
 
 namespace {
 
-/// What the user wrote, taken apart.
+/// The option's text, taken apart.
 struct Request {
     std::string file;
     std::size_t offset = 0;
@@ -30,7 +30,8 @@ struct Request {
 };
 
 bool exists(const std::string& path) {
-    std::error_code ignored; // what cannot be looked at is not there; opening it says why
+    std::error_code ignored; // a file that cannot be looked at counts as missing; opening it says
+                             // why
     return std::filesystem::exists(path, ignored);
 }
 
@@ -44,7 +45,7 @@ Request parse(std::string_view text) {
         end = colon;
         found = exists(std::string(text.substr(0, end)));
     }
-    // What is missing is named as far as it can be a file.
+    // Where no file is found, the error names as much of the text as can be a file.
     request.file = text.substr(0, found ? end : text.find(':'));
     if (!found || end == text.size()) return request;
 
@@ -77,7 +78,8 @@ std::optional<std::size_t> find_unreadable_page(const char* data, std::size_t by
     }
     auto& position = *static_cast<volatile std::size_t*>(shared);
     if (child == 0) {
-        // its own exit: no core file, whatever the parent does with these signals
+        // The child exits by itself, so that it dumps no core, even where the parent handles these
+        // signals.
         std::signal(SIGBUS, [](int) { _exit(1); });
         std::signal(SIGSEGV, [](int) { _exit(1); });
         touch_pages(data, bytes, position);
@@ -104,7 +106,7 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
     if (request.file.empty()) throw refuse("names no file: write FILE[:OFFSET[:LENGTH]]");
     const std::string name = request.file.substr(0, 200);
 
-    // not blocking: to open a pipe would wait for its writer
+    // it does not block: opening a pipe would wait for its writer
     const Descriptor file(open(request.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat facts;
     if (!file || fstat(file.get(), &facts) != 0) {
@@ -147,7 +149,7 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
         throw refuse("the page at byte " + std::to_string(request.offset + *page) + " of " + name +
                      " cannot be read: name another OFFSET or LENGTH");
     }
-    // and once more here, as this process has page tables of its own
+    // The pages are touched once more here, as this process has page tables of its own.
     volatile std::size_t position;
     touch_pages(data(), bytes_, position);
 }

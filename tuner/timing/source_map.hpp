@@ -12,13 +12,14 @@ namespace asterope {
 class SourceMap {
   public:
     /// `text`: FILE[:OFFSET[:LENGTH]], in bytes or with K, M, G; OFFSET a multiple of the page
-    /// size; without LENGTH to the file's end, which a device has not. Where a name has a colon,
-    /// the longest beginning of `text` (up to a colon, or all of it) that exists is the file.
-    /// `largest_size`: what copies need; see source_bytes_needed.
+    /// size. Without LENGTH the map goes to the file's end, which a device has not. Where a name
+    /// has a colon, the longest beginning of `text` (up to a colon, or all of it) that exists is
+    /// the file. `largest_size`: copies of this size need source_bytes_needed.
     ///
-    /// Throws BadInput for what is missing, a directory, unreadable, too short, not aligned or not
-    /// to be mapped, and where a page of it cannot be read: every page has been by then. Nobody can
-    /// promise that it stays so: who shortens the file later ends the program by SIGBUS.
+    /// Throws BadInput for a file that is missing, a directory, unreadable, too short, not aligned
+    /// or not to be mapped. It also throws where a page of the file cannot be read: the constructor
+    /// reads every page. Pages may still vanish later: a process that shortens the file then ends
+    /// the program by SIGBUS.
     SourceMap(std::string_view text, std::size_t largest_size);
 
     const char* data() const { return data_.get(); } ///< at the beginning of a page
@@ -30,10 +31,10 @@ class SourceMap {
 };
 
 /// The first page of a mapping that cannot be read, in bytes past `data`, which begins a page. A
-/// child process reads them all, as a mapped page without a file behind it is a SIGBUS, which does
-/// no harm there: pread would say nothing of devices that can be mapped only, mincore nothing of
-/// pages yet to be read, and to come back from a signal handler with siglongjmp is no simpler.
-/// Throws Failure where no child can be had.
+/// child process reads all pages: a mapped page without a file behind it is a SIGBUS, which does no
+/// harm there. Rejected: pread says nothing of devices that can be mapped only. mincore says
+/// nothing of pages yet to be read. Coming back from a signal handler with siglongjmp is not
+/// simpler. Throws Failure where no child process can be started.
 std::optional<std::size_t> find_unreadable_page(const char* data, std::size_t bytes);
 
 } // namespace asterope

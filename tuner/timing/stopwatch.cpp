@@ -1,4 +1,4 @@
-// Times trials of copies under any workload.
+// Calls the timer of the workload, after it has calibrated the calls and settled the caches.
 #include "timing/stopwatch.hpp"
 
 #include <algorithm>
@@ -49,8 +49,9 @@ void Stopwatch::calibrate(std::size_t size, Workload workload, double target_sec
         for (std::uint64_t round = 0; round < 5; ++round) {
             tries.push_back(time(libc, workload, size, round));
         }
-        // The least: of one call, a disturbance may have been in most, and trials as short as that
-        // would be none to a coarse counter. A picosecond, for where it did not move.
+        // The least counts: a disturbance may have hit most tries of one call. To a coarse counter
+        // trials as short as that would take no time. A picosecond stands where the counter did not
+        // move.
         const double seconds = std::max(1e-12, *std::ranges::min_element(tries));
         const auto wanted =
             fixed ? fixed : static_cast<std::size_t>(std::max(1.0, target_seconds / seconds));
@@ -80,8 +81,8 @@ bool Stopwatch::prepare(Workload workload) {
 }
 
 void Stopwatch::touch_arena() {
-    // A host took 300 huge pages of 1,280 away within a second, whether they were used or not, and
-    // giving one back took it 130 us: cold calls of 128 bytes took 65 us each behind a pause.
+    // A host took 300 huge pages of 1,280 away within a second, used or not. Giving one back took
+    // it 130 us: cold calls of 128 bytes took 65 us each behind a pause.
     const auto now = std::chrono::steady_clock::now();
     if (now - touched_ <= std::chrono::milliseconds(20)) return;
     buffers_.arena.touch();
@@ -105,12 +106,12 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
 double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t size,
                        std::uint64_t round) {
     const Left left{workload, size, round, copy.cache_effect};
-    // Of a copy that looks where its data is nobody knows how it left the caches. None of those
-    // that mixes of small sizes call does.
+    // A copy that looks where its data is leaves the caches in a state that we do not know. Copies
+    // that mixes of small sizes call do not look.
     const bool known = !copy.chooses || size == 0;
     const TrialTask task{copy, size, round, calibration(size, workload), known && left_ == left};
     left_ = known ? std::optional(left) : std::nullopt;
-    // What ran before may have left upper register halves dirty, which slows others down.
+    // Earlier code may have left upper register halves dirty, which slows others down.
     clean_vector_state();
     settle(copy, workload, size, round);
     return timer_of(workload).time(buffers_, facts_of(workload), task);

@@ -19,23 +19,26 @@ namespace asterope {
 /// copies and of moves. 0 for the others, which are calibrated.
 std::size_t fixed_calls(Workload workload);
 
-/// Times copies in an arena. One instance is one stream of buffers: what it times in turn never
-/// meets slots that another turn has just warmed (cold) and shares the arena's tail (hot).
+/// Times copies in an arena. One instance is one stream of buffers. Its trials never meet slots
+/// that another turn has just warmed (cold) and share the arena's tail (hot).
 class Stopwatch {
   public:
     /// `largest_size` in bytes: the arena's tail of that size and two pages, at least of 256 KiB,
-    /// holds the hot buffers and the sources just written. A mapped source may be much shorter than
-    /// the arena: its tail holds the hot sources, but cold slots too, and where the map fits in a
-    /// cache and gets there, no source in it is cold. It must have source_bytes_needed.
-    /// `cache_bytes`: of the last cache, which decides how long it takes until that is settled,
-    /// and what can be hot in it. `operation`: whose libc function calibrates. Throws BadInput
-    /// where no call of `small` can be drawn.
+    /// holds the hot buffers and the sources just written.
+    ///
+    /// A mapped source may be much shorter than the arena. Its tail holds the hot sources, but cold
+    /// slots too. Where the map fits in a cache and gets there, no source in it is cold. It must
+    /// have source_bytes_needed.
+    ///
+    /// `cache_bytes`: the size of the last cache. It decides how long the cache takes to settle,
+    /// and which buffers can be hot in it. `operation`: its libc function calibrates. Throws
+    /// BadInput where no call of `small` can be drawn.
     explicit Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes = 0,
                        SmallCalls small = {}, Operation operation = Operation::copy);
 
-    /// Fixes the number of calls of one trial at `size` so that libc's copy takes about
-    /// `target_seconds`, where it is not fixed; shared by all copies timed later, but for hot ones
-    /// that libc's leaves far behind: theirs are fewer.
+    /// Sets the number of calls of one trial at `size` so that libc's copy takes about
+    /// `target_seconds`. A workload with a fixed number keeps it. All copies timed later share the
+    /// number. Only a hot copy that is far slower than libc's makes fewer calls.
     void calibrate(std::size_t size, Workload workload, double target_seconds);
 
     /// Seconds a call of one trial; `size` in bytes. Under a workload of small copies or of moves
@@ -43,14 +46,14 @@ class Stopwatch {
     /// use the same misalignments. Throws Failure for a workload that writes its source where that
     /// is mapped.
     ///
-    /// Where nothing is cached, a copy pays for the dirty lines that those before it left:
-    /// non-temporal stores among temporal ones look up to a third slower than they are by
-    /// themselves, and the others as much faster (Zen 4, 256 KiB: 1.50 times libc instead of 2.03).
-    /// So at kSettledFrom bytes and more the first trial of another cache effect begins with
-    /// untimed copies, until the caches are as these leave them.
+    /// Where nothing is cached, a copy pays for the dirty lines that those before it
+    /// left. Non-temporal stores among temporal ones look up to a third slower than they are by
+    /// themselves, and the others as much faster (Zen 4, 256 KiB: 1.50 times libc instead of
+    /// 2.03). So at kSettledFrom bytes and more the first trial of another cache effect begins with
+    /// untimed copies. They last until the caches are as these copies leave them.
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
-    /// As calibrate() fixed it.
+    /// The calibration that calibrate() fixed.
     Calibration calibration(std::size_t size, Workload workload) const;
 
     /// Instead of calibrating: as an earlier run found it.
@@ -61,7 +64,7 @@ class Stopwatch {
         return calibration(size, workload).calls;
     }
 
-    /// Prepares what the first trial would otherwise: the calls of small copies. False: there is
+    /// Prepares the calls of small copies, which the first trial would do otherwise. False: it has
     /// nothing to time, as no size fits in the working set.
     bool prepare(Workload workload);
 
@@ -73,7 +76,8 @@ class Stopwatch {
 
     Buffers buffers_;
     Operation operation_;
-    /// What a trial leaves in the caches depends on. What chooses its copy leaves one or the other.
+    /// The facts that determine the caches' state after a trial. A copy that chooses by the caches
+    /// leaves one state or the other.
     struct Left {
         Workload workload;
         std::size_t size;

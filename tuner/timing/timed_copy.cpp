@@ -1,5 +1,4 @@
-// A copy or a set as a value: the function, what it gets along, and what it leaves in the caches;
-// libc's.
+// Makes such values of candidates, small copies, references and libc's functions.
 #include "timing/timed_copy.hpp"
 
 #include <cstring>
@@ -11,7 +10,7 @@ namespace asterope {
 
 namespace {
 
-/// By way of void*, as the functions differ in arguments that one of them never looks at.
+/// Casts by way of void*, as the functions differ in arguments that one of them never looks at.
 template <class Function> CopyFunction as_copy(Function* function) {
     return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
 }

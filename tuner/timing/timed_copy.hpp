@@ -1,5 +1,5 @@
-// A copy or a set as a value: the function, what it gets along, and what it leaves in the caches;
-// libc's.
+// A copy or a set as a value: the function, its last argument, and its effect on the caches. Also
+// libc's functions.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,28 @@
 
 namespace asterope {
 
-/// Any copy function; libc's ignores the last argument (it is passed in a spare register). Of a
-/// set the second argument is no address but the byte to set: it is passed in the same register.
+/// Any copy function; libc's ignores the last argument, which is passed in a spare register. A set
+/// gets the byte to set as its second argument instead of an address, in the same register.
 using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
                                std::size_t distance);
 
 /// A copy to be timed.
 struct TimedCopy {
     CopyFunction function = nullptr;
-    std::size_t distance = 0; ///< its last argument: see asterope_candidate and asterope_sensing
-    int cache_effect = 0;     ///< copies of one number leave the caches alike: see Stopwatch::time
-    /// What a small copy calls beyond its bound, under the workloads of small copies, where
-    /// `function` is called as an asterope_small_candidate. Means nothing to others.
+    std::size_t distance = 0; ///< Its last argument. See asterope_candidate and asterope_sensing.
+    int cache_effect = 0;     ///< Copies of one number leave the caches alike. See Stopwatch::time.
+    /// A small copy calls this beyond its bound. It serves the workloads of small copies, where
+    /// `function` is called as an asterope_small_candidate. Others ignore it.
     asterope_candidate large = nullptr;
     std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
     Operation operation = Operation::copy;
-    /// Whether it may choose by what it finds in the caches: one that senses, a whole routine. Its
-    /// hot trials begin from each state in turn.
+    /// Whether it may choose by the state of the caches, as a copy that senses or a whole routine
+    /// does. Its hot trials begin from each state in turn.
     bool chooses = false;
 };
 
-/// What a copy gets as its second argument: the source; a set zero, the byte that most programs set
-/// and the only one that CLZERO can.
+/// The second argument of a call. A copy gets the source. A set gets zero, the byte that most
+/// programs set and the only one that CLZERO can.
 class SecondArgument {
   public:
     explicit SecondArgument(const TimedCopy& copy) : sets_(!facts_of(copy.operation).reads) {}
@@ -46,14 +46,14 @@ class SecondArgument {
 /// The copy of a tuple.
 TimedCopy timed_copy(const Candidate& candidate);
 
-/// libc's function on `size` bytes, by what it leaves in the caches; 0: of small sizes.
-/// `thresholds`: see Machine::libc_thresholds.
+/// libc's function on `size` bytes, with its effect on the caches; 0: small sizes. `thresholds`:
+/// see Machine::libc_thresholds.
 TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds,
                   Operation operation = Operation::copy);
 
-/// A reference: its name in logs is that which the user gave it behind kReferencePrefix, by which
-/// it is told from candidates. What it leaves in the caches is not known, so it shares its number
-/// with no other copy. `index`: its place among the references.
+/// A reference. Logs give it the user's name behind kReferencePrefix, which tells it from
+/// candidates. Its cache effect is not known, so it shares its number with no other copy. `index`:
+/// its place among the references.
 TimedCopy reference_copy(const std::string& name, CopyFunction function, std::size_t index,
                          Operation operation = Operation::copy);
 inline constexpr std::string_view kReferencePrefix = "reference ";

@@ -56,22 +56,22 @@ struct ProbeRequest {
     std::size_t least; ///< how many readings at least
 };
 
-/// What a probe read, in ticks of the time stamp counter, one value a reading.
+/// The readings of a probe, in ticks of the time stamp counter, one value a reading.
 struct ProbeTicks {
     std::vector<double> source = {};
     std::vector<double> destination = {}; ///< empty for a probe of the source alone
     bool operator==(const ProbeTicks&) const = default;
 };
 
-/// A round of trials has ended, which are what is compared with one another.
+/// A round of trials has ended. Trials of one round are compared with one another.
 struct RoundEnd {
-    std::vector<Disturbance> disturbances = {}; ///< what hit it
+    std::vector<Disturbance> disturbances = {}; ///< the disturbances that hit it
     bool again = false;                         ///< it is to be timed again
 };
 
 /// A search asks for figures in an order that depends on nothing but its options, its seed and the
-/// figures it got. So the figures of an earlier run can be served again, one by one, and the search
-/// comes to the same end: that is how a run is resumed and replayed (Session).
+/// figures it got. So the figures of an earlier run can be served again, one by one. The search
+/// then comes to the same end: that is how a run is resumed and replayed (Session).
 class Timings {
   public:
     virtual ~Timings() = default;
@@ -81,7 +81,7 @@ class Timings {
     /// Ends a round. Must not say for ever that it is to be timed again.
     virtual RoundEnd round_ended() { return {}; }
 
-    /// What the trials from now on are for: for the account of time.
+    /// Says for which stage of the search the next trials are: the account of time needs it.
     enum class Stage { screening, run_off };
     virtual void enter(Stage) {}
 

@@ -1,4 +1,4 @@
-// Workloads: what surrounds a copy when it is timed. Their table is workloads/workloads.json.
+// Looks workloads up by name and by family.
 #include "timing/workload.hpp"
 
 #include "base/contains.hpp"

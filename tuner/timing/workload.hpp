@@ -10,15 +10,15 @@
 namespace asterope {
 
 /// One way to time a copy: each row of the table. Every trial starts with clean vector registers
-/// and ends with one figure, the seconds a call; choosing the buffers' places is timed along (a few
-/// additions, for libc as for every candidate).
+/// and ends with one figure, the seconds a call. That includes choosing the buffers' places, a few
+/// additions, for libc as for every candidate.
 enum class Workload {
 #define ASTEROPE_WORKLOAD(name, ...) name,
 #include "timing/workload_rows.inc"
 #undef ASTEROPE_WORKLOAD
 };
 
-/// What copies are timed so.
+/// The kinds of copies that workloads time.
 enum class WorkloadFamily {
     one_size,     ///< pipelines, one size at a time
     small_copies, ///< small copies, of many sizes
@@ -27,23 +27,24 @@ enum class WorkloadFamily {
 
 /// A row of the table, which says what its columns mean.
 struct WorkloadFacts {
-    std::string_view name; ///< as options, logs and profiles have it
+    std::string_view name; ///< the name in options, logs and profiles
     WorkloadFamily family;
     bool source_cached, destination_cached;
-    std::string_view text;  ///< what surrounds the copy, in a line, for legends
+    std::string_view text;  ///< the surroundings of the copy, in a line, for legends
     std::string_view where; ///< the same as the end of a sentence; empty: no summary tells of it
     int level;
     std::size_t from_bytes, to_bytes; ///< 0: no bound
     std::string_view instead;
     bool fresh;
     bool walks;
-    /// waits_for_run_off: a trial of fetch takes as long as one of hot, cold and consume together,
-    /// and what is slow there is mostly slow under one of those.
+    /// waits_for_run_off: a trial of fetch takes as long as one of hot, cold and consume together.
+    /// Copies that are slow there are mostly slow under one of those.
     bool reads, writes_source, settles, tunable;
     double balanced;
     bool measured, waits_for_run_off, entry_point;
     std::string_view told_as; ///< whose entry point is meant for it, too; empty: none
-    double sets;              ///< what it counts for sets, 0: none is timed so; a set has no source
+    double sets;              ///< its weight for sets; 0: sets are not timed so, as they have no
+                              ///< source
 };
 
 inline constexpr WorkloadFacts kWorkloads[] = {
@@ -74,14 +75,15 @@ template <auto fact> constexpr auto workloads_with() {
     return workloads;
 }
 
-/// What can be tuned for.
+/// The workloads that can be tuned for.
 inline constexpr auto kTunable = workloads_with<&WorkloadFacts::tunable>();
 
-/// What the winner of a size is measured under, whatever it was tuned for. Not fresh, which takes
-/// long: a page fault took 2 to 3 microseconds on a busy virtual machine.
+/// The workloads under which the winner of each size is measured, for every objective. Fresh memory
+/// is not among them, as it takes long: a page fault took 2 to 3 microseconds on a busy virtual
+/// machine.
 inline constexpr auto kMeasured = workloads_with<&WorkloadFacts::measured>();
 
-/// What sets are timed under.
+/// The workloads that sets are timed under.
 inline constexpr auto kSets = workloads_with<&WorkloadFacts::sets>();
 
 inline std::string name_of(Workload workload) {

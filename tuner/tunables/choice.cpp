@@ -1,4 +1,4 @@
-// Chooses glibc's thresholds for all sizes at once, from what each way of copying is worth at each.
+// Tries all combinations of thresholds that the sizes can tell apart, and takes the best.
 #include "tunables/choice.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace asterope {
 
 namespace {
 
-/// The values worth trying: what it is now, then one between each size and the next.
+/// The values worth trying: the present one, then one between each size and the next.
 std::vector<std::size_t> values_of(const Tunable& tunable, std::size_t now,
                                    const std::vector<SizeWorth>& sizes) {
     std::vector<std::size_t> values = {now};

@@ -11,23 +11,25 @@
 
 namespace asterope {
 
-/// What this glibc lets us set.
+/// The thresholds that this glibc lets us set.
 struct Knobs {
-    CopyThresholds now;               ///< as it is
-    Tunable rep_movsb, non_temporal;  ///< with limits that glibc takes
-    std::optional<Tunable> stop = {}; ///< where this glibc has it
-    bool stop_follows = false;        ///< what is no tunable is always the non-temporal threshold
+    CopyThresholds now;               ///< The present thresholds.
+    Tunable rep_movsb, non_temporal;  ///< Their limits in glibc.
+    std::optional<Tunable> stop = {}; ///< Empty where this glibc lacks it.
+    bool stop_follows = false;        ///< A stop without a tunable is always the non-temporal
+                                      ///< threshold.
 
-    /// What holds where these are set.
+    /// The thresholds that hold where these are set.
     CopyThresholds with(std::size_t rep_movsb, std::size_t non_temporal, std::size_t stop) const;
-    /// Those of `wanted` that are not as they are now.
+    /// The thresholds of `wanted` that differ from those now.
     LibcThresholds changes(const CopyThresholds& wanted) const;
 };
 
-/// What the ways are worth at one size, beside the default's.
+/// The worth of the ways at one size, beside the default's.
 struct SizeWorth {
     std::size_t size;
-    std::map<Way, double> worth; ///< the default's way is worth 0; so is what is not in here
+    std::map<Way, double> worth; ///< the default's way is worth 0, and so is one that is missing
+                                 ///< here
 };
 
 /// A tunable is changed where that brings at least so much, summed over the sizes: as much as a
@@ -35,8 +37,9 @@ struct SizeWorth {
 inline constexpr double kLeastWorth = 0.02;
 
 /// The thresholds that are worth most over all sizes (ascending), each between two of these or
-/// beyond them, and within its limits. Of equals it is what changes fewest tunables, then what is
-/// nearest to what is. All combinations are gone through: there are only some ten thousand.
+/// beyond them, and within its limits. Among equals, those win that change fewest tunables, then
+/// those nearest to the present ones. All combinations are gone through: they are only some ten
+/// thousand.
 CopyThresholds choose_thresholds(const Knobs& knobs, const std::vector<SizeWorth>& sizes);
 
 } // namespace asterope

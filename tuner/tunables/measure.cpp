@@ -1,4 +1,5 @@
-// Times the ways in which glibc's memcpy can copy, and one setting of its tunables, size by size.
+// First the ways race at each size, then the chosen setting against the default; thresholds are
+// refined.
 #include "tunables/measure.hpp"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ void begin(const Course& course, std::size_t size, const Weights& weights) {
     }
 }
 
-/// The way, its process, and what the race says.
+/// The race of the ways at one size: each way has a process.
 class WaysRace {
   public:
     WaysRace(const Course& course, const Processes& processes)
@@ -120,7 +121,7 @@ bool is_clear(const Estimate& ratio, const Estimate& floor) {
 }
 
 double worth_of(const Estimate& ratio, const Estimate& floor, double score) {
-    // A loss under one workload that another one's gain makes up for counts all the same.
+    // A loss under one workload counts also where another one's gain makes up for it.
     const double noise = std::max(TieBand{}.never, std::abs(std::log(floor.median)));
     return is_clear(ratio, floor) || score < -noise ? score : 0;
 }

@@ -29,7 +29,7 @@ struct SizeWays {
     std::vector<WayResult> ways;
 };
 
-/// What the chosen setting brings at one size.
+/// The gain of the chosen setting at one size.
 struct SizeGain {
     std::size_t size;
     Way before, after;
@@ -39,8 +39,8 @@ struct SizeGain {
     std::map<Workload, Estimate> floors; ///< of the workloads
 };
 
-/// What a ratio is worth to the choice: its score in the race (see utility()), but 0 where it is
-/// within the noise. That is the floor's distance from 1, or what another process alone does.
+/// The worth of a ratio to the choice: its score in the race (see utility()), but 0 where it is
+/// within the noise. That is the floor's distance from 1, or the effect of another process alone.
 double worth_of(const Estimate& ratio, const Estimate& floor, double score);
 
 /// Whether it says that something is faster or slower, see worth_of().
@@ -56,7 +56,7 @@ struct Course {
     Session& session;
 };
 
-/// The settings of the processes in which memcpy copies in one way wherever it can.
+/// The settings of the processes in which memcpy copies in one way at as many sizes as possible.
 std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest);
 
 /// The seconds that both steps take, about.
@@ -73,8 +73,8 @@ struct ThresholdChoice {
 /// sizes where the ways change places.
 ThresholdChoice measure_and_choose(const Course& course, Knobs knobs);
 
-/// Times the setting beside the default at all sizes and in all situations, those that count for
-/// nothing included, in processes of their own.
+/// Times the setting beside the default in separate processes, at all sizes and in all situations.
+/// Situations of weight 0 are included.
 std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice& choice);
 
 } // namespace asterope

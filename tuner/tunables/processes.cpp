@@ -1,4 +1,4 @@
-// Trials of memcpy under several settings of glibc's tunables, each in a process of its own.
+// Each entrant is a process; a trial is a request to it.
 #include "tunables/processes.hpp"
 
 #include "base/contains.hpp"

@@ -1,4 +1,4 @@
-// Trials of memcpy under several settings of glibc's tunables, each in a process of its own.
+// Trials of memcpy under several settings of glibc's tunables, a process for each.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@
 
 namespace asterope {
 
-/// What a process is planned to take until it is ready, in seconds: its buffers are filled.
+/// The planned seconds until a process is ready: its buffers are filled.
 inline constexpr double kStartSeconds = 0.01;
 
 /// Entrant i is the i-th of the settings. libc and libc again are two processes with the default:
-/// how far they seem apart is what another process alone does.
+/// their distance is the effect of another process alone.
 class Processes : public Timings {
   public:
     /// Starts them, and is where the figures of `session` come from then. Throws as RemoteCopy.
@@ -27,11 +27,11 @@ class Processes : public Timings {
 
     Trial trial(const TrialRequest& asked) override;
     RoundEnd round_ended() override;
-    /// As the default's process finds it, once.
+    /// The calibration of the default's process, made once.
     Calibration calibration(std::size_t size, Workload workload,
                             const std::optional<Calibration>& known = std::nullopt) override;
 
-    /// What holds in an entrant's process.
+    /// The thresholds that hold in an entrant's process.
     CopyThresholds thresholds(Entrant entrant) const {
         return copy_thresholds(process_of(entrant).thresholds());
     }

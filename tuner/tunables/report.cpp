@@ -1,4 +1,4 @@
-// What `asterope-tune tunables` found: its verdict, its tables, and its file.
+// The verdict depends on the gains at the sizes that are clearly faster or slower.
 #include "tunables/report.hpp"
 
 #include <algorithm>
@@ -48,8 +48,8 @@ std::string extreme(const SizeGain& gain, bool least) {
     return formatted("%.2f %s", measured.ratio.median, name_of(workload).c_str());
 }
 
-/// What glibc took for the last cache's size, where that is more than the kernel's figure, put the
-/// threshold of non-temporal stores too high, and a lower one is clearly faster. Else empty.
+/// glibc's figure of the last cache's size, where that is more than the kernel's. It then put the
+/// threshold of non-temporal stores too high, and a lower one is clearly faster. Otherwise empty.
 std::string wrong_cache(const TunablesReport& report) {
     const auto shared = report.tunables.find("x86_shared_cache_size");
     const std::size_t known = last_cache_bytes(report.machine);

@@ -1,4 +1,4 @@
-// What `asterope-tune tunables` found: its verdict, its tables, and its file.
+// The report of `asterope-tune tunables`: its verdict, its tables, and its file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,7 +27,8 @@ struct TunablesReport {
     LibcThresholds setting() const;
 };
 
-/// "GLIBC_TUNABLES=...", with what this environment sets already; empty to keep the default.
+/// "GLIBC_TUNABLES=...", with the tunables that this environment sets already; empty to keep the
+/// default.
 std::string line_of(const TunablesReport& report);
 
 /// How memcpy copies by default.

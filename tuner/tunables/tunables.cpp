@@ -1,4 +1,4 @@
-// asterope-tune tunables: which GLIBC_TUNABLES make glibc's memcpy fastest on this machine.
+// Checks that this glibc can be set, starts the processes, and reports.
 #include "tunables/tunables.hpp"
 
 #include <cstdio>

@@ -9,12 +9,12 @@
 
 namespace asterope {
 
-/// What can be set. Throws BadInput where this libc has no such tunables. `why`: why they could not
-/// be listed.
+/// The tunables that can be set. Throws BadInput where this libc lacks them. `why`: why they could
+/// not be listed.
 Knobs knobs_of(const std::string& libc, const std::map<std::string, Tunable>& tunables,
                const std::string& why);
 
-/// Of each of the processes that find the thresholds: what memory there is goes round.
+/// The settings of each process that finds the thresholds: the memory is divided among them.
 RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest);
 
 } // namespace asterope

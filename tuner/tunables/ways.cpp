@@ -1,4 +1,4 @@
-// The ways in which glibc's memcpy copies, and which of them its thresholds choose for a size.
+// The ways' names, and glibc's rule in three comparisons.
 #include "tunables/ways.hpp"
 
 #include "base/contains.hpp"

@@ -13,12 +13,12 @@ enum class Way { vector, rep_movsb, non_temporal_2, non_temporal_4 };
 inline constexpr Way kWays[] = {Way::vector, Way::rep_movsb, Way::non_temporal_2,
                                 Way::non_temporal_4};
 
-/// As in the JSON: "rep_movsb".
+/// The name in the JSON: "rep_movsb".
 const char* name_of(Way way);
-/// As in tables: "rep movsb".
+/// The name in tables: "rep movsb".
 const char* words_of(Way way);
 
-/// Bytes. Above `rep_movsb` and below `stop` it is `rep movsb`. Of the other sizes, those above
+/// Bytes. Sizes above `rep_movsb` and below `stop` take `rep movsb`. Other sizes above
 /// `non_temporal` are stored past the caches: sysdeps/x86_64/multiarch/memmove-vec-unaligned-erms.S
 /// of glibc.
 struct CopyThresholds {
@@ -29,8 +29,8 @@ struct CopyThresholds {
 /// Larger than any copy.
 inline constexpr std::size_t kNever = std::size_t{1} << 50;
 
-/// Of what a process says that holds there (RemoteCopy::thresholds). Where it knows no stop, that
-/// is the non-temporal threshold, as on all processors but AMD's.
+/// The thresholds that a process says hold there (RemoteCopy::thresholds). Where it knows no stop,
+/// that is the non-temporal threshold, as on all processors but AMD's.
 CopyThresholds copy_thresholds(const LibcThresholds& thresholds);
 
 Way way_of(const CopyThresholds& thresholds, std::size_t size);

@@ -1,7 +1,7 @@
 /* Loops over arrays of static storage, or, with -DHEAP, over the same from the heap through a
- * pointer variable: see segments.py. What differs is how the code gets at the arrays: an address
- * that the linker knows, or a pointer that a store might have changed, so that the compiler may
- * have to load it again. Both lie equally within their pages.
+ * pointer variable: see segments.py. The two differ in how the code gets at the arrays. It uses an
+ * address that the linker knows, or a pointer. A store might have changed the pointer, so the
+ * compiler may have to load it again. Both lie equally within their pages.
  *
  * Usage: segments. Writes a line a loop: its name and nanoseconds for all of its array. */
 #include <stdio.h>

@@ -1,11 +1,13 @@
 """Data segment, heap and optimization: what it costs a program to get at its arrays.
 
-The loops are compiled with their arrays (segments.c): static ones have an address that the linker
+The loops are compiled with their arrays (segments.c). Static ones have an address that the linker
 knows, those of the heap are reached through a pointer variable. Among the loops are a call of
-libc's memcpy and one of the routine, which is compiled with them: both are handed pointers, and a
-pointer is the same wherever it points. Each compiler and level makes one program of either kind.
-All run again and again in shuffled order, each a process of its own, as a place cannot change
-within one; the static one runs twice a round, which is the noise.
+libc's memcpy and one of the routine, which is compiled with them. Both are handed pointers, and a
+pointer is the same wherever it points.
+
+Each compiler and level makes one program of either kind. All run again and again in shuffled order.
+Each run is a process of its own, as a place cannot change within one. The static one runs twice a
+round, which is the noise.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ from ..robust import ratio_interval
 
 COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
 LOOPS = ("copy", "copy_bytes", "fill", "fill_bytes", "product", "memcpy", "routine")
-# Of each build; the second again runs the program of the first.
+# The programs of each build; the second again runs the program of the first.
 STATIC, AGAIN, HEAP = "static", "again", "heap"
 PROGRAMS = (STATIC, AGAIN, HEAP)
 MOST_SECONDS = 60
-# An address that is known when the program is linked, not only its distance from the code. And
-# loops that begin at a line: -O1 aligns none, and such loops took 0.48 to 2.1 times as long.
+# Programs have addresses that are known when they are linked, not only their distances from the
+# code. Their loops begin at a line: -O1 aligns none, and such loops took 0.48 to 2.1 times as long.
 FIXED = ("-fno-pie", "-no-pie", "-falign-loops=64")
 
 

@@ -23,7 +23,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Cell:
-    """What was timed together. `size` in bytes, None where the calls' sizes vary."""
+    """Copies that were timed together. `size` in bytes, None where the calls' sizes vary."""
 
     suite: str
     workload: str

@@ -32,7 +32,8 @@ from .style import (
 )
 from .style import LIBC as LIBC_COLOUR
 
-# Those that stand out: the routine, alone and over threads, and what it is compared with.
+# The copies that stand out: the routine, alone and over threads, and libc, which it is compared
+# with.
 FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)
 # The routine's entry points for callers who know what surrounds the copy.
 TOLD = tuple(f"{ROUTINE}_{workload}" for workload in workloads.names("entry_point"))

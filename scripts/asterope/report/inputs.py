@@ -36,7 +36,7 @@ class Inputs:
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """As in profiles; empty where none of them names one."""
+        """The architecture, as in profiles; empty where none of them names one."""
         for given in (self.bench, self.log, self.profile, self.diagnosis, self.check):
             if given is not None and (machine := _machine_of(given)):
                 return machine
@@ -46,7 +46,7 @@ class Inputs:
 
     @property
     def doubts(self) -> list[str]:
-        """What noise may have decided, one sentence each, without its end."""
+        """The results that noise may have decided, one sentence each, without its end."""
         found = []
         if self.profile is not None and (doubt := doubt_of(self.profile.raw)):
             found.append(warning(doubt, "these winners are"))
@@ -62,7 +62,8 @@ def _machine_of(given: Any) -> Mapping[str, Any]:
 
 
 def read_inputs(paths: Sequence[str]) -> Inputs:
-    """Raises BadInput for what cannot be read, is no such file, or is of another machine."""
+    """Raises BadInput for a file that cannot be read, is of another kind, or is of another
+    machine."""
     kinds: dict[str, Any] = {}
     names: dict[str, str] = {}
     for path in paths:
@@ -125,7 +126,7 @@ def _read(path: str) -> tuple[str, Any]:
 
 
 def _refuse_false_intervals(remedy: str, value: Any, place: Place = ()) -> None:
-    """What a schema cannot say: that no interval ends before it starts."""
+    """A check that a schema cannot express: no interval ends before it starts."""
     inner = enumerate(value) if isinstance(value, list) else ()
     if isinstance(value, dict):
         inner = value.items()
@@ -137,7 +138,7 @@ def _refuse_false_intervals(remedy: str, value: Any, place: Place = ()) -> None:
 
 
 def _json(text: bytes) -> Any:
-    """None where it is no JSON."""
+    """None where it is not JSON."""
     try:
         return json.loads(text.decode())
     except (ValueError, RecursionError):

@@ -27,7 +27,7 @@ from .style import (
     size_axis,
 )
 
-# Of register types, in the order of the axes.
+# The colours of register types, in the order of the axes.
 COLOURS = ("#c9c9c9", "#9c9c9c", "#e8c4a0", "#f0d860", "#8fd0a8", "#8ec1ec", "#c3a6e0", "#f2a3b3")
 SMALL, ALIASED = "#f4f4f4", "#ffd9b3"
 STREAM_HATCH = "////"
@@ -91,7 +91,7 @@ def intervals_picture(profile: Profile) -> Picture:
 
 
 def _colours(architecture: str) -> dict[str, str]:
-    """By register type, in the order of the axes: first those of copies."""
+    """Colours by register type, in the order of the axes: first those of copies."""
     here = spaces.of(architecture)
     values = [space.AXES[0].values for space in (here.pipelines, here.set_pipelines)]
     return dict(zip(dict.fromkeys(itertools.chain(*values)), itertools.cycle(COLOURS)))
@@ -100,7 +100,7 @@ def _colours(architecture: str) -> dict[str, str]:
 def _draw_strips(
     axes: Axes, profile: Profile, strips: Sequence[_Strip], colours: Mapping[str, str]
 ) -> list[str]:
-    """Also those of small, aliased and overlapping copies. Returns the name of each, downwards."""
+    """Draws small, aliased and overlapping copies as well. Returns the name of each, downwards."""
     small = profile.the("small")
     bound = small.up_to if small else 0
     first, last = 1, profile.of("pipelines")[-1].up_to
@@ -174,7 +174,7 @@ def _bar(
         linewidth=0.7,
         hatch=STREAM_HATCH if streams else None,
     )
-    # what has no room the legend names by its colour
+    # a stretch without room for its name has it in the legend, by its colour
     if math.log2(up_to / above) >= 0.22 * max(map(len, words.split("\n"))):
         axes.text(
             (above * up_to) ** 0.5,

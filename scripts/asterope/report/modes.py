@@ -22,7 +22,7 @@ class Sample(NamedTuple):
 
 
 def samples_of(raw: Mapping[str, Any]) -> list[Sample]:
-    """What modes.schema.json describes."""
+    """The samples in the form of modes.schema.json."""
     return [
         Sample(
             one_line(one["of"]),
@@ -35,7 +35,8 @@ def samples_of(raw: Mapping[str, Any]) -> list[Sample]:
 
 
 def modes_pictures(name: str, samples: Sequence[Sample]) -> list[Picture]:
-    """One with all of them; none where there are none. `name`: what was sampled, calls, say."""
+    """One picture with all of them; empty without samples. `name` is the sampled thing, calls,
+    say."""
     if not samples:
         return []
     figure, _, axes_of = panels(len(samples), 2, lambda columns, rows: (10, 0.4 + 2.2 * rows))

@@ -102,7 +102,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
 
 
 def _name_apart(pictures: Sequence[Picture]) -> None:
-    """Names from outside may be alike but for what no file's name may hold."""
+    """Names from outside may differ only in characters that a file's name cannot hold."""
     taken: set[str] = set()
     for picture in pictures:
         name, number = picture.name, 1

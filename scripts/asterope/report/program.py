@@ -1,4 +1,4 @@
-"""What asterope-prove --json wrote of a program: its words and pictures."""
+"""The results of asterope-prove --json about a program: its words and pictures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Json = Mapping[str, Any]
 
 
 def proof_finding(proof: Json) -> str:
-    """What whole runs found, in one sentence without its end."""
+    """The result of whole runs, in one sentence without its end."""
     found = [
         f"{one_line(copy['name'])} is {copy['verdict']}: {copy['ratio']['median']:.3f} x libc "
         f"({copy['ratio']['low']:.3f} to {copy['ratio']['high']:.3f})"
@@ -40,7 +40,7 @@ def proof_finding(proof: Json) -> str:
 
 
 def trial_finding(trial: Json) -> str:
-    """What a trial found, in one sentence without its end."""
+    """The result of a trial, in one sentence without its end."""
     told = [
         f"{words} {by(Estimate(**trial[field]))}"
         for field, words in (("gain", "with the routine"), ("map_gain", "with its map of places"))

@@ -34,7 +34,7 @@ NEAR, FAR = 0.5, 50.0
 
 @dataclass(frozen=True)
 class SizeScores:
-    """What the search found at one size: x libc by candidate, and the winner."""
+    """The findings of the search at one size: x libc by candidate, and the winner."""
 
     size: int
     scores: Mapping[str, float]
@@ -75,8 +75,8 @@ def plane_of(
 ) -> tuple[Any, dict[tuple[int, int], str]] | None:
     """All prefetch sizes and distances (ps, pd) with the winner's other parameters, by name.
 
-    Where the winner does not prefetch, those of the best that does, of the winner's registers
-    where such were timed. None where nobody prefetches. The first is the best of the plane.
+    Where the winner does not prefetch, those of the best that does, of the winner's registers where
+    such were timed. None where no candidate prefetches. The first is the best of the plane.
     """
     base = tuples[of_size.winner]
     if base.pt == "none":
@@ -99,7 +99,8 @@ def _registers(t: Any) -> tuple[str, str, str]:
 
 
 def family_name(t: Any) -> str:
-    """The tuple without prefetch size and distance: `YMM T NT T0`, and what the paper lacks."""
+    """The tuple without prefetch size and distance: `YMM T NT T0`, and the axes that the paper
+    lacks."""
     words = t.name.split()
     return " ".join(words[:4] + words[6:])
 
@@ -167,7 +168,7 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
 
 
 def _slower(of_size: SizeScores, name: str) -> float:
-    """By so many per cent than the winner."""
+    """How many per cent it is slower than the winner."""
     return 100 * (of_size.scores[of_size.winner] / of_size.scores[name] - 1)
 
 
@@ -179,7 +180,7 @@ def _draw_plane(
     base: Any,
     plane: Mapping[tuple[int, int], str],
 ) -> object:
-    """The panel of one size. Returns what a colour bar needs."""
+    """The panel of one size. Returns the image that a colour bar needs."""
     distances = list(log.pipelines.VALUES["pd"])
     possible = {
         ps
@@ -296,7 +297,7 @@ def _draw_ratios(
     framed: Sequence[int | None] = (),
 ) -> object:
     """A cell for each ratio, with its number: blue above 1, red below. `framed`: a column of each
-    row that is to stand out. Returns what a colour bar needs."""
+    row that is to stand out. Returns the image that a colour bar needs."""
     image = heat_map(axes, values, columns, rows, cmap="RdBu", norm=LogNorm(0.5, 2), linewidth=1)
     for y, row in enumerate(values):
         for x, value in enumerate(row):

@@ -1,4 +1,4 @@
-"""What there is to draw of copies: from bench results, else from the profile."""
+"""The series to draw of copies: from bench results, else from the profile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .bench import LIBC, ROUTINE, Bench, Cell, ratio_of
 from .inputs import Inputs
 from .trial_log import WORKLOADS
 
-# Of asterope-bench: those that time fixed sizes under each workload.
+# The suites of asterope-bench that time fixed sizes under each workload.
 USUAL_SUITES = ("sizes", "workloads")
 
 
@@ -25,9 +25,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Chart:
-    """Copies over transfer sizes under one workload. `copies` by name and bytes; `floor` is what
-    libc against itself gives, by bytes. `threaded`: copies that share a call among threads.
-    `ours`: the routine's entry points."""
+    """Copies over transfer sizes under one workload. `copies` by name and bytes; `floor` is libc
+    against itself, by bytes. `threaded`: copies that share a call among threads. `ours`: the
+    routine's entry points."""
 
     suite: str
     workload: str
@@ -39,7 +39,7 @@ class Chart:
 
     @property
     def name(self) -> str:
-        """Of files and titles: the suite where it is not a usual one."""
+        """The words for files and titles: the suite where it is not a usual one."""
         parts = [self.workload]
         if self.suite not in USUAL_SUITES and self.suite not in self.workload:
             parts.insert(0, self.suite)

@@ -1,4 +1,5 @@
-"""What all pictures share: fonts, colours, axes over transfer sizes, labels that do not collide."""
+"""The common style of all pictures: fonts, colours, axes over transfer sizes, labels that do not
+collide."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from ..profile import Ratio
 from ..render import human_size
 
-# Dark enough on white to be read as text, and told apart by people who see no red and green
+# Dark enough on white to be read as text. People who see no red and green can tell them apart
 # (Okabe and Ito's, darkened).
 INK, MUTED, GRID = "#1a1a1a", "#5c5c5c", "#dcdcdc"
 OURS, OURS_TOO, LIBC = "#0057b7", "#0e8fc4", "#000000"
@@ -59,7 +60,7 @@ _SETTINGS = {
 
 
 def set_up() -> None:
-    """Makes pictures look the same whatever the user's own matplotlib settings are."""
+    """Makes pictures look the same under all matplotlib settings of the user."""
     matplotlib.rcdefaults()
     matplotlib.rcParams.update(_SETTINGS)
 
@@ -75,7 +76,7 @@ class Table:
 
 @dataclass
 class Picture:
-    """A figure with its words: `alt` for those who cannot see it, `caption` for all readers."""
+    """A figure with its words: `alt` for readers who cannot see it, `caption` for all readers."""
 
     name: str  # of the PNG file, without its ending
     title: str
@@ -106,14 +107,14 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def headline(figure: Figure, text: str) -> None:
-    """What the whole figure says, above all its axes."""
+    """The title of the whole figure, above all its axes."""
     figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold")
 
 
 def panels(
     count: int, most_columns: int, size: Callable[[int, int], tuple[float, float]], **options: Any
 ) -> tuple[Figure, Any, list[Axes]]:
-    """A figure with so many axes: as rows (what is left over is empty), and one after the other.
+    """A figure with so many axes: as rows (left-over places are empty), and one after the other.
     `size`: its width and height by columns and rows."""
     columns = min(most_columns, max(1, count))
     rows = max(1, -(-count // columns))
@@ -138,8 +139,8 @@ def heat_map(
     rows: Sequence[object],
     **options: Any,
 ) -> object:
-    """A coloured cell for each value, grey where that is no number, the first row on top unless
-    that is turned; names in the middle of columns and rows. Returns what a colour bar needs."""
+    """A coloured cell for each value, grey for NaN, the first row on top unless that is turned;
+    names in the middle of columns and rows. Returns the image that a colour bar needs."""
     axes.set_facecolor("#eeeeee")  # what was not timed
     image = axes.pcolormesh(values, edgecolors="white", **options)
     axes.set_xticks([i + 0.5 for i in range(len(columns))], columns)
@@ -163,7 +164,8 @@ def interval_text(ratio: Ratio | None) -> str:
 def legend_outside(figure: Figure, side: str, **options: Any) -> None:
     """A legend `below` all axes or to their `right`, for which a figure of `new_figure` makes room.
 
-    As loc="outside lower center" and "outside right upper", which only matplotlib 3.7 brought.
+    It does the same as loc="outside lower center" and "outside right upper", which only matplotlib
+    3.7 brought.
     """
     location = {"below": "lower center", "right": "upper right"}[side]
     legend = figure.legend(loc=location, frameon=False, **options)

@@ -1,7 +1,7 @@
 """Reads a trial log, whole or of a run that is still going on: how every candidate did.
 
-The format is described in tuner/run/trial_log.hpp. Of a log's steps only those of the
-pipelines are of interest here.
+The format is described in tuner/run/trial_log.hpp. This module reads only the steps of the
+pipelines.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from ..profile import log_header_fault
 FORMAT, VERSION = "asterope-trials", 2
 WORKLOADS = workloads.names("measured or tunable")
 
-# What `balanced` weighs, all alike, in logs that do not say: before fetch counted, too.
+# The workloads that `balanced` weighs, all alike, in logs without weights: before fetch counted,
+# too.
 BALANCED = ("hot", "cold", "consume")
 
 LIBC = "libc"
 REFERENCE = "reference "  # begins the names of copies that winners are judged by besides libc
 
-# Of the most samples that any candidate has, what those in the run-off have at least.
+# Candidates in the run-off have at least this share of the most samples that any candidate has.
 RUN_OFF_SHARE = 0.7
 
 MAXIMUM_SIZE = 1 << 40
@@ -37,7 +38,7 @@ MAXIMUM_SIZE = 1 << 40
 
 @dataclass
 class SizeTrials:
-    """What was timed at one transfer size.
+    """The timings at one transfer size.
 
     `samples`: by candidate and workload, libc's time over its own in the rounds that count.
     """
@@ -46,8 +47,8 @@ class SizeTrials:
     samples: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     def scores(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Weighted geometric means of the workloads' medians, by candidate: of those that were
-        timed under all workloads that count."""
+        """Weighted geometric means of the workloads' medians, by candidate. Only candidates count
+        that were timed under all workloads that count."""
         total = sum(weights.values())
         return {
             name: math.prod(median(own[w]) ** (v / total) for w, v in weights.items())
@@ -58,10 +59,10 @@ class SizeTrials:
     def leader(
         self, weights: Mapping[str, float], among: Iterable[str] | None = None
     ) -> str | None:
-        """The best of those that were timed most: the best of all is the luckiest of thousands.
+        """The best of the most-timed candidates: the best of all is the luckiest of thousands.
 
-        `among`: some candidates; without it, all. None where none of them was timed under all
-        workloads that count.
+        `among`: some candidates; without it, all. None where all of them lack a workload that
+        counts.
         """
         counts = {
             name: min(len(self.samples[name].get(w, ())) for w in weights)
@@ -100,7 +101,7 @@ class TrialLog:
 
     @cached_property
     def weights(self) -> Mapping[str, float]:
-        """What each workload counts for in scores; those that count only."""
+        """The weight of each workload in scores, without those of weight 0."""
         given = self.options["weights"]
         weights = {w: float(given[w]) for w in WORKLOADS if given.get(w, 0) > 0}
         return weights or dict.fromkeys(BALANCED, 1.0)
@@ -192,8 +193,8 @@ def _candidate(value: object, log: TrialLog) -> str:
 class _Reader:
     """Takes a log line by line.
 
-    A round is what stands together with one number and workload. libc is in each, so that slow
-    phases of the machine hit both; a candidate's sample is their quotient.
+    The lines of a round stand together, with one number and workload. libc is in each round, so
+    that slow phases of the machine hit both; a candidate's sample is their quotient.
     """
 
     def __init__(self, log: TrialLog) -> None:

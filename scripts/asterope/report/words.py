@@ -1,4 +1,5 @@
-"""The machine, the search and the noise in words: what a reader must know to trust the pictures."""
+"""The machine, the search and the noise in words, so that a reader knows how far to trust the
+pictures."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ DISTURBANCES = {
 
 
 def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What decides how fast this machine copies; what is not known is left out."""
+    """The facts that decide how fast this machine copies; unknown ones are left out."""
     cpu = machine.get("cpu") if isinstance(machine.get("cpu"), dict) else {}
     model = ", ".join(
         f"{name} {cpu[name]}" for name in ("family", "model", "stepping") if name in cpu
@@ -59,7 +60,7 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _modules(memory: Any) -> str | None:
-    """As in "8 x DDR5, 4800 MT/s, 8 channels"; None where nothing is known."""
+    """Words such as "8 x DDR5, 4800 MT/s, 8 channels"; None where nothing is known."""
     if not isinstance(memory, dict):
         return None
     count, kind = memory.get("modules"), memory.get("type", "")
@@ -73,7 +74,7 @@ def _modules(memory: Any) -> str | None:
 
 
 def findings(inputs: Inputs) -> list[str]:
-    """What comes first: one sentence each."""
+    """The sentences at the beginning."""
     sentences = [f"Warning: {doubt}." for doubt in inputs.doubts]
     if inputs.trial is not None:
         sentences.append(f"{trial_finding(inputs.trial)}.")
@@ -93,7 +94,7 @@ def findings(inputs: Inputs) -> list[str]:
 
 
 def standing(cell: Cell, apart: Collection[str] = ()) -> tuple[float, bool] | None:
-    """The routine's ratio to libc in a cell, and whether it is the best of all copies there or as
+    """The routine's ratio to libc in a cell. Also whether it is the best of all copies there or as
     good within the noise floor, as the bench says it. None where it was not timed. Copies that
     stand `apart` do not compete."""
     ours = cell.copies.get(ROUTINE)

@@ -4,8 +4,8 @@
  *     cached_read read|used CONF MIB SIZE    reads it by SIZE bytes a call, and sums what came, or not
  *     cached_read limit MIB SIZE             the same from memory of its own: read alone, copied, used
  *
- * Passes go over the whole file into one buffer, as an application's reads do; a first one fills
- * the cache, checks every word, and is not timed. */
+ * Passes go over the whole file into one buffer, as an application's reads do. A first pass
+ * fills the cache, checks every word, and is not timed. */
 #include <cephfs/libcephfs.h>
 
 #include <fcntl.h>
@@ -153,7 +153,7 @@ static void limit(size_t total, size_t size)
         begin = now();
         for (size_t at = 0; at < PASSES * total; at += size) {
             memcpy(buffer, chunks[at / CHUNK % count] + at % CHUNK, size);
-            /* who does not use it must seem to: or the copy goes */
+            /* the compiler must believe that it is used, or the copy goes */
             __asm__ volatile("" : : "r"(buffer) : "memory");
             if (used) all += sum((const uint64_t *)buffer, size);
         }

@@ -1,8 +1,8 @@
-"""Reads of a file that fits a Ceph client's cache, under each copy: sets up a cluster of its own on
+"""Reads of a file that fits a Ceph client's cache, under each copy. It sets up its own cluster on
 the loopback, runs cached_read.c through asterope-prove, and takes the cluster down.
 
-It is an experiment around the commands, none of them: it needs packages that hardly anybody has,
-and stays out of what is installed.
+It is an experiment around the commands, not one of them: it needs packages that few machines have,
+and is not installed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cluster import PACKAGES, Cluster, missing  # noqa: E402
 
 PROGRAM = "cached_reads.py"
 USES = {"read": "read", "used": "read and summed"}
-CHUNK = 4 << 20  # what the file is written by, and the largest call
+CHUNK = 4 << 20  # the file is written by so much a call, and read by no more
 
 
 def _sizes(text: str) -> list[int]:
@@ -176,7 +176,7 @@ def _answer(arguments: argparse.Namespace) -> int:
     if {"--metric", "--json", "--client"} & {one.partition("=")[0] for one in arguments.options}:
         return fail(PROGRAM, "--metric, --json and --client are this script's to give", BAD_INPUT)
     try:
-        # What is interrupted or fails leaves nothing: neither processes nor the folder.
+        # An interrupted or failed experiment leaves neither processes nor the folder behind.
         with tempfile.TemporaryDirectory(prefix="asterope-ceph-") as folder:
             return _experiment(arguments, Path(folder))
     except (Failure, OSError) as error:

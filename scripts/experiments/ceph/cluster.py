@@ -55,7 +55,7 @@ client oc max objects = {objects}
 
 
 def missing() -> str | None:
-    """What of the programs is not installed."""
+    """The first program that is not installed; None: all are."""
     return next((one for one in PROGRAMS if not shutil.which(one, path=_PATH)), None)
 
 
@@ -128,7 +128,7 @@ class Cluster:
                 raise Failure(f"{' '.join(command[:3])} {error}") from None
 
     def _ask(self, *command: str) -> str | None:
-        """What the cluster says; None where it says no."""
+        """The cluster's answer; None where it refuses."""
         arguments = [*self._arguments("ceph", "--connect-timeout", "5"), *command]
         done = subprocess.run(
             arguments, capture_output=True, text=True, timeout=PATIENCE, check=False

@@ -1,5 +1,5 @@
-// The buffer cache: what is found, and what gives way. A file read through it: right data whatever
-// others write, and as many misses as asked for.
+// The buffer cache finds blocks, and drops the right ones. A file read through it has right data
+// after all that others write, and as many misses as asked for.
 #include "bench/apps/cached_file.hpp"
 
 #include <random>

@@ -21,7 +21,7 @@ MessagePair pair_of(CopyFunction taking = libc_copy()) {
                        4 * kMessage, kMessage, allowed_cpus().front());
 }
 
-/// What is said when the second copier's turn comes after one of the first's.
+/// The error when the second copier's turn comes after one of the first's.
 std::string failure_of(CopyFunction taking) {
     return refusal_of<Failure>(
         [&] {

@@ -1,4 +1,4 @@
-// What is timed again: a profile's winners beside their runners-up, or one line why not.
+// A check times a profile's winners beside their runners-up again, or says in one line why not.
 #include "check/contests.hpp"
 
 #include "search/small_search.hpp"

@@ -150,7 +150,7 @@ TEST(SpreadVerdict, compares_tails_with_medians_and_medians_with_those_alone) {
         "winner: the slowest call of 1000 takes 3.00 x the median (4 KiB alone)");
 }
 
-// Of the odd ones the second, the fourth and the last lead by more than that.
+// Among the odd ones, the second, the fourth and the last lead by more than that.
 TEST(SelfRacesVerdict, counts_leads_beyond_their_own_floor_and_a_tie_and_names_the_largest) {
     const SelfRaces quiet{1024, Workload::hot, {0, 0.01, -0.01}, {0.01, 0.01, 0.01}};
     const SelfRaces odd{65536,

@@ -1,5 +1,6 @@
-/* Copies its standard input to its standard output with two routines: each chunk through a buffer
- * that stays in the cache, with one that is tuned for that, and through one of many with the other. */
+/* Copies its standard input to its standard output with two routines. Each chunk goes through a
+ * buffer that stays in the cache, with a routine tuned for that. It also goes through one of
+ * many buffers, with the other routine. */
 #include "asterope_memcpy.h"
 #include "hot_memcpy.h"
 

@@ -22,7 +22,7 @@ concept Copies = requires(From from, To to) {
     tuned::copy(from, to);
 };
 
-// What is no plain memory, or would change its type on the way, does not compile.
+// A copy of memory that is not plain, or that would change its type on the way, does not compile.
 static_assert(Copies<std::vector<int>, std::span<int>>);
 static_assert(!Copies<std::vector<int>, std::vector<unsigned>>);
 static_assert(!Copies<std::vector<std::string>, std::vector<std::string>>);

@@ -39,7 +39,7 @@ json profile() {
     return profile;
 }
 
-/// Of the search that made profile(), with a change.
+/// The options of the search that made profile(), with a change.
 SearchOptions options_with(const std::function<void(SearchOptions&)>& change) {
     SearchOptions options;
     options.rigor = "standard";

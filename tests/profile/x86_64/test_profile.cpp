@@ -36,7 +36,7 @@ const asterope_copy kOverlapping[] = {
     made_up("overlapping XMM 128", {{"rt", "XMM", 0}, {"block", nullptr, 128}}),
     made_up("overlapping ZMM 256", {{"rt", "ZMM", 0}, {"block", nullptr, 256}})};
 
-/// Of those; where no sizes are given, as far as the pipelines.
+/// A choice of those; without sizes it reaches as far as the pipelines.
 Choice overlapping(ChoiceKind kind, std::size_t above = 0, std::size_t up_to = 0) {
     const std::vector<const asterope_copy*> space = {&kOverlapping[0], &kOverlapping[1]};
     Choice choice = choice_of(kind, result(0, 1, 0), among(space));

@@ -1,4 +1,4 @@
-// What a tuning run ends with: what was gained, few rows, and sentences that say what was measured;
+// The end of a tuning run's output: the gains, few rows, and sentences about the measurements. Also
 // the tables that it prints when asked for more.
 #include "profile/short_result.hpp"
 
@@ -53,7 +53,7 @@ std::string unwrapped(std::string text) {
 const asterope_copy kSmall = made_up_small("masked ZMM up 256", "masked", "ZMM", "up", 256);
 const SizeResult kSmallFound = {0, {{0, {}, 1.25, false}}, {}, 15};
 
-/// What is told of these facts.
+/// The text that is told of these facts.
 struct Told {
     PipelineFacts facts;
     std::optional<SizeResult> small = {};

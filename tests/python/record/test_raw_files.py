@@ -1,4 +1,4 @@
-"""Raw files that nobody can trust: each is read, or refused in one line; none does more."""
+"""Untrusted raw files: each is read, or refused in one line; none does more."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-/* What a copy owes its caller on AArch64, besides what it copies (AAPCS64, 6.1 and 6.4);
- * copy_check.c includes it. */
+/* The state that a copy must leave as it was on AArch64 (AAPCS64, 6.1 and 6.4); copy_check.c
+ * includes this. */
 #pragma once
 
 #include <stddef.h>
@@ -74,7 +74,7 @@ __asm__("    .text\n"
 /* No function may set it back to the default. */
 static const uint64_t rounding_up = 1u << 22;
 
-/* What the call has changed of the rest of the CPU's state, in words, or NULL. */
+/* The change that the call made to the rest of the CPU's state, in words, or NULL. */
 static const char* changed_by(const struct call* call) {
     return call->control == rounding_up ? NULL : "changed FPCR";
 }

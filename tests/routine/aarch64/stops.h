@@ -12,7 +12,7 @@ HARNESS void put_breakpoint(uintptr_t function) {
     __builtin___clear_cache((char*)function, (char*)function + 4);
 }
 
-/* Where the breakpoint lies that was reached. */
+/* The address of the breakpoint that was reached. */
 HARNESS uintptr_t breakpoint_reached(const ucontext_t* context) {
     return (uintptr_t)context->uc_mcontext.pc;
 }

@@ -1,4 +1,4 @@
-/* What a copy owes its caller on x86-64, besides what it copies; copy_check.c includes it. */
+/* The state that a copy must leave as it was on x86-64; copy_check.c includes this. */
 #pragma once
 
 #include <stddef.h>
@@ -65,7 +65,7 @@ __asm__("    .text\n"
 /* No function may set it back to the default. */
 static const uint64_t rounding_up = 0x5F80;
 
-/* What the call has changed of the rest of the CPU's state, in words, or NULL. */
+/* The change that the call made to the rest of the CPU's state, in words, or NULL. */
 static const char* changed_by(const struct call* call) {
     if (call->flags & 1u << 10) return "left the direction flag set";
     if (call->control != rounding_up) return "changed MXCSR";

@@ -1,7 +1,8 @@
-/* Runs movdir64b where the CPU lacks it, so that the copies made of it can be checked there too:
- * each, with the addressing modes that the templates use, is decoded and done by the handler of
- * SIGILL, to be installed after copy_check_start, whose handler gets everything else. A destination
- * that is no multiple of 64 bytes fails the check under way: the CPU would refuse it. */
+/* Runs movdir64b where the CPU lacks it, so that the copies made of it can be checked there
+ * too. The handler of SIGILL decodes and does each one, with the addressing modes that the
+ * templates use. It is installed after copy_check_start, whose handler gets all other signals. A
+ * destination that is not a multiple of 64 bytes fails the check under way: the CPU would refuse
+ * it. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>

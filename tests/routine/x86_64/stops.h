@@ -13,7 +13,7 @@ HARNESS void put_breakpoint(uintptr_t function) {
     *(volatile unsigned char*)function = 0xCC; /* int3 */
 }
 
-/* Where the breakpoint lies that was reached. */
+/* The address of the breakpoint that was reached. */
 HARNESS uintptr_t breakpoint_reached(const ucontext_t* context) {
     return (uintptr_t)context->uc_mcontext.gregs[REG_RIP] - 1;
 }

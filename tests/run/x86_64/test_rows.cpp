@@ -29,7 +29,7 @@ double about_alike(const std::string& name, std::size_t size, Workload) {
     return luck(name + std::to_string(size)) < 0.01 ? 0.695 : 0;
 }
 
-/// Of what is cached one copy is the best, of the rest another.
+/// One copy is the best for cached data, another for the rest.
 double by_place(const std::string& name, std::size_t, Workload workload) {
     const bool cached = locality_of(workload) == Locality::cached;
     return name == (cached ? kSmaller : kLarger) ? 0.5 : 0;

@@ -1,4 +1,4 @@
-// What is asked of searches, and machines whose fastest copy is known that they run on.
+// Queries of searches, and the machines that they run on, whose fastest copy is known.
 #pragma once
 
 #include "search/search.hpp"
@@ -81,7 +81,7 @@ inline KnownMachine::Ratios landscape(std::uint64_t seed,
     return ratios;
 }
 
-/// What a balanced run asks for: the mix, then each workload in it; the others only measured.
+/// The objectives of a balanced run: the mix, then each workload in it; the others only measured.
 inline std::vector<Weights> balanced_and_intents() {
     std::vector<Weights> objectives = {equal_weights(kThree)};
     for (const Workload one : kThree) {
@@ -91,7 +91,7 @@ inline std::vector<Weights> balanced_and_intents() {
     return objectives;
 }
 
-/// What a search is asked for.
+/// The arguments of a search.
 struct Query {
     std::uint64_t seed = 1;
     std::vector<Weights> objectives = {equal_weights(kHot)};

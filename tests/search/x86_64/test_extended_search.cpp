@@ -13,7 +13,7 @@ struct ExtendedSpace {
     std::deque<asterope_variant> variants; ///< which lie still
     Space candidates;                      ///< the paper's first
     Entrants paper;
-    /// What the extension was asked for, and what it answered with.
+    /// The questions to the extension, and its answers.
     Entrants neighbours, distance_grid;
     std::set<Entrant> offered;
     Extension extension;
@@ -60,7 +60,7 @@ struct ExtendedSpace {
     }
 
   private:
-    /// Those of the same registers and stages that are alike.
+    /// Offers candidates of the same registers and stages that are alike.
     template <class Alike> Entrants offer(Entrant entrant, const Alike& alike) {
         Entrants fitting = all_entrants(candidates.size());
         const Candidate& one = (*this)[entrant];

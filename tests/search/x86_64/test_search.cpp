@@ -9,8 +9,8 @@ using namespace asterope::searches;
 INSTANTIATE_TEST_SUITE_P(, Rigors, ::testing::Values("quick", "standard", "exhaustive"),
                          [](const auto& rigor) { return std::string(rigor.param); });
 
-// Noise: outliers, lucky shots, slow phases and drift. A tie may cost 2 %, the noise 1 % more;
-// quick misses the best family now and then: of 300 seeds one in twenty is below 0.97, one in a
+// Noise: outliers, lucky shots, slow phases and drift. A tie may cost 2 %, the noise 1 % more.
+// Quick misses the best family now and then. Of 300 seeds one in twenty is below 0.97, one in a
 // hundred below 0.92, and one in fifty undecided.
 TEST_P(Rigors, find_the_best_for_each_objective) {
     const auto expect = [](bool noisy, std::uint64_t seeds, const std::vector<Workload>& workloads,
@@ -30,8 +30,8 @@ TEST_P(Rigors, find_the_best_for_each_objective) {
     expect(true, 8, kThree, balanced_and_intents(), least(0.83, 0.91), least(0.95, 0.965));
 }
 
-// With other noise and another seed. A tie may cost 2 %; what screening loses comes on top of it,
-// as it has one sample of each in quick and standard: of 100 seeds, 10 and 3 are further apart.
+// With other noise and another seed. A tie may cost 2 %. The loss by screening comes on top of it,
+// as it has one sample of each in quick and standard. Of 100 seeds, 10 and 3 are further apart.
 TEST_P(Rigors, choose_alike_in_two_runs) {
     int apart = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

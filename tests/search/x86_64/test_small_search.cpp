@@ -47,7 +47,7 @@ std::vector<Entrant> all() {
     return all_entrants(all_small_copies().size());
 }
 
-/// Of one entrant: libc's time over its own.
+/// The truth of one entrant: libc's time over its own.
 struct SmallTruth {
     double mix, mix_read, fixed, fixed_read, page_end = 1, page_end_read = 1;
 };

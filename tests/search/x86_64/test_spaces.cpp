@@ -7,7 +7,7 @@
 
 namespace {
 
-/// What a CPU with these features has; whether this one has them is another matter.
+/// The features of a made-up CPU; this one may lack them.
 Features only(std::vector<std::string> features) {
     Cpu cpu;
     cpu.features = std::move(features);
@@ -82,7 +82,8 @@ TEST(Spaces, of_sets_have_all_that_this_cpu_runs_and_nothing_of_copies) {
     EXPECT_TRUE(sets.members("probes").empty());
 }
 
-// What is taken from an earlier run is not run: this CPU may lack what those candidates need.
+// Facts that are taken from an earlier run are not checked: this CPU may lack what those candidates
+// need.
 TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
     const std::string wrong = "XMM T NT T0 4 8";
     const Spaces spaces(only({"avx512f", "movdir64b"}), true, true, Operation::copy,

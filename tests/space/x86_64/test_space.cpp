@@ -9,7 +9,7 @@ const FeatureNames kAll = {"sse4_1", "avx2", "avx512f", "movdir64b", "3dnowprefe
 
 // Each family RT LT ST has one tuple without prefetch and 4 x 7 x 16 with it; rep has one each.
 TEST(PaperSpace, has_7186_candidates_where_the_cpu_has_all) {
-    const auto all = names(space_with(kAll)); // nobody twice
+    const auto all = names(space_with(kAll)); // each once
     EXPECT_EQ(all.size(), 16u * (1 + 4 * 7 * 16) + 2);
     for (const char* name : {"REP_MOVSB T T none 0 0", "ZMM NT NT NTA 14 30", "MM T NT T0 2 0"}) {
         EXPECT_EQ(all.count(name), 1u) << name;
@@ -67,11 +67,12 @@ TEST(Candidate, packs_both_distances_and_leaves_out_of_its_values_what_is_not_as
     EXPECT_EQ((Candidate{&v, 8, 16}.values_but({})), "ZMM T T T0 4 8 4 2 16 down ");
 }
 
-// The distances themselves are no axis of the extension: prefetchw from 2 lines on is one.
+// The distances themselves do not count as an axis of the extension: prefetchw from 2 lines on
+// does.
 TEST(ExtensionSpace, has_every_variant_beyond_the_paper_at_every_distance_and_uses_an_axis) {
     const std::vector<Candidate> space = extension_space(everything);
     EXPECT_EQ(space.size(), 82821u);
-    const auto all = names(space); // nobody twice
+    const auto all = names(space); // each once
     for (const char* name : {"XMM T T none 0 0 TB1", "ZMM T T T0 16 30 TB16 PI4 PW32",
                              "MOVDIR64B T NT NTA 14 30", "YMM T NT T2 8 0 TB8 down"}) {
         EXPECT_EQ(all.count(name), 1u) << name;
@@ -102,9 +103,9 @@ TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
     EXPECT_EQ(of(kAll).size(), extension_space(everything).size());
 }
 
-// Of prefetch sizes that do not exist there the nearest one is taken, the shorter of two; direct
-// stores lie around non-temporal ones, plain loads around non-temporal ones.
-// 119 are those of tb x (up and down with pi 1, up with pi 2 and 4) x pw but the paper's.
+// Where a prefetch size does not exist, the nearest one is taken, the shorter of two. Direct stores
+// lie around non-temporal ones, plain loads around non-temporal ones. 119 is the number of tb x (up
+// and down with pi 1, up with pi 2 and 4) x pw without the paper's.
 TEST(Around, has_every_combination_of_the_axes_but_the_papers_or_what_comes_nearest) {
     const std::tuple<const char*, std::size_t, std::vector<const char*>> rows[] = {
         {"YMM T T T0 6 8",

@@ -45,7 +45,8 @@ TEST(TupleJson, has_the_papers_fields_alone_or_all_where_a_marked_one_is_beyond_
     for (const auto& [name, text] : rows) EXPECT_EQ(to_json(named(name, space)).dump(), text);
 }
 
-// Of the extension looked for is each variant at its last distances, and one of each axis at all.
+// From the extension it looks for each variant at its last distances, and for one of each axis at
+// all.
 TEST(TupleJson, leads_back_to_the_candidate) {
     const std::vector<Candidate> space = whole_space();
     std::set<std::string_view> axes;

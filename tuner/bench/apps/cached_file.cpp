@@ -1,5 +1,4 @@
-// A file that is read through a file system client's buffer cache: the paper's own case for a
-// faster memcpy.
+// A hash table finds a block of the cache, and a list keeps the order of use.
 #include "bench/apps/cached_file.hpp"
 
 #include <algorithm>
@@ -106,7 +105,7 @@ SequentialReader::SequentialReader(CachedFile& file, std::size_t read_bytes, uns
     if (interval_) due_ = random_() % interval_;
 }
 
-/// Before a read, untimed: what the others do costs them, not the reader.
+/// Writes before a read, untimed: the work of other clients costs them, not the reader.
 void SequentialReader::write_what_is_due(std::size_t offset, std::size_t bytes) {
     // a read that begins within a block comes to a new one only at the next one's beginning
     const std::size_t block_bytes = file_.block_bytes();

@@ -28,13 +28,13 @@ class BufferCache {
     /// The block's data, and it becomes the most recently used. Null where it is not there.
     char* find(std::uint64_t block);
 
-    /// Room for the data of a block that is not there, which becomes the most recently used: that
-    /// of a block that was dropped, of one never used, or of the least recently used, which is then
-    /// there no longer.
+    /// Makes room for the data of a block that is not in the cache. That block becomes the most
+    /// recently used. The room is that of a block that was dropped, of one never used, or of the
+    /// least recently used, which then leaves the cache.
     char* insert(std::uint64_t block);
 
-    /// Forgets a block, as when the server says that another client has written it. Nothing where
-    /// it is not there.
+    /// Forgets a block, as when the server says that another client has written it. A missing block
+    /// stays so.
     void drop(std::uint64_t block);
 
     std::size_t size() const { return by_block_.size(); } ///< blocks that are there
@@ -52,22 +52,24 @@ class BufferCache {
     std::list<char*> free_; ///< the next one to be used first
 };
 
-/// A file of a distant server, wholly cached, except that others write to it now and then: a block
-/// that another client wrote is dropped from the cache, and the next read of it is a miss, which
+/// A file of a distant server, wholly cached, except that others write to it now and then. A block
+/// that another client wrote is dropped from the cache. The next read of it is a miss, which
 /// fetches the block anew.
 ///
-/// What is modelled of a user-level client (as Polytropon's): a read finds each of its blocks
-/// through a hash table and the order of use, and copies out of it what it wants, into the
-/// application's buffer. What is not: the network, which does not copy here; a fetched block's data
-/// is written into the cache with ordinary stores, as a receiver would leave it. Locks, and the way
-/// from the application to the client, are left out too: they would make all copies alike.
+/// The model has these parts of a user-level client (as Polytropon's). A read finds each of its
+/// blocks through a hash table and the order of use. It copies the wanted bytes out of the block,
+/// into the application's buffer.
 ///
-/// Neighbours in the file are no neighbours in the cache: it is filled in random order, as a cache
-/// is after a while.
+/// The model leaves out the network, which does not copy here. A fetched block's data is written
+/// into the cache with ordinary stores, as a receiver would leave it. Locks, and the way from the
+/// application to the client, are left out too: they would make all copies alike.
+///
+/// Neighbours in the file are far apart in the cache: it is filled in random order, as a cache is
+/// after a while.
 class CachedFile {
   public:
-    /// Of so many bytes, a multiple of the block's, which is one of 8. Throws Failure where the
-    /// memory is not to be had.
+    /// A file of so many bytes, a multiple of the block's size, which is a multiple of 8. Throws
+    /// Failure where the memory does not suffice.
     CachedFile(std::size_t bytes, std::size_t block_bytes);
 
     std::size_t block_bytes() const { return cache_.block_bytes(); }
@@ -79,8 +81,8 @@ class CachedFile {
     /// Others write the block that holds this byte: it has new data, and the cache drops it.
     void write_elsewhere(std::size_t offset);
 
-    /// What a right read has: its sum, and whether that is in the buffer, word for word. Both ends
-    /// are multiples of 8.
+    /// The sum that a right read has, and whether the buffer holds the right data, word for word.
+    /// Both ends are multiples of 8.
     std::uint64_t expected_sum(std::size_t offset, std::size_t bytes) const;
     bool is_right(const char* buffer, std::size_t offset, std::size_t bytes) const;
 
@@ -104,9 +106,9 @@ class CachedFile {
 /// buffer.
 class SequentialReader {
   public:
-    /// Of every hundred blocks that it comes to, `misses` are misses: one at a random place among
-    /// each hundred divided by that. Reads are of `read_bytes`, which divide the file. Throws
-    /// Failure where there is no memory for the buffer.
+    /// In every hundred blocks that the reader comes to, `misses` are misses. The hundred is
+    /// divided evenly by them, and each part has one at a random place. Reads are of `read_bytes`,
+    /// which divide the file. Throws Failure where the memory does not suffice for the buffer.
     SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses);
 
     /// Goes on for so many reads. With `consume`, the application reads each buffer it gets, in the
@@ -119,7 +121,7 @@ class SequentialReader {
 
     CachedFile& file_;
     std::size_t read_bytes_;
-    std::uint64_t interval_; ///< blocks among which one is a miss; 0: there are none
+    std::uint64_t interval_; ///< blocks among which one is a miss; 0: all are hits
     std::size_t position_ = 0;
     std::uint64_t blocks_ = 0, due_ = 0; ///< blocks come to so far, and which one is a miss next
     RandomStream random_{1};

@@ -50,9 +50,9 @@ struct Group {
     std::size_t places, bytes;
 };
 
-/// A group that is packed begins at a line, and ends where the next place would take a line more
-/// than it needs: the paper's outlook has a memory resource that "allocates items in the smallest
-/// possible number of cache lines".
+/// A packed group begins at a line. It ends where the next place would take a line more than it
+/// needs. The paper's outlook has a memory resource that "allocates items in the smallest possible
+/// number of cache lines".
 Group group_of(const Locality& parameters) {
     const std::size_t size = parameters.elemSize, odd = size % kLine;
     if (!parameters.packed || odd == 0) return {1, size};
@@ -95,7 +95,7 @@ Locality solve(const LocalityRequest& request) {
     solved.packed = request.packed;
     solved.churnCount = request.churnCount.value_or(1);
     solved.accessCount = request.accessCount.value_or(4);
-    std::size_t product = 1; // of what is given, but for the size of the whole
+    std::size_t product = 1; // the product of the given ones, without the size of the whole
     for (const LocalityParameter& one : bound.subspan(1)) {
         product = times(product, (request.*one.value).value_or(1));
     }
@@ -199,14 +199,14 @@ std::size_t LocalitySystem::place(std::size_t element) const {
 }
 
 void LocalitySystem::lay_out() {
-    // No two places alike, so that the checksum finds what was copied short, askew or not at all;
-    // the paper, which does not look, fills each element with one letter.
+    // All places differ, so that the checksum finds bytes that were copied short, askew or not at
+    // all. The paper does not look, and fills each element with one letter.
     std::uint64_t word = 0;
     for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
         Element* elements = subsystem(s);
         char* begin = reinterpret_cast<char*>(elements);
         for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
-            // by a multiplicative hash of its number, so that each run has the same
+            // drawn by a multiplicative hash of its number, so that each run has the same
             const std::size_t number = s * parameters_.elemsPerSubsys + e;
             const std::size_t any = 1 + (number * 0x9e3779b97f4a7c15u >> 32) % parameters_.elemSize;
             elements[e] = {begin + place(e), parameters_.uneven ? any : parameters_.elemSize};
@@ -220,8 +220,8 @@ void LocalitySystem::lay_out() {
     }
 }
 
-/// The paper draws the orders inside the timing. That costs as much as copying a small element and
-/// is the same for copy and move: it only pulls all percentages towards 100, so it stays outside.
+/// The paper draws the orders inside the timing. That costs as much as copying a small element. It
+/// is the same for copy and move, and only pulls all percentages towards 100, so it stays outside.
 void LocalitySystem::draw_orders(std::mt19937_64& random) {
     const auto subsystems = static_cast<std::uint32_t>(parameters_.numSubsystems);
     for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
@@ -261,14 +261,14 @@ void LocalitySystem::churn_by_move() {
         for (std::size_t i = 0; i < parameters_.numSubsystems; ++i) {
             Element& from = subsystem(*order++)[e];
             *hole = from;
-            from = {}; // nothing is left behind
+            from = {}; // it is empty afterwards
             hole = &from;
         }
         *hole = waiting;
     }
 }
 
-/// As in the paper: reads every byte, and changes the first by what it read.
+/// Reads every byte, and changes the first by the sum, as in the paper.
 void LocalitySystem::access() {
     for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
         Element* elements = subsystem(s);

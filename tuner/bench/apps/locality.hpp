@@ -1,5 +1,5 @@
-// The experiment of P2329, "Move, Copy, and Locality at Scale": elements change places between the
-// subsystems of a system, by copy or by move, and are then accessed where they have come to lie.
+// The experiment of P2329, "Move, Copy, and Locality at Scale". Elements change places between the
+// subsystems of a system, by copy or by move. They are then accessed at their new places.
 //
 // After Pablo Halpern's paper (WG21 P2329R0, 2021), its benchmark and its script of tests
 // (github.com/phalpern/WG21-halpern, P2329-move_at_scale). Where ours differs, a comment says so.
@@ -19,7 +19,7 @@ namespace asterope {
 
 /// The paper's seven parameters, under its names.
 struct Locality {
-    std::size_t systemSize;     ///< bytes of all elements; what the division leaves over is unused
+    std::size_t systemSize;     ///< bytes of all elements; the rest of the division is unused
     std::size_t numSubsystems;  ///< subsystems in the system
     std::size_t elemsPerSubsys; ///< elements in each
     std::size_t elemSize;       ///< bytes of each element
@@ -37,7 +37,7 @@ struct LocalityRequest {
     bool uneven = false, packed = false;
 };
 
-/// A parameter: its name, its place in a request, and what it is.
+/// A parameter: its name, its place in a request, and its description.
 struct LocalityParameter {
     const char* name;
     std::optional<std::size_t> LocalityRequest::*value;
@@ -55,12 +55,12 @@ inline constexpr LocalityParameter kLocalityParameters[] = {
     {"repCount", &LocalityRequest::repCount, "cycles (default: as many as go over 32 MiB)"}};
 
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
-/// and default_reps() where they are missing. Throws BadInput where none or several of the four are
+/// and default_reps() where they are missing. Throws BadInput unless exactly one of the four is
 /// missing, where one is 0, and where the system has no room for one element in each subsystem.
 Locality solve(const LocalityRequest& request);
 
-/// As many cycles as go over 32 MiB, and at least 2: the paper's number, cut by 64 (its tests take
-/// as many cycles as go over 2 GiB, and at least 32).
+/// The cycles that go over 32 MiB, and at least 2. The paper's tests take as many as go over 2 GiB,
+/// and at least 32; ours is that number cut by 64.
 std::size_t default_reps(std::size_t system_size);
 
 /// Bytes that the experiment takes: the elements and what manages them. The largest number there
@@ -71,14 +71,18 @@ std::size_t memory_of(const Locality& parameters);
 double work_of(const Locality& parameters);
 
 /// The rows of the paper's test 1 (elements of 128 bytes, two cache lines) or 2 (of 96, one and a
-/// half): systems of 8 KiB to 32 MiB, each cut into subsystems of 4, 8, 16 ... elements as long as
-/// there are two of them, churned once and accessed four times. Test 3, of more data than the
-/// paper's machine had memory, has elements of 64 bytes, accessed eight times, in 5 cycles (by its
-/// text; its published results are of 32 accesses and 8 cycles): in the place of its systems of 4,
-/// 8, 16 and 32 GiB are the four powers of two that end with the last one to fit in `memory` with
-/// what manages it, cut into subsystems of 4, 256, 16 Ki ... elements. What `fixed` names holds in
-/// all rows, and leaves only those that agree with it. Throws BadInput for another number, for a
-/// fixed numSubsystems (it is what the tests compute) and where no row is left.
+/// half). Systems have 8 KiB to 32 MiB. Each is cut into subsystems of 4, 8, 16 ... elements as
+/// long as it has two of them. All elements are churned once and accessed four times.
+///
+/// Test 3 is of more data than the paper's machine had memory. It has elements of 64 bytes,
+/// accessed eight times, in 5 cycles. That is by the paper's text: its published results are of 32
+/// accesses and 8 cycles. The paper has systems of 4, 8, 16 and 32 GiB. Ours are the four powers of
+/// two that end with the last one to fit in `memory`, with the data that manages it. They are cut
+/// into subsystems of 4, 256, 16 Ki ... elements.
+///
+/// The parameters that `fixed` names hold in all rows, and only rows that agree with them are
+/// left. Throws BadInput for another number, for a fixed numSubsystems (the tests compute it) and
+/// where all rows are gone.
 std::vector<Locality> preset(int test, const LocalityRequest& fixed, std::size_t memory = 0);
 
 /// Seconds of the two steps, summed over all cycles.
@@ -89,30 +93,30 @@ struct LocalityTimes {
 
 /// The system in memory.
 ///
-/// As the paper has it, each subsystem first has its elements' handles (32 bytes each, as its
-/// vectors have) and then their data, one after the other; and all of it in ordinary memory, with
-/// the pages that a program's own allocator would get. Scattered data costs address translation
-/// too, and huge pages would hide that.
+/// Each subsystem first has its elements' handles and then their data, one after the other, as in
+/// the paper. Handles take 32 bytes each, as the paper's vectors do. All of it is in ordinary
+/// memory, with the pages that a program's own allocator would get. Scattered data costs address
+/// translation too, and huge pages would hide that.
 class LocalitySystem {
   public:
     /// Throws Failure where the memory is not to be had.
     explicit LocalitySystem(const Locality& parameters);
 
-    /// New elements in their first places: whatever ran before, each run starts from here.
+    /// Puts new elements in their first places, so that each run starts from the same state.
     void lay_out();
 
     /// All cycles: churn, then access, as `copy` leaves the data; no copy function: by move.
     /// Equal seeds make equal systems, by copies and by move.
     LocalityTimes run(CopyFunction copy, std::uint64_t seed);
 
-    /// Of all elements as their subsystems see them, wherever they lie.
+    /// The sum of all elements as their subsystems see them, at any place.
     std::uint64_t checksum() const;
 
-    /// How many neighbours in a subsystem are no neighbours in memory.
+    /// How many neighbours in a subsystem are apart in memory.
     std::size_t gaps() const;
 
   private:
-    /// What a subsystem holds of an element: in the paper a vector<char> with a polymorphic
+    /// A subsystem's handle of an element. In the paper it is a vector<char> with a polymorphic
     /// allocator, which takes 32 bytes as well.
     struct alignas(32) Element {
         char* data;
@@ -135,7 +139,7 @@ class LocalitySystem {
     std::vector<std::uint32_t> orders_; ///< for each rank, the subsystems in the order of rotation
 };
 
-/// What takes part by handing on the elements' data; all others copy them.
+/// The contender that hands on the elements' data; all others copy them.
 inline constexpr const char* kMove = "move";
 
 /// Runs the system with each contender from the same beginning in the same memory: the seconds of

@@ -24,19 +24,19 @@ struct Copier {
 /// Seconds that one message takes, each the median of those of a turn: now and then a message waits
 /// for a process that the system has interrupted.
 struct MessageTimes {
-    double publish; ///< the publisher's copy into the ring
-    double take;    ///< the subscriber's copy out of it, its allocation included
-    double read;    ///< the subscriber's reading of what it has
-    double total;   ///< from the beginning of the publisher's copy to the end of the reading
+    double publish; ///< The publisher's copy into the ring.
+    double take;    ///< The subscriber's copy out of it, its allocation included.
+    double read;    ///< The subscriber's reading of the message.
+    double total;   ///< From the beginning of the publisher's copy to the end of the reading.
 };
 
 /// A publisher, which is this process, and a subscriber, which it starts.
 ///
 /// For each message, the publisher writes its data anew into the user's memory, as a camera's
-/// driver would (untimed), copies it into the next slot and hands it over; the subscriber allocates
-/// memory, copies the message into it, reads all of it and compares its sum. The next message is
-/// written when this one has been read: what is timed is how long a message takes, not how many are
-/// under way.
+/// driver would (untimed). It copies the data into the next slot and hands it over. The subscriber
+/// allocates memory, copies the message into it, reads all of it and compares its sum. The next
+/// message is written when this one has been read: the duration of a message is timed, not the
+/// number under way.
 class MessagePair {
   public:
     /// Starts the subscriber on that CPU and waits until it is ready. The clock has been started,
@@ -44,17 +44,17 @@ class MessagePair {
     MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes, std::size_t message_bytes,
                 int subscriber_cpu);
 
-    /// Passes messages with the copier of that name: first as many as settle the caches after
-    /// the copier before, which are compared word for word and not timed, then those that are
-    /// timed. No two messages have the same data. Throws Failure where a message arrives changed,
-    /// and where the subscriber has died, Interrupted where a signal came. Where it hangs, so does
+    /// Passes messages with the copier of that name. The first ones settle the caches after the
+    /// copier before: they are compared word for word and not timed. The timed ones follow. All
+    /// messages have different data. Throws Failure where a message arrives changed, and where the
+    /// subscriber has died; Interrupted where a signal came. Where the subscriber hangs, so does
     /// this: see run_watched().
     MessageTimes run(const std::string& copier, unsigned settling, unsigned timed);
 
     pid_t subscriber() const { return subscriber_.pid(); }
 
   private:
-    /// Says in `answers` that messages may come. Ends where nobody hears that.
+    /// Says in `answers` that messages may come. Ends where the publisher is gone.
     void subscribe(int cpu, int answers);
     /// Throws Failure where the subscriber has ended.
     void require_subscriber(const std::string& copier);

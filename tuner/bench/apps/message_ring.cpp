@@ -1,4 +1,4 @@
-// A ring of messages in shared memory: one process publishes, another takes.
+// Two counters, of published and of released messages, tell each process when to go on.
 #include "bench/apps/message_ring.hpp"
 
 #include <algorithm>
@@ -19,9 +19,9 @@ std::size_t whole_pages(std::size_t bytes) {
     return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
-/// Looks a while, then lets others run between two looks: with one CPU for both processes, the
-/// other one can only then do what is waited for. A futex would cost either side a system call and
-/// the subscriber its wake-up, tens of microseconds on a virtual machine, for every message.
+/// Looks a while, then lets others run between two looks. With one CPU for both processes, the
+/// other one can only then do the awaited work. A futex would cost either side a system call for
+/// every message, and the subscriber its wake-up, tens of microseconds on a virtual machine.
 template <class Done> void wait_for(const Done& done, const std::function<void()>& look = {}) {
     for (unsigned looks = 0; !done(); ++looks) {
         relax();

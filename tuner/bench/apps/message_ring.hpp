@@ -10,7 +10,7 @@
 
 namespace asterope {
 
-/// What goes with a message. `ticks()` of the publisher and the subscriber are of one clock.
+/// The header of a message. `ticks()` of the publisher and the subscriber are of one clock.
 struct MessageHeader {
     std::uint64_t first; ///< of the Sequence that its bytes are
     std::uint64_t sum;   ///< of its words
@@ -19,7 +19,7 @@ struct MessageHeader {
     bool check_all; ///< that each word be compared, outside the timing
     // The subscriber's receipt:
     std::uint64_t seen, copied, read; ///< ticks when each was done
-    bool right;                       ///< whether what arrived is what was sent
+    bool right;                       ///< whether the message arrived as it was sent
 };
 
 /// Slots of one size, used in turn, so that each message lies where none has lain for a whole
@@ -27,12 +27,12 @@ struct MessageHeader {
 /// One message is under way at a time.
 class MessageRing {
   public:
-    /// As many slots as `ring_bytes` hold, at least one. Throws Failure where the memory is not to
-    /// be had.
+    /// Has as many slots as `ring_bytes` hold, at least one. Throws Failure where the memory does
+    /// not suffice.
     MessageRing(std::size_t ring_bytes, std::size_t slot_bytes);
 
     std::size_t slots() const { return slots_; }
-    /// Of the slot that message `number` goes through.
+    /// The header of the slot that message `number` goes through.
     MessageHeader& header(std::uint64_t number) const;
     char* payload(std::uint64_t number) const;
 

@@ -1,4 +1,4 @@
-// Data that can be checked wherever it is read: words that count up, with a sum that is known.
+// Data that any reader can check: words that count up, with a known sum.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace asterope {
 
-/// Words of eight bytes: `first`, then each more than the last by one, modulo 2^64. From a random
-/// `first`, each byte of each word differs from what another sequence has there, but for one in
-/// 256. Written by write_source, and its sum is what read_copy returns: the writer and the reader
-/// of all workloads. Sizes are in bytes, and multiples of 8.
+/// Words of eight bytes: `first`, then each more than the last by one, modulo 2^64. With a random
+/// `first`, 255 of 256 bytes differ from those of another sequence at the same place. write_source
+/// writes it, and read_copy returns its sum: the writer and the reader of all workloads. Sizes are
+/// in bytes, and multiples of 8.
 struct Sequence {
     std::uint64_t first;
 

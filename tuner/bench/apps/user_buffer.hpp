@@ -22,15 +22,16 @@ inline void free_buffer(char* buffer) {
 
 using UserBuffer = std::unique_ptr<char, decltype(&free_buffer)>;
 
-/// `bytes` from the beginning of a page. Throws Failure where there is no memory.
+/// Allocates `bytes` from the beginning of a page. Throws Failure where the memory does not
+/// suffice.
 ///
-/// malloc's large buffers begin 16 bytes past a page. What is copied there from the beginning of a
-/// page meets 4K aliasing, which costs some routines several times the copy (see
-/// Workload::aliased): real, but not what these comparisons are about.
+/// malloc's large buffers begin 16 bytes past a page. A copy into such a buffer from the beginning
+/// of a page meets 4K aliasing. That costs some routines several times the copy (see
+/// Workload::aliased). It is real, but these comparisons are about other things.
 ///
-/// malloc's memory all the same, and not aligned_alloc's: of the same size again and again, malloc
-/// keeps it, where glibc's aligned_alloc maps it anew each time. The page faults would be most of
-/// what is timed.
+/// The memory still comes from malloc, not from aligned_alloc. malloc keeps memory of the same
+/// size, where glibc's aligned_alloc maps it anew each time. The page faults would be most of the
+/// timed duration.
 inline UserBuffer user_buffer(std::size_t bytes) {
     void* const memory = std::malloc(bytes + 2 * kPageBytes);
     if (!memory) throw Failure("no memory for a buffer of " + std::to_string(bytes));

@@ -1,5 +1,4 @@
-// The copies that the routine is compared with: those that people use, and those that the
-// literature describes.
+// One list of all peers, from those of the libraries and our own renderings.
 #include "bench/peers/peers.hpp"
 
 #include "machine/cpu.hpp"
@@ -17,9 +16,9 @@ extern "C" {
 
 namespace asterope {
 
-// The copies of the literature in our own renderings, those in the instructions of the architecture
-// among them: each ignores its last argument, copies any size at any misalignment, and reads and
-// writes nothing else.
+// The copies of the literature in our own renderings, also those in the instructions of the
+// architecture. Each ignores its last argument and copies any size at any misalignment. It reads
+// and writes nothing else.
 #define RENDERING(name, function, needs, description)                                              \
     void* function(void* destination, const void* source, std::size_t bytes, std::size_t);
 namespace peers {
@@ -32,8 +31,8 @@ namespace {
 
 using namespace peers;
 
-/// By way of void*: the extra argument of CopyFunction is one that the function never looks at.
-/// Not used where no library was found.
+/// Casts by way of void*: the function never looks at the extra argument of CopyFunction. Unused
+/// where no library was found.
 [[maybe_unused]] CopyFunction as_copy(void* (*function)(void*, const void*, std::size_t)) {
     return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
 }

@@ -1,5 +1,5 @@
-// The copies that the routine is compared with: those that people use, and those that the
-// literature describes.
+// The copies that the routine is compared with. People use some of them, and the literature
+// describes others.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace asterope {
 
-/// Copies right at every size and misalignment, whatever it is meant for; buffers must not overlap.
+/// Copies right at every size and misalignment, beyond its purpose, too; buffers must not overlap.
 struct Peer {
     std::string name;        ///< [a-z0-9_]+
     std::string description; ///< one line for legends, with the source
@@ -17,8 +17,8 @@ struct Peer {
     std::string missing;     ///< why it cannot be called here; empty where it can
 };
 
-/// All of them in a fixed order: those that this CPU cannot run, too, and those of libraries that
-/// were not found when the build was configured.
+/// All of them in a fixed order. It includes copies that this CPU cannot run, and those of
+/// libraries that were not found when the build was configured.
 std::vector<Peer> built_in_peers();
 
 } // namespace asterope

@@ -1,4 +1,4 @@
-// Copies of less than 32 bytes: what the others do before their loops could begin.
+// Copies of less than 32 bytes, for peers whose loops begin above that.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ template <class Word> inline void move_two(char* to, const char* from, std::size
     move_word<Word>(to + bytes - sizeof(Word), from + bytes - sizeof(Word));
 }
 
-/// `bytes` below 32. Not std::memcpy of fixed sizes: where nothing is optimized, that is a call of
-/// libc's.
+/// Copies `bytes` below 32. std::memcpy of fixed sizes will not do: without optimization, that is a
+/// call of libc's.
 inline void copy_below_32(char* to, const char* from, std::size_t bytes) {
     if (bytes >= 16) {
         move_two<std::uint64_t>(to, from, 16);

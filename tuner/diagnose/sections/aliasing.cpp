@@ -1,5 +1,5 @@
-// The section `aliasing`: what buffers at nearly the same page offset cost, where loads are
-// mistaken for loads of what a store in flight writes.
+// The section `aliasing`: the cost of buffers at nearly the same page offset. There the CPU
+// mistakes loads for loads of bytes that a store in flight writes.
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "diagnose/comparison.hpp"
@@ -27,8 +27,8 @@ Section aliasing(const Context& context) {
     std::vector<Group> groups;
     for (const std::size_t size : {std::size_t{512}, std::size_t{4} << 10, std::size_t{64} << 10}) {
         Group group{format_size(size), size, {}};
-        // Each is compared with the same misalignment of the destination half a page away: what
-        // is left is the page offset's doing.
+        // Each is compared with the same misalignment of the destination half a page away. The
+        // difference is due to the page offset.
         const auto far_label = [](std::size_t past) {
             return "half a page" + (past ? " and " + std::to_string(past) + " B" : "");
         };

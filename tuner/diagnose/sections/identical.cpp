@@ -17,7 +17,7 @@ constexpr std::size_t kSizes[] = {1 << 10, 64 << 10, 4 << 20};
 constexpr Workload kWorkloads[] = {Workload::hot, Workload::cold};
 /// A heat of a race; then as a quick search of one size does, see parse_rigor.
 constexpr int kEntrants = 24, kKept = 12, kMoreSamples = 6, kFinalists = 5, kRounds = 15;
-/// Of one race, with libc thrice a heat and twice a round of the run-off.
+/// The trials of one race, with libc thrice a heat and twice a round of the run-off.
 constexpr int kTrials = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
 
 SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, Session& session) {

@@ -21,7 +21,7 @@ Section misalignment(const Context& context) {
         Group group{format_size(size), size, {}};
         const auto add = [&](const std::string& label, std::size_t source, std::size_t destination,
                              bool in_table) {
-            // half a page apart: no effect of aliasing, whatever the misalignment
+            // Buffers are half a page apart, so that they do not alias at any misalignment.
             group.conditions.push_back({label,
                                         aligned,
                                         {{"source", source}, {"destination", destination}},

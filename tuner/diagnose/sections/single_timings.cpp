@@ -71,7 +71,7 @@ enum Timed { kLibc, kLibcAgain, kWinner, kNothing };
 constexpr std::pair<Timed, const char*> kNames[] = {
     {kLibc, "libc"}, {kLibcAgain, "libc again"}, {kWinner, "winner"}, {kNothing, "nothing"}};
 
-/// Seconds of single calls, sorted, by what was timed; all in turn, in shuffled rounds.
+/// Seconds of single calls, sorted, by the timed copy; all in turn, in shuffled rounds.
 std::vector<std::vector<double>> time_singly(std::size_t size, const Context& context, int rounds,
                                              double share) {
     const Candidate* winner = context.copies.winner(size);
@@ -91,7 +91,7 @@ std::vector<std::vector<double>> time_singly(std::size_t size, const Context& co
         for (const int who : entrants) {
             const Copy& copy = who == kWinner ? winning : libc_copy;
             clean_vector_state();
-            copy(destination, source, size); // what the one before left behind is not its merit
+            copy(destination, source, size); // so the caches are its own work
             const std::uint64_t begin = ticks();
             if (who != kNothing) copy(destination, source, size);
             const std::uint64_t end = ticks();
@@ -103,7 +103,7 @@ std::vector<std::vector<double>> time_singly(std::size_t size, const Context& co
     return timings;
 }
 
-/// What the verdict says of one copy.
+/// The verdict's words about one copy.
 std::string spread_of(const std::vector<Spread>& spreads, const std::string& copy) {
     std::string tails, medians;
     for (const Spread& spread : spreads) {
@@ -170,7 +170,7 @@ Section single_timings(const Context& context) {
                                           std::size_t{64} << 20, std::size_t{256} << 20) /
                                2;
     const bool with_neighbour = !context.other_cpus.empty();
-    // what the neighbour takes from the cache that both share is the copy's loss
+    // a neighbour that fills the shared cache takes it from the copy
     const std::size_t third = std::min(last_cache_bytes(context.machine) / 3, context.largest_copy);
     const std::size_t sizes[] = {4 << 10, 256 << 10, std::max<std::size_t>(third, 512 << 10)};
     const double share = with_neighbour ? 1.0 / 6 : 1.0 / 3;

@@ -1,4 +1,4 @@
-// The section `store_forwarding`: what it costs to read a copy's head or tail right after it.
+// The section `store_forwarding`: the cost of reading a copy's head or tail right after it.
 #include "base/size_text.hpp"
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"
@@ -8,8 +8,8 @@ namespace asterope::diagnosis {
 
 namespace {
 
-/// Copies and then loads `bytes` at `at` of the copy; the next copy's source address depends on
-/// what was loaded, so that each call waits for the one before. 0 bytes: copies alone.
+/// Copies and then loads `bytes` at `at` of the copy. The next copy's source address depends on the
+/// loaded value, so that each call waits for the one before. 0 bytes: copies alone.
 CopyLoop copied_and_read(const Arena& arena, std::size_t size, std::size_t at, int bytes) {
     return [=, &arena](const Copy& copy, std::size_t calls, std::uint64_t round) {
         char* destination = arena.destination() + kPhase + roam(round);

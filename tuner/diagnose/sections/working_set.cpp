@@ -1,5 +1,5 @@
-// The section `working_set`: how fast repeated copies are, from those that fit in L1 to those that
-// no cache holds.
+// The section `working_set`: the speed of repeated copies, from those that fit in L1 to those
+// beyond all caches.
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
 #include "base/text.hpp"

@@ -43,7 +43,7 @@ std::uint64_t midr_here() {
     return midr;
 }
 
-/// Of the CPU, or of the one that this thread runs on where `cpu` is negative or nothing tells.
+/// The identification of `cpu`, or of this thread's CPU where `cpu` is negative or has no file.
 std::uint64_t midr_of(const std::filesystem::path& root, int cpu) {
     if (cpu >= 0)
         if (const auto midr = midr_in_sysfs(root, cpu)) return *midr;
@@ -78,7 +78,7 @@ std::uint64_t counter_step() {
     return met_twice ? least : divisor;
 }
 
-/// What a reading takes; the best of several times, as an interruption only ever adds to it.
+/// The duration of a reading: the best of several tries, as an interruption only ever adds to it.
 double reading_nanoseconds() {
     constexpr int kReadings = 100;
     double best = 1e9;
@@ -116,7 +116,7 @@ Cpu read_cpu(const std::filesystem::path& root, int cpu) {
 }
 
 std::vector<Cache> read_cpu_caches() {
-    return {}; // what tells their sizes, CCSIDR_EL1, is the kernel's alone
+    return {}; // only the kernel may read CCSIDR_EL1, which has their sizes
 }
 
 int read_line_bytes() {
@@ -129,7 +129,7 @@ std::string why_counter_is_unfit() {
     std::uint64_t rate;
     __asm__("mrs %0, cntfrq_el0" : "=r"(rate));
     if (rate == 0) return "the rate of the counter is not known (CNTFRQ_EL0 is 0)";
-    // What a probe tells apart, a load from a near cache and one from afar, is tens of ns.
+    // A probe tells a load from a near cache and one from afar apart by tens of ns.
     constexpr double kMostStep = 4, kMostReading = 300;
     const double step = 1e9 * static_cast<double>(counter_step()) / static_cast<double>(rate);
     if (step > kMostStep) {

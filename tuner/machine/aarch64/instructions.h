@@ -1,5 +1,5 @@
-/* What recorder and tuner need of AArch64 and C lacks: the counter, and copies without a
- * relocation. */
+/* Instructions of AArch64 that recorder and tuner need and C lacks: the counter, and copies
+ * without a relocation. */
 #ifndef ASTEROPE_INSTRUCTIONS_H
 #define ASTEROPE_INSTRUCTIONS_H
 
@@ -14,9 +14,9 @@ static inline uint64_t ticks_now(void)
     return ticks;
 }
 
-/* The counter after all loads before it and before all instructions after it (Arm ARM, D11.2.2).
- * It does not wait for stores: a copy's last ones may still be on their way to the cache, as they
- * are when the program goes on. */
+/* Reads the counter after all loads before it and before all instructions after it (Arm ARM,
+ * D11.2.2). It does not wait for stores. A copy's last ones may still be on their way to the
+ * cache, as they are when the program goes on. */
 static inline uint64_t ticks_in_order(void)
 {
     uint64_t ticks;
@@ -31,9 +31,9 @@ static inline const char *stack_pointer(void)
     return at;
 }
 
-/* Whether the sum is negative. A signal between the load and the store takes the exclusive monitor
- * away, and the addition begins again: a handler that does the same comes before it. Not ldadd,
- * which the oldest CPUs lack. */
+/* Whether the sum is negative. A signal between the load and the store takes the exclusive
+ * monitor away, and the addition begins again: a handler that does the same comes before it. The
+ * oldest CPUs lack ldadd, so it is not used. */
 static inline int add_is_negative(int64_t *sum, int64_t more)
 {
     int64_t result;

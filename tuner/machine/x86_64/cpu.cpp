@@ -162,7 +162,7 @@ Cpu read_cpu(const std::filesystem::path&, int) {
     cpu.invariant_tsc = bit(cpuid(0x80000007u).edx, 8) && !counter_forbidden();
     cpu.hybrid = cpu.vendor == "GenuineIntel" && bit(cpuid(7).edx, 15);
     if (bit(one.ecx, 31)) {
-        // Asked directly: the range of hypervisor leaves has a maximum of its own, and some
+        // The leaf is read directly: the range of hypervisor leaves has its own maximum, and some
         // hypervisors report 0 for it.
         Registers r;
         __cpuid(0x40000000u, r.eax, r.ebx, r.ecx, r.edx);

@@ -1,5 +1,5 @@
-/* What recorder and tuner need of x86-64 and C lacks: the time stamp, and copies without a
- * relocation. */
+/* Instructions of x86-64 that recorder and tuner need and C lacks: the time stamp, and copies
+ * without a relocation. */
 #ifndef ASTEROPE_INSTRUCTIONS_H
 #define ASTEROPE_INSTRUCTIONS_H
 

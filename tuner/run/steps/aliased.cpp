@@ -1,5 +1,5 @@
-// The steps of a run that find the copy of buffers that alias modulo 4096, and of those that
-// overlap.
+// The steps of a run that find the copy for buffers that alias modulo 4096, and the one for
+// overlapping buffers.
 #include "search/aliased_search.hpp"
 
 #include "base/contains.hpp"
@@ -40,8 +40,8 @@ std::vector<TimedCopy> timed_copies(const Spaces::Members& space,
 
 } // namespace
 
-/// A matter of cached buffers: where memory is waited for, or written past the caches, a load that
-/// is held up costs nothing, and these would be the wrong copies.
+/// Such a copy serves cached buffers alone. Elsewhere the program waits for memory, or writes past
+/// the caches. There a load that is held up costs nothing, and these would be the wrong copies.
 void find_aliased(Run& run, Findings& findings) {
     const auto& space = run.spaces.members("aliased");
     const Weights& weights = run.plan.objective.weights;
@@ -67,7 +67,7 @@ void find_aliased(Run& run, Findings& findings) {
     }
 }
 
-/// As much as pipelines do: they forgive no overlap.
+/// It takes as much as pipelines do: they forgive no overlap.
 void find_overlapping(Run& run, Findings& findings) {
     const auto& space = run.spaces.members("overlapping");
     run.show(Step::overlapping);

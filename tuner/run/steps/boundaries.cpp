@@ -11,7 +11,7 @@ namespace asterope {
 
 namespace {
 
-/// What copies each evaluated size, by number.
+/// The copy of each evaluated size, by number.
 struct Taken {
     std::vector<std::size_t> sizes;
     std::vector<Entrant> entrants;                 ///< by size
@@ -51,8 +51,8 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
             const bool senses = !taken.pipelines[static_cast<std::size_t>(upper)];
             if (budget_left && size < kSensingMinimum && senses) return true;
-            // Of a copy that stores past the caches without a probe it was measured at the
-            // evaluated size whether it loses where data is cached. Here it was not.
+            // At the evaluated sizes it was measured whether a copy that stores past the caches
+            // without a probe loses where data is cached. Here it was not.
             const auto unmeasured = [](Workload) { return 0.0; };
             const auto past_caches = [&](Entrant entrant) {
                 const auto pipeline = taken.pipelines[static_cast<std::size_t>(entrant)];

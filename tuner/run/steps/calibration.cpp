@@ -8,7 +8,7 @@ namespace asterope {
 
 namespace {
 
-/// Tells the progress line what an operation has before it.
+/// Tells the progress line which trials an operation still has to do.
 class Planner {
   public:
     Planner(Progress& progress, const Plan& plan, const Spaces& spaces)
@@ -29,7 +29,7 @@ class Planner {
             plan(Step::screening, static_cast<double>(screening) * trial);
         }
         plan(Step::run_off, static_cast<double>(run_off_trials(of_size)) * trial);
-        // About: how many rows and boundaries there will be, nobody knows yet.
+        // An estimate: how many rows and boundaries there will be is not known yet.
         const auto races = [&](Step step, double entrants, int rounds) {
             plan(step, entrants * rounds * trial);
         };
@@ -46,7 +46,8 @@ class Planner {
         races(Step::exam, 2 * 3 * 1.5, rigor.exam_rounds);
     }
 
-    /// What is of no size. See search_small: all five times, 16 of them eight times, the run-off.
+    /// Plans the steps that belong to no size. See search_small: all five times, 16 of them eight
+    /// times, the run-off.
     void add_rest() {
         const Rigor& rigor = plan_.rigor;
         const std::size_t small =
@@ -83,7 +84,7 @@ void plan_roughly(Progress& progress, const OperationSearch& search) {
 }
 
 void calibrate_sizes(Run& run) {
-    for (const StepNames& one : kSteps) run.over({one.step}); // what was planned roughly
+    for (const StepNames& one : kSteps) run.over({one.step}); // the rough plan ends
     run.account(Step::calibration);
     run.session.enter(run.logged(Step::calibration));
     Planner planner(run.progress, run.plan, run.spaces);

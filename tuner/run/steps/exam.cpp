@@ -14,7 +14,7 @@ namespace {
 /// Losses up to this share are not told: builds of one routine differ as much.
 constexpr double kLeastLoss = 0.03;
 
-/// What an exam found at one size.
+/// The exam's figures at one size.
 struct ExamCell {
     double score = 0;
     std::size_t count = 0; ///< workloads
@@ -24,7 +24,7 @@ struct ExamCell {
 };
 
 struct Exam {
-    std::vector<std::string> copies;       ///< what copied each size
+    std::vector<std::string> copies;       ///< the copy that took each size
     Entrant small = kLibc;                 ///< the small copy
     std::map<std::size_t, ExamCell> cells; ///< by size; 0: mixes of small copies
 
@@ -104,7 +104,7 @@ ExamCell examine_at(Run& run, const TimedCopy& routine, int attempt, std::size_t
         cell.ratios.insert(cell.ratios.end(), ratios.begin(), ratios.end());
         cell.own.insert(cell.own.end(), own.begin(), own.end());
     }
-    // Of hundreds of figures some look bad by chance: what does is timed again, at length.
+    // Among hundreds of figures some look bad by chance. Such figures are timed again, at length.
     const std::vector<ExamLoss> suspected = losses_of(result, counted);
     if (suspected.empty()) return cell;
     std::erase_if(counted, [&](const auto& one) {
@@ -121,12 +121,12 @@ Entrant small_of(const Findings& findings) {
     return findings.small ? findings.small->winner() : kLibc;
 }
 
-/// Whether the small copy takes a size, whatever row is there; 0: mixes of sizes.
+/// Whether the small copy takes a size, before any row; 0: mixes of sizes.
 bool is_small(const Run& run, const Findings& findings, std::size_t size) {
     return size == 0 || (findings.small && size <= bound_of(small_at(run, small_of(findings))));
 }
 
-/// What copies a size, and how it leaves the caches.
+/// The copy of a size, and how it leaves the caches.
 std::pair<std::string, int> copying(const Run& run, const Contests& contests,
                                     const Findings& findings, std::size_t size) {
     if (is_small(run, findings, size)) return {small_at(run, small_of(findings)).name, 0};
@@ -165,7 +165,7 @@ bool choose_small_anew(const Run& run, const Exam& exam, Findings& findings) {
     });
     if (!findings.small || !loses || findings.small->finalists.size() < 2) return false;
     findings.small->finalists.erase(findings.small->finalists.begin());
-    findings.small->lead = {1, 1, 1}; // over the one behind it nobody has looked
+    findings.small->lead = {1, 1, 1}; // its lead over the one behind it was not measured
     return true;
 }
 
@@ -190,7 +190,7 @@ bool move_boundaries(const Run& run, const Exam& exam, const Findings& findings,
     return moved;
 }
 
-/// Chooses rows anew by what the exam found where it lost. False where they stay the same.
+/// Chooses rows anew where the exam found losses, by its figures. False where they stay the same.
 bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Findings& findings) {
     if (findings.rows.empty()) return false;
     PipelineFacts& facts = findings.pipelines;
@@ -258,7 +258,7 @@ void examine(Run& run, const Contests& contests, Findings& findings, const Build
         const bool better =
             examined && (!last || (exam.score() > last->score() &&
                                    facts.losses.size() <= last->facts(attempt).losses.size()));
-        if (!better) { // the next in line is no better, or there was no time to see
+        if (!better) { // The next in line is not better, or the time was over.
             if (last) findings = before;
             if (!last) findings.left_out.steps.insert(Step::exam);
             return;

@@ -13,8 +13,9 @@ namespace {
 
 using FoundSizes = std::map<std::size_t, Found>; ///< by index into the plan's sizes
 
-/// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine; of
-/// the huge ones the smallest first, which is searched in the shortest time, see inherited().
+/// Indices into the plan's sizes: first the one that small copies hand over to, then coarse to
+/// fine. The smallest of the huge ones comes first, as it is searched in the shortest time, see
+/// inherited().
 std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     std::vector<std::size_t> order = coarse_to_fine(plan.sizes.size());
     const auto handover = std::ranges::find_if(
@@ -27,7 +28,7 @@ std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     return order;
 }
 
-/// By objective, the winners of the nearest sizes that are done, the smaller one first: they are
+/// The winners of the nearest sizes that are done, by objective, the smaller size first. They are
 /// likely to be good here, too.
 std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSizes& found,
                                                  std::size_t index) {
@@ -84,7 +85,7 @@ void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
     try {
         findings.small = find_small(run, run.candidate(found.results.front().winner()));
         if (run.has("overlapping")) find_overlapping(run, findings);
-    } catch (const BudgetSpent&) { // there is none, then
+    } catch (const BudgetSpent&) { // left out
     }
 }
 
@@ -105,7 +106,7 @@ void search_sizes(Run& run, Findings& findings) {
             }
         }
         if (sizes[index] != run.plan.handover_size()) continue;
-        run.allow(1); // nothing is copied as often as what is small
+        run.allow(1); // small sizes are copied the most often
         search_what_hands_over(run, found.at(index), findings);
         run.allow(kShareOfSizes);
     }

@@ -25,7 +25,8 @@ Contest hold_contest(Run& run, const std::vector<Entrant>& contestants, std::siz
     return one;
 }
 
-/// Those of the entry points by intent, which choose from the routine's own pipelines and few more.
+/// Finds the rows of the entry points by intent. They choose from the routine's own pipelines and
+/// few more.
 void find_rows_of_intents(const Run& run, const Contests& contests, Findings& findings) {
     std::vector<std::size_t> in_place = pipelines_of(findings.rows);
     const std::size_t own = in_place.size();
@@ -60,7 +61,7 @@ void add_standing(const Run& run, std::vector<Entrant>& contestants) {
     }
 }
 
-/// What stands at each size, if it is among the contestants.
+/// Finds the standing copy of each size, if it is among the contestants.
 void find_standing(const Run& run, Contests& contests) {
     std::vector<std::size_t> sizes;
     for (std::size_t i = 0; i < contests.at_size.size(); ++i) sizes.push_back(contests.size_at(i));
@@ -69,7 +70,7 @@ void find_standing(const Run& run, Contests& contests) {
     contests.standing = standing_copies(run.plan.standing(), sizes, names);
 }
 
-/// What stands is worth more than what it was found to be, see favour().
+/// Standing copies count as better than they were found to be, see favour().
 void favour_standing(const Run& run, Contests& contests) {
     std::vector<double> doubts;
     for (const Contest& one : contests.at_size) {

@@ -1,5 +1,5 @@
-// The steps of a run that find the small copy, and up to which size it goes: where pipelines begin,
-// a small copy that loads all before it stores may still be the better one.
+// The steps of a run that find the small copy, and its bound: the size up to which it copies. Where
+// pipelines begin, a small copy that loads all before it stores may still be the better one.
 #include "search/small_search.hpp"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace asterope {
 
 namespace {
 
-/// What part of a choice is called in the log.
+/// The log's name of this part of a choice.
 constexpr const char* kPart = "bound";
 
 /// So many sizes count as much as all that the small copies are chosen by: those from 1 to 128
 /// bytes, by doubling.
 constexpr double kSizesBelow = 8;
 
-/// Less than this is no reason to change, as a weighted mean of worths.
+/// A smaller gain does not justify a change, as a weighted mean of worths.
 constexpr double kLeastGain = 0.003;
 
 /// The whole space of small copies, which go on to `large`.
@@ -33,7 +33,7 @@ std::vector<TimedCopy> all_small_copies(const Run& run, const Candidate& large) 
     return copies;
 }
 
-/// That of the profile that stands; kLibc where there is none.
+/// The small copy of the profile that stands; kLibc where the profile lacks one.
 Entrant standing_small(const Run& run) {
     const auto& space = run.spaces.members("small");
     const auto found = std::ranges::find_if(
@@ -53,8 +53,9 @@ std::vector<Entrant> variants_of(const Run& run, Entrant winner) {
     return variants;
 }
 
-/// Each evaluated size above those of all small copies, and before it the geometric middle below:
-/// at 512 bytes a small copy was as fast as the row's pipeline, at 320 it took 1.35 times as long.
+/// Each evaluated size above those of all small copies, and before it the geometric middle
+/// below. At 512 bytes a small copy was as fast as the row's pipeline; at 320 it took 1.35 times as
+/// long.
 std::vector<std::size_t> sizes_of_bound(const Contests& contests, std::size_t index) {
     const double size = static_cast<double>(contests.size_at(index)),
                  below = static_cast<double>(index ? contests.size_at(index - 1) : kMinimumBytes);
@@ -65,9 +66,9 @@ std::vector<std::size_t> sizes_of_bound(const Contests& contests, std::size_t in
     return sizes;
 }
 
-/// What these small copies gain over the rows' pipelines up to their bounds, added up over the
-/// evaluated sizes. Up to its bound a small copy asks for no more than any copy: of those of one
-/// register type the one that goes farthest is timed for all.
+/// The gains of these small copies over the rows' pipelines up to their bounds, added up over the
+/// evaluated sizes. Up to its bound a small copy executes the same as one that goes farther. So
+/// among those of one register type the one that goes farthest is timed for all.
 std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
                                             const std::vector<Row>& rows,
                                             const std::vector<Entrant>& variants) {
@@ -167,8 +168,8 @@ void find_bound(Run& run, const Contests& contests, Findings& findings) {
         }
         const bool stands = winner == standing_small(run);
         const double least = stands ? doubt_of(result, run.plan.small_weights) : kLeastGain;
-        // Of those about as good the one that goes farthest, which calls a pipeline the least
-        // often; else the bound would be what the winner of another race happened to have.
+        // Among copies about as good, the one that goes farthest wins: it calls a pipeline the
+        // least often. Otherwise the bound would be that of the winner of another race, by chance.
         Entrant best = winner;
         for (const auto& [entrant, value] : worth) {
             const bool good = value >= most - least, farther = bound_at(entrant) > bound_at(best);

@@ -1,4 +1,4 @@
-// All steps of the search of one operation: their order, and what the time budget leaves to each.
+// All steps of the search of one operation: their order, and the time budget of each.
 #include "run/steps.hpp"
 
 namespace asterope {

@@ -6,8 +6,8 @@ namespace asterope {
 
 namespace {
 
-/// What copies over threads are timed under: what counts early, and whatever counts, cached and
-/// uncached.
+/// The workloads under which copies over threads are timed: those that count early, and in any case
+/// cached and uncached ones that count.
 Weights shared_weights(const Weights& weights) {
     Weights shared = screening_weights(weights);
     for (const auto& weighted : weights) {
@@ -17,8 +17,8 @@ Weights shared_weights(const Weights& weights) {
     return shared;
 }
 
-/// A chunk takes the copy that the routine takes for the whole. Nothing where none of the shares
-/// can be timed.
+/// A chunk takes the copy that the routine takes for the whole. Does nothing where all shares
+/// cannot be timed.
 void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
            const std::vector<ThreadShare>& shares, std::vector<SizeResult>& found) {
     const std::string step = run.logged(Step::threads, size);

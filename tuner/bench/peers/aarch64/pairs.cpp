@@ -1,6 +1,6 @@
-// Pairs of 16-byte registers, four registers a turn, as the loop of Arm's optimized routines (and
-// of glibc's memcpy) has it, without its head for short copies; with plain and with non-temporal
-// stores.
+// Pairs of 16-byte registers, four registers a turn, with plain and with non-temporal stores. The
+// loop of Arm's optimized routines (and of glibc's memcpy) is like that; its head for short copies
+// is left out.
 #include <cstddef>
 
 #include "bench/peers/small.hpp"

@@ -1,11 +1,11 @@
 // The AVX copiers of the article "Going faster than memcpy" (on the library shadesmar), written
 // anew: plain, streaming, streaming with prefetch, and unrolled.
 //
-// The article copies whole vectors between aligned buffers. A copy of any size and place has to
-// bring the destination to a vector's boundary first and to finish what is left behind the last
-// one: one unaligned vector at either end, which may overlap those of the loop. The source stays as
-// misaligned as it is. Its streaming loads (vmovntdqa) are plain ones here: they need an aligned
-// source and AVX2, and on ordinary memory do nothing else.
+// The article copies whole vectors between aligned buffers. A copy of any size and place first
+// brings the destination to a vector's boundary, and at last copies the rest behind the last whole
+// vector. One unaligned vector at either end does that, which may overlap those of the loop. The
+// source stays as misaligned as it is. The article's streaming loads (vmovntdqa) are plain ones
+// here: they need an aligned source and AVX2, and on ordinary memory do nothing else.
 #include <cstdint>
 #include <immintrin.h>
 
@@ -33,8 +33,8 @@ template <bool streaming> ASTEROPE_AVX inline void store(char* to, __m256i value
     }
 }
 
-/// From 32 bytes on: copies what is before the destination's first boundary, by a vector that goes
-/// beyond it. Returns how much that is, 0 to 31 bytes.
+/// From 32 bytes on: copies the bytes before the destination's first boundary, by a vector that
+/// goes beyond it. Returns their number, 0 to 31.
 ASTEROPE_AVX inline std::size_t copy_head(char* to, const char* from) {
     const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % kVector;
     if (head) store_anywhere(to, load(from));
@@ -46,8 +46,8 @@ ASTEROPE_AVX inline void copy_tail(char* to, const char* from, std::size_t at, s
     if (at < bytes) store_anywhere(to + bytes - kVector, load(from + bytes - kVector));
 }
 
-/// `vectors` of them a turn, all loaded before the first is stored, for as long as there are so
-/// many; with `prefetch` the vectors of the next turn, which are a line, are fetched meanwhile.
+/// Copies `vectors` of them a turn, all loaded before the first is stored, for as long as so many
+/// are left. With `prefetch` the vectors of the next turn, which are a line, are fetched meanwhile.
 template <bool streaming, std::size_t vectors = 1, bool prefetch = false>
 ASTEROPE_AVX inline void* copy(void* destination, const void* source, std::size_t bytes) {
     auto* to = static_cast<char*>(destination);

@@ -1,5 +1,6 @@
-/* DPDK's rte_memcpy as a function: a header in the original, inlined and compiled for the CPU that
- * -march names. Compiled once for each of its three ways; NAME is what this one is called. */
+/* DPDK's rte_memcpy as a function. The original is a header, inlined and compiled for the CPU
+ * that -march names. It is compiled once for each of its three ways; NAME is the function's
+ * name. */
 #include <rte_memcpy.h>
 
 void *NAME(void *destination, const void *source, size_t bytes);

@@ -1,11 +1,11 @@
 // The copy through a buffer that stays in the first cache, as Intel's "Copying Accelerated Video
 // Decode Frame Buffers" (2009) describes it.
 //
-// There the source is write-combining memory of a video decoder: streaming loads (movntdqa) bring
-// 4 KiB into a cached buffer, then streaming stores take them out, so that the two never alternate
-// on the bus. On ordinary memory the streaming loads are plain ones, and what is left is that reads
-// and writes come in turns of a page. The paper's fences between them order its loads of
-// write-combining memory; ours need none.
+// There the source is write-combining memory of a video decoder. Streaming loads (movntdqa) bring 4
+// KiB into a cached buffer, then streaming stores take them out. So the two never alternate on the
+// bus. On ordinary memory the streaming loads are plain ones, and reads and writes still come in
+// turns of a page. The paper's fences between them order its loads of write-combining memory. Ours
+// needs no fences.
 #include <algorithm>
 #include <cstdint>
 #include <smmintrin.h>
@@ -34,7 +34,7 @@ inline void store_anywhere(char* to, __m128i value) {
 /// Into the buffer, from aligned places.
 struct Fill {
     ASTEROPE_SSE4_1 void operator()(char* to, const char* from) const {
-        // older headers want a pointer to what is not const
+        // older headers want a pointer without const
         auto* aligned = reinterpret_cast<__m128i*>(const_cast<char*>(from));
         _mm_store_si128(reinterpret_cast<__m128i*>(to), _mm_stream_load_si128(aligned));
     }

@@ -1,13 +1,15 @@
 // Prefetch of blocks ahead and non-temporal stores: the copy of Kappes and Anastasiadis' user-level
 // storage library (Polytropon), before Asterope looked for better parameters.
 //
-// Known from their papers: data goes between the processes of a user-level storage stack through
-// shared memory; large copies are a pipeline that prefetches some lines of the source by a
-// non-temporal hint and writes the destination by non-temporal stores, so that what is passed on
-// does not wash out the caches; it needs no newer vector extension than any x86-64 has. Their
-// parameters for this copy we do not know. Our choice: blocks of two lines and a prefetch 12 lines
-// ahead, near what their later search found on an AMD Opteron (PS 2, PD 12 to 30, NTA); 16-byte
-// registers; non-temporal stores from one page up, plain ones below, where a reader will be soon.
+// Their papers tell this much. Data goes between the processes of a user-level storage stack
+// through shared memory. Large copies are a pipeline: it prefetches some lines of the source by a
+// non-temporal hint and writes the destination by non-temporal stores. So data that is passed on
+// does not wash out the caches. The copy needs no newer vector extension than any x86-64 has.
+//
+// We do not know their parameters for this copy. Ours are blocks of two lines and a prefetch 12
+// lines ahead, near the findings of their later search on an AMD Opteron (PS 2, PD 12 to 30,
+// NTA). Registers have 16 bytes. Stores are non-temporal from one page up, and plain below, where a
+// reader will be soon.
 #include <cstdint>
 #include <emmintrin.h>
 

@@ -9,8 +9,8 @@ void* copy_rep_movsb(void* destination, const void* source, std::size_t bytes, s
     return destination;
 }
 
-/// What Linux does on CPUs whose `rep movsb` is not fast (REP_GOOD without ERMS): quadwords, then
-/// what is left of one by bytes. Its buffers are as aligned as they come.
+/// Linux copies so on CPUs whose `rep movsb` is not fast (REP_GOOD without ERMS): quadwords, then
+/// the rest by bytes. It does not align its buffers.
 void* copy_rep_movsq(void* destination, const void* source, std::size_t bytes, std::size_t) {
     void* to = destination;
     std::size_t count = bytes / 8;
@@ -20,8 +20,8 @@ void* copy_rep_movsq(void* destination, const void* source, std::size_t bytes, s
     return destination;
 }
 
-/// What read() and write() copy by where `rep movsb` is fast (arch/x86/lib/copy_user_64.S: ERMS):
-/// it from 64 bytes on, below that quadwords and then bytes, one a turn.
+/// read() and write() copy so where `rep movsb` is fast (arch/x86/lib/copy_user_64.S: ERMS). From
+/// 64 bytes on it is `rep movsb`, below that quadwords and then bytes, one a turn.
 void* copy_user(void* destination, const void* source, std::size_t bytes, std::size_t) {
     void* to = destination;
     if (bytes >= 64) return copy_rep_movsb(destination, source, bytes, 0);
