@@ -1,5 +1,5 @@
 """The documentation speaks of what is there, in the checkout and in an installed tree: links,
-commands, options, a profile's fields."""
+commands, options."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from asterope import workloads
-from asterope.profile import schema
 from asterope.spaces import of
 from command_errors import run_command
 from conftest import BUILD, REPOSITORY
@@ -204,44 +202,6 @@ def test_commands_and_options_exist(document: Path, build_dir: Path) -> None:
 )
 def test_what_is_not_there_is_found(line: str, missing: list[str], build_dir: Path) -> None:
     assert unknown(line) == missing
-
-
-# --- A profile's fields ---
-
-
-def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Section and name of each field, those within lists and nested objects, too. Those that are
-    there for each workload have one section."""
-    properties = schema.get("properties", {})
-    for name, field in properties.items():
-        if set(properties) <= set(workloads.TEXTS):
-            yield "workloads", name
-            continue
-        yield owner, prefix + name
-        yield from fields_of(owner, field, f"{prefix}{name}.")
-        yield from fields_of(owner, field.get("items", {}), f"{prefix}{name}[].")
-
-
-# The sections of what is taken, by its definition in the schema.
-SECTIONS = {
-    **{"memcpy_pipelines": "tuple", "memset_pipelines": "set_tuple"},
-    **{"memcpy_small": "small_tuple", "memset_small": "small_tuple"},
-    **{"memcpy_overlapping": "overlapping_tuple", "memcpy_aliased": "overlapping_tuple"},
-    **{"memcpy_probe": "probe", "memset_probe": "probe"},
-}
-
-
-def test_the_profile_guide_names_every_field_and_no_other() -> None:
-    whole = schema("x86_64")
-    there, described = set(fields_of("profile", whole)), set()
-    for name, definition in whole["$defs"].items():
-        there |= set(fields_of(SECTIONS.get(name, name), definition))
-    for section in re.split(r"^### ", read(GUIDES / "profile.md"), flags=re.MULTILINE)[1:]:
-        owner = section.partition("\n")[0].strip().lower().replace(" ", "_")
-        names = re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE)
-        described |= {(owner, name) for name in names}
-    assert sorted(there - described) == [], "add them to scripts/docs/profile.md"
-    assert sorted(described - there) == [], "no such field any more"
 
 
 # --- The tour of the folders ---
