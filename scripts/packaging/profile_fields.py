@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from asterope import workloads
 from asterope.profile import schema
+from asterope.spaces import kinds
 
 BEGIN = "<!-- from profile.schema.json, by scripts/packaging/profile_fields.py -->\n"
 END = "<!-- end of what comes from profile.schema.json -->\n"
@@ -83,6 +84,11 @@ def is_by_workload(field: Mapping[str, Any]) -> bool:
     return bool(field.get("properties")) and set(field["properties"]) <= set(workloads.TEXTS)
 
 
+def is_by_operation(field: Mapping[str, Any]) -> bool:
+    """Whether the field is an object that has a field for each operation, and only these."""
+    return set(field.get("properties", {})) == {one.name for one in kinds.OPERATIONS}
+
+
 def fields(
     owner: Mapping[str, Any], sections: Mapping[str, str], prefix: str = ""
 ) -> Iterator[tuple[str, str]]:
@@ -91,7 +97,11 @@ def fields(
         text = field["description"] + values(field)
         if is_by_workload(field):
             each = reference(next(iter(field["properties"].values())), sections)
-            yield prefix + name, f"{text} One {each} for each [workload](#workloads)."
+            yield prefix + name, f"{text} A {each} for each [workload](#workloads)."
+            continue
+        if is_by_operation(field):
+            each = reference(next(iter(field["properties"].values())), sections)
+            yield prefix + name, f"{text} {each or 'One'} for each operation."
             continue
         inner = field.get("items", {})
         link, of_each = reference(field, sections), reference(inner, sections)

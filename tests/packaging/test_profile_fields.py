@@ -9,23 +9,27 @@ from collections.abc import Iterator
 import pytest
 from asterope import workloads
 from asterope.profile import schema
+from asterope.spaces import kinds
 from conftest import REPOSITORY
 
 SCRIPT = REPOSITORY / "scripts/packaging/profile_fields.py"
 _found = importlib.util.spec_from_file_location("profile_fields", SCRIPT)
 profile_fields = importlib.util.module_from_spec(_found)
 _found.loader.exec_module(profile_fields)
+OPERATIONS = {operation.name for operation in kinds.OPERATIONS}
 GUIDE = (REPOSITORY / "scripts/docs/profile.md").read_text(encoding="utf-8")
 
 
 def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Section and name of each field, those within lists and nested objects, too. Those that are
-    there for each workload have one section."""
+    there for each workload have one section, those for each operation their owner's row."""
     properties = schema.get("properties", {})
     for name, field in properties.items():
         if set(properties) <= set(workloads.TEXTS):
             yield "workloads", name
             continue
+        if set(properties) == OPERATIONS:
+            return
         yield owner, prefix + name
         yield from fields_of(owner, field, f"{prefix}{name}.")
         yield from fields_of(owner, field.get("items", {}), f"{prefix}{name}[].")
