@@ -1,0 +1,176 @@
+"""Prints the fields of a profile as the guide profile.md lists them, from the schema.
+
+With a guide's name it replaces there what stands between the two marks. The schema is the only
+place where a field is described: a test compares the guide with what this prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from asterope import workloads
+from asterope.profile import schema
+from asterope.spaces import kinds
+
+BEGIN = "<!-- from profile.schema.json, by scripts/packaging/profile_fields.py -->\n"
+END = "<!-- end of what comes from profile.schema.json -->\n"
+WIDTH = 120
+TABLE = "|field|what it is|\n|---|---|"
+# The examples of a guide are of one architecture.
+ARCHITECTURE = "x86_64"
+
+# Those that profiles have figures of.
+COLUMN = "measured or tunable"
+
+# Sections of what is taken, by its definition in the schema. Definitions that have the fields of
+# one of these need no section of their own.
+TUPLES = {
+    "memcpy_pipelines": "Tuple",
+    "memset_pipelines": "Set tuple",
+    "memcpy_small": "Small tuple",
+    "memcpy_overlapping": "Overlapping tuple",
+    "memcpy_probe": "Probe",
+}
+
+
+def bytes_text(count: int) -> str:
+    """A number of bytes, in the largest unit that divides it."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count % unit == 0:
+            return f"{count // unit} {name}"
+    return f"{count} B"
+
+
+def row(name: str, text: str) -> str:
+    """A row of a table in Markdown."""
+    return f"|`{name}`|{text}|"
+
+
+def reference(field: Mapping[str, Any], sections: Mapping[str, str]) -> str:
+    """A link to where what the field holds is described; empty where that has no section."""
+    target = field.get("$ref", "").rpartition("/")[2]
+    if target not in sections:
+        return ""
+    title = sections[target]
+    return f"[{title}](#{title.lower().replace(' ', '-')})"
+
+
+def values(field: Mapping[str, Any]) -> str:
+    """Which values the field may have; empty where its description has them, or any will do."""
+    if "const" in field:
+        return f" Always `{field['const']}`."
+    if "multipleOf" in field:
+        step, most = field["multipleOf"], field["maximum"]
+        return f" Values: `{field['minimum']}`, `{field['minimum'] + step}`, ... `{most}`."
+    words = [str(word) for word in field.get("enum", [])]
+    if set(words) <= set(re.findall(r"\w+", field["description"])):
+        return ""
+    shown = [f"`{word}`" for word in words if word not in workloads.TEXTS]
+    named = [f"`{word}`" for word in words if word in workloads.TEXTS]
+    shown += named if len(named) < 4 else ["a [workload](#workloads)"]
+    return f" Values: {', '.join(shown)}."
+
+
+def is_by_workload(field: Mapping[str, Any]) -> bool:
+    """Whether the field is an object that has a field for each workload."""
+    return bool(field.get("properties")) and set(field["properties"]) <= set(workloads.TEXTS)
+
+
+def is_by_operation(field: Mapping[str, Any]) -> bool:
+    """Whether the field is an object that has a field for each operation, and only these."""
+    return set(field.get("properties", {})) == {one.name for one in kinds.OPERATIONS}
+
+
+def fields(
+    owner: Mapping[str, Any], sections: Mapping[str, str], prefix: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Name and text of each field, those of nested objects and lists behind the field itself."""
+    for name, field in owner.get("properties", {}).items():
+        text = field["description"] + values(field)
+        if is_by_workload(field):
+            each = reference(next(iter(field["properties"].values())), sections)
+            yield prefix + name, f"{text} A {each} for each [workload](#workloads)."
+            continue
+        if is_by_operation(field):
+            each = reference(next(iter(field["properties"].values())), sections)
+            yield prefix + name, f"{text} {each or 'One'} for each operation."
+            continue
+        inner = field.get("items", {})
+        link, of_each = reference(field, sections), reference(inner, sections)
+        text += f" {link}." if link else f" List of {of_each}." if of_each else ""
+        yield prefix + name, text
+        yield from fields(field, sections, f"{prefix}{name}.")
+        yield from fields(inner, sections, f"{prefix}{name}[].")
+
+
+def measured_workloads() -> Iterator[tuple[str, str]]:
+    """Name and text of each workload in profiles, with the sizes that they are limited to."""
+    for one in (one for family in workloads.FAMILIES for one in workloads.chosen(COLUMN, family)):
+        ends = [f"from {bytes_text(one.from_bytes)}"] if one.from_bytes else []
+        ends += [f"up to {bytes_text(one.to_bytes)}"] if one.to_bytes else []
+        yield one.name, "; ".join([one.text, " ".join(ends)] if ends else [one.text]) + "."
+
+
+def sections_of(whole: Mapping[str, Any]) -> dict[str, str]:
+    """The title of each definition that has a section of its own."""
+    definitions = whole["$defs"]
+    told = {tuple(sorted(definitions[name]["properties"])) for name in TUPLES}
+    found = {}
+    for name, definition in definitions.items():
+        properties = definition.get("properties", {})
+        is_tuple = name.startswith(("memcpy_", "memset_"))
+        if name in TUPLES:
+            found[name] = TUPLES[name]
+        elif is_tuple and tuple(sorted(properties)) not in told:
+            raise SystemExit(f"profile_fields.py: {name}: no section: add it to TUPLES")
+        elif not is_tuple and not set(properties) <= set(workloads.TEXTS):
+            found[name] = definition["title"]
+    return found
+
+
+def fields_text() -> str:
+    """All sections, one for each kind of object, the whole profile first."""
+    whole = schema(ARCHITECTURE)
+    sections = sections_of(whole)
+    parts = [("Profile", "", fields(whole, sections))]
+    for name, title in sections.items():
+        text = "" if name in TUPLES else whole["$defs"][name]["description"]
+        parts.append((title, text, fields(whole["$defs"][name], sections)))
+    about = "Objects with a field for each workload use these names."
+    parts.insert(1, ("Workloads", about, measured_workloads()))
+    out = []
+    for title, text, rows in parts:
+        head = [f"### {title}", *([textwrap.fill(text, WIDTH)] if text else [])]
+        out.append("\n\n".join([*head, "\n".join([TABLE, *(row(*one) for one in rows)])]) + "\n")
+    return "\n".join(out)
+
+
+def with_fields(guide: str) -> str:
+    """The guide with what the schema says now between its marks."""
+    before, begin, rest = guide.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit("profile_fields.py: the guide lacks the marks between which fields stand")
+    return f"{before}{BEGIN}\n{fields_text()}\n{END}{after}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("guide", type=Path, nargs="?", help="guide to write the fields into")
+    guide = parser.parse_args().guide
+    if guide is None:
+        print(fields_text(), end="")
+        return
+    guide.write_text(with_fields(guide.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
