@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
-# Three allocators clear what the kernel has just cleared: calloc of 64 MiB takes 64 MiB at once.
+# Three allocators clear pages that the kernel has just cleared: calloc of 64 MiB takes 64 MiB.
 #
-# Version: tcmalloc (gperftools) 2.10-1, mimalloc 2.0.9+ds-2, jemalloc 5.3.0-1 (Debian 12),
-#   tbb 2023.2.0 (PyPI; libtbbmalloc_proxy.so.2). Beside them: the machine's glibc.
-# Expected: a large calloc takes fresh pages from the kernel, which are zero already, and touches none.
-#   glibc does so, and programs reckon with it: sparse tables, numpy.zeros, arenas.
-# Seen: glibc and jemalloc leave the pages alone. tcmalloc, mimalloc and TBB's malloc touch every one, in
-#   the first calloc of the process, where nothing can be left of an earlier block. A benchmark that
-#   preloads them times no fresh memory behind calloc, and the faults move from the copy to the calloc.
-set -euo pipefail
+# Version: tcmalloc (gperftools) 2.10-1, mimalloc 2.0.9+ds-2, jemalloc 5.3.0-1 (Debian 12), tbb
+#   2023.2.0 (PyPI; libtbbmalloc_proxy.so.2). Beside them: the machine's glibc.
+# Expected: a large calloc takes fresh pages from the kernel, which are zero already, and touches
+#   none. glibc does so, and programs reckon with it: sparse tables, numpy.zeros, arenas.
+# Seen: glibc and jemalloc leave the pages alone. tcmalloc, mimalloc and TBB's malloc touch every
+#   one, in the first calloc of the process, where no earlier block can have left anything. A
+#   benchmark that preloads them times no fresh memory behind calloc, and the faults move from the
+#   copy to the calloc.
+set -Eeuo pipefail
+trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 chmod 755 "$work"
 (
-    cd "$work"
+    cd "$work" &&
     apt-get download -qq libtcmalloc-minimal4=2.10-1 libmimalloc2.0=2.0.9+ds-2 \
-        libjemalloc2=5.3.0-1 2>/dev/null
-    for package in *.deb; do dpkg -x "$package" root; done
-    python3 -m venv venv
+        libjemalloc2=5.3.0-1 2>/dev/null &&
+    for package in *.deb; do dpkg -x "$package" root; done &&
+    python3 -m venv venv &&
     venv/bin/pip install -q --disable-pip-version-check tbb==2023.2.0
 ) || { echo "cannot install the packages" >&2; exit 2; }
 

@@ -2,13 +2,14 @@
 # Capstone says of most vector and non-temporal stores that they read memory.
 #
 # Version: capstone 5.0.9 (PyPI), x86-64, detail mode. Beside it: iced-x86 1.21.0 (PyPI).
-# Expected: Capstone's header says that an operand's `access` tells how it is accessed: READ, WRITE or
-#   both. A store's memory operand is therefore CS_AC_WRITE. Who counts a copy loop's loads and stores
-#   relies on it.
-# Seen: `movdqa`, `movdqu`, `movaps` and `movdiri` to memory have WRITE. `movups`, `movnti`, `movntdq`,
-#   `movntps`, `vmovdqu`, `vmovdqu8` and `vmovdqu64` to memory have READ, and no WRITE at all.
-#   So a non-temporal copy loop seems to store nothing. iced-x86 says WRITE of all of them.
-set -euo pipefail
+# Expected: Capstone's header says that an operand's `access` tells how it is accessed: READ, WRITE
+#   or both. A store's memory operand is therefore CS_AC_WRITE. Tools that count a loop's loads and
+#   stores rely on it.
+# Seen: `movdqa`, `movdqu`, `movaps` and `movdiri` to memory have WRITE. `movups`, `movnti`,
+#   `movntdq`, `movntps`, `vmovdqu`, `vmovdqu8` and `vmovdqu64` to memory have READ, and no WRITE at
+#   all. So a non-temporal copy loop seems to store nothing. iced-x86 says WRITE of all of them.
+set -Eeuo pipefail
+trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
@@ -48,7 +49,8 @@ for name, (code, stated) in STORES.items():
     decoded = iced_x86.Decoder(64, bytes.fromhex(code)).decode()
     (used,) = information.info(decoded).used_memory()
     writes = used.access == iced_x86.OpAccess.WRITE
-    print(f"{instruction.mnemonic:10} capstone: {seen:6} iced-x86: {'write' if writes else 'other'}")
+    other = "write" if writes else "other"
+    print(f"{instruction.mnemonic:10} capstone: {seen:6} iced-x86: {other}")
     if instruction.mnemonic != name or seen != stated or not writes:
         changed.append(name)
 if changed:

