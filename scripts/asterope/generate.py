@@ -182,6 +182,12 @@ def _library(places: str | None, render: _Render, profiles: Iterable[Profile]) -
     if places is None:
         return compile_preload(render(0), None)
     entries = {f"memcpy_{intent}" for profile in profiles for intent in profile.intents}
+    entries |= {
+        f"{one.operation}_fresh"
+        for profile in profiles
+        for one in profile.choices
+        if one.kind == "fresh"
+    }
     mapped = read_places(places, entries)
     return compile_preload(render(least_of(mapped)), as_c(mapped))
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from . import spaces
-from .spaces import members, probes, threads
+from .spaces import fresh, members, probes, threads
 
 # A choice punishes a copy that loses to the reference under one workload, see utility().
 LOSS_FACTOR = 4.0  # the weight of each further step of a large loss, where one of a gain counts 1
@@ -48,6 +48,10 @@ inline constexpr std::size_t kSensingMinimum = {probes.MINIMUM_BYTES};
 
 /// Bytes of the smallest chunk that copies over threads take.
 inline constexpr std::size_t kLeastChunk = {threads.LEAST_CHUNK};
+
+/// Bytes from which on the pages of fresh memory are prepared for a copy, and those of a piece.
+inline constexpr std::size_t kFreshMinimum = {fresh.LEAST_BYTES};
+inline constexpr std::size_t kLeastPiece = {fresh.LEAST_PIECE}, kMostPiece = {fresh.MOST_PIECE};
 
 /// How losses count, see search/utility.hpp: what each further step of a large one counts; up to
 /// which logarithm of the ratio one counts as a gain does; and how far beyond half of the further

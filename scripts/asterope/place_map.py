@@ -13,12 +13,12 @@ from . import __version__
 from .profile.faults import Fault, shown
 from .profile.schema import read_checked
 from .profile.text import Kind
-from .render import INTENTS
+from .render import ENTRIES
 
 LEAST = 512  # bytes: smaller copies are not tried place by place
 _MOST = 1 << 23  # that an instruction of AArch64 compares a size with
 SCHEMA_FILE = Path(__file__).resolve().parent / "places.schema.json"
-WAYS = ("libc", *INTENTS)
+WAYS = ("libc", *ENTRIES)
 
 _REMEDY = "correct it or run asterope-prove --write again"
 _KIND = Kind(
@@ -109,5 +109,6 @@ def _fields(place: MappedPlace) -> Iterable[object]:
     build = bytes.fromhex(place.build_id)
     kind = "ASTEROPE_SETS" if place.function == "memset" else "ASTEROPE_COPIES"
     yield from (f"{place.offset}u", place.least.bit_length() - 1, kind)
-    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_memcpy_{place.way}"
+    function = "memset" if place.function == "memset" else "memcpy"
+    yield "NULL" if place.way == "libc" else f"(asterope_way *)asterope_{function}_{place.way}"
     yield from (len(build), f"{{{', '.join(map(str, build))}}}")

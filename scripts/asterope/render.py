@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # The workloads that have an entry point each where a profile has winners of theirs.
 INTENTS = workloads.names("entry_point")
+
+# All entry points besides the plain functions: those, and that for fresh memory.
+ENTRIES = (*INTENTS, "fresh")
 
 
 def template_folder() -> Path:
@@ -236,6 +239,7 @@ def _parts(profile: Profile, operation: str) -> dict[str, Any]:
         "steps": steps,
         "intent_steps": intent_steps,
         "tuples": tuples,
+        "stages": _stages(profile, operation, steps),
         # Above so many bytes there may be a probe; 0: there is none.
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
@@ -246,13 +250,41 @@ def _parts(profile: Profile, operation: str) -> dict[str, Any]:
 
 def _shares(profile: Profile) -> list[Choice]:
     """How copies are shared among threads, from the first size on that is; neighbours joined."""
-    shares: list[Choice] = []
-    for one in profile.of("threads"):
-        if shares and shares[-1].copy == one.copy:
-            shares[-1] = dataclasses.replace(shares[-1], up_to=one.up_to)
-        elif shares or one.copy.threads > 1:
-            shares.append(one)
-    return shares
+    return _joined(profile.of("threads"), lambda share: share.threads > 1)
+
+
+def _stages(
+    profile: Profile, operation: str, steps: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The page stages, from the first size on that has one; neighbours joined.
+
+    A piece is cached when it is copied: `pipeline` is the row's for cached sources of that size.
+    """
+    stages = []
+    for one in _joined(profile.of("fresh", operation), lambda stage: stage.piece > 0):
+        size = min(one.copy.piece, one.up_to)
+        step = next((step for step in steps if size <= step["up_to"]), steps[-1])
+        stages.append(
+            {
+                "above": one.above,
+                "up_to": one.up_to,
+                "page_stage": one.copy,
+                "ratio": one.evidence.get("ratio"),
+                "pipeline": step["sensing"].hot if step["sensing"] else step["tuple"],
+            }
+        )
+    return stages
+
+
+def _joined(choices: Iterable[Choice], does: Callable[[Any], bool]) -> list[Choice]:
+    """From the first one on that does anything; neighbours that do the same are one."""
+    joined: list[Choice] = []
+    for one in choices:
+        if joined and joined[-1].copy == one.copy:
+            joined[-1] = dataclasses.replace(joined[-1], up_to=one.up_to)
+        elif joined or does(one.copy):
+            joined.append(one)
+    return joined
 
 
 def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[str, Any]:
@@ -311,6 +343,16 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
         "most_threads": max((r["most_threads"] for r in sharing), default=1),
         "least_chunk": threads.LEAST_CHUNK,
+        # Above so many bytes some operation may have a page stage; None: there is none.
+        "staged_above": min(
+            (
+                part["stages"][0]["above"]
+                for own in parts.values()
+                for part in own
+                if part["stages"]
+            ),
+            default=None,
+        ),
         "measured": any(step["ratio"] is not None for step in steps),
         "bandwidths": any(step["bandwidth"] is not None for step in steps),
         "has_memset": MEMSET in parts,

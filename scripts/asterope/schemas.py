@@ -98,6 +98,8 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
         rules.append(_rule({"operation": operation, "kind": name}, copies, copy))
     share = {"$ref": "#/$defs/share"}
     rules.append(_rule({"kind": "threads"}, {"taken": share}, share))
+    stage = {"$ref": "#/$defs/page_stage"}
+    rules.append(_rule({"kind": "fresh"}, {"taken": stage}, stage))
     # those with an axis of their own, then the register type
     extensions = sorted(
         (axis for axis in here.pipelines.AXES if axis.extension),

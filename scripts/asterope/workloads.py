@@ -31,6 +31,7 @@ class Workload:
     to_bytes: int = 0
     instead: str = ""
     fresh: bool = False
+    pages: str = ""
     walks: bool = False
     reads: bool = False
     writes_source: bool = False

@@ -125,7 +125,7 @@ def faults_of(arch: Architecture) -> dict[str, Fault]:
 
 @functools.cache
 def candidates_with(arch: Architecture, name: str) -> str:
-    """The candidates. The pipelines are only `name`, or a plain one where that is not a pipeline."""
+    """The candidates. Their only pipeline is `name`, or a plain one where that is another kind."""
     variants = {v.name: v for v in arch.pipelines.variants()}
     return render_candidates(arch.name, variants=[variants.get(name, arch.plain.variant)])
 

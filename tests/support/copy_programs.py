@@ -148,6 +148,15 @@ def shares_json(*shares: tuple[int, int, int, int]) -> list[dict[str, Any]]:
     return [choice("threads", *ends, {"threads": n, "chunk": chunk}) for *ends, n, chunk in shares]
 
 
+def _stages_json(
+    stages: Iterable[tuple[int, int, str, int]], has_memset: bool
+) -> Iterable[dict[str, Any]]:
+    """The choices of page stages, alike of both operations: above, up to, stage, piece."""
+    for make in (choice, of_memset) if has_memset else (choice,):
+        for *ends, stage, piece in stages:
+            yield make("fresh", *ends, {"stage": stage, "piece": piece})
+
+
 class Contents(NamedTuple):
     """The input of a routine; sensing copies by their interval's end, intents by name."""
 
@@ -159,6 +168,7 @@ class Contents(NamedTuple):
     overlapping: members.Overlapping | None = None
     memset: Memset | None = None
     shares: Sequence[tuple[int, int, int, int]] = ()
+    stages: Sequence[tuple[int, int, str, int]] = ()
 
 
 def profile_json(*parts: Any, **more: Any) -> str:
@@ -179,7 +189,8 @@ def profile_json(*parts: Any, **more: Any) -> str:
     for name, of_intent in (its.intents or {}).items():
         choices += _pipelines(of_intent, intent=name)
     architecture = type(its.intervals[0][1]).__module__.split(".")[-2]
-    return json.dumps(profile_of(architecture, *choices, *shares_json(*its.shares)))
+    choices += [*shares_json(*its.shares), *_stages_json(its.stages, bool(its.memset))]
+    return json.dumps(profile_of(architecture, *choices))
 
 
 def render(

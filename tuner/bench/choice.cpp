@@ -26,6 +26,14 @@ struct EntryPoint {
     bool threaded = false;
 };
 
+std::vector<std::string> fresh_workloads() {
+    std::vector<std::string> names;
+    for (const WorkloadFacts& facts : kWorkloads) {
+        if (facts.fresh) names.emplace_back(facts.name);
+    }
+    return names;
+}
+
 std::vector<EntryPoint> entry_points() {
     std::vector<EntryPoint> points;
     for (const Workload told : workloads_with<&WorkloadFacts::entry_point>()) {
@@ -35,6 +43,7 @@ std::vector<EntryPoint> entry_points() {
             if (other.told_as == name) points.back().workloads.emplace_back(other.name);
         }
     }
+    points.push_back({"_fresh", "the routine told that the destination is fresh", fresh_workloads()});
     points.push_back({"_mt", "the routine over threads", {}, true});
     return points;
 }

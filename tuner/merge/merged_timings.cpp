@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/statistics.hpp"
+#include "search/fresh_search.hpp"
 #include "search/utility.hpp"
 #include "timing/timed_copy.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 /// The name that the merged log gives to a name of a step's log.
 std::string called(const std::string& name, Step step) {
     if (step == Step::threads) return name.starts_with("threads ") ? name : kReference;
+    if (step == Step::fresh) return is_page_stage(name) ? name : kReference;
     if (name == "libc") return kReference;
     if (step != Step::aliased) return name;
     const asterope_kind& kind = *find_kind(asterope_copies, "aliased");

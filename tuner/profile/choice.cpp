@@ -8,6 +8,7 @@ namespace asterope {
 std::string name_of(const AnyCopy& copy) {
     if (const auto* pipeline = std::get_if<Candidate>(&copy)) return pipeline->name();
     if (const auto* share = std::get_if<ThreadShare>(&copy)) return name_of(*share);
+    if (const auto* stage = std::get_if<PageStage>(&copy)) return name_of(*stage);
     return std::get<const asterope_copy*>(copy)->name;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/statistics.hpp"
+#include "search/fresh_search.hpp"
 #include "search/sensing_search.hpp"
 #include "search/step.hpp"
 #include "search/threads_search.hpp"
@@ -20,7 +21,7 @@
 namespace asterope {
 
 /// The kinds of choices.
-enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
+enum class ChoiceKind { pipelines, small, overlapping, aliased, threads, fresh };
 
 struct KindFacts {
     const char* name;       ///< in profiles, and of its copies (find_kind)
@@ -31,20 +32,23 @@ struct KindFacts {
     std::size_t begins = 0; ///< bytes that the first of them may begin with; 0: begins with none
 };
 
-inline constexpr std::array<KindFacts, 5> kChoiceKinds = {
+inline constexpr std::array<KindFacts, 6> kChoiceKinds = {
     {{"pipelines", "", Step::pipelines, true, false},
      {"small", "", Step::small, true},
      {"overlapping", "Overlapping buffers", Step::overlapping, true},
      {"aliased", "Buffers that alias modulo 4096", Step::aliased, false, true, kAliasedMinimum},
      {"threads", "Copies over threads, beside one thread", Step::threads, true, false,
-      2 * kLeastChunk}}};
+      2 * kLeastChunk},
+     {"fresh", "Copies into fresh memory, beside those without a page stage", Step::fresh, false,
+      false, kFreshMinimum}}};
 
 constexpr const KindFacts& facts_of(ChoiceKind kind) {
     return kChoiceKinds[static_cast<std::size_t>(kind)];
 }
 
-/// A copy that can be chosen: a pipeline, a copy of another kind, a way to share one among threads.
-using AnyCopy = std::variant<Candidate, const asterope_copy*, ThreadShare>;
+/// A copy that can be chosen: a pipeline, a copy of another kind, a way to share one among threads,
+/// a page stage before one.
+using AnyCopy = std::variant<Candidate, const asterope_copy*, ThreadShare, PageStage>;
 
 /// The name in tables and logs.
 std::string name_of(const AnyCopy& copy);
@@ -103,6 +107,7 @@ struct Choice : Figures {
     const Candidate& pipeline() const { return std::get<Candidate>(copy); }
     const asterope_copy& member() const { return *std::get<const asterope_copy*>(copy); }
     const ThreadShare& share() const { return std::get<ThreadShare>(copy); }
+    const PageStage& stage() const { return std::get<PageStage>(copy); }
 };
 
 /// Takes them over; `size`: 0 of a mix of sizes, which has no GB/s.

@@ -55,6 +55,11 @@ template <class F> void fields(F& f, Is<ThreadShare> auto& one) {
     f.needed("chunk", one.chunk);
 }
 
+template <class F> void fields(F& f, Is<PageStage> auto& one) {
+    f.needed("stage", one.stage);
+    f.needed("piece", one.piece);
+}
+
 template <class F> void fields(F& f, Is<OfBest> auto& one) {
     f.measured("mean", one.mean);
     f.measured("worst", one.worst);

@@ -80,6 +80,9 @@ void require_true(const Choice& one, const Place& place) {
         if (chunk == 0 || chunk >= kLeastChunk) return;
         throw place.at("copies").at("taken").at("chunk").fault("too small");
     }
+    if (one.kind == ChoiceKind::fresh && !is_possible(one.stage())) {
+        throw place.at("copies").at("taken").fault("is no page stage that this version knows");
+    }
     if (one.kind == ChoiceKind::small && one.up_to != bound_of(one.member())) {
         throw place.at("up_to").fault("is not the bound of the copy");
     }
@@ -161,6 +164,7 @@ void read_copy(const Json& value, const Place& place, AnyCopy& into) {
         return read_pipeline(value, place, into.emplace<Candidate>());
     }
     if (place.kind == ChoiceKind::threads) return read(value, place, into.emplace<ThreadShare>());
+    if (place.kind == ChoiceKind::fresh) return read(value, place, into.emplace<PageStage>());
     const asterope_kind* kind =
         find_kind(*facts_of(place.operation).space, facts_of(place.kind).name);
     const asterope_copy* found = kind ? find_copy(*kind, value) : nullptr;

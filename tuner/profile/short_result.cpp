@@ -246,6 +246,20 @@ std::string threads_sentence(const Profile& profile, Operation operation) {
     return "";
 }
 
+std::string fresh_sentence(const Profile& profile, Operation operation) {
+    std::vector<double> ratios;
+    std::size_t above = 0;
+    for (const Choice* one : profile.of(ChoiceKind::fresh, operation)) {
+        if (one->stage().piece == 0) continue;
+        if (ratios.empty()) above = one->above;
+        ratios.push_back(one->ratio);
+    }
+    if (ratios.empty()) return "";
+    return wrapped(symbol_of(operation) + "_fresh prepares the pages of " + format_size(above + 1) +
+                   " and more: " + times(geometric_mean(ratios)) + " beside " +
+                   symbol_of(operation) + " into memory that was just mapped.");
+}
+
 /// Where a loss is: "at 512 B under hot", "in small copies under fixed".
 std::string where(const ExamLoss& loss, Operation operation) {
     const std::string small(facts_of(operation).small);
@@ -381,6 +395,7 @@ std::string result_sentences(const Profile& profile, Operation operation) {
     }
     out += entry_points_sentence(profile, operation, above);
     out += threads_sentence(profile, operation);
+    out += fresh_sentence(profile, operation);
     out +=
         formatted("Smaller differences than %.0f %% are noise: libc's own times differ as much.\n",
                   100 * (usual_noise(profile, operation) - 1));

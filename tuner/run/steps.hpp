@@ -72,14 +72,17 @@ void find_aliased(Run& run, Findings& findings);
 /// Copies over threads, beside the routine's by one.
 void find_shared(Run& run, Findings& findings);
 
-/// The kinds of copies that are found once the pipelines are known: those two.
+/// The page stages of copies into fresh memory, beside the routine's copies without one.
+void find_page_stages(Run& run, Findings& findings);
+
+/// The kinds of copies that are found once the pipelines are known: those three.
 void find_other_kinds(Run& run, Findings& findings);
 
-/// One choice a size of how copies of so many bytes are shared: `found` as search_shares has it,
-/// ascending. Where several threads are not taken, one copies alone, and they are the runner-up. A
-/// choice at a size holds from there on.
-std::vector<Choice> choices_of(const std::vector<ThreadShare>& shares,
-                               const std::vector<SizeResult>& found);
+/// One choice a size of another way to carry out the routine's copies of so many bytes, such as over
+/// threads: `found` as search_shares has it, ascending. Entrant 0 is the routine's copy as it is.
+/// Where it wins, the best of the others is the runner-up. A choice at a size holds from there on.
+std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const CopyOf& copy_of,
+                                   const std::vector<SizeResult>& found);
 
 /// The compiled routine beside libc, on fresh samples, at the evaluated sizes and between them.
 /// Rows that lose are chosen anew, and what still loses is told.

@@ -24,6 +24,7 @@ enum class Step {
     boundaries,
     aliased,
     threads,
+    fresh,
     exam,
     memset, ///< all of another operation, where nothing of it was done
     // These are in the account of time besides. It has the pipelines in two parts, see
@@ -43,7 +44,7 @@ struct StepNames {
     const char* title;
 };
 
-inline constexpr std::array<StepNames, 15> kSteps = {{
+inline constexpr std::array<StepNames, 16> kSteps = {{
     {Step::calibration, "calibration", "calibrating"},
     {Step::pipelines, "pipelines", "pipelines"},
     {Step::small, "small copies", "small copies"},
@@ -53,6 +54,7 @@ inline constexpr std::array<StepNames, 15> kSteps = {{
     {Step::boundaries, "boundary", "boundaries"},
     {Step::aliased, "aliased", "aliasing buffers"},
     {Step::threads, "threads", "threads"},
+    {Step::fresh, "fresh", "fresh memory"},
     {Step::exam, "exam", "exam"},
     {Step::memset, "", "memset"},
     {Step::building, "", "building"},

@@ -177,6 +177,21 @@ unsigned asterope_start_threads(void);
  * are missing. */
 void* asterope_copy_over_threads(void* destination, const void* source, size_t bytes, size_t share);
 
+/* How the pages of the destination are prepared. A piece has so many bytes, a multiple of 4096, and
+ * `copy` copies it. With `huge`, the whole huge pages are asked for first. `stride`: 1 of a copy, 0 of
+ * a set, whose value is the same for all pieces. */
+struct asterope_page_stage {
+    int huge;
+    size_t piece;
+    size_t stride;
+    asterope_candidate copy;
+    size_t distance;
+};
+
+/* The function behind asterope_memcpy_fresh and asterope_memset_fresh, of 4096 bytes or more. As its
+ * 4th argument it gets the address of a struct asterope_page_stage. */
+void* asterope_copy_fresh(void* destination, const void* source, size_t bytes, size_t stage);
+
 #ifdef __cplusplus
 }
 #endif

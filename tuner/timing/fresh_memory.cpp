@@ -20,7 +20,7 @@ void touch_pages(char* begin, std::size_t bytes, std::size_t page) {
     }
 }
 
-FreshMemory::FreshMemory(std::size_t bytes, Owner owner) : bytes_(bytes) {
+FreshMemory::FreshMemory(std::size_t bytes, Owner owner, PageAdvice advice) : bytes_(bytes) {
     const int kind = owner == shared ? MAP_SHARED | MAP_POPULATE : MAP_PRIVATE;
     void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) {
@@ -28,6 +28,9 @@ FreshMemory::FreshMemory(std::size_t bytes, Owner owner) : bytes_(bytes) {
                       " MiB): free some, or name smaller --sizes");
     }
     begin_ = static_cast<char*>(mapping);
+    if (advice == PageAdvice::none) return;
+    // A kernel that does not know the advice has pages of one size, and refuses.
+    madvise(begin_, bytes, advice == PageAdvice::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 FreshMemory::~FreshMemory() {

@@ -12,15 +12,19 @@ std::size_t page_size();
 /// writing and keeps its content. No other process may write there meanwhile.
 void touch_pages(char* begin, std::size_t bytes, std::size_t page = page_size());
 
-/// Anonymous memory to read and write. It does not ask for huge pages: they come where the system
-/// gives them to every program. Unmapped at the end.
+/// What the system is advised about the size of pages.
+enum class PageAdvice { none, huge, small };
+
+/// Anonymous memory to read and write. Without advice, huge pages come where the system gives them
+/// to every program. Unmapped at the end.
 class FreshMemory {
   public:
     /// Whether the processes that this one starts share it. Shared memory is of the kind that
     /// shm_open gives, without a name that could be left behind, and every page is touched.
     enum Owner { own, shared };
     /// `bytes` above 0. Throws Failure where the memory is not to be had.
-    explicit FreshMemory(std::size_t bytes, Owner owner = own);
+    explicit FreshMemory(std::size_t bytes, Owner owner = own,
+                         PageAdvice advice = PageAdvice::none);
     ~FreshMemory();
     FreshMemory(const FreshMemory&) = delete;
     FreshMemory& operator=(const FreshMemory&) = delete;

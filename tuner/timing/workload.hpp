@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "timing/fresh_memory.hpp"
+
 namespace asterope {
 
 /// One way to time a copy: each row of the table. Every trial starts with clean vector registers
@@ -36,6 +38,7 @@ struct WorkloadFacts {
     std::size_t from_bytes, to_bytes; ///< 0: no bound
     std::string_view instead;
     bool fresh;
+    std::string_view pages; ///< "huge", "small", or empty
     bool walks;
     /// waits_for_run_off: a trial of fetch takes as long as one of hot, cold and consume together.
     /// Copies that are slow there are mostly slow under one of those.
@@ -105,6 +108,12 @@ constexpr bool is_uncached(Workload workload) {
 constexpr bool is_timed_at(std::size_t size, Workload workload) {
     const WorkloadFacts& facts = facts_of(workload);
     return size >= facts.from_bytes && (facts.to_bytes == 0 || size <= facts.to_bytes);
+}
+
+/// What the system is advised about the pages of both sides.
+constexpr PageAdvice advice_of(const WorkloadFacts& facts) {
+    if (facts.pages.empty()) return PageAdvice::none;
+    return facts.pages == "huge" ? PageAdvice::huge : PageAdvice::small;
 }
 
 /// How long a trial is.

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import spaces
-from ..spaces import probes, threads
+from ..spaces import fresh, probes, threads
 from ..spaces.kinds import kinds_of
 from .model import Choice, Profile
+
+# The kinds whose copies are those of other choices, carried out in another way.
+_OTHERS = {"threads": threads.Share, "fresh": fresh.PageStage}
 
 
 def build(raw: Mapping[str, Any]) -> Profile:
@@ -38,10 +41,10 @@ def _filled(raw: Mapping[str, Any], *fields: str) -> dict[str, Any]:
 
 
 def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
-    """`kind`: None of threads."""
+    """`kind`: None of threads and fresh."""
     copies = raw["copies"]
     senses = "probe" in copies
-    make = kind.Tuple if kind else threads.Share
+    make = kind.Tuple if kind else _OTHERS[raw["kind"]]
     return Choice(
         operation=raw["operation"],
         kind=raw["kind"],

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import spaces
-from ..spaces import ARCHITECTURES, probes, threads
+from ..spaces import ARCHITECTURES, fresh, probes, threads
 from ..spaces.kinds import KINDS, MEMCPY, SENSING, kinds_of
 from .faults import REMEDY, Fault, Place, shown
 from .schema import profile_validator, refuse_what_breaks
@@ -86,6 +86,11 @@ def _refuse_false_choice(
     _refuse_false_roles(choice, (*place, "copies"))
     if choice["kind"] == "threads":
         _refuse_false_share(choice, place)
+        return
+    if choice["kind"] == "fresh":
+        reason = fresh.why_not(**copies["taken"])
+        if reason is not None:
+            raise Fault(f"no such page stage: {reason}: {REMEDY}", (*place, "copies", "taken"))
         return
     kind = kinds.get((choice["operation"], choice["kind"]))
     if kind is None:

@@ -23,10 +23,10 @@ class Ratio:
 class Choice:
     """What does the sizes above < bytes <= up_to of an operation, and how it did against libc.
 
-    `copy`: of the architecture's spaces, as operation and kind say; of threads a Share. Where there
-    is a copy that senses (`sensing`), that is taken and measured, and `copy` only without a usable
-    counter. `size` is what was timed. `evidence`: how it did, as the file has it; `plain`: of that,
-    what `copy` reached; both empty where the profile does not say.
+    `copy`: of the architecture's spaces, as operation and kind say; of threads a Share, of fresh a
+    PageStage. Where there is a copy that senses (`sensing`), that is taken and measured, and `copy`
+    only without a usable counter. `size` is what was timed. `evidence`: how it did, as the file has
+    it; `plain`: of that, what `copy` reached; both empty where the profile does not say.
     """
 
     operation: str

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import members, probes, threads
+from . import fresh, members, probes, threads
 
 # The operations, as profiles and options have them.
 MEMCPY, MEMSET = "memcpy", "memset"
@@ -109,8 +109,11 @@ KINDS = (
     ),
     # how a copy is shared, as asterope_memcpy_mt does
     Kind(MEMCPY, "threads", "", begins=2 * threads.LEAST_CHUNK),
+    # how the pages of the destination are prepared, as asterope_memcpy_fresh does
+    Kind(MEMCPY, "fresh", "", begins=fresh.LEAST_BYTES),
     Kind(MEMSET, "pipelines", "set_pipelines"),
     Kind(MEMSET, "small", "small_sets", {"small": "small_set"}, alone=True, step="small copies"),
+    Kind(MEMSET, "fresh", "", begins=fresh.LEAST_BYTES),
 )
 
 
@@ -120,5 +123,6 @@ def spaces_of(here: Any) -> Sequence[tuple[Kind, Any]]:
 
 
 def kinds_of(here: Any) -> Mapping[tuple[str, str], Any]:
-    """The copies of each kind that is chosen, by operation and name. Shares are none."""
+    """The copies of each kind that is chosen, by operation and name. Shares and page stages, which
+    have no space, are missing."""
     return {(one.operation, one.name): space for one, space in spaces_of(here) if one.chosen}

@@ -108,9 +108,10 @@ class _Pipeline(axis.Copy):
             return 0
         least = _LINE * self.tb if self.tb > 2 else 0
         interleaved = _PAGE * self.pi if self.pi > 1 else 0
+        ahead = _PAGE * getattr(self, "pg", 0)  # not every architecture has a page stage
         others = (one for one in self.AXES if one.field != "rt")
         plain = self.rt in self.EDGES and all(getattr(self, o.field) == o.default for o in others)
-        return max(0 if plain else self.short_way, least, interleaved)
+        return max(0 if plain else self.short_way, least, interleaved, ahead)
 
 
 def classes(

@@ -28,7 +28,8 @@ void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& 
 void find_other_kinds(Run& run, Findings& findings) {
     find_aliased(run, findings);
     find_shared(run, findings);
-    run.over({Step::aliased, Step::threads});
+    find_page_stages(run, findings);
+    run.over({Step::aliased, Step::threads, Step::fresh});
 }
 
 } // namespace asterope

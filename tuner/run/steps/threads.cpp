@@ -51,22 +51,23 @@ void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
 
 } // namespace
 
-std::vector<Choice> choices_of(const std::vector<ThreadShare>& shares,
-                               const std::vector<SizeResult>& found) {
+std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const CopyOf& copy_of,
+                                   const std::vector<SizeResult>& found) {
     std::vector<Choice> choices;
     for (std::size_t i = 0; i < found.size(); ++i) {
         const SizeResult& one = found[i];
         Choice choice;
-        choice.kind = ChoiceKind::threads;
+        choice.kind = kind;
+        choice.operation = operation;
         choice.above = i ? choices.back().up_to : one.size - 1;
         choice.size = choice.up_to = one.size;
         choice.noise_floor = one.noise_floor;
-        choice.copy = among(shares)(one.winner());
-        if (choice.share().threads > 1) {
+        choice.copy = copy_of(one.winner());
+        if (one.winner() > 0) {
             set_figures(choice, one.finalists.front(), one.size);
         } else {
             const Finalist& next = one.finalists.at(1);
-            choice.runners_up = {{among(shares)(next.candidate), next.ratio, false}};
+            choice.runners_up = {{copy_of(next.candidate), next.ratio, false}};
             const bool begins = i + 1 < found.size() && found[i + 1].winner() > 0;
             if (begins) choice.up_to = found[i + 1].size - 1;
         }
@@ -86,7 +87,9 @@ void find_shared(Run& run, Findings& findings) {
             if (size >= kSharedMinimum) share(run, size, findings.pipelines, shares, found);
         }
     });
-    for (Choice& one : choices_of(shares, found)) findings.others.push_back(std::move(one));
+    const auto choices =
+        choices_beside(ChoiceKind::threads, run.plan.operation, among(shares), found);
+    findings.others.insert(findings.others.end(), choices.begin(), choices.end());
 }
 
 } // namespace asterope

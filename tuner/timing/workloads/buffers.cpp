@@ -44,9 +44,22 @@ OtherData::OtherData(const std::vector<Cache>& caches)
     for (std::size_t at = 0; at < memory.bytes(); at += 64) memory.begin()[at] = 1;
 }
 
+SourcePages::SourcePages(std::size_t bytes, PageAdvice advice)
+    : memory(bytes, FreshMemory::own, advice) {
+    fill_with_data(memory.begin(), bytes);
+}
+
+const char* SourcePages::take(std::size_t size) {
+    const std::size_t page = page_size();
+    const std::size_t places =
+        std::max<std::size_t>(1, memory.bytes() / (size / page * page + 2 * page));
+    const std::size_t place = static_cast<std::uint32_t>(taken++ * kGolden) % places;
+    return memory.begin() + place * (size / page + 2) * page;
+}
+
 Buffers::Buffers(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,
                  SmallCalls small_calls)
-    : arena(arena), cache_bytes(cache_bytes),
+    : arena(arena), cache_bytes(cache_bytes), largest_size(largest_size),
       cold_bytes((arena.bytes() - std::max(largest_size + 2 * 4096, kWrittenRoom)) / 4096 * 4096),
       slot_bytes(cold_bytes - walk_bytes_of(cold_bytes)),
       hot_source(arena.maps_source()
@@ -69,6 +82,18 @@ SlotPair& Buffers::slots(std::size_t size) {
         if (arena.maps_source()) pair.source = {lines * 64 + 4096, arena.source_bytes()};
     }
     return pair;
+}
+
+const char* Buffers::source_in_pages(std::size_t size, const WorkloadFacts& facts) {
+    const PageAdvice advice = advice_of(facts);
+    // As much as evicts what was copied before; half an arena more is what memory was asked for.
+    const std::size_t bytes =
+        std::min(std::max(4 * cache_bytes, largest_size + 4 * page_size()), arena.bytes() / 2);
+    const std::size_t needed = size + 3 * page_size();
+    if (advice == PageAdvice::huge || arena.maps_source() || needed > bytes) {
+        return arena.source() + slots(size).take().source;
+    }
+    return sources_.try_emplace(advice, bytes, advice).first->second.take(size);
 }
 
 WalkPair Buffers::walk(const Arena& in, std::size_t stride) const {

@@ -9,6 +9,7 @@
 #include "timing/arena.hpp"
 #include "timing/fresh_memory.hpp"
 #include "timing/placement.hpp"
+#include "timing/workload.hpp"
 #include "timing/workloads/small_calls.hpp"
 
 namespace asterope {
@@ -72,6 +73,15 @@ struct OtherData {
     FreshMemory memory;
 };
 
+/// Sources in pages of the size that programs get, which is not that of the arena's.
+struct SourcePages {
+    SourcePages(std::size_t bytes, PageAdvice advice); ///< every byte written
+    /// Where the next copy of `size` bytes begins: a page's beginning, in a scattered order.
+    const char* take(std::size_t size);
+    FreshMemory memory;
+    std::size_t taken = 0;
+};
+
 struct Buffers {
     /// See Stopwatch.
     Buffers(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,
@@ -79,6 +89,10 @@ struct Buffers {
 
     /// Of cold copies of `size` bytes.
     SlotPair& slots(std::size_t size);
+
+    /// Where an uncached source of `size` bytes begins, in pages of the workload's kind. Pages are
+    /// the arena's where they are to be huge, or where memory is too short for others.
+    const char* source_in_pages(std::size_t size, const WorkloadFacts& facts);
 
     /// From the page behind that where the last walk through `in` ended, in steps of so many bytes.
     /// So nobody walks where somebody has just been, until the whole stretch has gone by.
@@ -88,6 +102,7 @@ struct Buffers {
 
     const Arena& arena;
     std::size_t cache_bytes;
+    std::size_t largest_size;
     std::size_t cold_bytes; ///< of each side, whole pages; behind them is the tail
     /// Of each side, whole pages: where the slots are. Behind them, up to cold_bytes, only walks
     /// are taken, so that neither meets lines that the other has just brought into a cache.
@@ -105,6 +120,7 @@ struct Buffers {
 
   private:
     std::map<std::size_t, SlotPair> slots_;
+    std::map<PageAdvice, SourcePages> sources_;         ///< once there was a trial that takes them
     std::map<const Arena*, Sides<std::size_t>> walked_; ///< up to where, in bytes
 };
 

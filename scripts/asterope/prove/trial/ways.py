@@ -12,7 +12,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ...faults import BadInput, one_line
-from ...render import INTENTS
+from ...render import ENTRIES
 from .. import programs
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
 
@@ -68,7 +68,7 @@ def ways_of_routine(library: Path) -> list[Way]:
         raise BadInput(f"{one_line(library)}: has neither asterope_memcpy nor memcpy: name another")
     sets = f"{prefix}memset"
     ways = [Way(ROUTINE, library, f"{prefix}memcpy", sets if sets in symbols else _NONE)]
-    for entry in INTENTS:
+    for entry in ENTRIES:
         copies, sets = f"{prefix}memcpy_{entry}", f"{prefix}memset_{entry}"
         if prefix and copies in symbols:
             ways.append(Way(entry, library, copies, sets if sets in symbols else _NONE))
@@ -88,7 +88,7 @@ def parse_way(text: str) -> Way:
         raise BadInput(
             f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL"
         )
-    if name in (LIBC, ROUTINE, MAP, *INTENTS, "second", "third", "fourth"):
+    if name in (LIBC, ROUTINE, MAP, *ENTRIES, "second", "third", "fourth"):
         raise BadInput(f"--copy: {name} is a way already: choose another name")
     path, colon, symbol = rest.rpartition(":")
     if not colon or "/" in symbol:

@@ -87,12 +87,28 @@ AXES = (
         stage="pw",
         argument=2,
     ),
+    # A store to a page that the system has not mapped yet faults. While it waits for the kernel,
+    # each store behind it to the same page looks the page up in vain. One byte of the page, stored
+    # before the copy gets there, takes the fault while the stores behind it go to mapped pages.
+    # 4 MiB into untouched 4 KiB pages, libc's time over the copy's (Zen 4, a virtual machine):
+    # XMM to ZMM without a page stage 0.9, one page ahead 1.2, two pages ahead 1.3.
+    Axis(
+        "pg",
+        (0, 1, 2),
+        "Page stage: how many pages ahead of the copy a byte of the destination is stored. 0, or "
+        "missing: none.",
+        paper=1,
+        extension="pg",
+        mark="PG",
+        words=lambda pg: f"a byte stored {pg} page{'s' if pg > 1 else ''} ahead",
+        legend="page stage: how many pages ahead a byte is stored (0: none)",
+    ),
     axes.DIRECTION,
 )
 
 # In which order variants are counted, the last one fastest: ties are broken in this order. A new
 # axis goes to the front.
-_NESTING = ("dir", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
+_NESTING = ("pg", "dir", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 
 # A stretch of a page must be whole steps, and none is longer than 16 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
@@ -122,8 +138,10 @@ def _why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any
     ):
         only = ", ".join(f"{one.field} {one.default}" for one in Tuple.MARKED)
         return f"{rt} has only {only}"
-    return _why_not_marked(rt, lt, st, **marked) or _why_no_prefetch(
-        pt, ps, pd, marked["tb"], marked["pi"]
+    return (
+        _why_not_marked(rt, lt, st, **marked)
+        or _why_no_page_stage(lt, pt, **marked)
+        or _why_no_prefetch(pt, ps, pd, marked["tb"], marked["pi"])
     )
 
 
@@ -140,6 +158,12 @@ def _why_not_marked(
         return "pw is 0 with st NT, which does not wait for the destination"
     if pi > 1 and dir != "up":
         return "pages are interleaved only with dir up"
+    return None
+
+
+def _why_no_page_stage(lt: str, pt: str, *, pg: int, pi: int, pw: int, **_: Any) -> str | None:
+    if pg and (lt, pt, pi, pw) != ("T", "none", 1, 0):
+        return "with a page stage there is only lt T, pt none, pi 1, pw 0"
     return None
 
 

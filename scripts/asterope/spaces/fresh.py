@@ -1,0 +1,39 @@
+"""How a copy into fresh memory may prepare the pages of its destination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STAGES = ("none", "populate", "huge")
+
+# Bytes from which on pages are prepared: below, a system call costs more than it saves.
+LEAST_BYTES = 1 << 16
+
+# Bytes of a piece: a page at least, and 64 MiB at most, which no cache holds until it is copied.
+LEAST_PIECE, MOST_PIECE = 1 << 12, 1 << 26
+
+
+@dataclass(frozen=True)
+class PageStage:
+    """The page stage of a copy.
+
+    `stage`: none (the copy's own stores fault), populate (MADV_POPULATE_WRITE before the copy gets
+    there), huge (the same, after MADV_HUGEPAGE on the whole huge pages of the destination).
+    `piece`: the bytes that are prepared, and then copied, at a time; 0 of none.
+    """
+
+    stage: str
+    piece: int
+
+    @property
+    def name(self) -> str:
+        return self.stage if self.stage == "none" else f"{self.stage} {self.piece >> 10} KiB"
+
+
+def why_not(stage: str, piece: int) -> str | None:
+    """Why there is no such page stage, or None where there is."""
+    if stage == "none":
+        return None if piece == 0 else "without a page stage, piece is 0"
+    if not LEAST_PIECE <= piece <= MOST_PIECE or piece % LEAST_PIECE:
+        return f"a piece has whole pages of {LEAST_PIECE} bytes, up to {MOST_PIECE} bytes"
+    return None

@@ -1,0 +1,200 @@
+/* Checks asterope_memcpy_fresh and asterope_memset_fresh: right bytes wherever they lie, and pages
+ * that others own untouched, whatever the system says of its advice.
+ *
+ * Usage: fresh_check WHAT, one of `checks`, at the end. The routine, ROUTINE, is included, so that
+ * its calls of the system can be seen and refused. Prints `ok` or `FAIL: ...`; exits 1 where
+ * something failed. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "harness.h"
+
+static long refusal; /* what the system answers instead; 0: it does what it is asked for */
+static size_t calls, huge_calls, first_page = SIZE_MAX, behind_last;
+
+/* In place of the routine's own system calls. */
+static long seen_call(long number, size_t first, size_t second, size_t third) {
+    if (number == SYS_madvise) {
+        ++calls;
+        huge_calls += third == 14;
+        if (second && first < first_page) first_page = first;
+        if (second && first + second > behind_last) behind_last = first + second;
+        if (refusal) return refusal;
+    }
+    const int before = errno;
+    const long result = syscall(number, first, second, third);
+    const long answer = result < 0 ? -errno : result;
+    errno = before;
+    return answer;
+}
+
+#pragma GCC diagnostic ignored "-Wunused-function"
+#define SEEN_CALL seen_call
+#include ROUTINE
+
+enum { LARGEST = 9 << 20 };
+
+static unsigned char* source;
+static const size_t sizes[] = {0,       1,       4095,    65535,   65536,         65537,
+                               262144,  262145,  1048576, 1052673, (2 << 20) + 1, (4 << 20) + 4095,
+                               5000001, 8388609, LARGEST - 8192};
+
+static int is_set(const unsigned char* at, unsigned char value, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i)
+        if (at[i] != value) return 0;
+    return 1;
+}
+
+static void one(unsigned char* to, const unsigned char* from, size_t bytes, int sets) {
+    errno = 77;
+    void* result = sets ? asterope_memset_fresh(to, 0x1a5, bytes)
+                        : asterope_memcpy_fresh(to, from, bytes);
+    if (result != to) die("returns another address", bytes);
+    if (errno != 77) die("errno changed", bytes);
+    if (sets ? !is_set(to, 0xa5, bytes) : memcmp(to, from, bytes) != 0) die("wrong bytes", bytes);
+}
+
+/* Behind the first guard page, then before the second one, each side of the copy by itself. */
+static void at_guard_pages(int sets) {
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        const size_t bytes = sizes[i], room = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+        for (size_t offset = 0; offset < 64; offset += 21) {
+            unsigned char* to = guarded(room);
+            one(to + offset, source + (63 - offset), bytes, sets);
+            if (!is_set(to, 0, offset) || !is_set(to + offset + bytes, 0, room - offset - bytes))
+                die("wrote outside", bytes);
+            munmap(to - PAGE, room + 2 * PAGE);
+            to = guarded(room);
+            one(to + room - bytes - (offset ? offset : 0), source, bytes, sets);
+            munmap(to - PAGE, room + 2 * PAGE);
+        }
+    }
+}
+
+static void copies(void) { at_guard_pages(0); }
+static void sets(void) { at_guard_pages(1); }
+
+static size_t resident(unsigned char* from, size_t pages) {
+    unsigned char state[64];
+    size_t count = 0;
+    if (mincore(from, pages * PAGE, state) != 0) or_exit(NULL);
+    for (size_t i = 0; i < pages; ++i) count += state[i] & 1;
+    return count;
+}
+
+/* Advice is for the pages that the destination owns whole, and its neighbours stay untouched. */
+static void pages(void) {
+    enum { BYTES = 1 << 20, ROOM = BYTES + 64 * PAGE };
+    unsigned char* memory = guarded(ROOM);
+    madvise(memory, ROOM, MADV_NOHUGEPAGE);
+    unsigned char* to = memory + 32 * PAGE + 16;
+    one(to, source, BYTES, 0);
+    if (calls == 0) die("no advice", 0);
+    if (first_page < (size_t)to || behind_last > (size_t)to + BYTES) die("others' pages", first_page);
+    if (resident(memory, 32) || resident(memory + 32 * PAGE + BYTES + PAGE, 31))
+        die("touched pages of others", 0);
+}
+
+static void refused(void) {
+    static const long refusals[] = {-ENOSYS, -EPERM, -EINVAL, -ENOMEM, -EFAULT, -EAGAIN};
+    for (size_t i = 0; i < COUNT_OF(refusals); ++i) {
+        refusal = refusals[i];
+        memset(&asterope_fresh_system, 0, sizeof asterope_fresh_system);
+        const int is_learned = i < 3;
+        for (int turn = 0; turn < 3; ++turn) {
+            unsigned char* to = guarded(LARGEST);
+            const size_t before = calls;
+            one(to + 16, source, LARGEST - 8192, 0);
+            if (turn == 2 && is_learned != (calls == before)) die("asked again, or not", i);
+            munmap(to - PAGE, LARGEST + 2 * PAGE);
+        }
+    }
+}
+
+/* Shared memory, memory that is not to be written, and memory that was used before. */
+static void kinds(void) {
+    enum { BYTES = 5 << 20 };
+    unsigned char* shared = or_exit(mmap(NULL, BYTES + PAGE, PROT_READ | PROT_WRITE,
+                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    one(shared + 16, source, BYTES, 0);
+    one(shared + 17, source + 1, BYTES, 0);
+    const int file = memfd_create("fresh", 0);
+    if (file < 0 || ftruncate(file, BYTES + PAGE) != 0) or_exit(NULL);
+    unsigned char* mapped =
+        or_exit(mmap(NULL, BYTES + PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    one(mapped + 5, source, BYTES, 0);
+    one(mapped + 5, source, BYTES, 1);
+}
+
+static unsigned char* fault_page;
+static volatile int faults;
+static void mend(int number, siginfo_t* info, void* context) {
+    (void)number;
+    (void)context;
+    if ((unsigned char*)((size_t)info->si_addr & -(size_t)PAGE) != fault_page) _exit(3);
+    ++faults;
+    mprotect(fault_page, PAGE, PROT_READ | PROT_WRITE);
+}
+
+/* A page that may not be written faults in the copy, as with any memcpy: its handler may mend it. */
+static void faulting(void) {
+    enum { BYTES = 3 << 20 };
+    unsigned char* to = guarded(BYTES);
+    fault_page = to + 300 * PAGE;
+    mprotect(fault_page, PAGE, PROT_READ);
+    handle(SIGSEGV, mend);
+    one(to, source, BYTES, 0);
+    if (faults != 1) die("faults", (size_t)faults);
+}
+
+static void* copy_often(void* place) {
+    for (int turn = 0; turn < 20; ++turn) {
+        unsigned char* to = guarded(5 << 20);
+        asterope_memcpy_fresh(to + 16, source, (5 << 20) - 16);
+        if (memcmp(to + 16, source, (5 << 20) - 16) != 0) die("wrong in a thread", (size_t)turn);
+        munmap(to - PAGE, (5 << 20) + 2 * PAGE);
+    }
+    return place;
+}
+
+static void threads(void) {
+    pthread_t others[4];
+    for (size_t i = 0; i < COUNT_OF(others); ++i) pthread_create(&others[i], NULL, copy_often, NULL);
+    for (size_t i = 0; i < COUNT_OF(others); ++i) pthread_join(others[i], NULL);
+}
+
+/* A process with many mappings is asked for no more: each flag splits one. */
+static void crowded(void) {
+    enum { BYTES = 8 << 20 };
+    unsigned char* to = guarded(BYTES);
+    one(to, source, BYTES, 0);
+    if (huge_calls != 1) die("no huge pages asked for", huge_calls);
+    for (size_t i = 0; i < 20000; ++i) {
+        const int rights = i % 2 ? PROT_READ : PROT_NONE;
+        if (mmap(NULL, PAGE, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) break;
+    }
+    asterope_fresh_system.advised = 0; /* it looks now */
+    one(to, source, BYTES, 0);
+    if (huge_calls != 1) die("huge pages asked for", huge_calls);
+}
+
+static const struct {
+    const char* name;
+    void (*check)(void);
+} checks[] = {{"copies", copies},     {"sets", sets},         {"pages", pages},
+              {"refused", refused},   {"kinds", kinds},       {"faulting", faulting},
+              {"threads", threads},   {"crowded", crowded}};
+
+int main(int argc, char** argv) {
+    source = or_exit(malloc(LARGEST + 64));
+    fill_randomly(source, LARGEST + 64, 1);
+    for (size_t i = 0; argc == 2 && i < COUNT_OF(checks); ++i) {
+        if (strcmp(checks[i].name, argv[1]) != 0) continue;
+        checks[i].check();
+        puts("ok");
+        return 0;
+    }
+    errx(2, "usage: fresh_check WHAT");
+}

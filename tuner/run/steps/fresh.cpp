@@ -1,0 +1,81 @@
+// The step of a run that finds out how copies into fresh memory prepare its pages.
+#include "run/steps.hpp"
+#include "search/fresh_search.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// The workloads that count of those in memory as the system gives it. In pages that were advised
+/// before, there is less to prepare.
+Weights fresh_weights(const Weights& weights) {
+    Weights fresh;
+    for (const auto& weighted : weights) {
+        const WorkloadFacts& facts = facts_of(weighted.first);
+        if (facts.fresh && facts.pages.empty()) fresh.push_back(weighted);
+    }
+    return fresh;
+}
+
+/// What copies a piece, which is cached: where the row senses, the pipeline of cached sources.
+TimedCopy copy_of_piece(const Run& run, const PipelineFacts& pipelines, std::size_t bytes) {
+    const auto& sensing = pipelines.sensing[pipelines.result_for(bytes)];
+    return sensing ? timed_copy(sensing->copy.hot) : run.copy(pipelines.winner_for(bytes));
+}
+
+/// Does nothing where all page stages cannot be timed.
+void prepare(Run& run, std::size_t size, const PipelineFacts& pipelines,
+             const std::vector<PageStage>& stages, std::vector<SizeResult>& found) {
+    const std::string step = run.logged(Step::fresh, size);
+    const Weights weights = fresh_weights(weights_at(size, run.weights()));
+    std::vector<Entrant> entrants = {0};
+    for (std::size_t i = 1; i < stages.size(); ++i) {
+        const bool timed =
+            can_prepare(stages[i], size) && run.session.has(step, name_of(stages[i]));
+        if (timed) entrants.push_back(static_cast<Entrant>(i));
+    }
+    if (weights.empty() || entrants.size() == 1) return;
+    std::mt19937_64 random = run.enter(Step::fresh, size);
+    const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
+    asterope_sensing arguments;
+    TimedCopy alone = run.copy(pipelines.winner_for(size));
+    if (sensing) {
+        arguments = sensing->copy.arguments();
+        alone = sensing->copy.timed(arguments);
+    }
+    std::vector<asterope_page_stage> how;
+    for (const PageStage& stage : stages) {
+        const std::size_t piece = stage.piece ? stage.piece : kLeastPiece;
+        const TimedCopy copy = copy_of_piece(run, pipelines, std::min(piece, size));
+        const bool reads = facts_of(run.plan.operation).reads;
+        how.push_back({stage.stage == "huge", piece, reads, copy.function, copy.distance});
+    }
+    std::vector<TimedCopy> copies = {alone};
+    for (std::size_t i = 1; i < stages.size(); ++i) {
+        TimedCopy copy{&asterope_copy_fresh, reinterpret_cast<std::size_t>(&how[i]),
+                       alone.cache_effect, nullptr, name_of(stages[i])};
+        copy.operation = run.plan.operation;
+        copies.push_back(std::move(copy));
+    }
+    found.push_back(search_page_stages(entrants, size, weights, run.plan.rigor, random,
+                                       run.timed(copies, size)));
+}
+
+} // namespace
+
+void find_page_stages(Run& run, Findings& findings) {
+    run.show(Step::fresh);
+    const std::vector<PageStage> stages = all_page_stages();
+    std::vector<SizeResult> found;
+    Run::within_budget(findings.left_out, Step::fresh, [&] {
+        for (const Found& one : findings.pipelines.found) {
+            const std::size_t size = one.results.front().size;
+            if (size >= kFreshMinimum) prepare(run, size, findings.pipelines, stages, found);
+        }
+    });
+    const auto choices =
+        choices_beside(ChoiceKind::fresh, run.plan.operation, among(stages), found);
+    findings.others.insert(findings.others.end(), choices.begin(), choices.end());
+}
+
+} // namespace asterope

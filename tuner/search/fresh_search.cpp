@@ -1,0 +1,53 @@
+// Stages are tried with pieces of a few sizes, from the second cache's to the last one's.
+#include "search/fresh_search.hpp"
+
+#include "base/size_text.hpp"
+#include "space/limits.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr std::size_t kPieces[] = {std::size_t{256} << 10, std::size_t{1} << 20,
+                                   std::size_t{4} << 20};
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+} // namespace
+
+std::string name_of(const PageStage& stage) {
+    if (stage.piece == 0) return "no page stage";
+    return stage.stage + ' ' + format_size(stage.piece);
+}
+
+bool is_page_stage(std::string_view name) {
+    return name.starts_with("populate ") || name.starts_with("huge ");
+}
+
+bool is_possible(const PageStage& stage) {
+    if (stage.stage == "none") return stage.piece == 0;
+    return (stage.stage == "populate" || stage.stage == "huge") && stage.piece >= kLeastPiece &&
+           stage.piece <= kMostPiece && stage.piece % kLeastPiece == 0;
+}
+
+std::vector<PageStage> all_page_stages() {
+    std::vector<PageStage> stages = {{}};
+    for (const std::size_t piece : kPieces) stages.push_back({"populate", piece});
+    // A piece below a huge page would ask for the same page again.
+    for (const std::size_t piece : {kHugePage, 2 * kHugePage}) stages.push_back({"huge", piece});
+    return stages;
+}
+
+bool can_prepare(const PageStage& stage, std::size_t size) {
+    if (stage.piece == 0) return false;
+    // A mapping begins where it likes: of twice that size, one huge page lies whole within it.
+    if (stage.stage == "huge" && size < 2 * kHugePage) return false;
+    return stage.piece == kPieces[0] || stage.piece == kHugePage || stage.piece <= size;
+}
+
+SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
+                              const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                              const TimedCopies& timings) {
+    return Race(size, weights, random, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
+}
+
+} // namespace asterope

@@ -1,0 +1,45 @@
+// Finds how copies into fresh memory prepare the pages of their destination.
+#pragma once
+
+#include <cstddef>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/race.hpp"
+#include "search/search.hpp"
+
+namespace asterope {
+
+/// The page stage before a copy; see scripts/asterope/spaces/fresh.py.
+struct PageStage {
+    std::string stage = "none"; ///< "none", "populate" or "huge"
+    std::size_t piece = 0;      ///< bytes that are prepared, then copied, at a time; 0 of none
+    bool operator==(const PageStage&) const = default;
+};
+
+/// "populate 1 MiB"; "no page stage".
+std::string name_of(const PageStage& stage);
+/// Whether it is the name of one that does anything.
+bool is_page_stage(std::string_view name);
+
+/// Whether a routine can have it.
+bool is_possible(const PageStage& stage);
+
+/// All that are tried, simplest first. A smaller piece is copied out of a nearer cache, a larger
+/// one costs fewer system calls.
+std::vector<PageStage> all_page_stages();
+
+/// Whether it does anything at that size that none before it does: huge pages fit whole, and no
+/// smaller piece is the whole copy already.
+bool can_prepare(const PageStage& stage, std::size_t size);
+
+/// The findings at one size. In `timings`, entrants are all_page_stages(). The first, which must be
+/// among `entrants`, is the routine's copy without one. Libc does not take part. Ties, and
+/// differences that noise hides, go to the simplest.
+SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
+                              const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                              const TimedCopies& timings);
+
+} // namespace asterope
