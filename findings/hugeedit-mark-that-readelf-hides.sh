@@ -42,7 +42,8 @@ if reader == "p_flags":
         loaded = [s for s in ELFFile(file).iter_segments() if s["p_type"] == "PT_LOAD"]
         print([s["p_flags"] for s in loaded])
 else:
-    loaded = [s for s in lief.parse(path).segments if s.type == lief.ELF.Segment.TYPE.LOAD]
+    binary = lief.parse(path)  # kept: the segments are views of it
+    loaded = [s for s in binary.segments if s.type == lief.ELF.Segment.TYPE.LOAD]
     print([int(getattr(s, reader)) for s in loaded])
 PYTHON
 python=$work/venv/bin/python
