@@ -51,8 +51,10 @@ compile -o "$work/old.so"
 compile '-DALIGNED=__attribute__((aligned(64)))' -o "$work/new.so"
 
 status=0
-library_path=$work/root/usr/lib/x86_64-linux-gnu
-if report=$(LD_LIBRARY_PATH=$library_path "$work/root/usr/bin/abidiff" "$work/old.so" "$work/new.so") && [[ ! $report ]]; then
+abidiff() {
+    LD_LIBRARY_PATH=$work/root/usr/lib/x86_64-linux-gnu "$work/root/usr/bin/abidiff" "$@"
+}
+if report=$(abidiff "$work/old.so" "$work/new.so") && [[ ! $report ]]; then
     echo "abidiff: no change"
 else
     echo "changed: abidiff reports: $report" >&2

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # gcc's -mstringop-strategy=rep_byte writes rep movsl, and =libcall calls nothing up to 256 bytes.
 #
-# Version: gcc 12.2.0-14+deb12u1 (Debian 12, package cpp-12, which holds the compiler proper), x86-64.
+# Version: gcc 12.2.0-14+deb12u1 (Debian 12, package cpp-12 with cc1), x86-64.
 # Expected: https://gcc.gnu.org/onlinedocs/gcc-12.2.0/gcc/x86-Options.html says that the option
 #   overrides gcc's own choice: libcall is always a call of the library, and rep_byte the rep prefix
 #   with moves of one byte. Whoever has a processor with fast `rep movsb` asks for the latter.
-# Seen: at -O2 a copy of constant size that is divisible by 4 becomes `rep movsl` under rep_byte, and
-#   only the others `rep movsb`. The fast path for bytes is not that of four bytes on every
+# Seen: at -O2 a copy of constant size that is divisible by 4 becomes `rep movsl` under rep_byte,
+#   and only the others `rep movsb`. The fast path for bytes is not that of four bytes on every
 #   processor. Under both choices, copies of 64 and of 256 bytes stay vector moves. With
 #   -fno-builtin-memcpy they become calls.
 set -Eeuo pipefail

@@ -33,12 +33,13 @@ with open("/proc/self/status") as status:
     assert int(re.search(r"VmHWM:\s+(\d+)", status.read())[1]) >= 256 * 1024
 PYTHON
 
+python=$work/venv/bin/python
 changed=()
 try() { # MIB STATED
     local seen
-    "$work/venv/bin/python" -m memray run -q -f -o "$work/recorded" "$work/grow.py" "$1"
-    "$work/venv/bin/python" -m memray stats --json -f -o "$work/stats.json" "$work/recorded" >"$work/log"
-    seen=$("$work/venv/bin/python" -c 'import json, sys
+    "$python" -m memray run -q -f -o "$work/recorded" "$work/grow.py" "$1"
+    "$python" -m memray stats --json -f -o "$work/stats.json" "$work/recorded" >"$work/log"
+    seen=$("$python" -c 'import json, sys
 print(round(json.load(sys.stdin)["metadata"]["peak_memory"] / (1 << 20)))' <"$work/stats.json")
     echo "mapped $1 MiB, grown to 256 MiB: memray's peak is $seen MiB"
     [[ $seen == "$2" ]] || changed+=("$1 MiB")
