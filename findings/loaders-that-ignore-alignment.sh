@@ -45,10 +45,11 @@ int main(void) {
 }
 C
 musl=$work/root/usr/lib/x86_64-linux-musl
+loader=$work/root/lib/x86_64-linux-musl/libc.so
 cc -O1 -fPIC -shared -nostdlib -o "$work/libshared.so" "$work/library.c"
 cc -O1 -fPIC -pie -o "$work/user-glibc" "$work/user.c" "$work/libshared.so"
 cc -O1 -fPIC -pie -nostdlib -o "$work/user-musl" "$musl/Scrt1.o" "$musl/crti.o" "$work/user.c" \
-    "$work/libshared.so" "$musl/libc.so" "$musl/crtn.o"
+    "$work/libshared.so" "$loader" "$musl/crtn.o"
 cc -O1 -fPIE -pie -o "$work/program" "$work/program.c"
 
 changed=()
@@ -58,7 +59,7 @@ try() { # NAME STATED SEEN
 }
 five() { for _ in 1 2 3 4 5; do "$@"; done; } # one aligned address would be chance
 try glibc "aligned aligned aligned aligned aligned " "$(five "$work/user-glibc")"
-seen=$(five "$musl/libc.so" --library-path "$work:$musl" "$work/user-musl")
+seen=$(five "$loader" --library-path "$work" "$work/user-musl")
 echo "musl: $seen"
 [[ $seen == *off* ]] || changed+=("musl")
 try kernel "0 0" "$("$work/program")"

@@ -20,6 +20,10 @@ chmod 755 "$work"
     apt-get download -qq vmtouch=1.3.1-2 2>/dev/null &&
     dpkg -x ./*.deb root
 ) || { echo "cannot install the package" >&2; exit 2; }
+if [[ $(stat -f -c %T "$work") == tmpfs ]]; then
+    echo "the folder of temporary files is a tmpfs" >&2
+    exit 2
+fi
 shared=$(mktemp -d -p /dev/shm) || { echo "there is no tmpfs here" >&2; exit 2; }
 trap 'rm -rf -- "$work" "$shared"' EXIT
 
