@@ -7,7 +7,7 @@
 #   have them. A schema with an unknown one is refused, or nothing matches it.
 # Seen: everything matches it. A schema for sizes such as "4096" takes "abc", and no function of
 #   SchemaDocument says so: it has none for errors. The same schema with [0-9] rejects "abc". In
-#   patternProperties, such a pattern matches every name.
+#   patternProperties, such a pattern matches no name, so that its rules are never applied.
 set -Eeuo pipefail
 trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
@@ -41,7 +41,8 @@ int main() {
     check(R"({"pattern":"^\\d+$"})", R"("abc")");
     check(R"({"pattern":"^\\w+$"})", R"("a b")");
     check(R"({"pattern":"^(?:4|8)$"})", R"("abc")");
-    check(R"({"patternProperties":{"^\\d+$":{"type":"integer"}}})", R"({"name":"abc"})");
+    check(R"({"patternProperties":{"^[0-9]+$":{"type":"integer"}}})", R"({"12":"abc"})");
+    check(R"({"patternProperties":{"^\\d+$":{"type":"integer"}}})", R"({"12":"abc"})");
 }
 CPP
 c++ -w -std=c++17 -O0 -I "$work/root/usr/include" -o "$work/program" "$work/program.cpp"
@@ -53,5 +54,6 @@ diff - "$work/seen.txt" <<'TEXT' || { echo "changed: see above" >&2; exit 1; }
 {"pattern":"^\\d+$"} "abc" yes
 {"pattern":"^\\w+$"} "a b" yes
 {"pattern":"^(?:4|8)$"} "abc" yes
-{"patternProperties":{"^\\d+$":{"type":"integer"}}} {"name":"abc"} no
+{"patternProperties":{"^[0-9]+$":{"type":"integer"}}} {"12":"abc"} no
+{"patternProperties":{"^\\d+$":{"type":"integer"}}} {"12":"abc"} yes
 TEXT
