@@ -5,9 +5,9 @@
 # Version: binutils-x86-64-linux-gnu 2.40-2, llvm-14 1:14.0.6-12 (Debian 12), on a program of the
 #   machine's own C compiler.
 # Expected: https://sourceware.org/binutils/docs-2.40/binutils/objcopy.html says that the option
-#   sets the alignment of each section that matches, and names no kind of file. ELF wants sh_addr to
-#   be a multiple of sh_addralign (https://refspecs.linuxfoundation.org/elf/gabi4+/ch4.sheader.html).
-#   A linked program would need another address, so the tool refuses.
+#   sets the alignment of each section that matches, and names no kind of file.
+#   https://refspecs.linuxfoundation.org/elf/gabi4+/ch4.sheader.html wants sh_addr to be a multiple
+#   of sh_addralign. A linked program would need another address, so the tool refuses.
 # Seen: both exit with 0 and print nothing. GNU's leaves 16, or 4,096 in an object file where it was
 #   asked for. LLVM's writes 4,096 at an address that is no multiple of it. A script that aligns hot
 #   loops after linking changes nothing in one case, and in the other believes that it has.
