@@ -53,6 +53,7 @@ with open(sys.argv[1], "r+b") as file:
     sys.stdin.read()
 PYTHON
 coproc holder { python3 "$work/hold.py" "$work/file"; }
+# shellcheck disable=SC2154 # coproc sets it
 holder_id=$holder_PID
 exec {hold}>&"${holder[1]}"
 read -r _ <&"${holder[0]}"
