@@ -3,8 +3,9 @@
 #
 # Version: tcmalloc (gperftools) 2.10-1, mimalloc 2.0.9+ds-2, jemalloc 5.3.0-1 (Debian 12), tbb
 #   2023.2.0 (PyPI; libtbbmalloc_proxy.so.2). Beside them: the machine's glibc.
-# Expected: a large calloc takes fresh pages from the kernel, which are zero already, and touches
-#   none. glibc does so, and programs reckon with it: sparse tables, numpy.zeros, arenas.
+# Expected: https://man7.org/linux/man-pages/man2/mmap.2.html says that anonymous mappings start
+#   with zeros. So a large calloc takes fresh pages from the kernel and touches none. glibc does
+#   so, and programs reckon with it: sparse tables, numpy.zeros, arenas.
 # Seen: glibc and jemalloc leave the pages alone. tcmalloc, mimalloc and TBB's malloc touch every
 #   one, in the first calloc of the process, where no earlier block can have left anything. A
 #   benchmark that preloads them times no fresh memory behind calloc, and the faults move from the

@@ -2,9 +2,9 @@
 # Capstone says of most vector and non-temporal stores that they read memory.
 #
 # Version: capstone 5.0.9 (PyPI), x86-64, detail mode. Beside it: iced-x86 1.21.0 (PyPI).
-# Expected: Capstone's header says that an operand's `access` tells how it is accessed: READ, WRITE
-#   or both. A store's memory operand is therefore CS_AC_WRITE. Tools that count a loop's loads and
-#   stores rely on it.
+# Expected: https://github.com/capstone-engine/capstone/blob/v5/include/capstone/x86.h says that
+#   an operand's `access` tells how it is accessed: READ, WRITE or both. A store's memory operand
+#   is therefore CS_AC_WRITE. Tools that count a loop's loads and stores rely on it.
 # Seen: `movdqa`, `movdqu`, `movaps` and `movdiri` to memory have WRITE. `movups`, `movnti`,
 #   `movntdq`, `movntps`, `vmovdqu`, `vmovdqu8` and `vmovdqu64` to memory have READ, and no WRITE at
 #   all. So a non-temporal copy loop seems to store nothing. iced-x86 says WRITE of all of them.

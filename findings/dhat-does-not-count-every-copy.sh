@@ -3,9 +3,9 @@
 # 3,000.
 #
 # Version: valgrind 1:3.19.0-1 (Debian 12), `valgrind --tool=dhat --mode=copy`.
-# Expected: the manual says that this mode profiles copy operations such as memcpy, memmove, strcpy
-#   and bcopy. Of the heap mode it says that the bytes which realloc copies are added to reads and
-#   writes, so that these are not too small.
+# Expected: https://valgrind.org/docs/manual/dh-manual.html says that this mode profiles copy
+#   operations such as memcpy, memmove, strcpy and bcopy. Of the heap mode it says that the bytes
+#   which realloc copies are added to reads and writes, so that these are not too small.
 # Seen: memcpy, mempcpy, wmemcpy, memccpy, strcpy and strdup of 1,000 bytes count 1,000. strcat of
 #   the same counts nothing. A realloc that moves a block counts nothing, so growing a buffer looks
 #   free. strncpy counts the bytes that it reads, and not the zeros behind them: 3 of 3,000 bytes.

@@ -2,9 +2,10 @@
 # dietlibc's strncpy leaves the rest of the destination as it was, and its memrchr misses bytes.
 #
 # Version: dietlibc-dev 0.34~cvs20160606-14 (Debian 12), x86-64.
-# Expected: ISO C says that strncpy (POSIX: stpncpy too) appends zeros until n characters are
-#   written, and that memchr stops at the first match. glibc's manual says that memrchr is memchr
-#   from the end, which converts its character to unsigned char.
+# Expected: https://pubs.opengroup.org/onlinepubs/9699919799/functions/strncpy.html, in line with
+#   ISO C, says that strncpy and stpncpy append zeros until n characters are written. memchr.html
+#   beside it says that memchr stops at the first match. glibc's manual says that memrchr is
+#   memchr from the end, which converts its character to unsigned char.
 # Seen: strncpy and stpncpy write one zero and leave old bytes behind it: records that are compared,
 #   hashed or sent keep parts of older ones. memrchr finds nothing for 0x180, where memchr finds
 #   0x80. memchr finds nothing if the size is SIZE_MAX. The changelog names WANT_FULL_POSIX_COMPAT,
@@ -47,8 +48,8 @@ C
 diet=$work/root/usr/lib/x86_64-linux-gnu/diet/lib-x86_64
 cc -O0 -w -fno-builtin -o "$work/glibc" "$work/program.c"
 cc -O0 -w -fno-builtin -fno-stack-protector -fno-pie -no-pie -nostdlib -static \
-    -Wl,--no-warnings -D__dietlibc__ -isystem "$work/root/usr/include/diet" -o "$work/diet" "$diet/start.o" "$work/program.c" \
-    "$diet/libc.a" -lgcc
+    -Wl,--no-warnings -D__dietlibc__ -isystem "$work/root/usr/include/diet" \
+    -o "$work/diet" "$diet/start.o" "$work/program.c" "$diet/libc.a" -lgcc
 
 "$work/glibc" >"$work/glibc.txt"
 "$work/diet" >"$work/diet.txt"

@@ -3,10 +3,10 @@
 #
 # Version: Google Benchmark's compare.py, libbenchmark-tools 1.7.1-1 (Debian 12), with numpy 2.4.6
 #   and scipy 1.17.1 (PyPI).
-# Expected: docs/tools.md says that each benchmark of the first run is compared with the one of the
-#   same name in the second, and left out if the names differ. That page does not mention the last
-#   row, which seems to sum up the rows above it. A benchmark whose time unit has changed is
-#   converted, or reported.
+# Expected: https://github.com/google/benchmark/blob/v1.7.1/docs/tools.md says that each benchmark
+#   of the first run is compared with the one of the same name in the second, and left out if the
+#   names differ. That page does not mention the last row, which seems to sum up the rows above
+#   it. A benchmark whose time unit has changed is converted, or reported.
 # Seen: each side's geometric mean is of all benchmarks in its file. One more benchmark of 1 ns in
 #   the second file, beside one that stayed at 1,000 ns, makes the only row +0.0000 and
 #   OVERALL_GEOMEAN -0.9684. A benchmark that became twice as slow and is now given in us has no row

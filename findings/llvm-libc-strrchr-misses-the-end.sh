@@ -3,8 +3,9 @@
 #
 # Version: libllvmlibc-19-dev 1:19.1.7-3~deb12u1 (Debian 12), x86-64, linked before the system's
 #   libc (what LLVM calls overlay mode).
-# Expected: ISO C says of strrchr that the terminating null character is part of the string, and of
-#   strcmp and strncmp that they compare characters as unsigned char.
+# Expected: https://pubs.opengroup.org/onlinepubs/9699919799/functions/strrchr.html, in line with
+#   ISO C, says that the terminating null byte is part of the string. strcmp.html beside it says
+#   that bytes are compared as unsigned char.
 # Seen: strrchr("abc", 0) is a null pointer, though strchr finds it. strcmp and strncmp say that
 #   "\xff" comes before "\x01". memcmp of the same archive says the opposite, so sorting keys by one
 #   and searching by the other goes wrong.

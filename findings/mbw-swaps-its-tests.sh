@@ -3,8 +3,9 @@
 # MCBLOCK.
 #
 # Version: mbw 1.2.2-1.1 (Debian 12).
-# Expected: its manual page says that -t0 is the memcpy() test, -t1 the dumb one (b[i]=a[i]), and
-#   that it copies one array to the other. -t2 does so with memcpy in blocks of -b bytes.
+# Expected: https://manpages.debian.org/bookworm/mbw/mbw.1.en.html says that -t0 is the memcpy()
+#   test, -t1 the dumb one (b[i]=a[i]), and that it copies one array to the other. -t2 does so
+#   with memcpy in blocks of -b bytes.
 # Seen: -t0, printed as MEMCPY, calls no copy function at all. -t1, printed as DUMB, is the one call
 #   of memcpy for the whole array. -t2 fills the whole destination from the first block of the
 #   source: it never advances there, so its reads come from a cache, and its figure is no copy of an

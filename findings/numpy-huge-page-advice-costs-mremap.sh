@@ -3,9 +3,10 @@
 #
 # Version: numpy 2.4.6 (PyPI), CPython 3.11 or newer, glibc, a Linux with transparent huge pages.
 #   Seen on Linux 6.18 with glibc 2.36.
-# Expected: numpy's guide on its global state says that the advice (NUMPY_MADVISE_HUGEPAGE, on by
-#   default) makes large arrays faster. Growing one calls realloc, and glibc moves large blocks with
-#   mremap: no byte is copied, and memory never holds the array twice.
+# Expected: https://numpy.org/doc/stable/reference/global_state.html says that the advice
+#   (NUMPY_MADVISE_HUGEPAGE, on by default) makes large arrays faster. Growing one calls realloc,
+#   and glibc moves large blocks with mremap: no byte is copied, and memory never holds the array
+#   twice.
 # Seen: the advice begins at the first whole page behind malloc's header. The block then consists of
 #   two mappings, mremap refuses to grow across both with EFAULT, and glibc allocates, copies and
 #   frees. The peak of memory is twice the array, and the grown array has lost the advice. With

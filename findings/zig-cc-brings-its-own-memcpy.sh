@@ -2,7 +2,8 @@
 # Programs that `zig cc` builds may call Zig's memcpy instead of that of the libc they name.
 #
 # Version: ziglang 0.17.1 (PyPI), x86-64.
-# Expected: the target names the libc, `x86_64-linux-musl` or `x86_64-linux-gnu`. A call of memcpy
+# Expected: https://ziglang.org/learn/overview/ says that Zig is a C compiler that ships several
+#   libcs. The target names the libc, `x86_64-linux-musl` or `x86_64-linux-gnu`. A call of memcpy
 #   reaches that libc's function, as with clang and musl-gcc, and LD_PRELOAD replaces it in a
 #   dynamic program.
 # Seen: for musl, memcpy comes from Zig's compiler_rt, at -O0 and -O2. A measurement of musl that is
