@@ -31,6 +31,9 @@
 #ifdef ASTEROPE_PLACES
 #include "by_place.h"
 #endif
+#if defined(ASTEROPE_ROUTINE_SENSES) && defined(__linux__)
+#include "counter_gate.h"
+#endif
 
 #include <stdlib.h>
 #include <string.h>

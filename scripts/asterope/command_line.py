@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import importlib.util
 import json
 import os
 import re
@@ -15,6 +16,9 @@ from typing import Any, NoReturn, TextIO
 from . import __version__
 from .faults import BadInput, Failure, one_line
 from .interrupt import interrupts_caught
+
+# The modules that the commands need, and the packages that have them.
+PACKAGES = {"jinja2": "jinja2", "jsonschema": "jsonschema", "elftools": "pyelftools"}
 
 DONE, FAILED, BAD_INPUT, STALE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -53,7 +57,10 @@ class Parser(argparse.ArgumentParser):
         unknown = re.search(r"unrecognized arguments: .*?(--?[\w-]+)", message)
         known = [name for name in self._option_string_actions if name != "--help-json"]
         near = difflib.get_close_matches(unknown[1], known, 1) if unknown else []
-        return f" (did you mean {near[0]}?)" if near else ""
+        if near:
+            return f" (did you mean {near[0]}?)"
+        runs_others = any(action.metavar == "COMMAND" for action in self._actions)
+        return " (the program and its options go behind --)" if unknown and runs_others else ""
 
 
 def show(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
@@ -82,13 +89,22 @@ def fail(program: str, line: str, code: int) -> int:
     return code
 
 
-def to_install(package: str) -> str:
+def to_install(*packages: str) -> str:
     """The command with which this Python gets missing packages."""
     python = shlex.quote(one_line(sys.executable))
+    what = "it" if len(packages) == 1 else "them"
+    of_debian = " ".join(f"python3-{package}" for package in packages)
     return (
-        f"which {python} lacks: install it ({python} -m pip install {package}; on Debian apt-get "
-        f"install python3-{package})"
+        f"which {python} lacks: install {what} ({python} -m pip install {' '.join(packages)}; "
+        f"on Debian apt-get install {of_debian})"
     )
+
+
+def _is_missing(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is None
+    except ValueError:  # it was loaded in an odd way
+        return True
 
 
 def run(program: str, command: Callable[[], int]) -> int:
@@ -105,11 +121,14 @@ def run(program: str, command: Callable[[], int]) -> int:
         return fail(program, f"{where}{error.strerror or one_line(error)}", FAILED)
     except ModuleNotFoundError as error:  # in an installed tree: pip brings the packages that a
         # wheel needs
-        missing = (error.name or "").partition(".")[0]
-        if missing in ("", "asterope"):
+        first = (error.name or "").partition(".")[0]
+        if first in ("", "asterope"):
             raise
-        package = {"elftools": "pyelftools"}.get(missing, missing)
-        return fail(program, f"needs the Python module {missing}, {to_install(package)}", FAILED)
+        # at once, as who has to install one would meet the next
+        missing = [first, *(name for name in PACKAGES if name != first and _is_missing(name))]
+        packages = [PACKAGES.get(name, name) for name in missing]
+        what = f"module{'s' * (len(missing) > 1)} {' and '.join(missing)}"
+        return fail(program, f"needs the Python {what}, {to_install(*packages)}", FAILED)
     except KeyboardInterrupt:
         return fail(program, "interrupted", INTERRUPTED)
     except MemoryError:

@@ -43,7 +43,14 @@ add_custom_target(asterope_docs ALL DEPENDS "${share}/docs.stamp")
 
 install(TARGETS asterope-tune asterope-bench DESTINATION bin)
 install(TARGETS asterope_record DESTINATION lib/asterope)
-set(ASTEROPE_PYTHON "/usr/bin/env python3" CACHE STRING
+# The Python of this build has the modules that the commands need; the first one on the PATH may be that
+# of somebody's virtual environment. The checkout's own environment goes with the checkout.
+set(python "${Python3_EXECUTABLE}")
+string(FIND "${python}" "${PROJECT_SOURCE_DIR}/" in_checkout)
+if(in_checkout EQUAL 0 OR python MATCHES "[ \t]" OR CMAKE_CROSSCOMPILING)
+  set(python "/usr/bin/env python3")
+endif()
+set(ASTEROPE_PYTHON "${python}" CACHE STRING
     "What the installed Python commands run with, as in their first line after #!")
 set(python "${ASTEROPE_PYTHON}")
 foreach(command generate prove record report placement)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from asterope import __version__
 from copy_programs import need, output_of
 from fleet_programs import QUICK, assert_dispatches, install_stand_ins
 
@@ -68,7 +69,25 @@ def test_no_pod_is_more_than_it_must_be(objects):
             assert limits["readOnlyRootFilesystem"] is True
             assert limits["capabilities"] == {"drop": ["ALL"]}
             assert "cpu" not in container["resources"]["limits"]  # being throttled is noise
+            assert {"memory", "ephemeral-storage"} <= container["resources"]["limits"].keys()
+            # every node runs the same one, also when another has been made meanwhile
+            assert container["image"].endswith(f":{__version__}")
+            assert container["imagePullPolicy"] == "IfNotPresent"
+        assert all(v["emptyDir"]["sizeLimit"] for v in pod["volumes"] if "emptyDir" in v)
     assert files == set(MANIFESTS) - {"fleet.yaml"}
+
+
+def test_images_are_made_of_what_git_has(repository):
+    def patterns(name: str) -> set[str]:
+        lines = (repository / name).read_text().splitlines()
+        return {line for line in lines if line and not line.startswith("#")}
+
+    def for_images(pattern: str) -> str:
+        sign = "!" * pattern.startswith("!")
+        path = pattern.lstrip("!").strip("/")
+        return sign + path if "/" in pattern.rstrip("/") else f"**/{path}"
+
+    assert patterns(".dockerignore") == set(map(for_images, patterns(".gitignore")))
 
 
 def test_jobs_and_settings_agree_and_no_two_tuning_pods_share_a_node(objects):

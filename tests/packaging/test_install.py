@@ -13,6 +13,7 @@ from asterope import __version__
 from asterope.commands import COMMANDS
 from asterope.profile_places import SYSTEM_PROFILE
 from command_errors import only_error_of, run_command
+from copy_programs import output_of
 from packaging_samples import PROGRAMS, install, install_by_script
 
 pytestmark = pytest.mark.slow
@@ -126,6 +127,19 @@ def test_asterope_prove_compiles_the_users_profile(run, repository, tmp_path):
     assert (done.returncode, done.stderr) == (0, ""), done
     libraries = {path.name for path in (tmp_path / "data" / "asterope").iterdir()}
     assert libraries == {"libasterope_memcpy.so", "libasterope_preload.so"}
+
+
+def test_the_commands_run_with_the_python_of_the_build(repository, build_dir, tmp_path):
+    """Not with that of a virtual environment that is active later. The checkout's own may go."""
+    python = tmp_path / "python3"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    build = tmp_path / "build"
+    options = (f"-DPython3_EXECUTABLE={python}", "-DASTEROPE_BUILD_TESTS=OFF")
+    output_of("cmake", "-S", repository, "-B", build, *options)
+    for folder, first in ((build, f"#!{python}"), (build_dir, "#!/usr/bin/env python3")):
+        launcher = folder / "installed" / "asterope-generate"
+        assert launcher.read_text().splitlines()[0] == first
 
 
 def test_what_was_not_built_is_left_out_and_named(build_dir, tmp_path):

@@ -31,6 +31,15 @@ def test_bad_arguments_get_one_line_that_names_the_nearest_option(capsys, given,
     assert f"(did you mean {meant}?)" in said if meant else "did you mean" not in said
 
 
+def test_options_of_a_program_to_run_are_told_where_they_go(capsys):
+    parser = Parser(prog="asterope-some")
+    parser.add_argument("command", metavar="COMMAND", nargs="+")
+    with pytest.raises(SystemExit):
+        parser.parse_intermixed_args(["/bin/ls", "-la"])
+    assert ": -la (the program and its options go behind --): " in capsys.readouterr().err
+    assert parser.parse_intermixed_args(["--", "/bin/ls", "-la"]).command == ["/bin/ls", "-la"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_is_told_in_one_line_and_the_way_out_is_not_interrupted(capsys, number):
     way_out = []

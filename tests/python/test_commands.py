@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from asterope import __main__, commands
+from asterope.command_line import PACKAGES
 from command_errors import exit_code_of, only_error_of, python_settings
 from copy_programs import REPOSITORY
 
@@ -49,21 +50,27 @@ def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("module", "package", "arguments"),
+    ("modules", "said", "arguments"),
     [
-        ("jinja2", "jinja2", ("generate", ["--version"])),
-        ("matplotlib", "matplotlib", ("report", [PROFILE])),
-        ("elftools", "pyelftools", ("prove", ["--", "true"])),  # a trial's alone
+        (["jinja2"], "needs the Python module jinja2,", ("generate", ["--version"])),
+        (["matplotlib"], "pictures need matplotlib,", ("report", [PROFILE])),
+        (["elftools"], "needs the Python module elftools,", ("prove", ["--", "true"])),
+        (
+            ["elftools", "jsonschema", "jinja2"],
+            "needs the Python modules jinja2 and jsonschema and elftools,",
+            ("generate", ["--version"]),
+        ),
     ],
 )
-def test_of_a_missing_module_one_line_says_what_to_install(tmp_path, module, package, arguments):
+def test_of_missing_modules_one_line_says_what_to_install(tmp_path, modules, said, arguments):
     lacking = (
-        f"import sys; sys.modules[{module!r}] = None; from asterope import commands; "
-        f"sys.exit(commands.run_command(*{arguments!r}))"
+        f"import sys; sys.modules.update(dict.fromkeys({modules!r})); from asterope import "
+        f"commands; sys.exit(commands.run_command(*{arguments!r}))"
     )
-    said = only_error_of(f"asterope-{arguments[0]}", run(tmp_path, "-c", lacking), 1)
-    assert f"needs the Python module {module}" in said or f"pictures need {module}" in said
-    assert f"python3-{package}" in said
+    line = only_error_of(f"asterope-{arguments[0]}", run(tmp_path, "-c", lacking), 1)
+    assert said in line
+    for module in modules:
+        assert f"python3-{PACKAGES.get(module, module)}" in line
     assert os.listdir(tmp_path) == ["tmp"]
 
 

@@ -38,12 +38,17 @@ from copy_programs import (
 from dispatch_machines import render_machines
 from generate_command import command as generate
 from routine_examples import GATED, GATED_SET, MIB
+from test_sensing import render_sensing
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
 SETS = {"memset", "__memset_chk", "bzero"}
-# A routine without memset leaves libc's alone.
-NAMES = {"reference": COPIES, **dict.fromkeys(("tuned", "with a map", "several"), COPIES | SETS)}
+# A routine without memset leaves libc's alone; one that senses sees who forbids the counter.
+NAMES = {
+    "reference": COPIES,
+    "sensing": COPIES | {"prctl", "syscall"},
+    **dict.fromkeys(("tuned", "with a map", "several"), COPIES | SETS),
+}
 SITUATIONS = ("copies", "early", "signals", "fork", "threads", "dlopen")
 
 
@@ -62,16 +67,18 @@ def tuned_profile(arch: Architecture, folder: Path) -> Path:
 
 
 def make_library(arch: Architecture, folder: Path, name: str) -> Path:
-    """A preload library: one as scripts/tune has it made, without memset; one with it; the same
-    with a map, which names a place of no program; one of several profiles. The last three lie
-    two folders below their routine. Where the CPU lacks the features of the profile, this tests
-    the portable path."""
+    """A preload library: one as scripts/tune has it made, without memset; one that senses; one with
+    memset; the same with a map, which names a place of no program; one of several profiles. All
+    but the first lie two folders below their routine. Where the CPU lacks the features of the
+    profile, this tests the portable path."""
     made = folder / "build" / "libasterope_preload.so"
     if name == "reference":
         profile = REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json"
         assert generate(profile, "--quiet", "--preload", made) == 0
         return made
     made.parent.mkdir()
+    if name == "sensing":
+        return build_preload(arch, render_sensing(arch, folder), made)
     if name == "several":
         return build_preload(arch, render_machines(arch, folder), made)
     routine = render(tuned_profile(arch, folder), folder)
@@ -102,8 +109,9 @@ def test_it_exports_the_names_of_libc_and_no_other(library, arch, case):
 def test_it_needs_nothing_of_libc_that_could_copy(library, arch, case):
     of_compilers = {"__cxa_finalize", "__gmon_start__"}
     of_compilers |= {"_ITM_registerTMCloneTable", "_ITM_deregisterTMCloneTable"}
-    needed = {"__chk_fail", "getenv", "strcmp", "strlen", "write"}
+    needed = {"__chk_fail", "getenv", "strcmp", "strlen", "unsetenv", "write"}
     needed |= {"getauxval"} if arch is AARCH64 else set()
+    needed |= {"__errno_location"} if "prctl" in NAMES[case] else set()
     if case == "with a map":  # on AArch64 libgcc asks which compare-and-swap there is
         needed |= {"dlsym", "_dl_find_object", *(["__getauxval"] if arch is AARCH64 else [])}
     assert arch.wanted(library(arch, case), "-D") - of_compilers <= needed
@@ -111,7 +119,7 @@ def test_it_needs_nothing_of_libc_that_could_copy(library, arch, case):
 
 @each_library
 def test_it_is_right_before_it_is_even_relocated(check, library, arch, case):
-    of = (check(arch), library(arch, case), NAMES[case])
+    of = (check(arch), library(arch, case), NAMES[case] & (COPIES | SETS))
     assert_right_unrelocated(*of, *(arch.on(cpu) for cpu in arch.cpus[:2]))
 
 
@@ -162,6 +170,7 @@ def test_other_compilers_and_flags_leave_it_whole(tmp_path, library, check, arch
 TUNED_FOR = r", tuned for A CPU \(TM\) @ 3\.20GHz, balanced, 2026-11-20T22:19:00Z"
 SAID = {
     "reference": ("memcpy, memmove and mempcpy", ""),
+    "sensing": ("memcpy, memmove and mempcpy", ""),
     "tuned": ("memcpy, memmove, mempcpy, memset and bzero", TUNED_FOR),
     "with a map": ("memcpy, memmove, mempcpy, memset and bzero", f"{TUNED_FOR}, 1 place apart"),
     "several": ("memcpy, memmove, mempcpy, memset and bzero", ".*"),
@@ -272,14 +281,15 @@ def test_sanitizers_keep_their_own_memcpy(tmp_path, library, arch, compiler, san
     assert not NAMES["tuned"] & defined
 
 
+@pytest.mark.parametrize("name", ["tuned", "sensing"])
 @each(emulated=False)
-def test_a_program_of_musl_runs_where_its_parent_has_the_library(tmp_path, library, arch):
+def test_a_program_of_musl_runs_where_its_parent_has_the_library(tmp_path, library, arch, name):
     """Which lacks what glibc's checked functions call."""
     need("musl-gcc")
     program = arch.program(
         tmp_path, "preload_check", "-DSTATIC", compiler=("musl-gcc", *NO_BUILTIN)
     )
-    verbose = under(arch, library(arch, "tuned"), ASTEROPE_VERBOSE="1")
+    verbose = under(arch, library(arch, name), ASTEROPE_VERBOSE="1")
     done = run(*verbose, program, "copies")
     assert (done.returncode, done.stdout) == (0, ""), done
     assert done.stderr.startswith("asterope: ")

@@ -11,14 +11,13 @@ import ctypes
 import mmap
 import re
 import resource
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, build_dispatch_check, each
 from asterope.spaces.probes import PROBES, Probe, SensingCopy
-from copy_programs import FUNCTIONS, assert_right, change, cpu_features, output_of, render, run
+from copy_programs import FUNCTIONS, assert_right, change, cpu_features, output_of, render
 from dispatch_machines import build_on_told_cpu, cpu_line
 
 HIGHEST_THRESHOLD = 2**32 - 1
@@ -51,6 +50,10 @@ def intervals_of(arch: Architecture) -> list[tuple[int, Any]]:
 
 def sensing_with(probe: Probe, arch: Architecture = X86_64) -> dict[int, SensingCopy]:
     return {16384: sensing_by(probe, 0, arch), 65536: sensing_by(probe, HIGHEST_THRESHOLD, arch)}
+
+
+def render_sensing(arch: Architecture, folder: Path) -> Path:
+    return render(intervals_of(arch), folder, sensing=sensing_with(PROBES[1], arch))
 
 
 INTERVALS, SENSING = intervals_of(X86_64), sensing_with(PROBES[1])
@@ -214,45 +217,6 @@ def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch,
 # --- Without a counter ----------------------------------------------------------------------------
 
 
-LOOK = "if (result == 0 && mode != 1) return 0;"
-# Forbids the process to read the counter, and copies; 77: this system cannot forbid it.
-FORBIDDEN = """
-import ctypes, os, sys
-PR_GET_TSC, PR_SET_TSC, PR_TSC_SIGSEGV = 25, 26, 2
-prctl, mode = ctypes.CDLL(None).prctl, ctypes.c_int()
-source, to = bytes(range(250)) * 40, ctypes.create_string_buffer(10000)
-if prctl(PR_SET_TSC, PR_TSC_SIGSEGV) or prctl(PR_GET_TSC, ctypes.byref(mode)) or mode.value != 2:
-    os._exit(77)
-ctypes.CDLL(sys.argv[1]).asterope_memcpy(to, source, ctypes.c_size_t(10000))
-os._exit(to.raw != source)
-"""
-
-
-@of_x86_64
-def test_a_process_that_must_not_read_the_counter_copies_right_without(tmp_path, arch, case):
-    need_counter(arch)
-    routine = render(INTERVALS, tmp_path, sensing=SENSING)
-    done = run(sys.executable, "-c", FORBIDDEN, library_of(tmp_path, routine))
-    if done.returncode == 77:
-        pytest.skip("this system cannot forbid to read the time stamp counter")
-    assert done.returncode == 0
-
-
-@each()
-def test_a_process_that_may_not_read_the_counter_does_not(tmp_path, arch):
-    """As the kernel answers prctl; the emulator's always allows it."""
-    need_counter(arch)
-    routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(PROBES[1], arch))
-    with_counter(arch, routine)
-    look = LOOK
-    for result, mode, expected in ((0, 2, unsensed), (0, 1, sensed), (-22, 2, sensed)):
-        told = f"result = {result}; mode = {mode}; {LOOK}"
-        change(routine, {look: told})
-        look = told
-        taken = pipelines_taken(arch, build_dispatch_check(arch, routine))
-        assert taken == expected(arch), (result, mode)
-
-
 COUNTERS = {
     "x86_64": {
         "not invariant": (0, 0x80000008, 30, unsensed),
@@ -272,7 +236,7 @@ COUNTERS = {
 @each(COUNTERS)
 def test_where_the_counter_is_of_no_use_the_winner_is_taken(tmp_path, arch, case):
     *says, ticks, expected = case
-    routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(PROBES[1], arch))
+    routine = render_sensing(arch, tmp_path)
     if arch is X86_64:
         if expected is sensed:
             need_counter(arch)

@@ -54,6 +54,11 @@
 #define ASTEROPE_NAKED \
     __attribute__((ASTEROPE_UNPROTECTED ASTEROPE_UNPROFILED ASTEROPE_UNCOVERED \
                    naked, noinline, aligned(64), no_instrument_function))
+/* The whole text of a naked function. It is AT&T's assembly, which -masm=intel does not expect; only a
+ * statement with operands knows what the compiler goes on with. */
+#define ASTEROPE_ASM(text) \
+    __asm__(".att_syntax prefix\n" text); \
+    __asm__ volatile("{|.intel_syntax noprefix}" : : )
 /* What only the assembly below refers to: kept by the compiler, seen by no other library. */
 #define ASTEROPE_INTERNAL __attribute__((used, visibility("hidden")))
 #define ASTEROPE_UNUSED __attribute__((unused))
@@ -150,7 +155,7 @@ static const char asterope_tuned_for[] __attribute__((used)) =
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_xmm_t_nt_nta_2_12(void);
 void asterope_copy_xmm_t_nt_nta_2_12(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     /* head: 64 bytes, then on to the next 64-byte boundary of the destination */
@@ -192,7 +197,7 @@ void asterope_copy_xmm_t_nt_nta_2_12(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_xmm_t_nt_nta_2_30(void);
 void asterope_copy_xmm_t_nt_nta_2_30(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     /* head: 64 bytes, then on to the next 64-byte boundary of the destination */
@@ -234,7 +239,7 @@ void asterope_copy_xmm_t_nt_nta_2_30(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_xmm_t_nt_nta_4_28(void);
 void asterope_copy_xmm_t_nt_nta_4_28(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     /* head: 64 bytes, then on to the next 64-byte boundary of the destination */
@@ -283,7 +288,7 @@ void asterope_copy_xmm_t_nt_nta_4_28(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_xmm_t_nt_nta_2_20(void);
 void asterope_copy_xmm_t_nt_nta_2_20(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     /* head: 64 bytes, then on to the next 64-byte boundary of the destination */
@@ -325,7 +330,7 @@ void asterope_copy_xmm_t_nt_nta_2_20(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_move_upwards_xmm_128(void);
 void asterope_move_upwards_xmm_128(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     /* the first 16 and the last 64 bytes, for the end */
     "movdqu (%rsi), %xmm8; movdqu -64(%rsi,%rdx), %xmm9; movdqu -48(%rsi,%rdx), %xmm10\n"
     "movdqu -32(%rsi,%rdx), %xmm11; movdqu -16(%rsi,%rdx), %xmm12\n"
@@ -363,7 +368,7 @@ void asterope_move_upwards_xmm_128(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_move_downwards_xmm_128(void);
 void asterope_move_downwards_xmm_128(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     /* a buffer onto itself: nothing to move */
     "cmp %rsi, %rdi\n"
     "je 4f\n"
@@ -405,7 +410,7 @@ ASTEROPE_NAKED void *asterope_memcpy(
     void *__restrict destination ASTEROPE_UNUSED, const void *__restrict source ASTEROPE_UNUSED,
     size_t bytes ASTEROPE_UNUSED)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "mov %rdi, %rax\n"
     ASTEROPE_SMALL_COPY_STEPPED_XMM_MIDDLE_128
     /* to 8 KiB */
@@ -424,7 +429,7 @@ ASTEROPE_NAKED void *asterope_memmove(
     void *destination ASTEROPE_UNUSED, const void *source ASTEROPE_UNUSED,
     size_t bytes ASTEROPE_UNUSED)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "mov %rdi, %rax\n"
     ".globl asterope_memmove_inner; .hidden asterope_memmove_inner\n"
   "asterope_memmove_inner:\n"
@@ -454,7 +459,7 @@ ASTEROPE_NAKED void *asterope_mempcpy(
     void *__restrict destination ASTEROPE_UNUSED, const void *__restrict source ASTEROPE_UNUSED,
     size_t bytes ASTEROPE_UNUSED)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "lea (%rdi,%rdx), %rax\n"
     "jmp asterope_memmove_inner\n");
 }
