@@ -103,7 +103,7 @@ def _of_kernel(recording: Mapping[str, Any]) -> str:
     if share < MUCH_OF_KERNEL:
         return ""
     also, copied = "", copies["bytes"] / (1 << 20)
-    if copied >= 1:
+    if recording["minor_faults"] >= copied >= 1:
         also = f" ({recording['minor_faults'] / copied:.3g} page faults for each MiB copied)"
     return f"The kernel took {percent(share)} of the CPU time{also}, which no routine changes."
 
