@@ -21,7 +21,8 @@ namespace asterope {
 
 namespace {
 
-constexpr std::string_view kPrefix = "asterope-tune-";
+constexpr std::string_view kTemplate = "asterope-tune-XXXXXX"; ///< of mkdtemp()
+constexpr std::string_view kPrefix = kTemplate.substr(0, kTemplate.size() - 6);
 constexpr const char* kMark = ".in-use";
 
 /// The mark of a folder, locked by this process and its forks; -1, and errno, where it cannot be:
@@ -60,7 +61,7 @@ std::filesystem::path make_temporary_folder(const std::string& instead, int& mar
     const std::filesystem::path base = std::filesystem::temp_directory_path(error);
     if (!error) remove_left_folders(base);
     while (true) {
-        std::string name = (base / (std::string(kPrefix) + "XXXXXX")).string();
+        std::string name = (base / kTemplate).string();
         if (error || !mkdtemp(name.data())) {
             throw Failure("cannot make a folder for the routine in " + name + ": " +
                           (error ? error.message() : std::strerror(errno)) +
