@@ -43,14 +43,15 @@ def place_for_files() -> str | None:
     return _MEMORY if roomy and not named and os.access(_MEMORY, os.W_OK | os.X_OK) else None
 
 
-def admit_other_users(folder: Path, *above: Path) -> None:
+def admit_other_users(folder: Path) -> None:
     """Where this is root: servers give up its rights, and fork or exec. Such processes may make
-    their files there then, but not see the others'. `above`: folders on the way that are private.
-    Raises OSError."""
+    their files there then, but not see the others'. Private folders on the way that are temporary
+    ones of asterope's are opened, too. Raises OSError."""
     if os.geteuid() == 0:
         folder.chmod(0o1733)
-        for one in above:
-            one.chmod(0o711)
+        for one in folder.parents:
+            if one.name.startswith("asterope-") and stat.S_IMODE(one.stat().st_mode) == 0o700:
+                one.chmod(0o711)
 
 
 def closed_to_others(folder: Path) -> Path | None:

@@ -184,4 +184,6 @@ def _demangled(names: list[str]) -> list[str]:
     except (OSError, subprocess.TimeoutExpired):
         return names
     lines = done.stdout.split("\n")
+    # "crate[9a1f]::name" is of Rust, and the checksum of no use to a reader.
+    lines = [re.sub(r"(?<=\w)\[[0-9a-f]+\](?=::)", "", line) for line in lines]
     return lines[: len(names)] if not done.returncode and len(lines) >= len(names) else names

@@ -26,10 +26,10 @@ def can_write_as_nobody(folder: Path) -> bool:
 
 
 def test_other_users_may_make_their_files_there_and_see_no_others() -> None:
-    with tempfile.TemporaryDirectory() as name:  # pytest's folders are private
+    with tempfile.TemporaryDirectory(prefix="asterope-") as name:  # pytest's folders are private
         files = Path(name, "files")
         files.mkdir(0o700)
         assert not can_write_as_nobody(files) and closed_to_others(files) == Path(name)
-        admit_other_users(files, files.parent)
+        admit_other_users(files)
         assert can_write_as_nobody(files) and closed_to_others(files) is None
         assert files.stat().st_mode & 0o7777 == 0o1733

@@ -155,7 +155,7 @@ class Trial(Tried):
         with scratch_folder("asterope-trial-", base) as folder:
             files = folder / "files"
             files.mkdir(0o700)
-            admit_other_users(files, folder)
+            admit_other_users(files)
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
