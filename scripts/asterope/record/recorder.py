@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 from ..faults import Failure
+from ..scratch_folder import MARK
 from .raw import tell_to_stop
 
 LIBRARY = "libasterope_record.so"
@@ -45,12 +46,12 @@ def place_for_files() -> str | None:
 
 def admit_other_users(folder: Path) -> None:
     """Where this is root: servers give up its rights, and fork or exec. Such processes may make
-    their files there then, but not see the others'. Private folders on the way that are temporary
-    ones of asterope's are opened, too. Raises OSError."""
+    their files there then, but not see the others'. Scratch folders on the way are opened, too.
+    Raises OSError."""
     if os.geteuid() == 0:
         folder.chmod(0o1733)
         for one in folder.parents:
-            if one.name.startswith("asterope-") and stat.S_IMODE(one.stat().st_mode) == 0o700:
+            if (one / MARK).exists():
                 one.chmod(0o711)
 
 

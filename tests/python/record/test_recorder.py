@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from asterope.record.recorder import admit_other_users, closed_to_others
+from asterope.scratch_folder import scratch_folder
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
 
@@ -26,10 +27,11 @@ def can_write_as_nobody(folder: Path) -> bool:
 
 
 def test_other_users_may_make_their_files_there_and_see_no_others() -> None:
-    with tempfile.TemporaryDirectory(prefix="asterope-") as name:  # pytest's folders are private
-        files = Path(name, "files")
+    base = Path(tempfile.gettempdir())  # pytest's folders are private
+    with scratch_folder("asterope-test-", base) as folder:
+        files = folder / "files"
         files.mkdir(0o700)
-        assert not can_write_as_nobody(files) and closed_to_others(files) == Path(name)
+        assert not can_write_as_nobody(files) and closed_to_others(files) == folder
         admit_other_users(files)
         assert can_write_as_nobody(files) and closed_to_others(files) is None
         assert files.stat().st_mode & 0o7777 == 0o1733
