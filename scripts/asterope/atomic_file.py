@@ -9,6 +9,7 @@ import re
 import secrets
 import select
 import stat
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from pathlib import Path
 
 from .faults import BadInput, Failure, one_line
 from .interrupt import interrupts_held
+
+_ROOM = 256 << 10  # bytes that a result needs beside what is there
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,28 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 
 def check_output(path: Path) -> None:
     """Checks a file that a user names for a result, before the work. Raises BadInput where it is
-    already known that it cannot be written."""
+    already known that it cannot be written, and Failure where there is no room for it."""
     if path.is_dir():
         raise BadInput(f"{one_line(path)}: a folder: name a file")
-    folder = path.parent
-    while not folder.exists():
-        folder = folder.parent
+    folder = _nearest(path.parent)
     if not folder.is_dir():
         raise BadInput(f"{one_line(path)}: {one_line(folder)} is no folder: choose another place")
     if not path.exists() and not os.access(folder, os.W_OK):
         raise BadInput(f"{one_line(path)}: may not be written there: choose another place")
+    try:
+        target = _find_target(path)
+        if target.replaceable:
+            with tempfile.TemporaryFile(dir=_nearest(target.file.parent), buffering=0) as file:
+                _write_all(file.fileno(), bytes(_ROOM))
+    except OSError as error:
+        raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the one above it in which it would have to be made."""
+    while not folder.exists():
+        folder = folder.parent
+    return folder
 
 
 def write_output(path: Path, content: str | bytes) -> None:

@@ -41,5 +41,7 @@ def place_text(module: str, function: str, offset: int, width: int) -> str:
     if len(module) + 1 + len(shown) > width:
         module = module if len(module) <= 18 else f"{module[:15]}..."
         rest = width - len(module) - 1
-        shown = shown if len(shown) <= rest else shown[: rest - 3] + "..."
+        if len(shown) > rest:  # long names differ at their ends
+            kept = rest - 3
+            shown = f"{shown[: kept - kept // 2]}...{shown[len(shown) - kept // 2 :]}"
     return f"{module} {shown}"

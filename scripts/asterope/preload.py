@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .faults import Failure, one_line
 from .render import template_folder
+from .scratch_folder import scratch_folder
 
 _TABLE = "asterope_places.h"
 _PLACES = f'-DASTEROPE_PLACES="{_TABLE}"'
@@ -34,13 +35,12 @@ def compile_routine(texts: Mapping[str, str]) -> bytes:
 
 def _library(texts: Mapping[str, str], source: Path, *more: str) -> bytes:
     """`source`: one of the texts, or another file."""
-    with tempfile.TemporaryDirectory(prefix="asterope-preload-") as name:
-        folder = Path(name)
+    with scratch_folder("asterope-preload-", Path(tempfile.gettempdir())) as folder:
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")
         library = folder / "library.so"
         flags = ["-O2", *shlex.split(os.environ.get("CFLAGS", ""))]
-        own = ["-fno-builtin", "-fPIC", "-shared", "-I", name, *more, str(folder / source)]
+        own = ["-fno-builtin", "-fPIC", "-shared", "-I", str(folder), *more, str(folder / source)]
         _compile([*_compiler(), *flags, *own, "-o", str(library)])
         return library.read_bytes()
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-_MARK = ".in-use"
+MARK = ".in-use"  # a file in each such folder
 
 
 @contextmanager
@@ -19,14 +19,14 @@ def scratch_folder(prefix: str, base: Path) -> Iterator[Path]:
     """A new folder below `base`. It is in use as long as this process or a fork of it lives: they
     have its mark locked. Folders of that prefix whose processes were all killed go. Raises
     OSError."""
-    for mark in base.glob(f"{prefix}*/{_MARK}"):
+    for mark in base.glob(f"{prefix}*/{MARK}"):
         with suppress(OSError), _locked(mark):
             shutil.rmtree(mark.parent, ignore_errors=True)
     with ExitStack() as stack:
         while True:
             folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
-            mark = folder / _MARK
+            mark = folder / MARK
             try:
                 mark.touch()
                 stack.enter_context(_locked(mark))

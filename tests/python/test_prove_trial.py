@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +20,7 @@ import pytest
 from asterope.faults import BadInput
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
 from command_errors import finished, python_settings, read_json
-from copy_programs import output_of
+from copy_programs import compiled, output_of
 from profile_samples import good_profile, of, plain_profile
 from prove_command import PROVE, interrupted_output, only_error
 
@@ -103,6 +104,45 @@ def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:
     done = prove("--", "true")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "Leave it: nothing to gain here."
+
+
+def test_a_program_with_a_memcpy_of_its_own_is_not_called_hopeless(prove, tmp_path: Path) -> None:
+    text = "void *memcpy(void *to) { return to; }\nint main(void) { return 0; }\n"
+    done = prove("--", compiled(tmp_path / "own", text, "-fno-builtin", "-w"))
+    assert "own has a memcpy of its own, whose calls are not seen" in only_error(done, 1)
+    assert done.stdout == ""
+
+
+# A server's workers: forked when its rights are given up.
+WORKERS = """
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static char from[65536], to[65536];
+int main(void)
+{
+    if (setgid(65534) || setuid(65534)) return 1;
+    for (int i = 0; i < 2; ++i) {
+        if (fork()) continue;
+        for (int j = 0; j < 50000; ++j) memcpy(to, from, sizeof to);
+        return 0;
+    }
+    while (wait(NULL) > 0) {}
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
+def test_workers_of_another_user_are_tried(prove, tmp_path: Path) -> None:
+    program = compiled(tmp_path / "workers", WORKERS, "-O1", "-fno-builtin")
+    file = tmp_path / "trial.json"
+    with tempfile.TemporaryDirectory() as folder:  # pytest's folders are private
+        os.chmod(folder, 0o711)
+        done = prove("--time", "3s", "--json", file, "--", program, TMPDIR=folder)
+    found = json.loads(file.read_text())
+    assert found["processes"] == 3 * found["runs"] and "unseen" not in found["limits"], done
 
 
 def no_file_beyond(bytes_: int) -> Callable[[], None]:

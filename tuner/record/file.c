@@ -177,6 +177,7 @@ int open_file(void)
     header->period = process.period;
     header->slots = 1;
     header->sanitizer = others.sanitizer;
+    put_text(header->program, others.program);
     put_text(header->first, others.first);
     put_text(header->next, others.next);
     put_text(header->routine, others.routine);

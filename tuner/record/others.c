@@ -1,9 +1,13 @@
-/* Who else has functions of these names in the process: what "libc" and "the routine" are there. */
+/* Which program it is, and who else has functions of these names in the process: what "libc" and
+ * "the routine" are there. */
 #include "recorder.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* glibc's alone. */
 extern int dladdr1(const void *, Dl_info *, void **, int)
@@ -42,8 +46,11 @@ void find_others(void)
     static const char *const initializers[] = {"__asan_init", "__tsan_init", "__msan_init",
                                                "__hwasan_init"};
     Dl_info own, libcs, found;
-    /* a name of libc's own, which no sanitizer takes */
-    if (!look_up(&others, &own) || !look_up(dlsym(RTLD_NEXT, "__errno_location"), &libcs)) return;
+    const long bytes = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", others.program,
+                               (size_t)RAW_NAME - 1);
+    if (bytes < 0) others.program[0] = 0;
+    /* a name of libc's that neither sanitizers nor older libraries of threads have, too */
+    if (!look_up(&others, &own) || !look_up(dlsym(RTLD_NEXT, "imaxdiv"), &libcs)) return;
     if (look_up((void *)next_function[RAW_MEMCPY], &found) && !is_in_one(&found, &libcs))
         keep_name(others.next, found.dli_fname);
     void *first = dlsym(RTLD_DEFAULT, "memcpy");

@@ -22,7 +22,7 @@
 #define RAW_MAGIC "asterec" /* 8 bytes with its end */
 
 enum {
-    RAW_VERSION = 4,
+    RAW_VERSION = 5,
     RAW_PAGE = 4096, /* of the file; the kernel may have larger ones */
 
     RAW_MEMCPY = 0,
@@ -82,9 +82,9 @@ struct raw_header {
     uint64_t children_cpu_ns; /* of those that ended without a file of their own */
     uint32_t has_ended;       /* 1: and the clocks are noted */
     uint32_t sanitizer;       /* of addresses, threads, memory, tagged addresses: 1 to 4; 0: none */
-    /* Files; empty: none. Whose memcpy the program calls, where it is not the recorder's; whose is
-     * the next one, where that is not libc's; whose is asterope_memcpy. */
-    char first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
+    /* Files; empty: none. The program; whose memcpy it calls, where that is not the recorder's;
+     * whose is the next one, where that is not libc's; whose is asterope_memcpy. */
+    char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
     uint32_t owners[RAW_SLOTS]; /* thread ids; 0: nobody has had this slot */
 };
 

@@ -135,7 +135,7 @@ void changed(uint64_t signals);
 /* As in raw_header. */
 struct others {
     uint32_t sanitizer;
-    char first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
+    char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
 };
 extern struct others others;
 void find_others(void);

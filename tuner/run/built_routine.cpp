@@ -6,6 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <system_error>
 
 #include "base/atomic_file.hpp"
@@ -17,16 +21,60 @@ namespace asterope {
 
 namespace {
 
-/// A new folder, so that no other process's files are in it.
-std::filesystem::path make_temporary_folder(const std::string& instead) {
+constexpr std::string_view kTemplate = "asterope-tune-XXXXXX"; ///< of mkdtemp()
+constexpr std::string_view kPrefix = kTemplate.substr(0, kTemplate.size() - 6);
+constexpr const char* kMark = ".in-use";
+
+/// The mark of a folder, locked by this process and its forks; -1, and errno, where it cannot be:
+/// another process has it locked (EWOULDBLOCK), or another user owns it (EPERM).
+int lock_mark(const std::filesystem::path& folder, int more) {
+    const int file =
+        open((folder / kMark).c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | more, 0600);
+    if (file < 0) return -1;
+    struct stat status {};
+    const bool is_own = fstat(file, &status) == 0 && status.st_uid == geteuid();
+    if (is_own && flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+    const int why = is_own ? errno : EPERM;
+    close(file);
+    errno = why;
+    return -1;
+}
+
+/// Removes what tuners left that were killed.
+void remove_left_folders(const std::filesystem::path& base) {
     std::error_code error;
-    std::string name = (std::filesystem::temp_directory_path(error) / "asterope-XXXXXX").string();
-    if (error || !mkdtemp(name.data())) {
-        throw Failure("cannot make a folder for the routine in " + name + ": " +
-                      (error ? error.message() : std::strerror(errno)) +
-                      ": let TMPDIR name another place, or " + instead);
+    for (std::filesystem::directory_iterator at(base, error), end; !error && at != end;
+         at.increment(error)) {
+        if (at->path().filename().string().rfind(kPrefix, 0) != 0) continue;
+        const int mark = lock_mark(at->path(), 0);
+        if (mark < 0) continue;
+        std::error_code ignored;
+        std::filesystem::remove_all(at->path(), ignored);
+        close(mark);
     }
-    return name;
+}
+
+/// A new folder, so that no other process's files are in it. `mark` says that it is in use; it is
+/// -1 where the file system has no locks.
+std::filesystem::path make_temporary_folder(const std::string& instead, int& mark) {
+    std::error_code error;
+    const std::filesystem::path base = std::filesystem::temp_directory_path(error);
+    if (!error) remove_left_folders(base);
+    while (true) {
+        std::string name = (base / kTemplate).string();
+        if (error || !mkdtemp(name.data())) {
+            throw Failure("cannot make a folder for the routine in " + name + ": " +
+                          (error ? error.message() : std::strerror(errno)) +
+                          ": let TMPDIR name another place, or " + instead);
+        }
+        mark = lock_mark(name, O_CREAT);
+        // Another tuner may have taken it for left over just now.
+        const bool is_taken = mark < 0 && (errno == EWOULDBLOCK || errno == ENOENT);
+        struct stat status {};
+        if (!is_taken && (mark < 0 || (fstat(mark, &status) == 0 && status.st_nlink > 0)))
+            return name;
+        if (mark >= 0) close(mark);
+    }
 }
 
 } // namespace
@@ -48,11 +96,13 @@ void run_generator(const std::filesystem::path& profile, const std::filesystem::
     throw Failure("asterope-generate failed; " + remedy);
 }
 
-ScratchFolder::ScratchFolder(const std::string& instead) : path_(make_temporary_folder(instead)) {}
+ScratchFolder::ScratchFolder(const std::string& instead)
+    : path_(make_temporary_folder(instead, mark_)) {}
 
 ScratchFolder::~ScratchFolder() {
     std::error_code ignored;
     if (getpid() == maker_) std::filesystem::remove_all(path_, ignored);
+    if (mark_ >= 0) close(mark_);
 }
 
 BuiltRoutine::BuiltRoutine(const std::filesystem::path& profile, const std::string& instead)

@@ -15,7 +15,8 @@ namespace asterope {
 void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder,
                    bool quiet, const std::string& remedy);
 
-/// A new folder for temporary files, which goes with this object.
+/// A new folder for temporary files, which goes with this object; where its process is killed, with
+/// the next one that is made.
 class ScratchFolder {
   public:
     /// Throws Failure. The error ends in `instead`, which says how to go on.
@@ -27,6 +28,7 @@ class ScratchFolder {
     std::filesystem::path operator/(const char* name) const { return path_ / name; }
 
   private:
+    int mark_ = -1; ///< locked while the folder is in use
     const std::filesystem::path path_;
     const pid_t maker_ = getpid(); ///< a child that ends must leave the folder to its parent
 };

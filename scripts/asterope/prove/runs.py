@@ -21,6 +21,7 @@ from ..figures import duration_text
 from ..modes import modes_told
 from ..program import find_program
 from ..record.facts import libc_name
+from ..record.others import check_has_libcs
 from . import programs, words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
@@ -80,6 +81,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
 def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) -> Commands | Servers:
     """Raises BadInput."""
     program = find_program(setting.command)
+    check_has_libcs(program)
     check_tunables(setting.copies, program.loader)
     if setting.client is None:
         return Commands(program, setting.command[0], cpus, setting.metric.kind == PATTERN)

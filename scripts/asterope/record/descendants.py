@@ -8,22 +8,28 @@ from pathlib import Path
 
 from ..faults import one_line
 from ..program import CannotPreload, check_program
+from .facts import Used
 
 _PROC = Path("/proc")
 
 MOST_NAMED = 10
 
 
-def times_of(pid: int) -> tuple[str, float, float]:
-    """What a process calls itself, which an exec changes; its user and system time, and that of its
-    children that it waited for. Of one that has ended, too, until somebody waits for it."""
+def used_by(pid: int) -> tuple[str, Used, Used]:
+    """What a process calls itself, which an exec changes; what it took, and what its children that
+    it waited for. Of one that has ended, too, until somebody waits for it."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
         name, _, rest = text.partition("(")[2].rpartition(")")
-        own, waited = (sum(map(int, rest.split()[at : at + 2])) for at in (11, 13))
-    except (OSError, ValueError):
-        return "", 0.0, 0.0
-    return name, own / os.sysconf("SC_CLK_TCK"), waited / os.sysconf("SC_CLK_TCK")
+        fields = [int(word) for word in rest.split()[1:]]
+        tick = os.sysconf("SC_CLK_TCK")
+        own, waited = (
+            Used((fields[at] + fields[at + 1]) / tick, fields[at + 1] / tick, fields[faults])
+            for at, faults in ((10, 6), (12, 7))
+        )
+    except (OSError, ValueError, IndexError):
+        return "", Used(), Used()
+    return name, own, waited
 
 
 class Descendants:
@@ -35,18 +41,19 @@ class Descendants:
         self._seen: set[tuple[int, str]] = set()
         self._found: set[str] = set()
         self.running: dict[int, str] = {}  # those found last, and their programs
-        self.cpu_seconds = 0.0  # theirs, and of their children that have ended
+        self.used = Used()  # by these, and their children that have ended
         self.recorded: dict[int, float] = {}  # CPU seconds when they were seen to be recorded last
         self.names: dict[int, str] = {}  # of these, what each called itself then
         self._unrecorded: dict[int, float] = {}  # of others, when they were seen last
 
     def look(self) -> None:
-        self.running, self.cpu_seconds = {}, 0.0
+        self.running, self.used = {}, Used()
         for pid in _family(os.getpid()):
             if pid == os.getpid():
                 continue
-            name, own, waited = times_of(pid)
-            self.cpu_seconds += own + waited
+            name, its, of_children = used_by(pid)
+            self.used += its + of_children
+            own = its.seconds
             try:
                 program = os.readlink(_PROC / str(pid) / "exe")
                 maps = (_PROC / str(pid) / "maps").read_text(errors="replace")

@@ -11,10 +11,26 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
+class Used:
+    """What processes took: CPU seconds, those of them in the kernel, and minor page faults."""
+
+    seconds: float = 0.0
+    in_kernel: float = 0.0
+    faults: int = 0
+
+    def __add__(self, other: Used) -> Used:
+        return Used(
+            self.seconds + other.seconds,
+            self.in_kernel + other.in_kernel,
+            self.faults + other.faults,
+        )
+
+
+@dataclass(frozen=True)
 class Facts:
     """`seconds`, `cpu_seconds`: of all processes, what is known so far; `recorded_seconds`: CPU
-    time of those that were recorded; `complete`: the command had ended by then; `outlived_by`: how
-    many of its processes still ran then."""
+    time of those that were recorded; `used`: by those in the kernel's account; `complete`: the
+    command had ended by then; `outlived_by`: how many of its processes still ran then."""
 
     command: list[str]
     executable: str
@@ -25,6 +41,7 @@ class Facts:
     complete: bool = False
     recorded_seconds: float | None = None  # None: all
     outlived_by: int = 0
+    used: Used = Used()
 
 
 def this_machine() -> dict[str, str | int]:

@@ -18,7 +18,8 @@ from enum import Enum
 from pathlib import Path
 
 from ..ending import FAILS, sandbox_words, signal_name
-from .descendants import times_of
+from .descendants import used_by
+from .facts import Used
 
 _SENT_ON = (
     signal.SIGINT,
@@ -89,7 +90,7 @@ class Running:
         """Raises OSError where it cannot be started."""
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
         self.ended: Ended | None = None
-        self.cpu_seconds = 0.0  # of the processes that have ended
+        self.used = Used()  # by the processes that have ended
         # Of these, by process id, what each called itself in the end, and its own CPU seconds.
         self.waited_for: dict[int, tuple[str, float]] = {}
         self.name = program.name[:15]  # what the kernel has the command call itself
@@ -155,10 +156,10 @@ class Running:
                 if ended is None:
                     return
                 cause = sandbox_words(ended.si_pid, ended.si_status)
-                name, _, of_children = times_of(ended.si_pid)
+                name, _, of_children = used_by(ended.si_pid)
                 pid, status, usage = os.wait4(ended.si_pid, 0)
                 seconds = usage.ru_utime + usage.ru_stime
-                self.cpu_seconds += seconds
-                self.waited_for[pid] = name, max(0.0, seconds - of_children)
+                self.used += Used(seconds, usage.ru_stime, usage.ru_minflt)
+                self.waited_for[pid] = name, max(0.0, seconds - of_children.seconds)
                 if pid == self.pid:
                     self.ended = Ended(os.waitstatus_to_exitcode(status), cause)

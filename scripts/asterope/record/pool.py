@@ -22,7 +22,7 @@ _MOST_CLOCKS = 1 << 14
 
 @dataclass
 class Pool:
-    """`others`: what processes say of other libraries, see raw.OTHERS."""
+    """`others`: what processes say of their programs and other libraries, see RawProcess."""
 
     processes: int = 0
     threads: int = 0

@@ -74,29 +74,29 @@ class RawProcess:
     children_cpu_seconds: float = 0.0  # of children that ended without a file of their own
     cpu_before: float = 0.0  # of cpu_seconds, before the library was loaded; 0 of a fork
     has_ended: bool = True  # and noted its time; False of one that runs or was killed, say
-    # What other libraries do there: (FIRST, file) and so on.
+    # The program, and what other libraries do there: (PROGRAM, file), (FIRST, file) and so on.
     others: tuple[tuple[str, str], ...] = ()
 
 
-# Whose memcpy the program calls, where it is not the recorder's; whose is the next one, where that
-# is not libc's; who has asterope_memcpy; which sanitizer there is.
-OTHERS = FIRST, NEXT, ROUTINE, SANITIZER = "first", "next", "routine", "sanitizer"
+# Which program it is; whose memcpy it calls, where that is not the recorder's; whose is the next
+# one, where that is not libc's; who has asterope_memcpy; which sanitizer there is.
+PROGRAM, FIRST, NEXT, ROUTINE, SANITIZER = "program", "first", "next", "routine", "sanitizer"
 SANITIZERS = ("AddressSanitizer", "ThreadSanitizer", "MemorySanitizer", "HWAddressSanitizer")
 
 
 # --- The layout, as tuner/record/raw_file.h has it ---
 
 _MAGIC = b"asterec\0"
-_VERSION = 4
+_VERSION = 5
 _PAGE = 4096
 _CLOCKS = ("ns", "ticks", "cpu_ns")
-_HEADER = struct.Struct("<8sIIQQq9QIIIIIIQIIQII512s512s512s")
+_HEADER = struct.Struct("<8sIIQQq9QIIIIIIQIIQII512s512s512s512s")
 _HEADER_FIELDS = (
     *("magic", "version", "pid", "file_bytes", "period", "realtime_ns"),
     *(f"{when}_{clock}" for when in ("started", "noted0", "noted1") for clock in _CLOCKS),
     *("note", "stop", "flags", "slots", "threads", "modules"),
     *("drawn", "samples", "path_bytes", "children_cpu_ns", "has_ended"),
-    *(SANITIZER, FIRST, NEXT, ROUTINE),
+    *(SANITIZER, PROGRAM, FIRST, NEXT, ROUTINE),
 )
 _STOP_AT = struct.calcsize("<8sIIQQq9QI")
 _CLASSES, _CLASSES_ROOM = 496, 512
@@ -125,7 +125,7 @@ _FOLD_BITS = 30
 
 
 def _others(header: dict) -> Iterator[tuple[str, str]]:
-    for what in (FIRST, NEXT, ROUTINE):
+    for what in (PROGRAM, FIRST, NEXT, ROUTINE):
         file = os.fsdecode(header[what].partition(b"\0")[0])
         if file:
             yield what, file

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from pathlib import Path
 
 from ..faults import Failure
+from ..scratch_folder import MARK
 from .raw import tell_to_stop
 
 LIBRARY = "libasterope_record.so"
@@ -40,6 +42,23 @@ def place_for_files() -> str | None:
     roomy = space.f_bavail * space.f_frsize >= _ROOM
     named = any(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))  # tempfile's
     return _MEMORY if roomy and not named and os.access(_MEMORY, os.W_OK | os.X_OK) else None
+
+
+def admit_other_users(folder: Path) -> None:
+    """Where this is root: servers give up its rights, and fork or exec. Such processes may make
+    their files there then, but not see the others'. Scratch folders on the way are opened, too.
+    Raises OSError."""
+    if os.geteuid() == 0:
+        folder.chmod(0o1733)
+        for one in folder.parents:
+            if (one / MARK).exists():
+                one.chmod(0o711)
+
+
+def closed_to_others(folder: Path) -> Path | None:
+    """Where this is root, the first folder on the way that other users may not enter."""
+    way = reversed(folder.resolve().parents) if os.geteuid() == 0 else ()
+    return next((one for one in way if not one.stat().st_mode & stat.S_IXOTH), None)
 
 
 def request_stop(folder: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -10,7 +12,8 @@ from typing import Any
 
 from .. import __version__
 from ..command_line import to_install
-from .facts import Facts
+from .facts import Facts, Used
+from .others import others_of, warnings_of
 from .pool import Pool
 from .totals import BANDS, Total, totals_of
 
@@ -27,7 +30,12 @@ LEAST_UNSEEN, UNNOTED, UNSEEN_SHARE = 0.005, 0.002, 0.05
 def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> dict[str, Any]:
     totals = totals_of(pool)
     cpu_seconds = max(facts.cpu_seconds, pool.cpu_seconds)
-    warnings = [*warnings, *_doubts(pool.flags)]
+    most = cpu_seconds * _outside_kernel(facts.used)
+
+    def shares(total: Total, known: bool = False) -> dict[str, Any]:
+        return _total(total, cpu_seconds, most, known)
+
+    warnings = [*warnings, *_doubts(pool.flags), *warnings_of(others_of(pool.others))]
     sites = [(place.site.module, place.site.offset) for place in totals.places]
     try:  # not above: all else does without pyelftools
         from .symbols import name_functions
@@ -53,6 +61,8 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         ),
         "seconds": _figure(facts.seconds),
         "cpu_seconds": _figure(cpu_seconds),
+        "kernel_share": _figure(_in_kernel(facts.used)),
+        "minor_faults": facts.used.faults,
         "complete": facts.complete,
         "unseen": _unseen(facts, pool.processes),
         "unnoted": pool.unnoted,
@@ -64,8 +74,8 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
             "drawn": pool.drawn,
             "samples": totals.samples,
         },
-        "copies": _total(totals.copies, cpu_seconds, known=True),
-        "sets": _total(totals.sets, cpu_seconds, known=True),
+        "copies": {**shares(totals.copies, known=True), "timed": totals.copies.timed},
+        "sets": {**shares(totals.sets, known=True), "timed": totals.sets.timed},
         "calls": [
             {"function": function, "from": first, "to": end, "calls": calls}
             for function, classes in totals.counts.items()
@@ -73,7 +83,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         ],
         "sizes": [[size, _figure(calls)] for size, calls in totals.sizes.items()],
         "bands": [
-            {"from": first, "to": end, **_total(band, cpu_seconds)}
+            {"from": first, "to": end, **shares(band)}
             for first, end, band in zip(BANDS, [*BANDS[1:], None], totals.bands)
         ],
         "places": [
@@ -82,7 +92,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
                 "function": _text(name),
                 "offset": place.site.offset,
                 "calls_function": place.function,
-                **_total(place.total, cpu_seconds),
+                **shares(place.total),
                 "median_size": place.median_size,
                 "samples": place.samples,
             }
@@ -92,14 +102,27 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
     }
 
 
-def _total(total: Total, cpu_seconds: float, known: bool = False) -> dict[str, Any]:
-    """`share`: of the run's CPU time, at most; `known`: even where nothing was timed."""
+def _in_kernel(used: Used) -> float:
+    return min(1.0, used.in_kernel / used.seconds) if used.seconds > 0 else 0.0
+
+
+def _outside_kernel(used: Used) -> float:
+    """At most: the kernel looks which of both it is at each tick of its clock alone."""
+    ticks, part = used.seconds * os.sysconf("SC_CLK_TCK"), 1 - _in_kernel(used)
+    if ticks < 1:
+        return 1.0
+    return min(1.0, part + 3 * math.sqrt(part * (1 - part) / ticks) + 1 / ticks)
+
+
+def _total(total: Total, cpu_seconds: float, most: float, known: bool) -> dict[str, Any]:
+    """`share`: of the run's CPU time, at most, without what the kernel took; `known`: even where
+    nothing was timed; `most`: seconds that no copies exceed."""
     seconds = total.seconds
     if seconds is None and known:
         seconds = total.slowest
     share = None
     if seconds is not None and cpu_seconds > 0:
-        share = _figure(min(1.0, min(seconds, total.slowest) / cpu_seconds))
+        share = _figure(min(1.0, min(seconds, total.slowest, most) / cpu_seconds))
     return {"calls": round(total.calls), "bytes": round(total.bytes), "share": share}
 
 

@@ -16,7 +16,7 @@ from .facts import Facts
 from .launching import Running
 from .pool import Pool
 from .raw import left_files, read_folder
-from .recorder import place_for_files, request_stop
+from .recorder import admit_other_users, place_for_files, request_stop
 from .recording import make_recording
 
 MOST_FAULTS = 10  # of files that cannot be read
@@ -30,10 +30,7 @@ class Session:
         place = Path(place_for_files() or tempfile.gettempdir())
         self._stack = ExitStack()
         self.folder = self._stack.enter_context(scratch_folder("asterope-record-", place))
-        if os.geteuid() == 0:
-            # Servers give up root's rights and fork: such children may make their files, too, but
-            # not see the others'.
-            self.folder.chmod(0o1733)
+        admit_other_users(self.folder)
         self.descendants = Descendants(self.folder)
         self._left, self._faults = Pool(), list[str]()
         self._facts = facts
@@ -74,11 +71,12 @@ class Session:
         ended = running.ended
         pool.add(processes, *self._known(running), have_ended=ended is not None)
         recorded = pool.cpu_seconds
-        cpu_seconds = running.cpu_seconds + self.descendants.cpu_seconds
+        used = running.used + self.descendants.used
         facts = dataclasses.replace(
             self._facts,
             seconds=seconds,
-            cpu_seconds=max(cpu_seconds, recorded + self.descendants.unrecorded_seconds),
+            cpu_seconds=max(used.seconds, recorded + self.descendants.unrecorded_seconds),
+            used=used,
             recorded_seconds=recorded,
             complete=ended is not None,
             outlived_by=len(self.descendants.running) if ended else 0,

@@ -1,18 +1,20 @@
-"""Names the functions that code addresses lie in, by the symbol tables of their files."""
+"""What the symbol tables of files tell: the functions that code addresses lie in, and which of some
+names a file has."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import NoteSection
+from elftools.elf.sections import NoteSection, StringTableSection
 
 from ..faults import one_line
 
@@ -22,6 +24,8 @@ MAXIMUM_TABLE = 512 << 20
 DEBUG_FOLDER = Path("/usr/lib/debug/.build-id")
 
 _FUNCTION, _IFUNC = 2, 10  # STT_FUNC, STT_GNU_IFUNC
+_WEAK = 2  # STB_WEAK
+_Symbol = tuple[int, ...]  # the place of its name, type and binding, section, begin, size
 _BAD_FILE = (OSError, ELFError, ConstructError, ValueError, struct.error, KeyError)
 
 
@@ -96,29 +100,37 @@ def build_id_of(module: str) -> str:
         return ""
 
 
+def symbols_of(path: str, wanted: Sequence[str]) -> dict[str, bool]:
+    """Which of these names the file has: True where it defines them, False where it needs them.
+    Empty where it is gone or is no such file."""
+    found: dict[str, bool] = {}
+    try:
+        if not Path(path).is_file():
+            return {}
+        with open(path, "rb") as file:
+            for symbols, strings in _tables(ELFFile(file)):
+                names = {
+                    match.start(): name  # a linker has short names be the ends of long ones
+                    for name in wanted
+                    for match in re.finditer(re.escape(name.encode()) + b"\0", strings.data())
+                }
+                for at, info, section, *_ in symbols if names else ():
+                    if at in names and (section or info >> 4 != _WEAK):
+                        found[names[at]] = found.get(names[at], False) or bool(section)
+    except _BAD_FILE:
+        return {}
+    return found
+
+
 def _look_up(elf: ELFFile, addresses: set[int]) -> dict[int, str]:
-    """Of functions that hold an address, the one that begins last. Read as plain numbers: a table
-    may have a million entries, which pyelftools takes a minute for."""
+    """Of functions that hold an address, the one that begins last."""
     best: dict[int, tuple[int, str]] = {}
-    entry = struct.Struct(
-        ("<" if elf.little_endian else ">") + ("IBBHQQ" if elf.elfclass == 64 else "IIIBBH")
-    )
     ordered = sorted(addresses)
     if not ordered:
         return {}
-    for table in (".symtab", ".dynsym"):
-        section = elf.get_section_by_name(table)
-        if section is None or section["sh_type"] == "SHT_NOBITS":
-            continue
-        if section["sh_size"] > MAXIMUM_TABLE:
-            continue
-        data = section.data()
+    for symbols, strings in _tables(elf):
         hits: dict[int, tuple[int, int]] = {}  # address: begin, place of the name
-        for fields in entry.iter_unpack(data[: len(data) - len(data) % entry.size]):
-            if elf.elfclass == 64:
-                name, info, _, index, begin, size = fields
-            else:
-                name, begin, size, info, _, index = fields
+        for name, info, index, begin, size in symbols:
             if info & 15 not in (_FUNCTION, _IFUNC) or not index or not size:
                 continue
             if begin > ordered[-1] or begin + size <= ordered[0]:
@@ -126,16 +138,38 @@ def _look_up(elf: ELFFile, addresses: set[int]) -> dict[int, str]:
             for address in ordered:
                 if begin <= address < begin + size and begin >= hits.get(address, (0, 0))[0]:
                     hits[address] = begin, name
-        strings = elf.get_section(section["sh_link"])
         for address, (begin, name) in hits.items():
             if address not in best or begin > best[address][0]:
                 best[address] = begin, strings.get_string(name)
     return {address: name for address, (_, name) in best.items() if name}
 
 
+def _tables(elf: ELFFile) -> Iterator[tuple[Iterator[_Symbol], StringTableSection]]:
+    """The symbols and their names. Read as plain numbers: a table may have a million entries, which
+    pyelftools takes a minute for."""
+    layout = "IBBHQQ" if elf.elfclass == 64 else "IIIBBH"
+    entry = struct.Struct(("<" if elf.little_endian else ">") + layout)
+    for table in (".symtab", ".dynsym"):
+        section = elf.get_section_by_name(table)
+        if section is None or section["sh_type"] == "SHT_NOBITS":
+            continue
+        if section["sh_size"] > MAXIMUM_TABLE:
+            continue
+        data = section.data()
+        fields = entry.iter_unpack(data[: len(data) - len(data) % entry.size])
+        symbols: Iterator[_Symbol]
+        if elf.elfclass == 64:
+            symbols = ((name, info, at, *place) for name, info, _, at, *place in fields)
+        else:
+            symbols = ((name, info, at, *place) for name, *place, info, _, at in fields)
+        strings = elf.get_section(section["sh_link"])
+        if isinstance(strings, StringTableSection):
+            yield symbols, strings
+
+
 def _demangled(names: list[str]) -> list[str]:
     tool = shutil.which("c++filt")
-    if tool is None or not any(name.startswith("_Z") for name in names):
+    if tool is None or not any(name.startswith(("_Z", "_R")) for name in names):
         return names
     try:
         done = subprocess.run(
@@ -150,4 +184,6 @@ def _demangled(names: list[str]) -> list[str]:
     except (OSError, subprocess.TimeoutExpired):
         return names
     lines = done.stdout.split("\n")
+    # "crate[9a1f]::name" is of Rust, and the checksum of no use to a reader.
+    lines = [re.sub(r"(?<=\w)\[[0-9a-f]+\](?=::)", "", line) for line in lines]
     return lines[: len(names)] if not done.returncode and len(lines) >= len(names) else names

@@ -11,6 +11,7 @@ from ..ending import FAILS, OF_SANDBOXES
 from ..faults import one_line
 from ..figures import bytes_text, count_text, place_text
 from ..render import human_size
+from .others import CHECKED, OWN
 
 WIDTH = 100
 
@@ -18,14 +19,22 @@ WIDTH = 100
 # more.
 WORTH_IT = 0.02
 
+# A share is a guess where fewer calls were timed, and not all.
+FEW_TIMED = 30
+
+# The kernel's share of the time, from which on it is told.
+MUCH_OF_KERNEL = 0.1
+
 UNSEEN = (
-    "Not seen: copies that the compiler put in line, those of static code, and those inside libc."
+    "Not seen, as no preloaded library serves them: copies in line, in the program's own loops, in "
+    "code made at run time (Java, R, PyTorch), in static code, inside libc and in the kernel."
 )
 
 
 def answer(recording: Mapping[str, Any]) -> str:
     """Some 30 lines of at most 100 columns."""
-    blocks = [[_run_line(recording), *_wrapped(headline(recording))]]
+    first = " ".join(filter(None, (headline(recording), _of_kernel(recording))))
+    blocks = [[_run_line(recording), *_wrapped(first)]]
     if recording["copies"]["calls"]:
         blocks.append(_band_lines(recording))
     if recording["places"]:
@@ -56,8 +65,8 @@ def headline(recording: Mapping[str, Any]) -> str:
     if unnoted:
         of = "one that was" if unnoted == 1 else f"{unnoted} that were"
         ended = (
-            f", or of {of} and ended without a word, after it was seen last (killed, or ended by a "
-            "system call that libc knows nothing of)"
+            f", or of {of} and ended without a word, after it was seen last (killed, ended by a "
+            "system call that libc knows nothing of, or restricted by itself)"
         )
     return (
         f"{100 * unseen:.0f} % of this run's CPU time is of processes that were not recorded"
@@ -74,7 +83,29 @@ def _seen_headline(recording: Mapping[str, Any]) -> str:
     if copies["share"] is None:
         return "What the copies took is not known: the run was too short."
     also = f", sets (memset) at most {percent(sets['share'])}" if sets["calls"] else ""
-    return f"Copies take at most {percent(copies['share'])} of this run's CPU time{also}."
+    text = f"Copies take at most {percent(copies['share'])} of this run's CPU time{also}."
+    if _is_guess(recording):
+        timed = copies["timed"] + sets["timed"]
+        text += f" That is a guess: {_many(timed, 'call was', 'calls were')} timed."
+    return text
+
+
+def _is_guess(recording: Mapping[str, Any]) -> bool:
+    """Whether a share that seems to be worth it is of few timings."""
+    parts = [recording[which] for which in ("copies", "sets")]
+    shares = sum(part["share"] or 0.0 for part in parts)
+    timed, calls = (sum(part[which] for part in parts) for which in ("timed", "calls"))
+    return shares >= WORTH_IT and timed < min(FEW_TIMED, calls)
+
+
+def _of_kernel(recording: Mapping[str, Any]) -> str:
+    share, copies = recording["kernel_share"], recording["copies"]
+    if share < MUCH_OF_KERNEL:
+        return ""
+    also, copied = "", copies["bytes"] / (1 << 20)
+    if recording["minor_faults"] >= copied >= 1:
+        also = f" ({recording['minor_faults'] / copied:.3g} page faults for each MiB copied)"
+    return f"The kernel took {percent(share)} of the CPU time{also}, which no routine changes."
 
 
 def _band_lines(recording: Mapping[str, Any]) -> list[str]:
@@ -93,14 +124,25 @@ def band_name(band: Mapping[str, Any]) -> str:
 
 
 def _place_lines(recording: Mapping[str, Any]) -> list[str]:
-    lines = ["  at most    calls    bytes  median size   where"]
+    lines, program = ["  at most    calls    bytes  median size   where"], recording["program"]
+    offsets: dict[tuple[str, str], set[int]] = {}
     for place in recording["places"]:
+        offsets.setdefault((place["module"], place["function"]), set()).add(place["offset"])
+    for place in recording["places"]:
+        function, offset = place["function"], place["offset"]
+        if function and len(offsets[place["module"], function]) > 1:
+            function = f"{offset:#x} {function}"
         lines.append(
             f"{percent(place['share']):>9}  {count_text(place['calls']):>7} "
             f"{bytes_text(place['bytes']):>8}  {bytes_text(place['median_size']):>11}   "
-            f"{place_text(place['module'], place['function'], place['offset'], 45)}"
+            f"{place_text(_module_of(place, program), function, offset, 45)}"
         )
     return lines
+
+
+def _module_of(place: Mapping[str, Any], program: Mapping[str, Any]) -> str:
+    """By the name that the user has for it, which may be that of a link."""
+    return program["name"] if place["module"] == program["executable"] else place["module"]
 
 
 def advice(recording: Mapping[str, Any]) -> str:
@@ -114,10 +156,16 @@ def advice(recording: Mapping[str, Any]) -> str:
         return "Next: record again, with a command that succeeds: a trial takes no other."
     if any(OF_SANDBOXES in line for line in recording["warnings"]):
         return "Next: record again, with the program's sandbox off: a trial would end as this did."
+    if any(CHECKED in line for line in recording["warnings"]):
+        return "Next: record a build without the sanitizer."
+    command = one_line(shlex.join(recording["program"]["command"]))
+    shown = command if len(command) <= 40 else "COMMAND"
+    if known and _is_guess(recording):
+        return "Next: record a longer run."
     if known and sum(shares) >= WORTH_IT:
-        command = one_line(shlex.join(recording["program"]["command"]))
-        shown = command if len(command) <= 40 else "COMMAND"
         return f"Next: asterope-prove -- {shown} tells what the routine brings."
+    if any(OWN in line for line in recording["warnings"]):
+        return f"Next: asterope-prove --against OTHER -- {shown} compares it with another build."
     if recording["unseen"]:
         return (
             "Next: record again, so that more is seen: all processes need LD_PRELOAD and "
@@ -125,7 +173,10 @@ def advice(recording: Mapping[str, Any]) -> str:
         )
     if not known:
         return "Next: record a longer run."
-    return "Not worth it: what tuning gains of less than 2 % cannot be noticed."
+    return (
+        "Not worth it: calls of libc's copies take less than 2 %, and what tuning gains of that "
+        "cannot be noticed."
+    )
 
 
 def _wrapped(text: str) -> list[str]:

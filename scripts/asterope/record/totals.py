@@ -30,11 +30,13 @@ Classes = Mapping[tuple[int, int], int]  # calls by from <= size < to
 
 @dataclass(frozen=True)
 class Total:
-    """`seconds`: that all of it took at most; None: too few calls were timed."""
+    """`seconds`: that all of it took at most; None: too few calls were timed; `timed`: how many
+    were."""
 
     calls: float
     bytes: float
     seconds: float | None
+    timed: int = 0
 
     @property
     def slowest(self) -> float:
@@ -120,7 +122,11 @@ def _sizes(classes: Classes, samples: Sequence[Call]) -> dict[int, float]:
 
 def _total(sizes: Mapping[int, float], samples: Sequence[Call]) -> Total:
     calls, copied = sum(sizes.values()), sum(size * n for size, n in sizes.items())
-    return Total(calls, copied, _most_seconds(samples, calls, copied))
+    return Total(calls, copied, _most_seconds(samples, calls, copied), _timed(samples))
+
+
+def _timed(samples: Iterable[Call]) -> int:
+    return sum(call.seconds is not None for call in samples)
 
 
 def _most_seconds(samples: Iterable[Call], calls: float, copied: float) -> float | None:
@@ -145,7 +151,7 @@ def _places(calls: Iterable[Call]) -> list[Place]:
     for (site, function), own in by_site.items():
         number = sum(call.weight for call in own)
         copied = sum(call.weight * call.size for call in own)
-        total = Total(number, copied, _most_seconds(own, number, copied))
+        total = Total(number, copied, _most_seconds(own, number, copied), _timed(own))
         places.append(Place(site, function, total, _median_size(own), len(own)))
 
     def cost(place: Place) -> tuple[float, float, str, int]:

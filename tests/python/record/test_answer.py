@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from asterope.ending import FAILS, OF_SANDBOXES
 from asterope.figures import place_text
+from asterope.record.facts import Used
 from asterope.record.recording import make_recording
 from asterope.record.table import WIDTH, advice, answer, band_name
 from made_up_processes import Kind, facts, made_up_process, pool_of
@@ -57,12 +58,14 @@ def test_no_line_is_longer_than_a_screen(recording) -> None:
 
 
 def shares(copies: float | None, sets: float | None) -> dict[str, Any]:
-    return {"copies": {"share": copies}, "sets": {"share": sets}}
+    many = {"calls": 10**6, "timed": 1000}
+    return {"copies": {"share": copies, **many}, "sets": {"share": sets, **many}}
 
 
 ADVICE = {
     "2 % are worth it": (shares(0.03, 0.0), "Next: asterope-prove"),
     "sets count": (shares(0.015, 0.015), "Next: asterope-prove"),
+    "few timings do not tell": ({"copies": {"share": 0.5, "calls": 99, "timed": 9}}, "longer run"),
     "less is not": (shares(0.001, 0.015), "Not worth it"),
     "nothing is known": (shares(None, None), "longer run"),
     "a daemon lives on": ({"outlived_by": 1}, "no daemon"),
@@ -87,6 +90,39 @@ def test_what_was_not_seen_is_not_said_to_be_little(of_all: float, seen, says: s
     assert says in text and ("Not worth it" in text) == (says == "Not worth it")
 
 
+def test_what_the_kernel_took_is_none_of_the_copies() -> None:
+    """Page faults of a copy are in its time, and no copy saves them."""
+    kinds = [Kind(1 << 20, 8_000, 1e-3)]
+    used = Used(seconds=10, in_kernel=6.5, faults=2_000_000)
+    plain, faulting = recording_of(*kinds), recording_of(*kinds, used=used)
+    assert plain["copies"]["share"] == pytest.approx(0.8, rel=0.01)
+    assert 0.35 < faulting["copies"]["share"] < 0.4
+    assert "The kernel took" not in answer(plain)
+    said = "The kernel took 65 % of the CPU time (250 page faults for each MiB copied), which no"
+    assert said in " ".join(answer(faulting).split())
+
+
+def test_a_share_of_few_timings_is_called_a_guess() -> None:
+    """Where that is not all of the calls."""
+    few = recording_of(Kind(64 << 10, 600, 50e-6), cpu_seconds=0.01)
+    assert "That is a guess: 10 calls were timed." in " ".join(answer(few).split())
+    for known in (Kind(64 << 10, 60_000, 50e-6), Kind(64 << 20, 9, 9e-3)):
+        assert "a guess" not in answer(recording_of(known, cpu_seconds=1))
+
+
+def test_a_place_in_the_program_has_the_name_that_the_user_gave_it(recording) -> None:
+    linked = {**recording["program"], "executable": recording["places"][0]["module"]}
+    assert "made-up 0x" in answer({**recording, "program": linked})
+
+
+def test_two_copies_of_one_function_are_told_apart(recording) -> None:
+    places = [{**place, "function": "work"} for place in recording["places"]]
+    text = answer({**recording, "places": places})
+    for place in places:
+        assert f"libmade-up.so.1 {place['offset']:#x} work" in text
+    assert "libmade-up.so.1 work" in answer({**recording, "places": places[:1]})
+
+
 def test_bands_and_places_have_names() -> None:
     assert band_name({"from": 0, "to": 64}) == "below 64 B"
     assert band_name({"from": 1024, "to": 4096}) == "from 1 KiB"
@@ -95,6 +131,6 @@ def test_bands_and_places_have_names() -> None:
         ("/usr/lib/libz.so.1", "inflate", "libz.so.1 inflate"),
         ("/usr/lib/libz.so.1", "", "libz.so.1 0x10"),
         ("", "inflate", "code in no file inflate"),
-        ("/usr/lib/" + "l" * 30, "f" * 30, "l" * 15 + "... " + "f" * 18 + "..."),
+        ("/usr/lib/" + "l" * 30, "f" * 30, "l" * 15 + "... " + "f" * 9 + "..." + "f" * 9),
     ):
         assert place_text(module, function, 16, 40) == words

@@ -25,7 +25,14 @@ def raw_file(**fields: object) -> bytearray:
         **{"noted1_ns": 3 * 10**9, "noted1_ticks": 11 * 10**9, "noted1_cpu_ns": 10**9},
         **{"note": 1, "stop": 0, "flags": 0, "slots": 1, "threads": 1, "modules": 1},
         **{"drawn": 4, "samples": 4096, "path_bytes": 8, "children_cpu_ns": 0},
-        **{"has_ended": 1, "sanitizer": 0, "first": b"", "next": b"", "routine": b""},
+        **{
+            "has_ended": 1,
+            "sanitizer": 0,
+            "program": b"/a/b",
+            "first": b"",
+            "next": b"",
+            "routine": b"",
+        },
         **fields,
     }
     data = bytearray(raw._SLOTS_AT + raw._SLOT_BYTES)
@@ -103,7 +110,7 @@ OUT_OF_BOUNDS = (
 WRONG = [
     ("magic", b"elephant", "no raw file of asterope-record"),
     ("magic", bytes(8), "never begun"),
-    ("version", 9, "of version 9, where this asterope-record reads 4"),
+    ("version", 9, "of version 9, where this asterope-record reads 5"),
     *((field, value, f"damaged: {field} is {value}, where ") for field, value in OUT_OF_BOUNDS),
     (raw._MODULES_AT, struct.pack("<Q", 0x9000), "damaged: a module from 0x9000 to 0x9000"),
     (raw._SAMPLES_AT + 24, b"\4", "damaged: there is no function 4"),

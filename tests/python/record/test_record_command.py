@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shlex
 import shutil
 import signal
@@ -135,6 +136,12 @@ def test_where_the_disk_is_full_the_answer_is_shown(record, program) -> None:
     assert "No space left" in done.stderr.splitlines()[-1]
 
 
+def test_where_there_is_no_room_for_a_recording_the_program_does_not_run(settings, program) -> None:
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1000, 1000))
+    done = finished({**settings("--", program), "preexec_fn": limit})
+    assert "recording.json: cannot write: " in only_error(done, 1) and done.stdout == ""
+
+
 @pytest.mark.parametrize(
     "where", ["2>/dev/full", "2>&-", ">/dev/full 2>&1", "2>&1 >/dev/null | head -1"]
 )
@@ -199,9 +206,12 @@ def test_a_static_child_is_named(tmp_path, libraries) -> None:
 # Works for a while, in itself or in a child, without its environment or with it. HOW
 LAUNCHER = r"""
 #define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -217,12 +227,20 @@ static void end_without_libc(void)
 #endif
 }
 
+static void allow_all(void)
+{
+    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const struct sock_fprog filter = {1, &all};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter)) _exit(77);
+}
+
 int main(int count, char **words)
 {
     char *none[] = {NULL}, *again[] = {words[0], "works", NULL};
     const char *how = words[1];
     volatile double work = 1;
-    if (!strcmp(how, "second") || !strcmp(how, "exits")) {
+    if (!strcmp(how, "restricted")) allow_all();
+    if (!strcmp(how, "second") || !strcmp(how, "exits") || !strcmp(how, "restricted")) {
         while (clock() < CLOCKS_PER_SEC / (*how == 'e' ? 2 : 1)) work = work * 1.0001 + 1;
         if (*how == 'e') end_without_libc();
         return 0;
@@ -257,6 +275,7 @@ SAYS = {
     "daemon": "still running when the command ended: launcher",
     "works": "Not worth it",
     "exits": "Not worth it",
+    "restricted": "Not worth it",
 }
 
 

@@ -46,7 +46,7 @@ def test_what_is_written_is_read_again_where_nothing_is_recorded_too(recording, 
 
     assert read_again(recording) == json.loads(json.dumps(recording))
     raw = read_again(make_recording(pool_of(), facts(cpu_seconds=0.0)))
-    assert raw["copies"] == raw["sets"] == {"calls": 0, "bytes": 0, "share": None}
+    assert raw["copies"] == raw["sets"] == {"calls": 0, "bytes": 0, "share": None, "timed": 0}
     assert (raw["sizes"], raw["places"]) == ([], [])
     extreme = facts(started=253402300799, seconds=1e12, cpu_seconds=1e12)
     raw = read_again(make_recording(pool_of(made_up_process(KINDS)), extreme))

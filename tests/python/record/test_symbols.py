@@ -1,4 +1,4 @@
-"""The functions that return addresses lie in, by their files' symbols."""
+"""The functions that return addresses lie in, and whether a file has some, by its symbols."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from asterope.record.symbols import name_functions
-from copy_programs import need, need_way, output_of
+from asterope.record.symbols import name_functions, symbols_of
+from copy_programs import compiled, need, need_way, output_of
 
 SOURCE = """
 namespace made_up {
@@ -39,6 +39,27 @@ def test_a_return_address_is_named_by_the_function_that_called(program: Path) ->
     names = name_functions([(str(program), offset) for offset in sites])
     # the call may be a function's last instruction: what returns then lies behind its end
     assert names == ["made_up::second", "made_up::second", "main"]
+
+
+def test_names_of_rust_are_read_too(tmp_path: Path) -> None:
+    need("c++filt", "nm")
+    text = 'int work(void) __asm__("_RNvC7mycrate4work");\nint work(void) { return 1; }\n'
+    library = compiled(tmp_path / "library.so", text, "-shared", "-fPIC")
+    begin = int(output_of("nm", "--defined-only", "-n", library).split(" T _RNv")[0][-16:], 16)
+    assert name_functions([(str(library), begin + 2)]) == ["mycrate::work"]
+
+
+def test_a_file_has_what_it_defines_and_what_it_needs(tmp_path: Path) -> None:
+    """By whole names alone, and not what it does without."""
+    text = (
+        "int needed(void);\nint weak(void) __attribute__((weak));\n"
+        "int defined(void) { return needed() + (weak ? weak() : 0); }\n"
+    )
+    file = str(compiled(tmp_path / "object.o", text, "-c"))
+    asked = ["needed", "weak", "defined", "absent", "efined", "need"]
+    assert symbols_of(file, asked) == {"needed": False, "defined": True}
+    assert symbols_of(str(tmp_path / "none"), asked) == {}
+    assert symbols_of(str(Path(file).with_suffix(".c")), asked) == {}
 
 
 @pytest.mark.parametrize("offset", [-5, 0, 1, 1 << 40, (1 << 63) - 1])

@@ -15,6 +15,7 @@ from ...preload import compile_preload
 from ...preload_link import preload_line
 from ...profile import load_profile
 from ...program import find_program
+from ...record.others import check_has_libcs
 from ...record.recorder import find_library
 from ...render import render_routine
 from .. import programs
@@ -94,6 +95,7 @@ def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
         if named is not None:
             check_output(Path(named))
     program = find_program(arguments.command)
+    check_has_libcs(program)
     check_placeholders(arguments.command)
     if placeholders_in(arguments.command) - {"folder"}:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")

@@ -23,7 +23,7 @@ from ...profile.schema import read_checked
 from ...profile.text import Kind
 from ...program import find_program
 from ...record.launching import PYTHON_IGNORES
-from ...record.recorder import find_library
+from ...record.recorder import admit_other_users, closed_to_others, find_library
 from .. import programs
 from ..options import PROGRAM
 from .command import preload_beside, ways_for
@@ -75,6 +75,11 @@ def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
     }
     files = folder / programs.FIGURES / _key(rows)
     write_files(files, {_WAYS: json.dumps(kept, indent=1) + "\n"})
+    admit_other_users(files)
+    closed = closed_to_others(files)
+    if closed is not None:
+        why = "other users may not enter it: processes that become one leave no figures"
+        print(f"{PROGRAM}: {one_line(closed)}: {why}", file=sys.stderr)
     if shutil.disk_usage(files).free < _ROOM:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(files))
     return environment(preloadable(find_library()), files.resolve(), ways, arguments.explore)

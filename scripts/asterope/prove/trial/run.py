@@ -15,9 +15,10 @@ from ...faults import Failure, one_line
 from ...preload_link import preloadable
 from ...program import Program
 from ...record.descendants import Descendants
+from ...record.others import why_no_verdict
 from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, RawProcess, left_files, read_process
-from ...record.recorder import place_for_files
+from ...record.recorder import admit_other_users, place_for_files
 from ...scratch_folder import scratch_folder
 from ..places import Place as Folder
 from ..places import placeholders_in
@@ -45,6 +46,7 @@ class Tried:
     ways: Sequence[Way]
     observed: Observed = field(default_factory=Observed)
     stopped_by: str = ""
+    said: set[tuple[str, str]] = field(default_factory=set)  # by its processes, of other libraries
     _found: Found | None = None  # of all that is observed
     _tick_hz: tuple[float, float] = (0.0, 0.0)  # seconds in which it was seen, and the rate
     _clocks: dict[int, float] = field(default_factory=dict)  # of processes whose files are gone
@@ -79,6 +81,7 @@ class Tried:
                 self.observed.limits.add(FULL)
         left.sort(key=lambda one: one[1].started)
         processes = [process for _, process in left]
+        self.said.update(*(process.others for process in processes))
         # All have one clock, and a short process is too short to tell its rate.
         self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
         if files is not None and not self._tick_hz[1]:
@@ -152,6 +155,7 @@ class Trial(Tried):
         with scratch_folder("asterope-trial-", base) as folder:
             files = folder / "files"
             files.mkdir(0o700)
+            admit_other_users(files)
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
@@ -210,7 +214,7 @@ def _running_after(folder: Path) -> dict[str, float]:
         family = Descendants(folder)
         family.look()
         if not family.running or time.monotonic() > deadline:
-            return {Path(name).name: family.cpu_seconds for name in family.running.values()}
+            return {Path(name).name: family.used.seconds for name in family.running.values()}
         time.sleep(_TURN)
 
 
@@ -230,6 +234,9 @@ def why_not(trial: Tried) -> str | None:
             f"still running when the command ended: {names}: prove a command that ends when its "
             "work is done (no daemon)"
         )
+    other = why_no_verdict(trial.said, bool(observed.places))
+    if other is not None:
+        return other
     if FULL in observed.limits and not observed.places:
         return "no room for what it sees: have TMPDIR name a folder with more"
     if not observed.processes:

@@ -1,0 +1,16 @@
+"""Libraries are compiled in folders that do not stay."""
+
+from __future__ import annotations
+
+import tempfile
+
+from asterope.preload import compile_routine
+
+
+def test_the_folder_of_a_compilation_that_was_killed_goes_with_the_next_one(tmp_path, monkeypatch):
+    left = tmp_path / "asterope-preload-left"
+    left.mkdir()
+    (left / ".in-use").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert compile_routine({"routine.c": "int unused;\n"}).startswith(b"\x7fELF")
+    assert list(tmp_path.iterdir()) == []
