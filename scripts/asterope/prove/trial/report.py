@@ -16,7 +16,7 @@ from .blocks import LIMITS, Place
 from .document import document
 from .findings import Found
 from .mapping import map_of, wanted
-from .run import Tried, why_not
+from .run import TIME, Tried, why_not
 
 
 def names_in(tried: Tried) -> dict[Place, str]:
@@ -86,7 +86,9 @@ def report(
             *notes,
         ]
         if tried.stopped_by != "failure":
-            shown.append(words.what_to_do(last, tried.observed, command, preload, mapped))
+            is_over = tried.stopped_by == TIME
+            advice = words.what_to_do(last, tried.observed, command, preload, mapped, is_over)
+            shown.append(advice)
         show("\n".join(shown))
     else:
         show("This program makes no copies that a library sees: there is nothing to try.")

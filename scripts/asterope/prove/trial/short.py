@@ -4,7 +4,7 @@ its CPU time."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import median
+from statistics import fmean
 
 from .blocks import LIBC, Lived, Observed, Pair
 from .pairs import FEWEST_OF_PHASE, Period, Phase
@@ -44,7 +44,8 @@ def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]
     """Of processes beside each other in time."""
     ended = [one for one in lived if one.alone and one.alone > 0 and one.way in (LIBC, way)]
     ended.sort(key=lambda one: one.started)
-    usual = median(map(_since, ended)) if ended else 0.0
+    # Not the median, which is one way's or the other's.
+    usual = fmean(map(_since, ended)) if ended else 0.0
     waiting: list[Lived] = []
     pairs = {}
     for one in ended:

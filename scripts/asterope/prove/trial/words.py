@@ -52,7 +52,7 @@ def why_untold(found: Found, gain: Estimate | None) -> str | None:
     if found.unjudged + found.short > MOST_UNJUDGED and not found.is_negligible:
         return f"{_not_judged(found)} were not judged"
     if gain is None:
-        return "too few copies were seen"
+        return "too little of it was seen"
     if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
         return None
     return f"it is something between {_one_end(gain.low)} and {_one_end(gain.high)}"
@@ -79,7 +79,7 @@ def sentence_of_map(found: Found) -> str:
     gain, beside = found.whole_gain, found.map_gain
     why = why_untold(found, gain)
     if gain is None or beside is None or why is not None:
-        return f"How fast this program is with its map cannot be told: {why or 'too few copies'}."
+        return f"How fast this program is with its map cannot be told: {why or 'too little of it was seen'}."
     told = f"runs {by(gain)} than with libc"
     if gain.low <= 0 <= gain.high:
         told = f"is as fast as with libc, within {_at_most(reach(gain))} %"
@@ -244,14 +244,16 @@ def what_to_do(
     command: Sequence[str],
     preload: Path,
     mapped: Path | None,
+    is_over: bool = False,
 ) -> str:
-    """The last line. `mapped`: the map that was written, where it has places."""
+    """The last line. `mapped`: the map that was written, where it has places. `is_over`: more time
+    would have shown more."""
     gain = found.deciding
     if mapped is not None:
         build, library = to_map(mapped, preload)
         return f"To give each place its way: {build}, then {preload_line(library, command)}"
     if gain is None or not found.is_told:
-        return f"Not known: {_hint(found, observed)}."
+        return f"Not known: {_hint(found, observed, is_over)}."
     if gain.low > 0 and gain.value >= SAME / 2:
         return f"To have it: {preload_line(preload, command)}"
     if gain.high < 0:
@@ -259,7 +261,7 @@ def what_to_do(
     return "Leave it: nothing to gain here."
 
 
-def _hint(found: Found, observed: Observed) -> str:
+def _hint(found: Found, observed: Observed, is_over: bool) -> str:
     gain = found.deciding
     runs = "--runs --metric cpu compares whole runs"
     if UNSEEN in observed.limits:
@@ -270,6 +272,8 @@ def _hint(found: Found, observed: Observed) -> str:
         return "it waited nearly all the time: give it load, such as a client that asks it for more"
     if found.short > MOST_UNJUDGED:
         return f"give it more --time, or {runs}"
+    if gain is None and is_over:
+        return "give it more --time"
     if gain is None:
         return "too few copies were seen; a longer run may have more"
     return f"give it more --time, or a longer run; {runs}"
