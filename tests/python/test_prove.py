@@ -215,7 +215,9 @@ BAD = {
 @pytest.mark.parametrize(("words", "part"), BAD.values(), ids=BAD)
 def test_bad_arguments_are_refused_in_one_line(prove, libraries: Path, words, part) -> None:
     given = [word.replace("{}", str(libraries)) for word in words.split()]
-    message = only_error(prove(*given, copies="" if {"--copies", "--against"} & set(given) else "fast"), 2)
+    message = only_error(
+        prove(*given, copies="" if {"--copies", "--against"} & set(given) else "fast"), 2
+    )
     assert part in message
     assert len(message) < 400
 

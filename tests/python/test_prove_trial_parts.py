@@ -81,7 +81,10 @@ def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_pat
 
 @pytest.mark.parametrize(
     ("limits", "said"),
-    [(set(), "too few copies were seen; a longer run"), ({blocks.UNSEEN}, "prove what takes the CPU time by")],
+    [
+        (set(), "too few copies were seen; a longer run"),
+        ({blocks.UNSEEN}, "prove what takes the CPU time by"),
+    ],
 )
 def test_of_what_is_not_seen_nothing_is_said(limits: set[str], said: str) -> None:
     observed = Observed(limits=limits)

@@ -43,15 +43,15 @@ def test_of_too_few_processes_nothing_is_said() -> None:
     found = findings(observed, WAYS)
     assert not found.is_told and found.short == pytest.approx(1)
     assert "processes too short and too few, 100 % of its CPU time, were not" in sentence(found)
-    assert "give it more --time, or --runs" in what_to_do(found, observed, ["a"], Path("x"), None)
+    assert "give it more --time, or --runs" in what_to_do(
+        found, observed, ["a"], Path("x"), None, is_over=True
+    )
 
 
 def test_a_process_of_another_kind_is_no_partner() -> None:
     """A shell, and what it runs, which takes ten times as long."""
     observed = observed_of(1, 100, 0.6, 0.5)
-    shells = [
-        Lived(f"sh {n}", 8, n, 0.002, [LIBC, ROUTINE][n // 50], 0.002) for n in range(100)
-    ]
+    shells = [Lived(f"sh {n}", 8, n, 0.002, [LIBC, ROUTINE][n // 50], 0.002) for n in range(100)]
     observed.lived += shells
     observed.cpu_seconds += sum(one.seconds for one in shells)
     gain = findings(observed, WAYS).gain

@@ -77,16 +77,22 @@ class PlaceFound:
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
     means: Sequence[float] = ()  # seconds of a call under the routine, in some of the blocks
     takes: float | None = None  # of the CPU time, what its calls take themselves, at most
+    possible: bool = True  # False: more was found than its calls can bring, and nothing is sure
 
     @property
     def matters(self) -> bool:
         return (self.share if self.takes is None else self.takes) >= MATTERS
 
     @property
+    def brings(self) -> Estimate | None:
+        """What is believed of `gained`."""
+        return self.gained if self.possible else None
+
+    @property
     def is_shown(self) -> bool:
         """In tables and pictures: of few calls nothing is known, and little is brought."""
         brings = self.gained is None or abs(self.gained.value) >= LITTLE
-        sure = self.steady and self.surely != 0 and brings
+        sure = self.steady and self.possible and self.surely != 0 and brings
         return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
 
     @property
@@ -170,7 +176,8 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        return [one for one in self.places if one.is_shown and one.steady and one.surely < 0]
+        sure = (one for one in self.places if one.is_shown and one.steady and one.possible)
+        return [one for one in sure if one.surely < 0]
 
 
 def reach(gain: Estimate) -> float:
@@ -218,7 +225,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         for place, seen in observed.places.items()
     ]
     places.sort(
-        key=lambda one: (abs(one.gained.value) if one.gained else 0.0, one.share), reverse=True
+        key=lambda one: (abs(one.brings.value) if one.brings else 0.0, one.share), reverse=True
     )
     of_whole = None if whole is None else gain_of(whole, seconds)
     wall = gain_of(ROUTINE, observed.wall_seconds - explored)
@@ -251,10 +258,13 @@ def _without(observed: Observed, processes: Collection[str]) -> Observed:
 
 
 def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
-    """No place brings more than all of its calls take."""
+    """No place brings more than all of its calls take: what surely would is no finding."""
     if possible is None:
         return one
     gained = None if one.gained is None else possible.saved(one.gained)
+    if one.surely and one.gained is not None and gained is not None:
+        if gained.value != one.gained.value:
+            one = replace(one, possible=False, best=None, saves=0.0)
     count, seconds = seen.measured.get(ROUTINE, (0, 0.0))
     saves = min(one.saves, seconds / count) if count else one.saves
     return replace(one, gained=gained, takes=possible.share, saves=saves)

@@ -172,7 +172,7 @@ def _why_not_shown(one: PlaceFound) -> str:
 
 def _sum(found: Found, worth: Sequence[PlaceFound]) -> list[str]:
     """Why the rows do not add up to the sentence, where they do not."""
-    own = [one.gained for one in worth if one.gained is not None]
+    own = [one.brings for one in worth if one.brings is not None]
     if not own or not found.is_told or found.gain is None:
         return []
     value = sum(one.value for one in own)
@@ -187,9 +187,9 @@ def _sum(found: Found, worth: Sequence[PlaceFound]) -> list[str]:
 
 
 def _brings(one: PlaceFound) -> str:
-    if one.gained is None:
+    if one.brings is None:
         return "-"
-    gained = faster(one.gained)
+    gained = faster(one.brings)
     return f"{100 * gained.value:.1f} +- {100 * (gained.high - gained.low) / 2:.1f} %"
 
 
@@ -210,6 +210,8 @@ def _notes(one: PlaceFound) -> list[str]:
     notes = []
     if not one.steady:
         notes.append("libc differs from itself here: what this place brings is not sure")
+    if not one.possible:
+        notes.append("more than its calls can bring was seen here: what it brings is not sure")
     if not one.trimmed:
         notes.append("some way has more of the longest intervals than its share: they count here")
     if one.drifts:
@@ -271,7 +273,7 @@ def _hint(found: Found, observed: Observed, is_over: bool) -> str:
     if observed.cpu_seconds < _IDLE * observed.wall_seconds:
         return "it waited nearly all the time: give it load, such as a client that asks it for more"
     if found.short > MOST_UNJUDGED:
-        return f"give it more --time, or {runs}"
+        return f"give it more --time, or {runs}" if is_over else runs
     if gain is None and is_over:
         return "give it more --time"
     if gain is None:

@@ -1,0 +1,54 @@
+"""No verdict of a trial is beyond what the copies themselves take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from asterope.prove.options import UNTOLD
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed
+from asterope.prove.trial.findings import Found, findings
+from asterope.prove.trial.report import code_of
+from asterope.prove.trial.words import sentence, table, what_to_do
+from made_up_trials import WAYS, steady
+from test_prove_trial_pairs import PLACE, observed_of
+
+
+def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
+    """From a call to the next one the routine takes so many times as long as libc; of libc's that
+    part is the copy itself, and the routine's copy takes so many times as long."""
+    observed = observed_of({PLACE: steady(factor)}, 1, pairs=100)
+    count = observed.places[PLACE].calls
+    level = observed.cpu_seconds / count / ((1 + factor) / 2)
+    seconds = share * level * count
+    observed.places[PLACE].measured = {LIBC: (count, seconds), ROUTINE: (count, routine * seconds)}
+    return findings(observed, WAYS)
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.6])
+def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float) -> None:
+    found = found_of(factor, 0.05)
+    assert not found.is_told and code_of(found) == UNTOLD
+    assert "cannot be told: the trial says more than all of its copies can bring" in sentence(found)
+    assert not any(verdict in sentence(found) for verdict in ("faster (", "slower ("))
+    advice = what_to_do(found, Observed(), ["true"], Path("x.so"), None)
+    assert advice == "Not known: --runs --metric cpu compares whole runs."
+    (place,) = found.places
+    assert (place.best, place.possible, found.slower) == (None, False, [])
+    assert "what it brings is not sure" in table(found, {})
+
+
+@pytest.mark.parametrize(("factor", "share", "routine"), [(0.7, 0.5, 0.4), (1.6, 0.6, 2.0)])
+def test_what_they_can_bring_is_told(factor: float, share: float, routine: float) -> None:
+    found = found_of(factor, share, routine)
+    assert found.is_told and found.places[0].possible
+    assert found.gain.low < 1 / factor - 1 < found.gain.high
+
+
+def test_copies_that_take_next_to_nothing_need_no_trial() -> None:
+    """However few were seen."""
+    observed = observed_of({PLACE: steady(1.0)}, 1, pairs=3)
+    count = observed.places[PLACE].calls
+    observed.places[PLACE].measured = {LIBC: (count, 0.002 * observed.cpu_seconds)}
+    found = findings(observed, WAYS)
+    assert found.is_told and "is as fast as with libc, within 0." in sentence(found)
