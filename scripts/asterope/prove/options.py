@@ -160,8 +160,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--against",
         metavar="OTHER",
-        help="compare COMMAND with another build of its program instead of libraries: its name, for "
-        "the same arguments, or a whole command (one word for the shell, in quotes)",
+        help="compare whole runs of COMMAND with those of another build, under no library: a "
+        "program, for the same arguments, or a whole command (one word for the shell, in quotes)",
     )
     parser.add_argument(
         "--client",

@@ -47,8 +47,8 @@ class Rounds:
     def logs(self, name: str) -> list[float]:
         """Of the base's figure over the copy's, block by block; above 0 the copy is better.
 
-        Only one of the base's two runs is taken: with the mean of both, noise that has a long tail on
-        one side would not cancel out, and the median of the differences would be off 0.
+        Only one of the base's two runs is taken: with the mean of both, noise that has a long tail
+        on one side would not cancel out, and the median of the differences would be off 0.
         """
         sign = -1 if self.larger_is_better else 1
         pairs = zip(self.figures(self.base), self.figures(name))

@@ -18,9 +18,9 @@ FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "the same", "cannot tell yet
 
 @dataclass(frozen=True)
 class Finding:
-    """One copy. `ratio`: the base's time over its own, None for the base; `at_most`: how far the interval
-    reaches from 1, 0.01 for 1 %; `more_rounds`: about how many would tell, None where that is
-    told, or where nobody knows."""
+    """One copy. `ratio`: the base's time over its own, None for the base; `at_most`: how far the
+    interval reaches from 1, 0.01 for 1 %; `more_rounds`: about how many would tell, None where that
+    is told, or where nobody knows."""
 
     name: str
     figure: float  # median

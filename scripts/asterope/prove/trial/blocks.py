@@ -72,8 +72,9 @@ class Seen:
 
 @dataclass(frozen=True)
 class Lived:
-    """A process. `kind`: the same for processes of one program; 0: not known, as in operation. `way`: what it took as a whole;
-    None: not one. `alone`: its CPU time from the trial's start to its end; None: not noted."""
+    """A process. `kind`: the same for processes of one program; 0: not known, as in operation.
+    `way`: what it took as a whole; None: not one. `alone`: its CPU time from the trial's start to
+    its end; None: not noted."""
 
     name: str  # as of its pairs of periods
     kind: int

@@ -262,9 +262,8 @@ def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFou
     if possible is None:
         return one
     gained = None if one.gained is None else possible.saved(one.gained)
-    if one.surely and one.gained is not None and gained is not None:
-        if gained.value != one.gained.value:
-            one = replace(one, possible=False, best=None, saves=0.0)
+    if one.surely and gained and one.gained and gained.value != one.gained.value:
+        one = replace(one, possible=False, best=None, saves=0.0)
     count, seconds = seen.measured.get(ROUTINE, (0, 0.0))
     saves = min(one.saves, seconds / count) if count else one.saves
     return replace(one, gained=gained, takes=possible.share, saves=saves)

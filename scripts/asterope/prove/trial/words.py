@@ -17,6 +17,7 @@ from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reac
 from .statistics import Estimate
 
 _WITH = "With the routine this program"
+_TOO_LITTLE = "too little of it was seen"
 _MOST_PLACES = 12
 _MOST_UNJUDGED = 3
 _IDLE = 0.1  # of the time: a program that runs no more waits
@@ -52,7 +53,7 @@ def why_untold(found: Found, gain: Estimate | None) -> str | None:
     if found.unjudged + found.short > MOST_UNJUDGED and not found.is_negligible:
         return f"{_not_judged(found)} were not judged"
     if gain is None:
-        return "too little of it was seen"
+        return _TOO_LITTLE
     if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
         return None
     return f"it is something between {_one_end(gain.low)} and {_one_end(gain.high)}"
@@ -79,7 +80,8 @@ def sentence_of_map(found: Found) -> str:
     gain, beside = found.whole_gain, found.map_gain
     why = why_untold(found, gain)
     if gain is None or beside is None or why is not None:
-        return f"How fast this program is with its map cannot be told: {why or 'too little of it was seen'}."
+        why = why or _TOO_LITTLE
+        return f"How fast this program is with its map cannot be told: {why}."
     told = f"runs {by(gain)} than with libc"
     if gain.low <= 0 <= gain.high:
         told = f"is as fast as with libc, within {_at_most(reach(gain))} %"
