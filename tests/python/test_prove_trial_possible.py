@@ -8,7 +8,9 @@ import pytest
 from asterope.prove.options import UNTOLD
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed
 from asterope.prove.trial.findings import Found, findings
+from asterope.prove.trial.possible import Possible
 from asterope.prove.trial.report import code_of
+from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.words import sentence, table, what_to_do
 from made_up_trials import WAYS, steady
 from test_prove_trial_pairs import PLACE, observed_of
@@ -43,6 +45,13 @@ def test_what_they_can_bring_is_told(factor: float, share: float, routine: float
     found = found_of(factor, share, routine)
     assert found.is_told and found.places[0].possible
     assert found.gain.low < 1 / factor - 1 < found.gain.high
+
+
+def test_an_estimate_may_be_beyond_by_luck() -> None:
+    """It ends at what is possible then."""
+    most = Possible(share=0.2, loss=0.4)
+    assert most.holds(Estimate(0.26, 0.22, 0.30)) and not most.holds(Estimate(0.3, 0.24, 0.36))
+    assert most.part_of(Estimate(0.26, 0.22, 0.30)) == Estimate(0.25, 0.22, 0.25)
 
 
 def test_copies_that_take_next_to_nothing_need_no_trial() -> None:

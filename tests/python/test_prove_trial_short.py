@@ -38,10 +38,12 @@ def test_the_gain_is_that_of_whole_runs(factor: float) -> None:
     assert_near([one.gain for one in found], 1 / (0.4 + 0.6 * factor) - 1)
 
 
-def test_of_too_few_processes_nothing_is_said() -> None:
-    observed = observed_of(1, 12, 0.6, 0.5)
+@pytest.mark.parametrize("count", [12, 40])
+def test_of_too_few_processes_nothing_is_said(count: int) -> None:
+    """As long as each run adds some, more runs are not hopeless."""
+    observed = observed_of(1, count, 0.6, 0.5)
     found = findings(observed, WAYS)
-    assert not found.is_told and found.short == pytest.approx(1)
+    assert not found.is_told and not found.is_hopeless and found.short == pytest.approx(1)
     assert "processes too short and too few, 100 % of its CPU time, were not" in sentence(found)
     assert "give it more --time, or --runs" in what_to_do(
         found, observed, ["a"], Path("x"), None, is_over=True

@@ -25,7 +25,7 @@ from .blocks import (
 )
 from .pairs import Period, Phase, gain, phases, saved
 from .possible import Possible, possible_of
-from .short import of_short, short_processes
+from .short import of_short, seconds_of_short, short_processes
 from .statistics import (
     NO_TRIMMING,
     Cells,
@@ -207,6 +207,8 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         whole_processes, unknown = of_short(observed, way)
         found = [*_together(observed, way, levels), *whole_processes]
         together[way] = saved(found, seconds, part)
+        if together[way] is None:  # too few pairs in all: more processes make more of them
+            unknown = seconds_of_short(observed)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """As if the time under neither libc nor this way had been under libc."""

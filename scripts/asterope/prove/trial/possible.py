@@ -35,10 +35,11 @@ class Possible:
         return 1 / (1 + self.loss) - 1, most
 
     def holds(self, gain: Estimate) -> bool:
-        """Whether an interval that tells something is of something that can be."""
+        """Whether an interval that tells something is of something that can be, but for luck: where
+        the truth is at an end of that, one estimate of six is further beyond."""
         low, high = self.gain
         if gain.low > 0 or gain.high < 0:
-            return low <= gain.value <= high
+            return (gain.value + gain.low) / 2 <= high and (gain.value + gain.high) / 2 >= low
         return True
 
     def part_of(self, gain: Estimate) -> Estimate:
