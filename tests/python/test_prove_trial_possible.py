@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from asterope.command_line import DONE
 from asterope.prove.options import UNTOLD
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed
 from asterope.prove.trial.findings import Found, findings
@@ -52,6 +53,12 @@ def test_an_estimate_may_be_beyond_by_luck() -> None:
     most = Possible(share=0.2, loss=0.4)
     assert most.holds(Estimate(0.26, 0.22, 0.30)) and not most.holds(Estimate(0.3, 0.24, 0.36))
     assert most.part_of(Estimate(0.26, 0.22, 0.30)) == Estimate(0.25, 0.22, 0.25)
+
+
+def test_a_sure_difference_of_nothing_is_none() -> None:
+    found = Found(Estimate(-0.0003, -0.0006, -0.0001), None, [], 1.0)
+    assert "is as fast as with libc, within 0.1 %" in sentence(found)
+    assert code_of(found) == DONE
 
 
 def test_copies_that_take_next_to_nothing_need_no_trial() -> None:

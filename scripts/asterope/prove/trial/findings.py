@@ -43,7 +43,7 @@ from .statistics import (
 _UNCOUNTED = {NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN}
 # A place whose calls are followed by less of the program's time does not matter.
 MATTERS = 0.01
-LITTLE = 0.001  # what a place brings, that is not worth a row
+LITTLE = 0.001  # what a place brings, that is not worth a row, and a program, not worth a word
 MOST_UNJUDGED = 0.1  # of the CPU time, and nothing is said of the whole program
 SAME = 0.01  # less than that is no difference that anybody notices
 KNOWN = 0.01
@@ -183,6 +183,11 @@ class Found:
 def reach(gain: Estimate) -> float:
     """How far an interval reaches from no difference."""
     return max(abs(gain.low), abs(gain.high))
+
+
+def side(gain: Estimate) -> int:
+    """1: faster, -1: slower; 0: as fast, or no more than nothing from it."""
+    return (gain.low > 0) - (gain.high < 0) if reach(gain) >= LITTLE else 0
 
 
 def _is_settled(one: PlaceFound) -> bool:

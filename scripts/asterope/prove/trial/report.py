@@ -14,7 +14,7 @@ from ..options import UNTOLD
 from . import words
 from .blocks import LIMITS, Place
 from .document import document
-from .findings import Found
+from .findings import Found, side
 from .mapping import map_of, wanted
 from .run import TIME, Tried, why_not
 
@@ -102,4 +102,4 @@ def code_of(found: Found) -> int:
     gain = found.deciding
     if gain is None or not found.is_told:
         return UNTOLD
-    return STALE if gain.high < 0 else DONE
+    return STALE if side(gain) < 0 else DONE

@@ -13,7 +13,7 @@ from ...preload_link import preload_line
 from ...render import human_size
 from ..programs import to_map
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
-from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach
+from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach, side
 from .statistics import Estimate
 
 _WITH = "With the routine this program"
@@ -34,7 +34,7 @@ def sentence(found: Found) -> str:
         return f"How fast this program is with the routine cannot be told: {why}."
     gain = found.gain
     assert gain is not None
-    if gain.low > 0 or gain.high < 0:
+    if side(gain):
         start = f"{_WITH} runs {by(gain)}"
     else:
         start = f"{_WITH} is as fast as with libc, within {_at_most(reach(gain))} %"
@@ -260,7 +260,7 @@ def what_to_do(
         return f"Not known: {_hint(found, observed, is_over)}."
     if gain.low > 0 and gain.value >= SAME / 2:
         return f"To have it: {preload_line(preload, command)}"
-    if gain.high < 0:
+    if side(gain) < 0:
         return "Leave it: the routine makes this program slower."
     return "Leave it: nothing to gain here."
 
