@@ -113,7 +113,8 @@ def _at_most(part: float) -> str:
 
 
 def clock_line(found: Found, observed: Observed) -> str:
-    """What ran; and the gain by the clock, where the program did not run all the time."""
+    """What ran; and the gain by the clock, where the program did not run all the time. What
+    processes or threads beside each other save by it, depends on which of them others wait for."""
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
     text = f"Seen: {runs}, {many}, {observed.cpu_seconds:.2f} s of CPU time"
@@ -122,7 +123,8 @@ def clock_line(found: Found, observed: Observed) -> str:
     else:
         text += f" within {observed.wall_seconds:.2f} s"
         wall = found.wall_gain
-        is_told = found.is_told and wall is not None and (wall.low > 0 or wall.high < 0)
+        is_alone = observed.threads <= observed.processes == observed.runs
+        is_told = is_alone and found.is_told and wall is not None and side(wall) != 0
         text += f"; as it waited for the rest, {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
         text += f" Copies take at most {_at_most(found.possible.share)} % of it."
