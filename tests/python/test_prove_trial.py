@@ -105,6 +105,16 @@ def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:
     assert done.stdout.splitlines()[-1] == "Leave it: nothing to gain here."
 
 
+def test_a_command_that_ends_before_its_work_is_not_judged(prove, program: Path) -> None:
+    """But one that leaves a process behind that does nothing is."""
+    goes_on = f"setsid {program} {10**12} & sleep 0.2"
+    said = only_error(prove("--time", "5s", "--", "sh", "-c", goes_on), 1)
+    assert "still running when the command ended: program: prove a command that ends" in said
+    leaves = f"{program} 200000; sleep 1000 & exit 0"
+    done = prove("--time", "3s", "--", "sh", "-c", leaves)
+    assert done.returncode in (3, 4) and "program main (memcpy)" in done.stdout, done
+
+
 def no_file_beyond(bytes_: int) -> Callable[[], None]:
     return partial(resource.setrlimit, resource.RLIMIT_FSIZE, (bytes_, bytes_))
 
