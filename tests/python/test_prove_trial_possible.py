@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from asterope.command_line import DONE
 from asterope.prove.options import UNTOLD
-from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed, Seen
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.possible import Possible
 from asterope.prove.trial.report import code_of
@@ -53,6 +53,13 @@ def test_an_estimate_may_be_beyond_by_luck() -> None:
     most = Possible(share=0.2, loss=0.4)
     assert most.holds(Estimate(0.26, 0.22, 0.30)) and not most.holds(Estimate(0.3, 0.24, 0.36))
     assert most.part_of(Estimate(0.26, 0.22, 0.30)) == Estimate(0.25, 0.22, 0.25)
+
+
+def test_of_a_way_that_was_not_measured_the_other_one_is_no_bound() -> None:
+    """The routine's copies take next to nothing; libc's may take all of the time."""
+    observed = Observed(cpu_seconds=0.001)
+    observed.places[PLACE] = Seen(100, measured={ROUTINE: (100, 1e-9)})
+    assert not findings(observed, WAYS).is_negligible
 
 
 def test_a_sure_difference_of_nothing_is_none() -> None:

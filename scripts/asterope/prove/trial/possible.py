@@ -70,9 +70,9 @@ def _calls_of(place: Place, seen: Seen) -> _Calls:
             means[way] = seconds / count
             most[way] = means[way] * (1 + _DEVIATIONS / math.sqrt(count))
     slow = 2 * max(place.least, 256) * _SLOW_BYTE + _SLOW_CALL
-    for way, other in ((LIBC, ROUTINE), (ROUTINE, LIBC)):
-        means.setdefault(way, means.get(other, slow))
-        most.setdefault(way, most.get(other, slow))
+    for way in (LIBC, ROUTINE):  # the other one's is no bound: it may be the faster one
+        means.setdefault(way, slow)
+        most.setdefault(way, slow)
     return _Calls(seen.calls, means, most)
 
 
