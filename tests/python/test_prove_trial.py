@@ -110,8 +110,8 @@ def test_a_command_that_ends_before_its_work_is_not_judged(prove, program: Path)
     goes_on = f"setsid {program} {10**12} & sleep 0.2"
     said = only_error(prove("--time", "5s", "--", "sh", "-c", goes_on), 1)
     assert "still running when the command ended: program: prove a command that ends" in said
-    leaves = f"{program} 200000; sleep 1000 & exit 0"
-    done = prove("--time", "3s", "--", "sh", "-c", leaves)
+    leaves = f"{program} 2000000; sleep 1000 & exit 0"
+    done = prove("--time", "5s", "--", "sh", "-c", leaves)
     assert done.returncode in (3, 4) and "program main (memcpy)" in done.stdout, done
 
 
@@ -177,7 +177,7 @@ DAMAGED_WAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp_path) -> None:
     file, kept = tmp_path / "trial.json", tmp_path / "build" / "programs" / "own"
     options = ("--name", "own", "--time", "5s", "--json", file)
-    done = named(*options, "--", program, 400_000)
+    done = named(*options, "--", program, 4_000_000)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("With the routine and its map of places it runs "), done
     assert "than with the routine alone" in lines[0] and "% slower" in lines[1]

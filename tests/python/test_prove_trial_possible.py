@@ -41,7 +41,11 @@ def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float)
     assert "what it brings is not sure" in table(found, {})
 
 
-@pytest.mark.parametrize(("factor", "share", "routine"), [(0.7, 0.5, 0.4), (1.6, 0.6, 2.0)])
+# The last one is of a program that does nothing else.
+CAN = [(0.7, 0.5, 0.4), (1.6, 0.6, 2.0), (7.0, 1.0, 7.0)]
+
+
+@pytest.mark.parametrize(("factor", "share", "routine"), CAN)
 def test_what_they_can_bring_is_told(factor: float, share: float, routine: float) -> None:
     found = found_of(factor, share, routine)
     assert found.is_told and found.places[0].possible
