@@ -15,6 +15,9 @@ from .statistics import Estimate
 _DEVIATIONS = 2.0
 # What a reader of a copy pays at most where the routine leaves it elsewhere, in times of the copy.
 _READER = 2.0
+# What a slower routine costs more, in times of what its calls that were measured did: a processor
+# does other work beside them, and some of the CPU time is the trial's.
+_SLOWER = 1.25
 # Of calls that were not measured: seconds of a byte, and of a call.
 _SLOW_BYTE, _SLOW_CALL = 1e-9, 1e-7
 _FEWEST = 20  # measured calls, of which a mean is known
@@ -92,4 +95,4 @@ def possible_of(observed: Observed, seconds: float) -> dict[Place | None, Possib
 
 def _possible(one: _Calls, seconds: float) -> Possible:
     libc, routine = (one.calls * one.most[way] / seconds for way in (LIBC, ROUTINE))
-    return Possible(min(1.0, libc), max(0.0, routine - libc) + _READER * min(1.0, libc))
+    return Possible(min(1.0, libc), _SLOWER * max(0.0, routine - libc) + _READER * min(1.0, libc))
