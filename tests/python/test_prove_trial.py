@@ -43,7 +43,7 @@ def test_a_slower_routine_is_advised_against(prove, program: Path, tmp_path: Pat
     """And the place that wants another way is written."""
     file, mapping = tmp_path / "trial.json", tmp_path / "places.json"
     asked = ("--time", "20s", "--json", file, "--write", mapping)
-    done = prove(*asked, "--", program, 800_000)
+    done = prove(*asked, "--", program, 4_000_000)
     assert (done.returncode, done.stderr) == (3, ""), done
     lines = done.stdout.splitlines()
     assert lines[0].startswith("With the routine this program runs ")

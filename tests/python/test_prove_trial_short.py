@@ -34,11 +34,14 @@ def observed_of(seed: int, count: int, copying: float, factor: float) -> Observe
 @pytest.mark.parametrize("factor", [1.0, 0.5, 2.0])
 def test_the_gain_is_that_of_whole_runs(factor: float) -> None:
     """Also where the ways differ so much that the middle process is of one of them."""
-    found = [findings(observed_of(seed, 100, 0.6, factor), WAYS) for seed in range(EXPERIMENTS)]
-    assert_near([one.gain for one in found], 1 / (0.4 + 0.6 * factor) - 1)
+    for count in (60, 100):
+        made = (observed_of(seed, count, 0.6, factor) for seed in range(EXPERIMENTS))
+        gains = [findings(one, WAYS).gain for one in made]
+        assert_near([one for one in gains if one], 1 / (0.4 + 0.6 * factor) - 1)
+        assert sum(map(bool, gains)) > 0.9 * EXPERIMENTS
 
 
-@pytest.mark.parametrize("count", [12, 40])
+@pytest.mark.parametrize("count", [12, 25])
 def test_of_too_few_processes_nothing_is_said(count: int) -> None:
     """As long as each run adds some, more runs are not hopeless."""
     observed = observed_of(1, count, 0.6, 0.5)

@@ -23,7 +23,7 @@ from .blocks import (
     Place,
     Seen,
 )
-from .pairs import Period, Phase, gain, phases, saved
+from .pairs import FEWEST_OF_PHASE, Period, Phase, gain, phases, saved
 from .possible import Possible, possible_of
 from .short import of_short, seconds_of_short, short_processes
 from .statistics import (
@@ -210,8 +210,10 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     together = {}
     for way, part in parts.items():
         whole_processes, unknown = of_short(observed, way)
-        found = [*_together(observed, way, levels), *whole_processes]
-        together[way] = saved(found, seconds, part)
+        found = _together(observed, way, levels)
+        # A process is the sum of much: a mean of ten is normal.
+        enough = {} if found else {"fewest": FEWEST_OF_PHASE}
+        together[way] = saved([*found, *whole_processes], seconds, part, **enough)
         if together[way] is None:  # too few pairs in all: more processes make more of them
             unknown = seconds_of_short(observed)
 

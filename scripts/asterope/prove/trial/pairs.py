@@ -84,11 +84,13 @@ class Saved:
     errors: Mapping[Pair, float]
 
 
-def saved(phases: Sequence[Phase], seconds: float, part: float) -> Saved | None:
+def saved(
+    phases: Sequence[Phase], seconds: float, part: float, fewest: int = _FEWEST
+) -> Saved | None:
     """`seconds`: of the whole program, this part of them under the second way, in threads that copy
-    or do not."""
+    or do not. Of fewer pairs there is no interval."""
     pairs = {pair: both for own, _ in phases for pair, both in own.items()}
-    if len(pairs) < _FEWEST:
+    if len(pairs) < fewest:
         return None
     beyond = _beyond(pairs)
     found = [_of_phase(*phase, as_usual=beyond is not None) for phase in phases]
