@@ -85,11 +85,10 @@ def possible_of(observed: Observed, seconds: float) -> dict[Place | None, Possib
     if not any(seen.measured for seen in observed.places.values()) or seconds <= 0:
         return {}
     found = {place: _calls_of(place, seen) for place, seen in observed.places.items()}
-    more = sum(one.calls * (one.seconds[ROUTINE] - one.seconds[LIBC]) for one in found.values())
+    libcs = sum(one.calls * one.seconds[LIBC] for one in found.values())
+    more = sum(one.calls * one.seconds[ROUTINE] for one in found.values()) - libcs
     # Of ways that differ much the slower one may have had far fewer calls.
-    with_libc = max(
-        sum(one.calls * one.seconds[LIBC] for one in found.values()), seconds - more / 2
-    )
+    with_libc = max(libcs, seconds - more / 2)
     parts = {place: _possible(one, with_libc) for place, one in found.items()}
     share = min(1.0, sum(one.share for one in parts.values()))
     return {**parts, None: Possible(share, sum(one.loss for one in parts.values()))}
