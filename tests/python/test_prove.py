@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from asterope.faults import Failure
-from asterope.program import find_program
 from asterope.prove.copies import LIBC, LIBC_AGAIN, Copy
 from asterope.prove.metric import parse_metric
 from asterope.prove.processes import Run
@@ -126,6 +125,28 @@ def test_libc_with_tunables_is_a_copy(prove) -> None:
         assert "changes nothing" in only_error(prove(*copies, *run, copies=""), 2)
 
 
+@pytest.mark.parametrize("other", ["{}/old", "{}/old new"])
+def test_two_builds_are_compared_without_any_library(prove, libraries, tmp_path, other) -> None:
+    """One program for the same arguments, or a whole command; static ones, too."""
+    file = tmp_path / "prove.json"
+    for name, took in (("old", 120), ("new", 100)):
+        script = tmp_path / name
+        script.write_text(f'#!/bin/sh\necho "took ${{LD_PRELOAD}}{took} by $1"\n')
+        script.chmod(0o755)
+    asked = ("--metric", REGEX, "--json", file, "--against", other.format(tmp_path))
+    done = prove(*asked, "--", tmp_path / "new", "new", copies="", LD_PRELOAD=libraries / "slow.so")
+    assert (done.returncode, done.stderr) == (0, ""), done
+    rows = rows_of(done)
+    assert list(rows) == ["other", "other again", "program"]
+    assert "better than other." in done.stdout and f"other: {tmp_path}/old new\n" in done.stdout
+    assert "faster: 20.0 %" in rows["program"]
+    assert read_json(file, "prove")["copies"][2]["verdict"] == "faster"
+    swapped = ("--metric", REGEX, "--against", tmp_path / "new", "--", tmp_path / "old")
+    assert prove(*swapped, copies="").returncode == 3
+    static = ("--rounds", "6", "--against", libraries / "static", "--", libraries / "program")
+    assert prove(*static, copies="").returncode in (0, 3, 4)
+
+
 # --- What a command may do wrong ------------------------------------------------------------------
 
 
@@ -156,13 +177,13 @@ def test_a_run_that_fails_later_leaves_what_is_known(prove, tmp_path: Path) -> N
 
 
 def test_a_run_that_hangs_is_ended() -> None:
-    commands = Commands(find_program(["sleep", "1000"]), "sleep", None, False)
+    commands = Commands(["sleep", "1000"], "sleep", None, False)
     with pytest.raises(Failure, match="under ours: sleep was ended after 1 s without a result"):
         commands.run(Copy("ours"), 1)
 
 
 def test_too_little_time_is_told(prove) -> None:
-    message = only_error(prove("--time-budget", "1s", "--", "sleep", "0.4"), 1)
+    message = only_error(prove("--time-budget", "1s", "--", "sleep", "0.4"), 4)
     assert re.search(r"spent after [0-5] of at least 6 rounds: give more --time-budget", message)
 
 
@@ -185,6 +206,8 @@ BAD = {
     "nearly a placeholder": ("-- echo {sock}", "{sock}: did you mean {socket}?"),
     "a client that is missing": ("--client no-such -- true", "no-such: no such command"),
     "a client's CPU time": ("--metric cpu --client a -- true", "--metric cpu"),
+    "builds and libraries": ("--against true --copies {}/fast.so -- true", "without any"),
+    "a build that is missing": ("--against no-such -- true", "--against: no-such: no such"),
     "CPU that is not there": ("--cpu 9999 -- true", "9999 is not there"),
 }
 
@@ -192,7 +215,9 @@ BAD = {
 @pytest.mark.parametrize(("words", "part"), BAD.values(), ids=BAD)
 def test_bad_arguments_are_refused_in_one_line(prove, libraries: Path, words, part) -> None:
     given = [word.replace("{}", str(libraries)) for word in words.split()]
-    message = only_error(prove(*given, copies="" if "--copies" in given else "fast"), 2)
+    message = only_error(
+        prove(*given, copies="" if {"--copies", "--against"} & set(given) else "fast"), 2
+    )
     assert part in message
     assert len(message) < 400
 

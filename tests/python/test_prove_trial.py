@@ -44,7 +44,7 @@ def test_a_slower_routine_is_advised_against(prove, program: Path, tmp_path: Pat
     """And the place that wants another way is written."""
     file, mapping = tmp_path / "trial.json", tmp_path / "places.json"
     asked = ("--time", "20s", "--json", file, "--write", mapping)
-    done = prove(*asked, "--", program, 800_000)
+    done = prove(*asked, "--", program, 4_000_000)
     assert (done.returncode, done.stderr) == (3, ""), done
     lines = done.stdout.splitlines()
     assert lines[0].startswith("With the routine this program runs ")
@@ -145,6 +145,16 @@ def test_workers_of_another_user_are_tried(prove, tmp_path: Path) -> None:
     assert found["processes"] == 3 * found["runs"] and "unseen" not in found["limits"], done
 
 
+def test_a_command_that_ends_before_its_work_is_not_judged(prove, program: Path) -> None:
+    """But one that leaves a process behind that does nothing is."""
+    goes_on = f"setsid {program} {10**12} & sleep 0.2"
+    said = only_error(prove("--time", "5s", "--", "sh", "-c", goes_on), 1)
+    assert "still running when the command ended: program: prove a command that ends" in said
+    leaves = f"{program} 2000000; sleep 1000 & exit 0"
+    done = prove("--time", "5s", "--", "sh", "-c", leaves)
+    assert done.returncode in (3, 4) and "program main (memcpy)" in done.stdout, done
+
+
 def no_file_beyond(bytes_: int) -> Callable[[], None]:
     return partial(resource.setrlimit, resource.RLIMIT_FSIZE, (bytes_, bytes_))
 
@@ -207,7 +217,7 @@ DAMAGED_WAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp_path) -> None:
     file, kept = tmp_path / "trial.json", tmp_path / "build" / "programs" / "own"
     options = ("--name", "own", "--time", "5s", "--json", file)
-    done = named(*options, "--", program, 400_000)
+    done = named(*options, "--", program, 4_000_000)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("With the routine and its map of places it runs "), done
     assert "than with the routine alone" in lines[0] and "% slower" in lines[1]

@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Block, Observed, Pair, Place, Seen
 from asterope.prove.trial.findings import Found, findings
-from asterope.prove.trial.words import table
+from asterope.prove.trial.words import clock_line, table
 from made_up_trials import (
     EXPERIMENTS,
     FACTORS,
@@ -164,6 +164,16 @@ def test_in_operation_most_of_the_time_was_under_one_way(easy: str, seconds: flo
     observed.cpu_seconds += tried + 9 * tried * (seconds + 1)
     setattr(observed, easy, 9 * tried * (seconds + 1))
     assert findings(observed, WAYS).gain.value == pytest.approx(2 / 1.5 - 1, abs=0.02)
+
+
+@pytest.mark.parametrize(("threads", "told"), [(1, True), (2, False)])
+def test_what_one_thread_saves_is_saved_by_the_clock(threads: int, told: bool) -> None:
+    """It waits for as long as it works. Of several, others may wait for the rest."""
+    observed = observed_of({PLACE: steady(0.5)}, 1)
+    observed.wall_seconds, observed.threads = 2 * observed.cpu_seconds, threads
+    found = findings(observed, WAYS)
+    assert found.wall_gain.value == pytest.approx(1.75 / 1.25 - 1, abs=0.02)
+    assert (" faster by the clock (" in clock_line(found, observed)) == told
 
 
 def test_the_luck_of_each_process_is_in_the_interval() -> None:

@@ -81,13 +81,22 @@ def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_pat
 
 @pytest.mark.parametrize(
     ("limits", "said"),
-    [(set(), "too few copies were seen"), ({blocks.UNSEEN}, "prove what takes the CPU time by")],
+    [
+        (set(), "too few copies were seen; a longer run"),
+        ({blocks.UNSEEN}, "prove what takes the CPU time by"),
+    ],
 )
 def test_of_what_is_not_seen_nothing_is_said(limits: set[str], said: str) -> None:
     observed = Observed(limits=limits)
     found = findings(observed, [LIBC, LIBC_AGAIN, ROUTINE])
     last = what_to_do(found, observed, ["true"], Path("x.so"), None)
     assert last.startswith(f"Not known: {said}")
+
+
+def test_where_the_time_is_over_more_of_it_is_the_advice() -> None:
+    found = findings(Observed(), [LIBC, LIBC_AGAIN, ROUTINE])
+    last = what_to_do(found, Observed(), ["true"], Path("x.so"), None, is_over=True)
+    assert last == "Not known: give it more --time."
 
 
 WANTED = {

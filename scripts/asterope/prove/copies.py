@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,22 +15,33 @@ from ..faults import BadInput, one_line
 from ..preload_link import preloadable
 from .programs import to_build
 
-LIBCS = LIBC, LIBC_AGAIN = "libc", "libc again"
+
+def again(name: str) -> str:
+    """What others are compared with runs twice: what it differs by from itself is noise."""
+    return f"{name} again"
+
+
+LIBC, OTHER, PROGRAM = "libc", "other", "program"
+LIBC_AGAIN = again(LIBC)
 MOST_COPIES = 16
 _TUNABLES = "GLIBC_TUNABLES="
 
 
 @dataclass(frozen=True)
 class Copy:
-    """`library`: what is preloaded. `tunables`: what GLIBC_TUNABLES says to libc."""
+    """`library`: what is preloaded. `tunables`: what GLIBC_TUNABLES says to libc. `command`: of a
+    build of its own; None: all have the same."""
 
     name: str
     library: Path | None = None
     tunables: str | None = None
+    command: tuple[str, ...] | None = None
 
     @property
     def description(self) -> str:
         """What it is, for people."""
+        if self.command is not None:
+            return shlex.join(self.command)
         if self.tunables is not None:
             return f"libc with {_TUNABLES}{self.tunables}"
         return f"{self.library}, preloaded" if self.library else "libc"
@@ -45,7 +58,7 @@ class Copy:
 
 def parse_copies(texts: Iterable[str]) -> list[Copy]:
     """libc twice, whether it is among `texts` or not, then the others. Raises BadInput."""
-    copies = {name: Copy(name) for name in LIBCS}
+    copies = {name: Copy(name) for name in (LIBC, LIBC_AGAIN)}
     for text in texts:
         if text == LIBC:
             continue
@@ -56,11 +69,28 @@ def parse_copies(texts: Iterable[str]) -> list[Copy]:
                 f"as in NAME={one_line(text.partition('=')[2] or text)}"
             )
         copies[copy.name] = copy
-    if len(copies) == len(LIBCS):
+    if len(copies) == 2:
         raise BadInput("--copies names nothing to compare libc with: name a library")
     if len(copies) > MOST_COPIES:
         raise BadInput(f"--copies: more than {MOST_COPIES - 2} copies beside libc")
     return list(copies.values())
+
+
+def two_builds(text: str, command: Sequence[str]) -> list[Copy]:
+    """The other one twice, then this command. `text`: a program, which takes the same arguments, or
+    a whole command as the shell has it. Raises BadInput."""
+    try:
+        words = [text] if os.path.isfile(text) else shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"--against: {one_line(error)}") from None
+    if not words:
+        raise BadInput("--against names no program")
+    other = tuple(words) if len(words) > 1 else (*words, *command[1:])
+    for name, first in (("--against: ", other[0]), ("", command[0])):
+        if shutil.which(first) is None:
+            raise BadInput(f"{name}{one_line(first)}: no such command")
+    named = {OTHER: other, again(OTHER): other, PROGRAM: tuple(command)}
+    return [Copy(name, command=own) for name, own in named.items()]
 
 
 def _copy(text: str) -> Copy:

@@ -28,6 +28,11 @@ class Setting:
     started: str  # in UTC, as 2026-11-22T12:00:00Z
     libc: str
 
+    @property
+    def base(self) -> str:
+        """What the others are compared with, for people."""
+        return self.libc if self.copies[0].command is None else self.copies[0].name
+
 
 def document(setting: Setting, rounds: Rounds, findings: Findings | None, seconds: float) -> str:
     found = {one.name: asdict(one) for one in findings.copies} if findings else {}

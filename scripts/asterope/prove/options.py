@@ -23,7 +23,10 @@ _OF_KEPT = {
     REMOVE: "Removes all that is kept under a name.",
 }
 # Those of whole runs; any of them asks for these.
-_OF_RUNS = (*("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client"),)
+_OF_RUNS = (
+    *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "against"),
+    "client",
+)
 # Those of the trial.
 _OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
 
@@ -155,6 +158,12 @@ def _parser() -> argparse.ArgumentParser:
         f"libc,{DEFAULT_LIBRARY})",
     )
     parser.add_argument(
+        "--against",
+        metavar="OTHER",
+        help="compare whole runs of COMMAND with those of another build, under no library: a "
+        "program, for the same arguments, or a whole command (one word for the shell, in quotes)",
+    )
+    parser.add_argument(
         "--client",
         metavar="COMMAND",
         help="COMMAND... is a server, started once for each copy, which stays; run this instead "
@@ -205,5 +214,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--finalists are libraries of one run: leave them out with --explore")
     if arguments.name is not None and arguments.routine is not None and not arguments.explore:
         parser.error("--name is for the routine that scripts/tune built: leave out --routine")
+    if arguments.against is not None and arguments.copies is not None:
+        parser.error("--copies are libraries, and --against compares two builds without any")
     arguments.metric = arguments.metric or "wall"
     return arguments

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..robust import signed_rank_interval
-from .copies import LIBC, LIBC_AGAIN
+from .copies import LIBC, again
 
 # Of fewer values, no interval that assumes no distribution holds the median with 95 %.
 LEAST_ROUNDS = 6
@@ -31,9 +31,11 @@ class Goal:
 
 @dataclass
 class Rounds:
-    """What was measured: blocks of (copy, figure), in the order in which they ran."""
+    """What was measured: blocks of (copy, figure), in the order in which they ran. `base`: what the
+    others are compared with."""
 
     larger_is_better: bool = False
+    base: str = LIBC
     blocks: list[list[tuple[str, float]]] = field(default_factory=list)
     stopped_by: str = ""
     # Of every run, wall-clock and CPU time in seconds, whatever its figure is.
@@ -43,14 +45,14 @@ class Rounds:
         return [dict(block)[name] for block in self.blocks]
 
     def logs(self, name: str) -> list[float]:
-        """Of libc's figure over the copy's, block by block; above 0 the copy is better.
+        """Of the base's figure over the copy's, block by block; above 0 the copy is better.
 
-        Only one of libc's two runs is taken: with the mean of both, noise that has a long tail on
-        one side would not cancel out, and the median of the differences would be off 0.
+        Only one of the base's two runs is taken: with the mean of both, noise that has a long tail
+        on one side would not cancel out, and the median of the differences would be off 0.
         """
         sign = -1 if self.larger_is_better else 1
-        pairs = zip(self.figures(LIBC), self.figures(name))
-        return [sign * (math.log(libc) - math.log(own)) for libc, own in pairs]
+        pairs = zip(self.figures(self.base), self.figures(name))
+        return [sign * (math.log(base) - math.log(own)) for base, own in pairs]
 
     def times_by_block(self) -> list[list[tuple[float, float]]]:
         """Of whole blocks."""
@@ -61,7 +63,7 @@ class Rounds:
         """How far the widest of the intervals that decide nothing yet reaches from its ratio, as a
         part of it; 0 where all decide."""
         widest = 0.0
-        for name in {name for name, _ in self.blocks[0]} - {LIBC, LIBC_AGAIN}:
+        for name in {name for name, _ in self.blocks[0]} - {self.base, again(self.base)}:
             sure = signed_rank_interval(self.logs(name), _SURE)
             if sure.low <= 0 <= sure.high:
                 interval = signed_rank_interval(self.logs(name))

@@ -7,11 +7,10 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from ..faults import Failure, one_line
-from ..program import Program, find_program
+from ..program import find_program
 from .copies import Copy, missing_library
 from .places import Place, placeholders_in
 from .processes import Process, Run
@@ -31,10 +30,13 @@ def _in_copy(copy: Copy, what: str) -> Iterator[None]:
 
 class Commands:
     """Each run is a process of its own. `warm_up`: the first run, which nobody counts; it proves
-    that the copy is in use. `run`: another one, of at most `limit` s. Both raise Failure."""
+    that the copy is in use. `run`: another one, of at most `limit` s. Both raise Failure.
+    `command`: of copies that have none of their own; `name`: as what errors speak of it."""
 
-    def __init__(self, program: Program, name: str, cpus: Collection[int] | None, output: bool):
-        self._program, self._name, self._cpus, self._output = program, name, cpus, output
+    def __init__(
+        self, command: Sequence[str], name: str, cpus: Collection[int] | None, output: bool
+    ) -> None:
+        self._command, self._name, self._cpus, self._output = command, name, cpus, output
 
     def warm_up(self, copy: Copy) -> Run:
         with closing(Place(with_port=False)) as place:
@@ -56,13 +58,12 @@ class Commands:
         loaded: Callable[[Process], Sequence[str]] | None = None,
     ) -> Run:
         with ExitStack() as stack:
-            stack.enter_context(_in_copy(copy, self._name))
-            program = self._program
-            if placeholders_in(program.arguments):
-                place = stack.enter_context(closing(Place(with_port=False)))
-                program = replace(program, arguments=place.fill(program.arguments))
+            command = copy.command or self._command
+            stack.enter_context(_in_copy(copy, copy.command[0] if copy.command else self._name))
+            if placeholders_in(command):
+                command = stack.enter_context(closing(Place(with_port=False))).fill(command)
             environment = {**copy.environment(), **more}
-            process = Process(program.command, environment, self._cpus, self._output)
+            process = Process(command, environment, self._cpus, self._output)
             run = stack.enter_context(closing(process)).wait(limit)
             why = missing_library(copy, loaded(process)) if loaded else None
             if why:
@@ -95,14 +96,16 @@ class Servers:
         self._processes: dict[Copy, tuple[Process, Place]] = {}
 
     def warm_up(self, copy: Copy) -> Run:
-        names = placeholders_in(self._server)
+        server = copy.command or self._server
+        names = placeholders_in(server)
         place = self._stack.enter_context(closing(Place("port" in names)))
         if "socket" in names:
             place.check_socket()
-        with _in_copy(copy, self._server[0]):
-            program = find_program(place.fill(self._server))
+        with _in_copy(copy, server[0]):
+            filled = place.fill(server)
+            command = filled if copy.command else find_program(filled).command
             process = self._stack.enter_context(
-                closing(Process(program.command, copy.environment(), self._cpus))
+                closing(Process(command, copy.environment(), self._cpus))
             )
             self._processes[copy] = (process, place)
             deadline = time.monotonic() + PATIENCE
@@ -115,9 +118,9 @@ class Servers:
             except Failure:
                 if names & {"port", "socket"} or time.monotonic() > deadline:
                     raise
-            with _in_copy(copy, self._server[0]):
+            with _in_copy(copy, server[0]):
                 self._wait_a_little(process, deadline)
-        with _in_copy(copy, self._server[0]):
+        with _in_copy(copy, server[0]):
             # Nothing says that a server which no placeholder waits for is past its ld.so.
             begun = time.monotonic()
             while why := missing_library(copy, _mapped(process.pid)):
@@ -151,7 +154,7 @@ class Servers:
 
     def _check(self, copy: Copy, server: Process) -> None:
         if server.has_ended():
-            with _in_copy(copy, self._server[0]):
+            with _in_copy(copy, (copy.command or self._server)[0]):
                 raise Failure(server.how_it_ended())
 
 

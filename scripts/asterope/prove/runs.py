@@ -23,7 +23,7 @@ from ..program import find_program
 from ..record.facts import libc_name
 from ..record.others import check_has_libcs
 from . import programs, words
-from .copies import LIBCS, Copy, check_tunables, parse_copies
+from .copies import LIBC, OTHER, Copy, again, check_tunables, parse_copies, two_builds
 from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
 from .options import DEFAULT_LIBRARY, PROGRAM, UNTOLD
@@ -62,7 +62,12 @@ def _setting(arguments: argparse.Namespace) -> Setting:
     check_placeholders([*arguments.command, *(client or [])])
     if client is None and placeholders_in(arguments.command) - {"folder"}:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")
-    copies = arguments.copies.split(",") if arguments.copies else [_built_library()]
+    if arguments.against is not None:
+        copies = two_builds(arguments.against, arguments.command)
+        check_placeholders(copies[0].command or ())
+    else:
+        named = arguments.copies.split(",") if arguments.copies else [_built_library()]
+        copies = parse_copies(named)
     until, budget = arguments.until, arguments.time_budget
     if arguments.rounds is None:
         until, budget = until or 0.01, budget or 600.0
@@ -70,7 +75,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
         arguments.command,
         client,
         metric,
-        parse_copies(copies),
+        copies,
         Goal(arguments.rounds, until, budget),
         SEED,
         datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -80,11 +85,14 @@ def _setting(arguments: argparse.Namespace) -> Setting:
 
 def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) -> Commands | Servers:
     """Raises BadInput."""
-    program = find_program(setting.command)
-    check_has_libcs(program)
-    check_tunables(setting.copies, program.loader)
+    command = setting.command
+    if setting.copies[0].command is None:
+        program = find_program(command)
+        command = program.command
+        check_has_libcs(program)
+        check_tunables(setting.copies, program.loader)
     if setting.client is None:
-        return Commands(program, setting.command[0], cpus, setting.metric.kind == PATTERN)
+        return Commands(command, setting.command[0], cpus, setting.metric.kind == PATTERN)
     if shutil.which(setting.client[0]) is None:  # any program will do, a static one, too
         raise BadInput(f"--client: {one_line(setting.client[0])}: no such command")
     others = os.sched_getaffinity(0) - set(cpus or ())
@@ -132,10 +140,10 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
         print(
             f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
             f"{duration_text(seconds)}; {words.STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
-            f"better than {setting.libc}."
+            f"better than {setting.base}."
         )
         for copy in setting.copies:
-            if copy.name not in LIBCS:
+            if copy.name not in (LIBC, again(LIBC), again(OTHER)):
                 print(f"{copy.name}: {one_line(copy.description)}")
         print(f"\n{words.table(findings, setting.metric)}", flush=True)
         for line in words.contradictions(findings, rounds.larger_is_better):
@@ -161,7 +169,7 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     setting = _setting(arguments)
     if arguments.json is not None:
         check_output(Path(arguments.json))
-    rounds = Rounds(setting.metric.larger_is_better)
+    rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name)
     line = words.ProgressLine(sys.stderr)
     began = time.monotonic()
 

@@ -9,7 +9,7 @@ from statistics import median
 
 from ..profile import Ratio
 from ..robust import signed_rank_interval
-from .copies import LIBC, LIBC_AGAIN
+from .copies import again
 from .metric import Figure
 from .rounds import LEAST_ROUNDS, NARROW, Rounds
 
@@ -18,9 +18,9 @@ FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "the same", "cannot tell yet
 
 @dataclass(frozen=True)
 class Finding:
-    """One copy. `ratio`: libc's time over its own, None for libc; `at_most`: how far the interval
-    reaches from 1, 0.01 for 1 %; `more_rounds`: about how many would tell, None where that is
-    told, or where nobody knows."""
+    """One copy. `ratio`: the base's time over its own, None for the base; `at_most`: how far the
+    interval reaches from 1, 0.01 for 1 %; `more_rounds`: about how many would tell, None where that
+    is told, or where nobody knows."""
 
     name: str
     figure: float  # median
@@ -32,7 +32,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """All copies in the order of `names`; the floor is libc's ratio to itself."""
+    """All copies in the order of `names`; the floor is the base's ratio to itself."""
 
     floor: Ratio
     copies: Sequence[Finding]
@@ -49,15 +49,15 @@ def judge(
     server stays, and where its memory happens to lie stays with it: two of libc's may differ for
     good, and the floor counts. Otherwise each run has luck of its own, which is in the interval."""
     rounding = _rounding(rounds)
-    floor = _interval(rounds, LIBC_AGAIN)
+    floor = _interval(rounds, again(rounds.base))
     noise = _distance(floor) if has_servers else 0.0
     floor = _widened(floor, rounding)
     copies = []
     for name in names:
         figure = float(median(rounds.figures(name)))
-        if name == LIBC:
+        if name == rounds.base:
             copies.append(Finding(name, figure))
-        elif name == LIBC_AGAIN:
+        elif name == again(rounds.base):
             copies.append(Finding(name, figure, floor))
         else:
             ratio = _widened(_interval(rounds, name), rounding)

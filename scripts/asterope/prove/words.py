@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TextIO
 
 from ..figures import duration_text
-from .copies import LIBC_AGAIN
 from .metric import PATTERN, Metric
 from .rounds import Progress
 from .verdicts import SAME, UNKNOWN, Finding, Findings
@@ -33,7 +32,7 @@ def table(findings: Findings, metric: Metric) -> str:
 
 def verdict(one: Finding) -> str:
     """Faster and slower by how much less or more time; with their intervals."""
-    if one.name == LIBC_AGAIN:
+    if one.verdict is None:
         return "(the noise floor)"
     if one.verdict == SAME:
         return f"the same within {100 * one.at_most:.1f} %"
@@ -48,10 +47,10 @@ def verdict(one: Finding) -> str:
 def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
     """A line for each copy whose medians say the opposite of its ratio, which nobody would believe
     without a word."""
-    libc = findings.copies[0].figure
+    base = findings.copies[0].figure
     lines = []
     for one in findings.compared:
-        of_medians = one.figure / libc if larger_is_better else libc / one.figure
+        of_medians = one.figure / base if larger_is_better else base / one.figure
         if (of_medians - 1) * (one.ratio.median - 1) < 0:
             lines.append(
                 f"{one.name}: the medians alone say {of_medians:.3f}: the machine changed "

@@ -29,14 +29,20 @@ Json = Mapping[str, Any]
 
 def proof_finding(proof: Json) -> str:
     """The result of whole runs, in one sentence without its end."""
+    base = _base(proof)
     found = [
-        f"{one_line(copy['name'])} is {copy['verdict']}: {copy['ratio']['median']:.3f} x libc "
+        f"{one_line(copy['name'])} is {copy['verdict']}: {copy['ratio']['median']:.3f} x {base} "
         f"({copy['ratio']['low']:.3f} to {copy['ratio']['high']:.3f})"
         for copy in proof["copies"]
         if copy.get("verdict") in COLOURS
     ]
-    told = "; ".join(found) or "no copy differs from libc beyond the noise"
+    told = "; ".join(found) or f"no copy differs from {base} beyond the noise"
     return f"{_name(proof)}, {proof['rounds']} rounds: {told}"
+
+
+def _base(proof: Json) -> str:
+    """What the others are compared with: libc, or of two builds the other one."""
+    return one_line(proof["copies"][0]["name"])
 
 
 def trial_finding(trial: Json) -> str:
@@ -124,13 +130,14 @@ def proof_pictures(proof: Json) -> list[Picture]:
     rows = [(one_line(copy["name"]), copy) for copy in proof["copies"] if copy.get("ratio")]
     if not rows:
         return []
-    axes = _new_axes("Whole runs against libc", [name[:40] for name, _ in rows], 1)
+    base = _base(proof)
+    axes = _new_axes(f"Whole runs against {base}", [name[:40] for name, _ in rows], 1)
     if floor := ratio_of(proof["noise_floor"]):
         axes.axvspan(floor.low, floor.high, color="#dddddd", zorder=0)
     for y, (_, copy) in enumerate(rows):
         ratio = ratio_of(copy["ratio"])
         _dot(axes, y, ratio.median, bars_of([ratio]), copy.get("verdict"))
-    axes.set_xlabel("libc's figure over the copy's: right of 1 is better than libc")
+    axes.set_xlabel(f"{base}'s figure over the copy's: right of 1 is better than {base}")
     table = [
         [
             *(name, f"{copy['figure']:.5g}", interval_text(ratio_of(copy["ratio"]))),
@@ -142,10 +149,10 @@ def proof_pictures(proof: Json) -> list[Picture]:
         name="proof",
         title="Whole runs",
         alt="Dot chart: " + "; ".join(f"{row[0]}: {row[-1]}" for row in table) + ".",
-        caption=f"{proof_finding(proof)}. Lines: 95 % intervals. Grey: libc against libc.",
+        caption=f"{proof_finding(proof)}. Lines: 95 % intervals. Grey: {base} against {base}.",
         figure=axes.get_figure(),
         table=Table(
-            "x libc: median (95 % interval)", ["copy", "median", "ratio", "verdict"], table
+            f"x {base}: median (95 % interval)", ["copy", "median", "ratio", "verdict"], table
         ),
     )
     figures: dict[str, list[float]] = {}

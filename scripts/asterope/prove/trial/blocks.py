@@ -72,8 +72,9 @@ class Seen:
 
 @dataclass(frozen=True)
 class Lived:
-    """A process. `kind`: the same for processes of one program. `way`: what it took as a whole;
-    None: not one. `alone`: its CPU time from the trial's start to its end; None: not noted."""
+    """A process. `kind`: the same for processes of one program; 0: not known, as in operation.
+    `way`: what it took as a whole; None: not one. `alone`: its CPU time from the trial's start to
+    its end; None: not noted."""
 
     name: str  # as of its pairs of periods
     kind: int
@@ -100,7 +101,7 @@ class Observed:
     # it took but for the longest intervals (0: these are not known).
     together: dict[Pair, list[Block]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
-    lived: list[Lived] = field(default_factory=list)  # processes of a known kind
+    lived: list[Lived] = field(default_factory=list)
     outlived_by: set[str] = field(default_factory=set)  # programs that went on after the command
 
     def add(self, other: Observed) -> None:

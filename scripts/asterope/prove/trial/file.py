@@ -88,11 +88,10 @@ class _Reader:
             observed.limits.add(blocks.QUIET)
         if whole > len(self._ways):
             raise self._bad(f"its process took way {whole - 1}")
-        if kind:
-            way = self._ways[whole - 1] if whole else None
-            alone = process.cpu_seconds - process.cpu_before if ended else None
-            one = Lived(str(self._path), kind, process.started, self._seconds, way, alone)
-            observed.lived.append(one)
+        way = self._ways[whole - 1] if whole else None
+        alone = process.cpu_seconds - process.cpu_before if ended else None
+        one = Lived(str(self._path), kind, process.started, self._seconds, way, alone)
+        observed.lived.append(one)
         self._masks = [sets if number == _SET else copies for number in range(len(FUNCTIONS))]
         pages = self._pages_of_threads()
         for thread in range(_THREADS):

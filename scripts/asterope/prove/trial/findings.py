@@ -23,9 +23,9 @@ from .blocks import (
     Place,
     Seen,
 )
-from .pairs import Period, Phase, gain, phases, saved
+from .pairs import FEWEST_OF_PHASE, Period, Phase, gain, phases, saved
 from .possible import Possible, possible_of
-from .short import of_short, short_processes
+from .short import of_short, seconds_of_short, short_processes
 from .statistics import (
     NO_TRIMMING,
     Cells,
@@ -43,7 +43,7 @@ from .statistics import (
 _UNCOUNTED = {NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN}
 # A place whose calls are followed by less of the program's time does not matter.
 MATTERS = 0.01
-LITTLE = 0.001  # what a place brings, that is not worth a row
+LITTLE = 0.001  # what a place brings, that is not worth a row, and a program, not worth a word
 MOST_UNJUDGED = 0.1  # of the CPU time, and nothing is said of the whole program
 SAME = 0.01  # less than that is no difference that anybody notices
 KNOWN = 0.01
@@ -77,16 +77,22 @@ class PlaceFound:
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
     means: Sequence[float] = ()  # seconds of a call under the routine, in some of the blocks
     takes: float | None = None  # of the CPU time, what its calls take themselves, at most
+    possible: bool = True  # False: more was found than its calls can bring, and nothing is sure
 
     @property
     def matters(self) -> bool:
         return (self.share if self.takes is None else self.takes) >= MATTERS
 
     @property
+    def brings(self) -> Estimate | None:
+        """What is believed of `gained`."""
+        return self.gained if self.possible else None
+
+    @property
     def is_shown(self) -> bool:
         """In tables and pictures: of few calls nothing is known, and little is brought."""
         brings = self.gained is None or abs(self.gained.value) >= LITTLE
-        sure = self.steady and self.surely != 0 and brings
+        sure = self.steady and self.possible and self.surely != 0 and brings
         return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
 
     @property
@@ -170,12 +176,18 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        return [one for one in self.places if one.is_shown and one.steady and one.surely < 0]
+        sure = (one for one in self.places if one.is_shown and one.steady and one.possible)
+        return [one for one in sure if one.surely < 0]
 
 
 def reach(gain: Estimate) -> float:
     """How far an interval reaches from no difference."""
     return max(abs(gain.low), abs(gain.high))
+
+
+def side(gain: Estimate) -> int:
+    """1: faster, -1: slower; 0: as fast, or no more than nothing from it."""
+    return (gain.low > 0) - (gain.high < 0) if reach(gain) >= LITTLE else 0
 
 
 def _is_settled(one: PlaceFound) -> bool:
@@ -198,8 +210,12 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     together = {}
     for way, part in parts.items():
         whole_processes, unknown = of_short(observed, way)
-        found = [*_together(observed, way, levels), *whole_processes]
-        together[way] = saved(found, seconds, part)
+        found = _together(observed, way, levels)
+        # A process is the sum of much: a mean of ten is normal.
+        enough = {} if found else {"fewest": FEWEST_OF_PHASE}
+        together[way] = saved([*found, *whole_processes], seconds, part, **enough)
+        if together[way] is None:  # too few pairs in all: more processes make more of them
+            unknown = seconds_of_short(observed)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """As if the time under neither libc nor this way had been under libc."""
@@ -218,7 +234,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         for place, seen in observed.places.items()
     ]
     places.sort(
-        key=lambda one: (abs(one.gained.value) if one.gained else 0.0, one.share), reverse=True
+        key=lambda one: (abs(one.brings.value) if one.brings else 0.0, one.share), reverse=True
     )
     of_whole = None if whole is None else gain_of(whole, seconds)
     wall = gain_of(ROUTINE, observed.wall_seconds - explored)
@@ -251,10 +267,12 @@ def _without(observed: Observed, processes: Collection[str]) -> Observed:
 
 
 def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
-    """No place brings more than all of its calls take."""
+    """No place brings more than all of its calls take: what surely would is no finding."""
     if possible is None:
         return one
     gained = None if one.gained is None else possible.saved(one.gained)
+    if one.surely and gained and one.gained and gained.value != one.gained.value:
+        one = replace(one, possible=False, best=None, saves=0.0)
     count, seconds = seen.measured.get(ROUTINE, (0, 0.0))
     saves = min(one.saves, seconds / count) if count else one.saves
     return replace(one, gained=gained, takes=possible.share, saves=saves)

@@ -14,9 +14,9 @@ from ..options import UNTOLD
 from . import words
 from .blocks import LIMITS, Place
 from .document import document
-from .findings import Found
+from .findings import Found, side
 from .mapping import map_of, wanted
-from .run import Tried, why_not
+from .run import TIME, Tried, why_not
 
 
 def names_in(tried: Tried) -> dict[Place, str]:
@@ -86,7 +86,9 @@ def report(
             *notes,
         ]
         if tried.stopped_by != "failure":
-            shown.append(words.what_to_do(last, tried.observed, command, preload, mapped))
+            is_over = tried.stopped_by == TIME
+            advice = words.what_to_do(last, tried.observed, command, preload, mapped, is_over)
+            shown.append(advice)
         show("\n".join(shown))
     else:
         show("This program makes no copies that a library sees: there is nothing to try.")
@@ -100,4 +102,4 @@ def code_of(found: Found) -> int:
     gain = found.deciding
     if gain is None or not found.is_told:
         return UNTOLD
-    return STALE if gain.high < 0 else DONE
+    return STALE if side(gain) < 0 else DONE

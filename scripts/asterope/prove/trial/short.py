@@ -4,7 +4,7 @@ its CPU time."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import median
+from statistics import fmean
 
 from .blocks import LIBC, Lived, Observed, Pair
 from .pairs import FEWEST_OF_PHASE, Period, Phase
@@ -17,6 +17,14 @@ def short_processes(observed: Observed) -> set[str]:
     return {one.name for one in observed.lived if one.seconds < SHORT and one.way is None}
 
 
+def _is_short(one: Lived) -> bool:
+    return one.seconds < SHORT or one.way is not None
+
+
+def seconds_of_short(observed: Observed) -> float:
+    return sum(one.seconds for one in observed.lived if _is_short(one))
+
+
 def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
     """A phase for each kind of short processes, and the CPU time of those of which there are too
     few pairs."""
@@ -25,7 +33,7 @@ def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
         kinds.setdefault(one.kind, []).append(one)
     found, unknown = [], 0.0
     for lived in kinds.values():
-        short = [one for one in lived if one.seconds < SHORT or one.way is not None]
+        short = [one for one in lived if _is_short(one)]
         seconds = sum(one.seconds for one in short)
         pairs = _pairs(short, way)
         if len(pairs) < FEWEST_OF_PHASE:
@@ -44,7 +52,8 @@ def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]
     """Of processes beside each other in time."""
     ended = [one for one in lived if one.alone and one.alone > 0 and one.way in (LIBC, way)]
     ended.sort(key=lambda one: one.started)
-    usual = median(map(_since, ended)) if ended else 0.0
+    # Not the median, which is one way's or the other's.
+    usual = fmean(map(_since, ended)) if ended else 0.0
     waiting: list[Lived] = []
     pairs = {}
     for one in ended:

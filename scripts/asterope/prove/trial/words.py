@@ -13,10 +13,11 @@ from ...preload_link import preload_line
 from ...render import human_size
 from ..programs import to_map
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
-from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach
+from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach, side
 from .statistics import Estimate
 
 _WITH = "With the routine this program"
+_TOO_LITTLE = "too little of it was seen"
 _MOST_PLACES = 12
 _MOST_UNJUDGED = 3
 _IDLE = 0.1  # of the time: a program that runs no more waits
@@ -33,7 +34,7 @@ def sentence(found: Found) -> str:
         return f"How fast this program is with the routine cannot be told: {why}."
     gain = found.gain
     assert gain is not None
-    if gain.low > 0 or gain.high < 0:
+    if side(gain):
         start = f"{_WITH} runs {by(gain)}"
     else:
         start = f"{_WITH} is as fast as with libc, within {_at_most(reach(gain))} %"
@@ -52,7 +53,7 @@ def why_untold(found: Found, gain: Estimate | None) -> str | None:
     if found.unjudged + found.short > MOST_UNJUDGED and not found.is_negligible:
         return f"{_not_judged(found)} were not judged"
     if gain is None:
-        return "too few copies were seen"
+        return _TOO_LITTLE
     if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
         return None
     return f"it is something between {_one_end(gain.low)} and {_one_end(gain.high)}"
@@ -79,7 +80,8 @@ def sentence_of_map(found: Found) -> str:
     gain, beside = found.whole_gain, found.map_gain
     why = why_untold(found, gain)
     if gain is None or beside is None or why is not None:
-        return f"How fast this program is with its map cannot be told: {why or 'too few copies'}."
+        why = why or _TOO_LITTLE
+        return f"How fast this program is with its map cannot be told: {why}."
     told = f"runs {by(gain)} than with libc"
     if gain.low <= 0 <= gain.high:
         told = f"is as fast as with libc, within {_at_most(reach(gain))} %"
@@ -111,7 +113,8 @@ def _at_most(part: float) -> str:
 
 
 def clock_line(found: Found, observed: Observed) -> str:
-    """What ran; and the gain by the clock, where the program did not run all the time."""
+    """What ran; and the gain by the clock, where the program did not run all the time. What
+    processes or threads beside each other save by it, depends on which of them others wait for."""
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
     text = f"Seen: {runs}, {many}, {observed.cpu_seconds:.2f} s of CPU time"
@@ -120,7 +123,8 @@ def clock_line(found: Found, observed: Observed) -> str:
     else:
         text += f" within {observed.wall_seconds:.2f} s"
         wall = found.wall_gain
-        is_told = found.is_told and wall is not None and (wall.low > 0 or wall.high < 0)
+        is_alone = observed.threads <= observed.processes == observed.runs
+        is_told = is_alone and found.is_told and wall is not None and side(wall) != 0
         text += f"; as it waited for the rest, {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
         text += f" Copies take at most {_at_most(found.possible.share)} % of it."
@@ -172,7 +176,7 @@ def _why_not_shown(one: PlaceFound) -> str:
 
 def _sum(found: Found, worth: Sequence[PlaceFound]) -> list[str]:
     """Why the rows do not add up to the sentence, where they do not."""
-    own = [one.gained for one in worth if one.gained is not None]
+    own = [one.brings for one in worth if one.brings is not None]
     if not own or not found.is_told or found.gain is None:
         return []
     value = sum(one.value for one in own)
@@ -187,9 +191,9 @@ def _sum(found: Found, worth: Sequence[PlaceFound]) -> list[str]:
 
 
 def _brings(one: PlaceFound) -> str:
-    if one.gained is None:
+    if one.brings is None:
         return "-"
-    gained = faster(one.gained)
+    gained = faster(one.brings)
     return f"{100 * gained.value:.1f} +- {100 * (gained.high - gained.low) / 2:.1f} %"
 
 
@@ -210,6 +214,8 @@ def _notes(one: PlaceFound) -> list[str]:
     notes = []
     if not one.steady:
         notes.append("libc differs from itself here: what this place brings is not sure")
+    if not one.possible:
+        notes.append("more than its calls can bring was seen here: what it brings is not sure")
     if not one.trimmed:
         notes.append("some way has more of the longest intervals than its share: they count here")
     if one.drifts:
@@ -244,22 +250,24 @@ def what_to_do(
     command: Sequence[str],
     preload: Path,
     mapped: Path | None,
+    is_over: bool = False,
 ) -> str:
-    """The last line. `mapped`: the map that was written, where it has places."""
+    """The last line. `mapped`: the map that was written, where it has places. `is_over`: more time
+    would have shown more."""
     gain = found.deciding
     if mapped is not None:
         build, library = to_map(mapped, preload)
         return f"To give each place its way: {build}, then {preload_line(library, command)}"
     if gain is None or not found.is_told:
-        return f"Not known: {_hint(found, observed)}."
+        return f"Not known: {_hint(found, observed, is_over)}."
     if gain.low > 0 and gain.value >= SAME / 2:
         return f"To have it: {preload_line(preload, command)}"
-    if gain.high < 0:
+    if side(gain) < 0:
         return "Leave it: the routine makes this program slower."
     return "Leave it: nothing to gain here."
 
 
-def _hint(found: Found, observed: Observed) -> str:
+def _hint(found: Found, observed: Observed, is_over: bool) -> str:
     gain = found.deciding
     runs = "--runs --metric cpu compares whole runs"
     if UNSEEN in observed.limits:
@@ -269,7 +277,9 @@ def _hint(found: Found, observed: Observed) -> str:
     if observed.cpu_seconds < _IDLE * observed.wall_seconds:
         return "it waited nearly all the time: give it load, such as a client that asks it for more"
     if found.short > MOST_UNJUDGED:
-        return f"give it more --time, or {runs}"
+        return f"give it more --time, or {runs}" if is_over else runs
+    if gain is None and is_over:
+        return "give it more --time"
     if gain is None:
         return "too few copies were seen; a longer run may have more"
     return f"give it more --time, or a longer run; {runs}"

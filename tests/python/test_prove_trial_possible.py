@@ -1,0 +1,81 @@
+"""No verdict of a trial is beyond what the copies themselves take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from asterope.command_line import DONE
+from asterope.prove.options import UNTOLD
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed, Seen
+from asterope.prove.trial.findings import Found, findings
+from asterope.prove.trial.possible import Possible
+from asterope.prove.trial.report import code_of
+from asterope.prove.trial.statistics import Estimate
+from asterope.prove.trial.words import sentence, table, what_to_do
+from made_up_trials import WAYS, steady
+from test_prove_trial_pairs import PLACE, observed_of
+
+
+def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
+    """From a call to the next one the routine takes so many times as long as libc; of libc's that
+    part is the copy itself, and the routine's copy takes so many times as long."""
+    observed = observed_of({PLACE: steady(factor)}, 1, pairs=100)
+    count = observed.places[PLACE].calls
+    level = observed.cpu_seconds / count / ((1 + factor) / 2)
+    seconds = share * level * count
+    observed.places[PLACE].measured = {LIBC: (count, seconds), ROUTINE: (count, routine * seconds)}
+    return findings(observed, WAYS)
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.6])
+def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float) -> None:
+    found = found_of(factor, 0.05)
+    assert not found.is_told and code_of(found) == UNTOLD
+    assert "cannot be told: the trial says more than all of its copies can bring" in sentence(found)
+    assert not any(verdict in sentence(found) for verdict in ("faster (", "slower ("))
+    advice = what_to_do(found, Observed(), ["true"], Path("x.so"), None)
+    assert advice == "Not known: --runs --metric cpu compares whole runs."
+    (place,) = found.places
+    assert (place.best, place.possible, found.slower) == (None, False, [])
+    assert "what it brings is not sure" in table(found, {})
+
+
+# The last one is of a program that does nothing else.
+CAN = [(0.7, 0.5, 0.4), (1.6, 0.6, 2.0), (7.0, 1.0, 7.0)]
+
+
+@pytest.mark.parametrize(("factor", "share", "routine"), CAN)
+def test_what_they_can_bring_is_told(factor: float, share: float, routine: float) -> None:
+    found = found_of(factor, share, routine)
+    assert found.is_told and found.places[0].possible
+    assert found.gain.low < 1 / factor - 1 < found.gain.high
+
+
+def test_an_estimate_may_be_beyond_by_luck() -> None:
+    """It ends at what is possible then."""
+    most = Possible(share=0.2, loss=0.4)
+    assert most.holds(Estimate(0.26, 0.22, 0.30)) and not most.holds(Estimate(0.3, 0.24, 0.36))
+    assert most.part_of(Estimate(0.26, 0.22, 0.30)) == Estimate(0.25, 0.22, 0.25)
+
+
+def test_of_a_way_that_was_not_measured_the_other_one_is_no_bound() -> None:
+    """The routine's copies take next to nothing; libc's may take all of the time."""
+    observed = Observed(cpu_seconds=0.001)
+    observed.places[PLACE] = Seen(100, measured={ROUTINE: (100, 1e-9)})
+    assert not findings(observed, WAYS).is_negligible
+
+
+def test_a_sure_difference_of_nothing_is_none() -> None:
+    found = Found(Estimate(-0.0003, -0.0006, -0.0001), None, [], 1.0)
+    assert "is as fast as with libc, within 0.1 %" in sentence(found)
+    assert code_of(found) == DONE
+
+
+def test_copies_that_take_next_to_nothing_need_no_trial() -> None:
+    """However few were seen."""
+    observed = observed_of({PLACE: steady(1.0)}, 1, pairs=3)
+    count = observed.places[PLACE].calls
+    observed.places[PLACE].measured = {LIBC: (count, 0.002 * observed.cpu_seconds)}
+    found = findings(observed, WAYS)
+    assert found.is_told and "is as fast as with libc, within 0." in sentence(found)

@@ -1,0 +1,63 @@
+"""What a trial says of processes too short for periods, on made-up ones whose truth is known."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Lived, Observed, Place, Seen
+from asterope.prove.trial.findings import findings
+from asterope.prove.trial.words import sentence, what_to_do
+from made_up_trials import EXPERIMENTS, WAYS, assert_near
+
+PLACE = Place("/bin/program", 100, "memcpy", 4096)
+
+
+def observed_of(seed: int, count: int, copying: float, factor: float) -> Observed:
+    """Processes of 20 ms, of which that part is copies with libc; the routine takes so many times
+    as long. One of three tries its places by themselves."""
+    dice = random.Random(seed)
+    observed, seen = Observed(), Seen()
+    observed.places[PLACE] = seen
+    for number in range(count):
+        way = dice.choice([LIBC, ROUTINE, None])
+        copies = 0.02 * copying * {LIBC: 1.0, ROUTINE: factor, None: (1 + factor) / 2}[way]
+        seconds = (0.02 * (1 - copying) + copies) * (1 + 0.02 * dice.gauss(0, 1))
+        observed.add(Observed(seconds, seconds, processes=1, runs=1))
+        observed.lived.append(Lived(str(number), 7, number, seconds, way, seconds))
+        measured = {LIBC: (50, 0.01 * copying), ROUTINE: (50, 0.01 * copying * factor)}
+        seen.add(Seen(100, measured=measured))
+    return observed
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5, 2.0])
+def test_the_gain_is_that_of_whole_runs(factor: float) -> None:
+    """Also where the ways differ so much that the middle process is of one of them."""
+    for count in (60, 100):
+        made = (observed_of(seed, count, 0.6, factor) for seed in range(EXPERIMENTS))
+        gains = [findings(one, WAYS).gain for one in made]
+        assert_near([one for one in gains if one], 1 / (0.4 + 0.6 * factor) - 1)
+        assert sum(map(bool, gains)) > 0.9 * EXPERIMENTS
+
+
+@pytest.mark.parametrize("count", [12, 25])
+def test_of_too_few_processes_nothing_is_said(count: int) -> None:
+    """As long as each run adds some, more runs are not hopeless."""
+    observed = observed_of(1, count, 0.6, 0.5)
+    found = findings(observed, WAYS)
+    assert not found.is_told and not found.is_hopeless and found.short == pytest.approx(1)
+    assert "processes too short and too few, 100 % of its CPU time, were not" in sentence(found)
+    assert "give it more --time, or --runs" in what_to_do(
+        found, observed, ["a"], Path("x"), None, is_over=True
+    )
+
+
+def test_a_process_of_another_kind_is_no_partner() -> None:
+    """A shell, and what it runs, which takes ten times as long."""
+    observed = observed_of(1, 100, 0.6, 0.5)
+    shells = [Lived(f"sh {n}", 8, n, 0.002, [LIBC, ROUTINE][n // 50], 0.002) for n in range(100)]
+    observed.lived += shells
+    observed.cpu_seconds += sum(one.seconds for one in shells)
+    gain = findings(observed, WAYS).gain
+    assert gain.value == pytest.approx(2.2 / 1.6 - 1, abs=0.03)
