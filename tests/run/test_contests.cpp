@@ -63,9 +63,11 @@ TEST(Contests, let_a_set_store_past_the_caches_only_where_a_reader_gains_by_it_a
         double hot, hot_read, cold, consume;
         bool may;
     };
-    const Case cases[] = {{3, 1.3, 3, 1.4, true},    {1, 1, 1.5, 1.2, true},
+    const Case cases[] = {{3, 1.3, 3, 1.4, true},
+                          {1, 1, 1.5, 1.2, true},
                           {2, 1.01, 3, 1.02, false}, // no reader gains
-                          {2, 0.8, 3, 1.2, false},   {0.5, 1.1, 3, 1.2, false}};
+                          {2, 0.8, 3, 1.2, false},
+                          {0.5, 1.1, 3, 1.2, false}};
     for (const auto& [hot, hot_read, cold, consume, may] : cases) {
         const std::map<Workload, double> ratios = {{Workload::hot, hot},
                                                    {Workload::hot_read, hot_read},

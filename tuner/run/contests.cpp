@@ -171,11 +171,9 @@ bool may_store_past_caches(const Weights& counted, const RatioOf& ratio) {
 
 bool may_set_past_caches(const Weights& counted, const RatioOf& ratio) {
     const auto reads = [](const auto& one) { return facts_of(one.first).reads; };
-    const bool gains = std::ranges::any_of(counted, [&](const auto& one) {
-        return reads(one) && ratio(one.first) >= kGains;
-    });
-    return may_store_past_caches(counted, ratio) &&
-           (gains || std::ranges::none_of(counted, reads));
+    const bool gains = std::ranges::any_of(
+        counted, [&](const auto& one) { return reads(one) && ratio(one.first) >= kGains; });
+    return may_store_past_caches(counted, ratio) && (gains || std::ranges::none_of(counted, reads));
 }
 
 bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
