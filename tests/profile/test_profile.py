@@ -53,6 +53,14 @@ PAPER = {
         4194304  XMM T NT NTA 4 28
         33554432 XMM T NT NTA 2 20
     """,
+    "example-routine": """
+        128      MM  T NT T0  2  0
+        8192     YMM T T  T1 10  0
+        262144   XMM T T  T0  8 30
+        1048576  ZMM T T  NTA 4 28
+        4194304  XMM T T  NTA 2 20
+        33554432 MM  T T  NTA 2 20
+    """,
 }
 
 

@@ -9,7 +9,7 @@ from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import REPOSITORY, Aliased, Intervals, Memset
 
 REFERENCE = REPOSITORY / "generated" / "reference"
-MACHINES = ("opteron-6378", "xeon-gold-5218")
+REFERENCES = ("example-routine", "opteron-6378", "xeon-gold-5218")
 MIB = 1 << 20
 
 # The small copy with the most gates, which compilers must find however they compile, and the small

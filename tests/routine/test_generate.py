@@ -22,8 +22,7 @@ from generate_command import NAMES, assert_old, only_line
 from generate_command import command as run
 from hostile_profiles import HOSTILE
 from profile_samples import incomplete_profile, plain_profile, provisional_profile, without
-from routine_examples import MACHINES as REFERENCES
-from routine_examples import REFERENCE
+from routine_examples import REFERENCE, REFERENCES
 
 
 @pytest.fixture
@@ -235,16 +234,16 @@ def test_a_fault_while_a_file_is_written_leaves_both(
     assert said in refused(profile, code=code)
 
 
-@pytest.mark.parametrize("machine", REFERENCES)
-def test_a_reference_is_what_the_templates_render_now_and_nothing_else_is_there(machine):
-    expected = {*REFERENCES, *(f"{name}.json" for name in REFERENCES)}
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_reference_is_what_the_templates_render_now_and_nothing_else_is_there(name):
+    expected = {*REFERENCES, *(f"{one}.json" for one in REFERENCES)}
     assert {path.name for path in REFERENCE.iterdir()} == expected
-    texts = render_routine(load_profile(REFERENCE / f"{machine}.json"))
-    found = {path.name: path.read_bytes() for path in (REFERENCE / machine).iterdir()}
-    if found != {name: text.encode("ascii") for name, text in texts.items()}:
+    texts = render_routine(load_profile(REFERENCE / f"{name}.json"))
+    found = {path.name: path.read_bytes() for path in (REFERENCE / name).iterdir()}
+    if found != {file: text.encode("ascii") for file, text in texts.items()}:
         pytest.fail(
-            f"generated/reference/{machine} is out of date. Refresh it with: "
+            f"generated/reference/{name} is out of date. Refresh it with: "
             f"PYTHONPATH=scripts .venv/bin/python -m asterope.generate "
-            f"generated/reference/{machine}.json -o generated/reference/{machine}",
+            f"generated/reference/{name}.json -o generated/reference/{name}",
             pytrace=False,
         )

@@ -205,7 +205,7 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     in_line = {n for n in sizes if n <= max(small_copies.AXES[-1].values)}
     # Copies in line must be done there; larger ones must not overlap at any size. The distance of
     # the destination ahead, less whole pages, and whether that aliases.
-    ways = [(0, False), (1, True), (63, True), (64, False)]
+    ways = [(256, False), (0, True), (1, True), (255, True), (4095, False)]
     questions, answers = [], []
     for function, (ahead, alias) in itertools.product(functions, ways if p.aliased else ways[:1]):
         intervals, of_function, aliased, sensing = functions[function]
@@ -220,9 +220,9 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     symbol = (p.overlapping or arch.overlapping_copies.PLAIN).symbol
     moves = [
         (f"{prefix}_memmove", way * distance, [size])
-        for size, way in itertools.product((5000, 2**33), (1, -1))
-        # the last one does not alias modulo a page, or it would be moved, too
-        for distance in (1, 64, size // 2, size - 1, size, size + 64)
+        for size, way in itertools.product((5000, 2**33 + 1000), (1, -1))
+        # the last ones do not alias modulo a page, or they would be moved, too
+        for distance in (1, 64, size // 2, size - 1, size, size + 256)
     ]
     for (_, distance, (size,)), (taken,) in zip(moves, copies_taken(program, moves, *emulator)):
         move = f"{prefix}_move_{'downwards' if distance > 0 else 'upwards'}_{symbol}"

@@ -21,7 +21,7 @@ from copy_programs import (
     render,
     run,
 )
-from routine_examples import GATED, MACHINES, REFERENCE, every_kind, everything, intents_of
+from routine_examples import GATED, REFERENCE, REFERENCES, every_kind, everything, intents_of
 
 
 @each(lambda arch: arch.cpus)
@@ -46,8 +46,8 @@ def test_the_routine_of_everything_is_not_all_portable_here(tmp_path, arch):
 
 
 @each(
-    lambda arch: MACHINES if arch is X86_64 else [],
-    daily=lambda machine: machine == "xeon-gold-5218",
+    lambda arch: REFERENCES if arch is X86_64 else [],
+    daily=lambda name: name == "xeon-gold-5218",
 )
 def test_the_references_copy_right_at_every_offset_size_and_overlap(tmp_path, objects, arch, case):
     routine = render(REFERENCE / f"{case}.json", tmp_path)

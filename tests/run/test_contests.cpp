@@ -57,3 +57,27 @@ TEST(Contests, keep_a_row_of_one_size_alone_where_its_neighbours_may_not_go_on) 
     const double never = -std::numeric_limits<double>::infinity();
     EXPECT_EQ(contests.beyond_chance(rows, {{{0, never}}, {{never, 0}}}), rows);
 }
+
+TEST(Contests, let_a_set_store_past_the_caches_only_where_a_reader_gains_by_it_and_none_loses) {
+    struct Case {
+        double hot, hot_read, cold, consume;
+        bool may;
+    };
+    const Case cases[] = {{3, 1.3, 3, 1.4, true},
+                          {1, 1, 1.5, 1.2, true},
+                          {2, 1.01, 3, 1.02, false}, // no reader gains
+                          {2, 0.8, 3, 1.2, false},
+                          {0.5, 1.1, 3, 1.2, false}};
+    for (const auto& [hot, hot_read, cold, consume, may] : cases) {
+        const std::map<Workload, double> ratios = {{Workload::hot, hot},
+                                                   {Workload::hot_read, hot_read},
+                                                   {Workload::cold, cold},
+                                                   {Workload::consume, consume}};
+        const auto ratio = [&](Workload workload) { return ratios.at(workload); };
+        Weights all;
+        for (const auto& one : ratios) all.emplace_back(one.first, 0.25);
+        EXPECT_EQ(may_set_past_caches(all, ratio), may) << hot_read << ' ' << consume;
+        // asked for a situation without a reader, none can gain
+        EXPECT_TRUE(may_set_past_caches({{Workload::cold, 1}}, ratio));
+    }
+}

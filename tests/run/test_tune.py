@@ -119,7 +119,7 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     fixed = {"fixed", "fixed_read"}
     assert {trial["size"] for trial in trials if trial["workload"] in fixed} > {0, 1, 8, 256}
     of_many_sizes = {trial["workload"] for trial in trials if not trial["size"]}
-    assert of_many_sizes == SMALL | {"overlapping"}
+    assert of_many_sizes == SMALL | {"overlapping", "overlapping_pages"}
     names = [trial["candidate"] for trial in trials]
     assert names.count("libc") > len(names) / 30  # all along
     steps = [figure["step"] for figure in figures if "step" in figure]

@@ -5,9 +5,12 @@
 
 TEST(Overlaps, are_all_shifts_up_and_down_that_are_less_than_the_size) {
     std::set<std::pair<std::size_t, std::ptrdiff_t>> found;
-    for (const Overlap& one : overlaps_of({64, 4096, 8192})) found.insert({one.size, one.shift});
-    EXPECT_EQ(found.size(), 2u * (2 + 3 + 4));
-    for (const std::ptrdiff_t shift : {1, -1, 8, -8}) EXPECT_EQ(found.count({64, shift}), 1u);
+    const std::ptrdiff_t shifts[] = {1, 64, 4096};
+    for (const Overlap& one : overlaps_of({64, 4096, 8192}, shifts)) {
+        found.insert({one.size, one.shift});
+    }
+    EXPECT_EQ(found.size(), 2u * (1 + 2 + 3));
+    for (const std::ptrdiff_t shift : {1, -1}) EXPECT_EQ(found.count({64, shift}), 1u);
     for (const std::ptrdiff_t shift : {64, -64}) EXPECT_EQ(found.count({4096, shift}), 1u);
     for (const std::ptrdiff_t shift : {4096, -4096}) EXPECT_EQ(found.count({8192, shift}), 1u);
 }
@@ -21,7 +24,7 @@ TEST(OverlapTrials, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_rou
     };
     EXPECT_EQ(trial({4096, -8}, 3), trial({4096, -8}, 3));
     EXPECT_NE(trial({4096, -8}, 3), trial({4096, -8}, 4));
-    for (const Overlap& overlap : overlaps_of({512, 64 << 10, kMiB})) {
+    for (const Overlap& overlap : overlaps_of({512, 64 << 10, kMiB}, kPageShifts)) {
         std::set<std::size_t> misalignments;
         for (std::uint64_t round = 0; round < 200; ++round) {
             for (const Call& call : trial(overlap, round)) {
@@ -39,13 +42,21 @@ TEST(OverlapTrials, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_rou
     }
 }
 
-TEST(OverlapTrials, of_the_workload_are_those_of_all_sizes_and_shifts) {
+TEST(OverlapTrials, of_a_workload_are_those_of_all_sizes_and_its_shifts) {
+    using Moves = std::set<std::pair<std::size_t, std::ptrdiff_t>>;
     const Arena arena(2 * kMiB);
     Stopwatch stopwatch(arena, 128);
-    std::set<std::pair<std::size_t, std::ptrdiff_t>> found;
-    for (const Call& call : calls_of(stopwatch, {remember}, Workload::overlapping, 0, 0)) {
-        found.insert({call.bytes, call.destination - call.source});
-    }
-    EXPECT_EQ(found.size(), overlaps_of(kOverlapSizes).size());
-    EXPECT_GT(calls.size(), fixed_calls(Workload::overlapping)); // with those that are not timed
+    const auto expect = [&](Workload workload, std::span<const std::ptrdiff_t> shifts) {
+        Moves found, expected;
+        for (const Call& call : calls_of(stopwatch, {remember}, workload, 0, 0)) {
+            found.insert({call.bytes, call.destination - call.source});
+        }
+        for (const Overlap& one : overlaps_of(kOverlapSizes, shifts)) {
+            expected.insert({one.size, one.shift});
+        }
+        EXPECT_EQ(found, expected);
+        EXPECT_GT(calls.size(), fixed_calls(workload)); // with those that are not timed
+    };
+    expect(Workload::overlapping, kShifts);
+    expect(Workload::overlapping_pages, kPageShifts);
 }

@@ -106,7 +106,7 @@ void add_options(CLI::App& app, Options& options) {
         "misaligned sources and destinations; mix: copies of unpredictable sizes, as calls count, "
         "at page ends, and as bytes count; fixed: small copies of one size at a time; states: one "
         "buffer from untouched pages on, across a page's end, sizes that are all as likely; "
-        "overlap: memmove within cached buffers, shifted by 1, 8, 64 and 4096 bytes up and down; "
+        "overlap: memmove within cached buffers, shifted by 1 byte to 3 pages up and down; "
         "threads: 1 to all CPUs at once; all. Of memset there are workloads, sizes, misalignment, "
         "mix, fixed and states. Or workloads, under which sizes runs then: " +
             names_of(WorkloadFamily::one_size) +

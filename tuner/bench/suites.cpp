@@ -1,5 +1,6 @@
 // The suites on one thread: sizes by workloads, mixes, small fixed sizes, overlaps, misalignments.
 #include <algorithm>
+#include <iterator>
 
 #include "base/size_text.hpp"
 #include "bench/suite.hpp"
@@ -201,7 +202,9 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena,
 std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
                                   const std::vector<std::size_t>& sizes) {
     std::vector<Job> jobs;
-    for (const Overlap& overlap : overlaps_of(sizes)) {
+    std::vector<Overlap> overlaps = overlaps_of(sizes, kShifts);
+    std::ranges::copy(overlaps_of(sizes, kPageShifts), std::back_inserter(overlaps));
+    for (const Overlap& overlap : overlaps) {
         Job job{"overlap",
                 name_of(Workload::overlapping),
                 {format_size(overlap.size) + (overlap.shift > 0 ? " +" : " ") +

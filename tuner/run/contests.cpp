@@ -15,6 +15,9 @@ namespace {
 /// most rounds agree that it is slower at all.
 constexpr double kClearlySlower = 0.93;
 
+/// The same of what gains beyond the noise.
+constexpr double kGains = 1.03;
+
 /// The workloads of the objective that count at a size and whose destinations are cached.
 std::vector<Workload> cached_workloads(std::size_t size, const Weights& weights) {
     std::vector<Workload> cached;
@@ -159,14 +162,27 @@ std::vector<Row> Contests::beyond_chance(std::vector<Row> rows,
         });
 }
 
-bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
-                       const std::function<double(Workload)>& ratio) {
-    if (!run.may_take(entrant, size)) return false;
-    if (run.copy(entrant).cache_effect != kNonTemporal || run.outgrows_caches(size)) return true;
-    return std::ranges::none_of(counting(weights_at(size, weights)), [&](const auto& one) {
+bool may_store_past_caches(const Weights& counted, const RatioOf& ratio) {
+    return std::ranges::none_of(counted, [&](const auto& one) {
         const WorkloadFacts& facts = facts_of(one.first);
         return (facts.destination_cached || facts.fresh) && ratio(one.first) < kClearlySlower;
     });
+}
+
+bool may_set_past_caches(const Weights& counted, const RatioOf& ratio) {
+    const auto reads = [](const auto& one) { return facts_of(one.first).reads; };
+    const bool gains = std::ranges::any_of(
+        counted, [&](const auto& one) { return reads(one) && ratio(one.first) >= kGains; });
+    return may_store_past_caches(counted, ratio) && (gains || std::ranges::none_of(counted, reads));
+}
+
+bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
+                       const RatioOf& ratio) {
+    if (!run.may_take(entrant, size)) return false;
+    if (run.copy(entrant).cache_effect != kNonTemporal) return true;
+    const Weights counted = counting(weights_at(size, weights));
+    if (!facts_of(run.plan.operation).reads) return may_set_past_caches(counted, ratio);
+    return run.outgrows_caches(size) || may_store_past_caches(counted, ratio);
 }
 
 bool loses_where_cached(const Race& race, Entrant entrant, std::size_t size,

@@ -91,14 +91,23 @@ struct Contests {
                std::size_t objective) const;
 };
 
-/// Whether a pipeline may copy a size without a probe. It may not where Run::may_take forbids
-/// it. Nor may it where it stores past the caches at a size that fits in them, and is clearly
-/// slower than libc in a situation that counts and whose destination was cached. (A copy before, or
-/// the kernel that cleared it, left it there.) In a loop it would make data uncached that it got
-/// cached. `ratio`: libc's time over its own under a workload, or that of the fastest of libc and
-/// the references.
+/// Libc's time over a copy's under a workload, or that of the fastest of libc and the references.
+using RatioOf = std::function<double(Workload)>;
+
+/// Whether what stores past the caches may do so without a probe, by the workloads that count. It
+/// may not where it is clearly slower than libc in one whose destination was cached. (A copy
+/// before, or the kernel that cleared it, left it there.) In a loop it would make data uncached
+/// that it got cached.
+bool may_store_past_caches(const Weights& counted, const RatioOf& ratio);
+
+/// The same of sets, which must gain in a situation that includes a reader, too. Without a reader
+/// most gain, as they leave to it the waiting for memory.
+bool may_set_past_caches(const Weights& counted, const RatioOf& ratio);
+
+/// Whether a pipeline may copy a size without a probe. It may not where Run::may_take forbids it,
+/// nor where it may not store past the caches. A copy that outgrows them always may do that.
 bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
-                       const std::function<double(Workload)>& ratio);
+                       const RatioOf& ratio);
 
 /// Whether a sensing copy was clearly slower than libc where destinations were cached, in the last
 /// run-off of `race`. It was on the mean of those situations and in most rounds: its probe takes

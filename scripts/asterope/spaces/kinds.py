@@ -77,7 +77,7 @@ KINDS = (
     Kind(MEMCPY, "pipelines", "pipelines"),
     # from 0 bytes up to a bound
     Kind(MEMCPY, "small", "small_copies", {"small": "small"}, alone=True, step="small copies"),
-    # the destination 1 to 63 bytes past the source modulo 4096
+    # the destination 0 to 255 bytes past the source modulo 4096
     Kind(
         MEMCPY,
         "aliased",

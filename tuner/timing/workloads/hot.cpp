@@ -46,8 +46,8 @@ template <bool kRead, bool kAliased, bool kSource = true>
     std::uint32_t scattered = first * kGolden;
     do {
         Misalignment past = scattered_misalignment(scattered);
-        // 1 to 63 bytes past the source, modulo the page
-        if (kAliased) past.destination = past.source + 1 + (past.destination * 63 >> 6);
+        // 0 to 255 bytes past the source, modulo the page
+        if (kAliased) past.destination = past.source + (scattered >> 18 & 255);
         const char* from = kSource ? source + past.source : source;
         copy(destination + past.destination, from, size, distance);
         if (kRead) {

@@ -1,5 +1,5 @@
-// The workload overlapping: moves between buffers that overlap, of several sizes by several
-// shifts; the geometric mean of their times.
+// The workloads overlapping and overlapping_pages: moves between buffers that overlap, of several
+// sizes by several shifts; the geometric mean of their times.
 #include "timing/workloads/overlapping.hpp"
 
 #include "base/statistics.hpp"
@@ -17,10 +17,11 @@ std::size_t calls_of(const Overlap& overlap) {
 
 } // namespace
 
-std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes) {
+std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes,
+                                 std::span<const std::ptrdiff_t> shifts) {
     std::vector<Overlap> overlaps;
     for (const std::size_t size : sizes) {
-        for (const std::ptrdiff_t shift : kShifts) {
+        for (const std::ptrdiff_t shift : shifts) {
             if (static_cast<std::size_t>(shift) >= size) continue;
             overlaps.push_back({size, shift});
             overlaps.push_back({size, -shift});
@@ -47,22 +48,25 @@ double time_overlap(const Arena& arena, CopyFunction move, const Overlap& overla
 
 namespace {
 
+template <const auto& kOf>
 double time_overlapping(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
     GeometricMean mean;
-    for (const Overlap& overlap : overlaps_of(kOverlapSizes)) {
+    for (const Overlap& overlap : overlaps_of(kOverlapSizes, kOf)) {
         mean.add(time_overlap(buffers.arena, task.copy.function, overlap, task.round));
     }
     return mean.mean();
 }
 
-std::size_t calls_of_all(const WorkloadFacts&) {
+template <const auto& kOf> std::size_t calls_of_all(const WorkloadFacts&) {
     std::size_t calls = 0;
-    for (const Overlap& overlap : overlaps_of(kOverlapSizes)) calls += calls_of(overlap);
+    for (const Overlap& overlap : overlaps_of(kOverlapSizes, kOf)) calls += calls_of(overlap);
     return calls;
 }
 
 } // namespace
 
-const WorkloadTimer workloads::overlapping = {time_overlapping, calls_of_all};
+const WorkloadTimer workloads::overlapping = {time_overlapping<kShifts>, calls_of_all<kShifts>};
+const WorkloadTimer workloads::overlapping_pages = {time_overlapping<kPageShifts>,
+                                                    calls_of_all<kPageShifts>};
 
 } // namespace asterope

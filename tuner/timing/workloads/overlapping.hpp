@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "timing/arena.hpp"
@@ -17,19 +18,26 @@ struct Overlap {
     std::ptrdiff_t shift; ///< bytes from the source to the destination; below 0: downwards
 };
 
-/// How far buffers are shifted, in bytes: a character, an element, a line and a page, as programs
-/// do that insert at the front of what they hold, or erase there.
-inline constexpr std::array<std::ptrdiff_t, 4> kShifts = {1, 8, 64, 4096};
+/// How far buffers are shifted, in bytes: a character, an element, a line and more, as programs do
+/// that insert at the front of what they hold, or erase there.
+inline constexpr std::array<std::ptrdiff_t, 4> kShifts = {1, 8, 64, 1000};
 
-/// Each of `sizes` with each of kShifts that is less, up and down.
-std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes);
+/// The same by one to three pages, or a little less, as programs do that drop what they have sent
+/// from the front of a buffer. A little less is the worst case: modulo 4096, each load then comes
+/// from where the stores before it went.
+inline constexpr std::array<std::ptrdiff_t, 6> kPageShifts = {4000, 4032, 4064, 4096, 8096, 12192};
+
+/// Each of `sizes` with each of `shifts` that is less, up and down.
+std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes,
+                                 std::span<const std::ptrdiff_t> shifts);
 
 /// What a trial moves at one size and shift, at least, in bytes: enough for the clock's cost not to
 /// show.
 inline constexpr std::size_t kOverlapTrialBytes = std::size_t{256} << 10;
 
-/// The sizes of the workload, in bytes: what stays in the first and second cache.
-inline const std::vector<std::size_t> kOverlapSizes = {1 << 10, 4 << 10, 16 << 10, 64 << 10};
+/// The sizes of the workloads, in bytes: what stays in the first and second cache, or nearly.
+inline const std::vector<std::size_t> kOverlapSizes = {1 << 10,  4 << 10,   16 << 10,
+                                                       64 << 10, 256 << 10, 1 << 20};
 
 /// Seconds a call of one trial of moves between buffers that overlap so. Every trial uses the same
 /// few cached lines again, at varying misalignments, those of the same `round` the same places. The

@@ -31,10 +31,10 @@ struct WorkloadTimer {
 };
 
 /// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp,
-/// `lookup` in fetch.cpp.
+/// `lookup` in fetch.cpp, `overlapping_pages` in overlapping.cpp.
 namespace workloads {
 extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, half_cached, fresh,
-    bystander, mix, page_end, fixed, overlapping;
+    bystander, mix, page_end, fixed, overlapping, overlapping_pages;
 }
 
 } // namespace asterope

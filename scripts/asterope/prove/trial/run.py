@@ -14,7 +14,7 @@ from pathlib import Path
 from ...faults import Failure, one_line
 from ...preload_link import preloadable
 from ...program import Program
-from ...record.descendants import Descendants, times_of
+from ...record.descendants import Descendants, used_by
 from ...record.others import why_no_verdict
 from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, RawProcess, left_files, read_process
@@ -214,7 +214,8 @@ def _running_after(folder: Path) -> dict[str, float]:
         family = Descendants(folder)
         family.look()
         if not family.running or time.monotonic() > deadline:
-            seconds = sum(sum(times_of(pid)[1:]) for pid in family.running)
+            used = [each for pid in family.running for each in used_by(pid)[1:]]
+            seconds = sum(each.seconds for each in used)
             return {Path(name).name: seconds for name in family.running.values()}
         time.sleep(_TURN)
 
