@@ -27,7 +27,7 @@ TABLE = "|field|what it is|\n|---|---|"
 # The examples of a guide are of one architecture.
 ARCHITECTURE = "x86_64"
 
-# Those that profiles have figures of.
+# The column of the workloads that profiles have figures of.
 COLUMN = "measured or tunable"
 
 # Sections of what is taken, by its definition in the schema. Definitions that have the fields of
