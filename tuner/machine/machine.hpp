@@ -65,10 +65,10 @@ std::string fingerprint(const Machine& machine);
 /// How a part of one machine compares with that of another.
 enum class PartState {
     same,
-    decides,      ///< It differs, and copies may differ by it: the profile is stale.
-    harmless,     ///< It differs, and the profile is as good as before.
-    not_recorded, ///< It is not in the profile, which is older, or its maker could not read this.
-    not_readable, ///< It is in the profile, but not readable here.
+    decides,      ///< It differs. Copies may differ by it: the profile is stale.
+    harmless,     ///< It differs. The profile is as good as before.
+    not_recorded, ///< The profile lacks it: that is older, or its maker could not read this.
+    not_readable, ///< The profile has it. It is not readable here.
 };
 
 struct Part {

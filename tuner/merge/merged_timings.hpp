@@ -52,8 +52,8 @@ class CommonRace {
     std::vector<LoggedRace> machines_;
 };
 
-/// Geometric means over the machines. Of each machine they take its last timings first, then
-/// earlier ones.
+/// Geometric means over the machines. Each machine's last timings are taken first, then earlier
+/// ones.
 class MergedTimings : public Timings {
   public:
     /// `logs` must outlive it.

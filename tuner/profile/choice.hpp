@@ -23,12 +23,12 @@ namespace asterope {
 enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
 
 struct KindFacts {
-    const char* name;       ///< in profiles, and of its copies (find_kind)
-    const char* title;      ///< of its table; "": each operation has its own
-    Step step;              ///< that finds it
-    bool always;            ///< there is a choice of it wherever its step was run
-    bool alone = true;      ///< a profile has one at most
-    std::size_t begins = 0; ///< bytes that the first of them may begin with; 0: begins with none
+    const char* name;       ///< Profiles have it, and its copies (find_kind).
+    const char* title;      ///< Its table has it. "": each operation has its own.
+    Step step;              ///< This step finds it.
+    bool always;            ///< There is a choice of it wherever its step was run.
+    bool alone = true;      ///< A profile has at most one.
+    std::size_t begins = 0; ///< The first of them may begin at so many bytes. 0: at none.
 };
 
 inline constexpr std::array<KindFacts, 5> kChoiceKinds = {

@@ -14,7 +14,7 @@
 
 namespace asterope {
 
-/// What a probe read, in ticks of the time stamp counter: of sides that are cached, and of sides
+/// Readings of a probe, in ticks of the time stamp counter: of sides that are cached, and of sides
 /// that are not.
 struct Readings {
     std::vector<double> cached, uncached;
@@ -40,11 +40,12 @@ struct SharedThreshold {
     std::vector<std::size_t> sizes = {};
 };
 
-/// The one that as many sizes as possible share, by what was read at each: what a probe takes
-/// depends on where data is, not on how much of it there is. And larger sizes whose readings are
-/// not apart, where what is uncached reads so: what is as large does not stay in a cache that other
-/// machines share, and whether a copy should sense there, its timing says. None where no size's
-/// readings are apart.
+/// The threshold that as many sizes as possible share, by the readings at each. (The time of a
+/// probe depends on the place of data, not on its amount.) It is used at larger sizes as well,
+/// although their cached and uncached readings are alike, where uncached sides read so. Data of
+/// these sizes does not stay in a cache that other machines share. The timing of copies tells
+/// whether one should sense there. Empty where no size has cached and uncached readings that
+/// differ.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
 /// Whether a probe looks at the destination, too, so that its copy goes on with one of three

@@ -8,10 +8,10 @@
 
 namespace asterope {
 
-/// Words of eight bytes: `first`, then each more than the last by one, modulo 2^64. With a random
-/// `first`, 255 of 256 bytes differ from those of another sequence at the same place. write_source
-/// writes it, and read_copy returns its sum: the writer and the reader of all workloads. Sizes are
-/// in bytes, and multiples of 8.
+/// Words of eight bytes: `first`, then each more than the last by one, modulo 2^64. Two sequences
+/// of random `first` differ in 255 of 256 bytes at the same place. write_source writes it, and
+/// read_copy returns its sum: the writer and the reader of all workloads. Sizes are in bytes, and
+/// multiples of 8.
 struct Sequence {
     std::uint64_t first;
 

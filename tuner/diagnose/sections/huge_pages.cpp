@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kLargest = std::size_t{32} << 20;
 constexpr std::size_t kScattered = 1024; ///< Bytes of a scattered copy.
 constexpr std::size_t kSlots = 4096;     ///< The number of scattered copies, a power of 2.
+
 /// They are a page and a line apart: each in a page of its own, and spread over the sets of a
 /// cache.
 constexpr std::size_t kSlotBytes = 4096 + 64;

@@ -113,7 +113,7 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     std::deque<asterope_sensing> arguments;
     std::vector<TimedCopy> copies = {timed_copy(pipeline)};
     for (const UsableProbe& one : probes) {
-        // What a probe takes does not depend on its threshold, as all pipelines are one here.
+        // A probe takes the same time at any threshold, as all pipelines are one here.
         SensingCopy sensing{one.probe, pipeline, pipeline, one.shared.threshold};
         if (looks_at_destination(*one.probe)) sensing.fetch = pipeline;
         arguments.push_back(sensing.arguments());
@@ -132,8 +132,8 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     }
 }
 
-/// What the cheapest of the probes that look at both sides takes, and else of the others; none
-/// where there is no probe.
+/// The time of the cheapest of the probes that look at both sides, else of the others. Empty
+/// without a probe.
 std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
                                      const std::vector<UsableProbe>& probes,
                                      const std::vector<std::size_t>& sizes) {
