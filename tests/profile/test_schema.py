@@ -51,7 +51,7 @@ def test_check_takes_what_generate_takes(check, profile):
 
 
 def test_check_refuses_whatever_generate_refuses(check):
-    # Of an architecture that it does not know, `check` says that the profile is not this machine's.
+    # `check` says of an architecture that it does not know: the profile is not this machine's.
     taken = [name for name, (content, _) in HOSTILE.items() if check(content) != (False, False)]
     assert taken == ['architecture = "riscv64"']
 

@@ -111,7 +111,7 @@ class Clock:
 
 @pytest.mark.parametrize(("seconds", "blocks"), [(95, 9), (101, 10), (5, 1)])
 def test_no_block_is_begun_that_would_end_too_late(seconds: float, blocks: int) -> None:
-    """But a first one, of which nobody knows how long it takes."""
+    """But a first one is begun: how long one takes is not known before."""
     clock, rounds = Clock(), Rounds()
     measure(rounds, NAMES, clock.figure, Goal(until=1e-9, seconds=seconds), 1, now=clock.now)
     assert (len(rounds.blocks), rounds.stopped_by) == (blocks, "time")

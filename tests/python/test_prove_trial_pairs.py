@@ -1,4 +1,4 @@
-"""What a trial says that a whole program gains, on made-up ones whose truth is known."""
+"""A trial says right how much a whole program gains: on made-up ones whose truth is known."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Longest:
         self.seconds = 0.0
 
     def within(self, intervals: Sequence[float], limit: float) -> float:
-        """Of a period in which that was the limit."""
+        """The time that counts of a period in which that was the limit."""
         for seconds in intervals:
             self.seconds = self.seconds or 4 * seconds
             self.seconds *= 9 / 8 if seconds > self.seconds else 391 / 392
@@ -82,7 +82,7 @@ WHOLE: dict[str, Callable[[float], dict[Place, Program]]] = {
 
 
 def period(way: str, seconds: float, within: float | None = None) -> Block:
-    """Of a thread, in a pair."""
+    """A thread's period, in a pair."""
     return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
 
 
@@ -197,8 +197,8 @@ def test_processes_that_are_alike_widen_no_interval() -> None:
 
 
 def test_how_much_of_a_phase_is_seen_together_is_luck_and_its_calls_are_known() -> None:
-    """For half of its time the program copies where the routine gains nothing, and then where it
-    takes 0.6 of libc's time; pairs of the one are up to twice as many as of the other."""
+    """For half of its time the program copies where the routine gains nothing. Then it copies where
+    that takes 0.6 of libc's time. One phase has up to twice as many pairs as the other."""
 
     def observed(seed: int) -> Observed:
         dice = random.Random(seed)
@@ -322,7 +322,7 @@ def test_a_program_that_hardly_copies_has_no_gain_that_is_known() -> None:
 
 
 def test_pairs_of_two_threads_are_one_unit() -> None:
-    """What disturbs a period disturbs both threads: two threads are no twice as many periods."""
+    """A disturbance of a period hits both threads: they do not make twice as many periods."""
 
     def width(threads: int, seed: int) -> float:
         observed = observed_of({PLACE: steady(0.8)}, seed)

@@ -1,4 +1,5 @@
-"""What the parts of a trial decide and say, without one: ways, looks, notes, the last line."""
+"""The parts of a trial decide and say the right things, without one: ways, looks, notes, the last
+line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trial inside a program: what it sees is right, and whatever the program does, it goes on."""
+"""The trial inside a program sees what is right, and the program goes on in every case."""
 
 from __future__ import annotations
 

@@ -2,13 +2,18 @@
  * why this CPU cannot run it.
  *
  * Usage: candidates_check [--step N] [--other-step N] [--share I,N] [--needs FEATURES]
- *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_plan's offsets
- *            (default 1): checking what they wrote has to wait for the memory
- *   --other-step  the same for the other stores, for emulators
- *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
- *            copies count on from the pipelines, those for aliasing buffers from there, those for
- *            overlapping buffers from there, then the pipelines that set, and the small sets
- *   --needs  checks those alone that need these CPU features
+ *
+ *   --step   Thins the grid of sizes and offsets for non-temporal stores, see copy_plan's offsets
+ *            (default 1). A check of the bytes they wrote has to wait for the memory.
+ *
+ *   --other-step  The same for the other stores, for emulators.
+ *
+ *   --share  Checks every N-th candidate from the I-th on, for N processes side by side. They are
+ *            counted in this order: pipelines, small copies, copies for aliasing and for
+ * overlapping buffers, pipelines that set, small sets.
+ *
+ *   --needs  Checks those alone that need these CPU features.
+ *
  * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits
  * 1 if one failed. An instruction that the CPU lacks may be emulated, and `ok` says so. The
  * first pipeline of each register, load and store type is copied up to 64 MiB. The other

@@ -15,9 +15,9 @@ from asterope.render import render_candidates
 from copy_programs import CHECKERS
 
 # All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each variant of the paper
-# with non-temporal stores: its result has to come back from memory. It takes a third where those of
-# other types of prefetches take the rest, and 0.2 s for the others. Those beyond the paper and
-# small copies meet fewer sizes (candidates_check.c).
+# with non-temporal stores, as its result has to come back from memory. Each of these takes a third
+# of them where variants of other prefetch types take the rest. The other variants take 0.2 s. Those
+# beyond the paper and small copies meet fewer sizes (candidates_check.c).
 #
 # An emulated copy takes some ten times as long. There each pair of offsets meets one size in 31,
 # which lets each size meet every offset. So each run checks one candidate in so many on each CPU.
@@ -125,7 +125,7 @@ def faults_of(arch: Architecture) -> dict[str, Fault]:
 
 @functools.cache
 def candidates_with(arch: Architecture, name: str) -> str:
-    """The candidates. The pipelines are only `name`, or a plain one where that is not a pipeline."""
+    """The candidates. The pipelines are only `name`, or a plain one where `name` is not one."""
     variants = {v.name: v for v in arch.pipelines.variants()}
     return render_candidates(arch.name, variants=[variants.get(name, arch.plain.variant)])
 
