@@ -14,6 +14,7 @@ struct copy_subject {
     copy_function copy;
     size_t distances[2]; /* Prefetch distances in bytes, taken in turn. */
     size_t minimum;      /* It may be called with this size and more. */
+
     bool returns_end;    /* It returns the byte behind the copy, as mempcpy does. */
     bool sets; /* It gets a byte instead of the source, as memset does, see copy_check_byte. */
     void (*fifth)(void); /* A plan's `function` gets it as its fifth argument. */

@@ -60,6 +60,7 @@ enum {
     OVER_THREADS = 200000,
     MARGIN = 192,    /* So many bytes are looked at on either side of a copy. */
     FAR = 50 * 4096, /* These are whole pages: some buffers alias modulo 4096. */
+
     FEW = 37,        /* Sizes have this step where no variable can have changed. */
     STEPPED = 32,    /* Behind so many instructions of a copy none reads a variable. */
     MOST_CHANGES = 64,

@@ -23,9 +23,10 @@ namespace asterope {
 enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
 
 struct KindFacts {
-    const char* name;       ///< Profiles have it, and its copies (find_kind).
-    const char* title;      ///< Its table has it. "": each operation has its own.
-    Step step;              ///< This step finds it.
+    const char* name;  ///< Profiles have it, and its copies (find_kind).
+    const char* title; ///< Its table has it. "": each operation has its own.
+    Step step;         ///< This step finds it.
+
     bool always;            ///< There is a choice of it wherever its step was run.
     bool alone = true;      ///< A profile has at most one.
     std::size_t begins = 0; ///< The first of them may begin at so many bytes. 0: at none.
