@@ -114,7 +114,7 @@ def human_size(size: int) -> str:
 
 
 def what_is_missing(profile: Profile) -> str:
-    """What an incomplete profile left out, in a few words; empty for one that is complete."""
+    """The parts that an incomplete profile left out, in a few words; empty for a complete one."""
     if profile.complete:
         return ""
     if not profile.left_out:

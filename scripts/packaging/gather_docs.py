@@ -22,7 +22,7 @@ PLACES = {
     "tests/examples": "examples",
     "generated/pictures": "pictures",
 }
-# What building an example in the checkout, or a test of it, may leave there.
+# Leavings of an example that was built or tested in the checkout.
 LEFT_BEHIND = {"__pycache__", "build", "target"}
 
 # [words](target), perhaps with a picture among the words, or src="target", srcset or href.

@@ -1,4 +1,4 @@
-"""Makes the man page and the bash completion of every command out of what its --help says.
+"""Makes the man page and the bash completion of every command out of its --help.
 
 Both are made by the build, from the commands themselves, so that no option is forgotten or
 left behind. What --help does not say stands here (the words that a value may be) and in
@@ -68,7 +68,7 @@ def exit_codes(epilog: str) -> list[tuple[str, str]]:
 
 
 def synopsis(command: dict[str, Any]) -> str:
-    """What follows the command's name, as roff."""
+    """The words behind the command's name, as roff."""
     words = ["[\\fIOPTIONS\\fR]"]
     for option in command["options"]:
         if option["place"] is None:
@@ -84,7 +84,7 @@ def is_list(option: dict[str, Any]) -> bool:
 
 
 def kind(option: dict[str, Any], program: str) -> str:
-    """How the shell completes the option's value, as assignments to what the completion reads."""
+    """The shell's completion of the option's value, as assignments to variables that it reads."""
     places = [f"{program} {name}" for name in option["names"]] + option["names"]
     words = option["choices"] or next((WORDS[it].split() for it in places if it in WORDS), None)
     if words:

@@ -30,7 +30,7 @@ ARCHITECTURE = "x86_64"
 # The column of the workloads that profiles have figures of.
 COLUMN = "measured or tunable"
 
-# Sections of what is taken, by its definition in the schema. Definitions that have the fields of
+# Sections of copies, by their definition in the schema. Definitions that have the fields of
 # one of these need no section of their own.
 TUPLES = {
     "memcpy_pipelines": "Tuple",
@@ -55,7 +55,7 @@ def row(name: str, text: str) -> str:
 
 
 def reference(field: Mapping[str, Any], sections: Mapping[str, str]) -> str:
-    """A link to where what the field holds is described; empty where that has no section."""
+    """A link to the section of the field's content; empty without such a section."""
     target = field.get("$ref", "").rpartition("/")[2]
     if target not in sections:
         return ""
@@ -154,7 +154,7 @@ def fields_text() -> str:
 
 
 def with_fields(guide: str) -> str:
-    """The guide with what the schema says now between its marks."""
+    """The guide with the fields of the schema between its marks."""
     before, begin, rest = guide.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:

@@ -94,7 +94,7 @@ struct Subcommand {
 /// end_on_interrupts).
 int run_command(const char* name, const std::function<int()>& command);
 
-/// The same without what interrupts it.
+/// The same of exceptions alone.
 int exit_code_of(const char* name, const std::function<int()>& command);
 
 } // namespace asterope

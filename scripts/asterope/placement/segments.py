@@ -1,4 +1,4 @@
-"""Data segment, heap and optimization: what it costs a program to get at its arrays.
+"""Data segment, heap and optimization: the cost of reaching arrays in each.
 
 The loops are compiled with their arrays (segments.c). Static ones have an address that the linker
 knows, those of the heap are reached through a pointer variable. Among the loops are a call of

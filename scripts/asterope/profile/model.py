@@ -21,7 +21,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Choice:
-    """What does the sizes above < bytes <= up_to of an operation, and how it did against libc.
+    """The copy for the sizes above < bytes <= up_to of an operation, and its figures beside libc.
 
     `copy`: of the architecture's spaces, as operation and kind say; of threads a Share. Where there
     is a copy that senses (`sensing`), that is taken and measured, and `copy` only without a usable
