@@ -83,7 +83,7 @@ std::vector<Choice> choices_of(const std::vector<ThreadShare>& shares,
                                const std::vector<SizeResult>& found);
 
 /// The compiled routine beside libc, on fresh samples, at the evaluated sizes and between them.
-/// Rows that lose are chosen anew, and what still loses is told.
+/// Rows that lose are chosen anew, and it is told which still lose.
 void examine(Run& run, const Contests& contests, Findings& findings, const BuildRoutine& build);
 
 } // namespace asterope

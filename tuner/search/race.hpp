@@ -128,7 +128,7 @@ struct SizeResult {
 
 /// Which lags behind the best count as ties, as logarithms of the ratio.
 struct TieBand {
-    /// Always: what moves code or buffers (another run, the routine's build) moves timings as much.
+    /// Always: timings move as much where code or buffers move (another run, the routine's build).
     double always = 0.01;
     /// Never beyond, however noisy the machine: two runs may choose differently among tied
     /// candidates, but lose no more than this by it.

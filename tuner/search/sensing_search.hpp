@@ -23,8 +23,8 @@ struct Readings {
 /// Above `ticks` the data counts as uncached.
 struct Threshold {
     std::uint32_t ticks;
-    double cached_ticks;   ///< the 90th percentile of what was read where cached
-    double uncached_ticks; ///< the 10th of what was read where not
+    double cached_ticks;   ///< the 90th percentile of cached readings
+    double uncached_ticks; ///< the 10th percentile of uncached ones
 };
 
 /// Midway between the two percentiles, by ratio. None where they are less than a quarter apart:
@@ -59,7 +59,7 @@ struct SensingCopy {
     Threshold threshold;
     std::optional<Candidate> fetch = {}; ///< of a probe that looks at the destination, too
 
-    /// What `probe->copy` is handed the address of.
+    /// `probe->copy` gets the address of these.
     asterope_sensing arguments() const;
     /// `arguments` must outlive it. Where nothing is cached, its cold pipeline leaves the caches.
     TimedCopy timed(const asterope_sensing& arguments) const;
@@ -68,8 +68,8 @@ struct SensingCopy {
     std::string name() const;
 };
 
-/// A copy function that only collects what `probe` reads on its way, and then copies by `copy`.
-/// To be timed like any other, its own address as the argument.
+/// A copy function that only collects the readings of `probe` on its way, and then copies by
+/// `copy`. To be timed like any other, its own address as the argument.
 struct ReadingCopy {
     const asterope_copy& probe;
     const TimedCopy& copy;

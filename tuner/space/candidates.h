@@ -119,7 +119,7 @@ struct asterope_kind {
     int overlap;  /* whether their buffers may overlap */
 };
 
-/* The pipelines of an operation, and what belongs to them. */
+/* The pipelines of an operation, with their axes, names and plain members. */
 struct asterope_space {
     const char* function; /* of libc: "memcpy" */
     /* First the axes that stand in every name: a copy has the paper's RT, LT, ST, PT, PS and PD.
@@ -135,7 +135,7 @@ struct asterope_space {
     /* The names of the plain ones, which win where noise hid which is the fastest. Names are as
      * in tables and logs: that of a candidate, "XMM T T none 0 0", and that of a small copy. */
     const char *plain, *plain_small;
-    void (*libc)(void); /* libc's own, which is what no compiler here sees */
+    void (*libc)(void); /* libc's own, which no compiler sees here */
 };
 
 extern const struct asterope_space asterope_copies; /* memcpy's */

@@ -1,4 +1,4 @@
-// The operations: which functions of libc are tuned, and what each of them is called.
+// The operations: the functions of libc that are tuned, with their names.
 #pragma once
 
 #include <algorithm>

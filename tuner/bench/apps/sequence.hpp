@@ -31,7 +31,7 @@ struct Sequence {
         return count * word(offset / 8) + pairs;
     }
 
-    /// Whether that is what lies at `data`, word for word.
+    /// Whether it lies at `data`, word for word.
     bool is_at(const void* data, std::size_t offset, std::size_t bytes) const {
         const auto* const words = static_cast<const std::uint64_t*>(data);
         for (std::size_t i = 0; i < bytes / 8; ++i) {

@@ -1,4 +1,4 @@
-// The section `huge_pages`: what buffers on small pages cost where the TLB does not reach them all.
+// The section `huge_pages`: the cost of small pages where the TLB does not reach all of them.
 #include <cstdio>
 #include <fstream>
 #include <memory>
