@@ -20,7 +20,7 @@ from profile_samples import good_profile, incomplete_profile, merged_profile, pr
 
 GOOD = [good_profile(), incomplete_profile(), merged_profile(), provisional_profile()]
 
-# What hardly any field may be.
+# Values that hardly any field may have.
 ODD = (None, True, -1, 1.5, "x*/y", [], ["x"], {"a": 1}, 1e300, 2**64 - 1)
 
 # Exit codes of `check`.

@@ -342,7 +342,7 @@ def test_a_server_of_each_copy_stays_and_is_asked(prove, parties, tmp_path, wher
 
 
 SERVES = f"{sys.executable} server.py {{port}}"
-# Of server and client, how one goes wrong, and what is said; "" stands for a good one.
+# Server, client and message, where one of the two goes wrong; "" stands for a good one.
 WRONG = {
     "a server that ends": (f"{SERVES} fast", "", "under fast: .*exit code 1: cannot go on"),
     "no server": ("sh -c 'echo no room >&2; exit 3' sh {port}", "", "under libc: sh .*3: no room"),

@@ -32,7 +32,7 @@ PLACE = Place("/bin/program", 100, "memcpy", 4096)
 
 
 class Longest:
-    """What 2 % of a place's intervals are beyond, as the library follows it."""
+    """The bound that 2 % of a place's intervals exceed, as the library follows it."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -135,7 +135,7 @@ def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> No
 @pytest.mark.parametrize("factor", [0.5, 0.8, 1.0, 1.2])
 @pytest.mark.parametrize("beside", [0.0, 2.0])
 def test_what_a_program_does_beside_its_copies_counts(factor: float, beside: float) -> None:
-    """And what a place brings is a part of the time with libc."""
+    """The saving at a place is a part of the time with libc."""
     observed = observed_of({PLACE: steady(factor)}, 1)
     observed.cpu_seconds += beside * observed.places[PLACE].calls
     found = findings(observed, WAYS)
@@ -181,8 +181,7 @@ def test_the_luck_of_each_process_is_in_the_interval() -> None:
 
 
 def test_processes_that_are_alike_widen_no_interval() -> None:
-    """Of four that differ by chance, what they differ by is known badly, and what their pairs do
-    well."""
+    """Four that differ by chance tell their difference badly, and that of their pairs well."""
 
     def width(seed: int, processes: int) -> float:
         all_of_them = Observed()
@@ -300,7 +299,7 @@ def test_of_many_places_luck_makes_none_slower() -> None:
 
 
 def test_luck_chooses_no_way() -> None:
-    """Of ways that are all alike, none is written down as better than the routine."""
+    """Ways that are all alike are not written down as better than the routine."""
     best = [found_of({PLACE: steady(1.0)}, seed).places[0].best for seed in range(50)]
     assert share([one == ROUTINE for one in best]) >= 0.96
 

@@ -15,7 +15,7 @@ from recorded_programs import ALL, Recorder, size_class
 
 SEEDS = range(8)
 PERIOD = 200_000
-# What record_check mixture 40000 does: function, size, calls.
+# The calls of record_check mixture 40000: function, size, number.
 MIXTURE = [
     ("memcpy", 10, 40_000),
     ("memmove", 300, 10_000),

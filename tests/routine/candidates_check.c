@@ -81,7 +81,7 @@ static int value_of(const struct asterope_variant* v, const char* field) {
     copy_check_abort("no such axis");
 }
 
-/* Those beyond the paper have a mark in their names, behind the five words of all. */
+/* Variants beyond the paper have a mark in their names, behind the five words of all. */
 static bool in_paper(const struct asterope_variant* v) {
     size_t spaces = 0;
     for (const char* at = v->name; *at != '\0'; ++at) spaces += *at == ' ';
@@ -241,7 +241,7 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
     return copy_check_all(&subject, &plan);
 }
 
-/* Of no distance and no small sizes: those for aliasing buffers, and those for overlapping ones.
+/* Copies for aliasing and for overlapping buffers, without distances and small sizes.
  * Source and destination begin alike, so half of the offsets make them alias. */
 static bool check_large(const struct asterope_copy* v, const struct asterope_kind* kind) {
     if (!can_run(v->name, v->needs)) return true;

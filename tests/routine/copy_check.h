@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What every checked function is called as; one that takes no distance ignores it. */
+/* Every checked function is called so; one that takes no distance ignores it. */
 typedef void* (*copy_function)(void* destination, const void* source, size_t bytes,
                                size_t distance);
 

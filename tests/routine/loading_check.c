@@ -44,7 +44,7 @@ int main(void) {
 #include "loading.inc"
 #undef LISTED
 
-/* Those over threads come last. */
+/* Functions over threads come last. */
 static const struct function {
     const char* name;
     plain_function copy;
@@ -162,7 +162,7 @@ static void check(const struct function* function, size_t bytes, size_t salt) {
     if (function->forgives) check_at(function, bytes, middle, middle - shift);
 }
 
-/* Of copies that are interrupted; of those beyond LARGEST some are sensed. */
+/* Sizes of interrupted copies. At those beyond LARGEST some copies sense. */
 static const size_t sizes[] = {0,    1,    3,    4,    8,    10,    15,   16,  17,
                                24,   32,   33,   40,   63,   64,    65,   100, 127,
                                128,  129,  200,  256,  257,  300,   512,  513, LARGEST,

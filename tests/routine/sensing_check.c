@@ -38,7 +38,7 @@ static void set_clock(const struct asterope_copy* probe, unsigned start, unsigne
     sensing_clock = ring;
 }
 
-/* Which pipeline goes on, and with what. */
+/* The pipeline that goes on, and its arguments. */
 static struct way {
     char which; /* 'h', 'c' or 'f' */
     unsigned char* destination;

@@ -34,7 +34,7 @@ CANDIDATES = {
 
 
 def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str) -> list[str]:
-    """What candidates_check says of its share of the candidates on that CPU."""
+    """The output of candidates_check on its share of the candidates on that CPU."""
     command = [*map(str, arch.on(cpu)), str(program), *THIN[arch.is_native], "--share", share]
     command += options
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
@@ -64,7 +64,7 @@ def test_a_sample_of_the_candidates_is_right(program, arch, case):
 
 
 def needs_on_cpus(arch: Architecture) -> list[tuple[str, str]]:
-    """What candidates need, as the table has it, with each CPU."""
+    """The needs of candidates, as the table has them, with each CPU."""
     needs = sorted({" ".join(needs) for _, needs in CANDIDATES[arch.name]})
     return [(needs, cpu) for needs in needs for cpu in arch.cpus]
 
