@@ -40,8 +40,8 @@ struct SharedThreshold {
     std::vector<std::size_t> sizes = {};
 };
 
-/// The threshold that as many sizes as possible share, by the readings at each. (The time of a
-/// probe depends on the place of data, not on its amount.) It is used at larger sizes as well,
+/// The threshold that as many sizes as possible share, by the readings at each. The time of a
+/// probe depends on the place of data, not on its amount. So it is used at larger sizes as well,
 /// although their cached and uncached readings are alike, where uncached sides read so. Data of
 /// these sizes does not stay in a cache that other machines share. The timing of copies tells
 /// whether one should sense there. Empty where no size has cached and uncached readings that
