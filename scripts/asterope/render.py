@@ -371,7 +371,7 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
 
 
 def _figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Of several rows: the geometric mean ratio, where all were measured, and the bandwidth."""
+    """The geometric mean ratio of several rows, where all were measured, and their bandwidth."""
     ratios = [row.get("ratio") for row in rows]
     return {
         "ratio": None

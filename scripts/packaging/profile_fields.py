@@ -64,7 +64,7 @@ def reference(field: Mapping[str, Any], sections: Mapping[str, str]) -> str:
 
 
 def values(field: Mapping[str, Any]) -> str:
-    """Which values the field may have; empty where its description has them, or any will do."""
+    """The values that the field may have; empty where its description has them, or any will do."""
     if "const" in field:
         return f" Always `{field['const']}`."
     if "multipleOf" in field:

@@ -30,7 +30,7 @@ using OptionValue = std::variant<std::string*, std::vector<std::string>*, int*, 
 struct OptionRules {
     bool required = false, shows_default = false;
     bool not_empty = false; ///< "" would count as an option that was not given
-    /// Of 64 bits: CLI11 alone takes -1 and 2^64 for unsigned numbers, and nothing at all for 0.
+    /// 64 bits: CLI11 alone takes -1 and 2^64 for unsigned numbers, and an empty text for 0.
     bool whole_number = false;
     bool separated_by_commas = false, value_may_be_missing = false;
     bool may_be_repeated = false; ///< with one value each

@@ -109,7 +109,7 @@ struct Choice : Figures {
 /// Takes them over; `size`: 0 of a mix of sizes, which has no GB/s.
 void set_figures(Figures& figures, const Finalist& one, std::size_t size);
 
-/// Which copy an entrant is: one of a list that outlives the answer's use.
+/// The copy that an entrant is: one of a list that outlives the answer's use.
 using CopyOf = std::function<AnyCopy(Entrant)>;
 template <class Copies> CopyOf among(const Copies& copies) {
     return [&copies](Entrant entrant) { return copies[static_cast<std::size_t>(entrant)]; };

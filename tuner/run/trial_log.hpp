@@ -19,8 +19,8 @@ namespace asterope {
 
 class LineReader;
 
-/// Which trial: `candidate` is its name, "libc" or "reference NAME"; `size` in bytes, 0 for small
-/// copies.
+/// The entrant of a sample: `candidate` is its name, "libc" or "reference NAME"; `size` in bytes, 0
+/// for small copies.
 struct TrialKey {
     std::size_t size;
     Workload workload;
@@ -29,7 +29,7 @@ struct TrialKey {
     bool operator==(const TrialKey&) const = default;
 };
 
-/// Which readings of a probe: "source 4" in front of the copy of that name.
+/// The readings of one probe: "source 4" in front of the copy of that name.
 struct ProbeKey {
     std::size_t size;
     Workload workload;

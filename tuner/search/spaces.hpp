@@ -51,7 +51,7 @@ struct Spaces {
     Spaces& operator=(const Spaces&) = delete;
 
   private:
-    /// Which of `count` members copy wrongly: by `verify`, or by an earlier run.
+    /// The members of `count` that copy wrongly: by `verify`, or by an earlier run.
     using Wrong = std::vector<bool>;
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);

@@ -13,7 +13,7 @@
 
 namespace asterope {
 
-/// Beside the default: its time over that of another way, as the workloads are weighed.
+/// The default's time over that of another method, as the workloads are weighed.
 struct WayResult {
     Way way;
     Estimate ratio;

@@ -47,7 +47,7 @@ class Cell:
 
     @property
     def differs(self) -> bool:
-        """Beyond what the same program takes of itself, and by at least 1 %."""
+        """The difference exceeds that of the same program from itself, and is at least 1 %."""
         clear = self.heap.low > self.floor.high or self.heap.high < self.floor.low
         return clear and abs(math.log(self.heap.median)) > 0.01
 

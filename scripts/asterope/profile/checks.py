@@ -29,7 +29,7 @@ def check(raw: Any) -> None:
 
 
 def _architecture_of(raw: Mapping[str, Any]) -> str:
-    """Whose copies the profile speaks of: all else that it may hold depends on that."""
+    """The architecture of the profile's copies: all else that it may hold depends on that."""
     place = ("architecture",)
     if "architecture" not in raw:
         raise Fault(f"missing: {REMEDY}", place)

@@ -96,7 +96,7 @@ def _integer(digits: str) -> int | float:
 
 
 def parse(content: bytes, kind: Kind = PROFILE) -> Any:
-    """Of that kind, by its own word, and sound; nothing else of it is checked. Raises Fault."""
+    """A sound file that says it is of that kind; its content is not checked. Raises Fault."""
     try:
         raw = json.loads(_decode(content, kind), object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
