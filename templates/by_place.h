@@ -7,14 +7,14 @@
  * class. Whatever the map says, buffers are copied right: a wrong way, such as that of a library
  * which was closed, for another one that lies there now, can only be slower.
  *
- * The routine asks with sizes that places have, behind its small copies, where the last 12 bits of
- * the return address, by which no file is ever moved, are those of a place. Then the return address
- * and the sizes count that were found there already, and buffers that overlap take the routine: an
- * entry point is not for them. The first call of a place that may be meant is looked up, by
- * _dl_find_object: it takes no lock and allocates nothing, as unwinders call it in signal handlers.
- * dl_iterate_phdr and dladdr wait for the loader's lock, which another thread may hold for as long
- * as the constructor of a library takes; a list of modules that is made when this one is loaded
- * lacks those that come later, such as most of Python's.
+ * The routine asks with sizes that places have, behind its small copies. It does so where the last
+ * 12 bits of the return address, by which no file is ever moved, are those of a place. Then the
+ * return address and the sizes count that were found there already. Buffers that overlap take the
+ * routine: an entry point is not for them. The first call of a place that may be meant is looked
+ * up by _dl_find_object. This takes no lock and allocates nothing, as unwinders call it in signal
+ * handlers. (dl_iterate_phdr and dladdr wait for the loader's lock. Another thread may hold that
+ * for as long as the constructor of a library takes. A list of modules that is made when this one
+ * is loaded lacks those that come later, such as most of Python's.)
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -84,7 +84,7 @@ __attribute__((constructor)) static void asterope_start(void)
 
 /* --- A place's first call --- */
 
-/* What is loaded of the file and holds these addresses; null: nothing does. */
+/* The loaded part of the file that holds these addresses; null: there is not one. */
 static const ElfW(Phdr) *asterope_loaded(const ElfW(Ehdr) *file, ElfW(Addr) at, size_t bytes)
 {
     const ElfW(Phdr) *header = (const ElfW(Phdr) *)((const char *)file + file->e_phoff);
@@ -165,8 +165,8 @@ static void asterope_look_up(uintptr_t caller, unsigned kind, unsigned power,
     kept->way = ways[power] ? ways[power] : as_ever;
 }
 
-/* Of a call that is not the one kept first in its group. A signal handler or another thread that
- * comes in between finds another entry. */
+/* The way of a call that is not the one kept first in its group. A signal handler or another
+ * thread that comes in between finds another entry. */
 static asterope_way *asterope_find(struct asterope_kept *kept, uintptr_t caller, unsigned kind,
                                    size_t bytes, asterope_way *as_ever)
 {

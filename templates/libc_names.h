@@ -4,8 +4,8 @@
  * into one. ASTEROPE_PREFIX is the routine's, `asterope` where it is not defined.
  * ASTEROPE_NAMES_HIDDEN keeps the names inside the library that is being linked.
  *
- * An alias must stand in the file of what it names, and a wrapper would cost a jump in every call:
- * so the routine is included, not linked. memcpy is memmove here: programs get away with
+ * The routine is included, not linked: an alias must stand in the file of its function, and a
+ * wrapper would cost a jump in every call. Here memcpy is memmove: programs get away with
  * overlapping memcpy because glibc's forgives it, and so must ours. */
 #ifndef ASTEROPE_PREFIX
 #define ASTEROPE_PREFIX asterope
@@ -24,8 +24,8 @@
 #define ASTEROPE_SEEN_BY_ASSEMBLER(name) ""
 #endif
 
-/* Another name for one of the routine's functions, with these parameters. Where that is no function of C
- * but assembly by itself, the compiler knows of no definition that an alias could name. */
+/* Another name for one of the routine's functions, with these parameters. Where that is assembly by
+ * itself and not a function of C, the compiler does not see the definition that an alias must name. */
 #ifdef ASTEROPE_ROUTINE_ASSEMBLED
 #define ASTEROPE_ALIAS(other, name, parameters) \
     void *other parameters __attribute__((ASTEROPE_SEEN)); \

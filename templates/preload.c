@@ -52,7 +52,7 @@ __attribute__((constructor)) static void say_hello(void)
     static const char end[] = ASTEROPE_PLACES_TEXT "\n";
     if (!verbose || strcmp(verbose, "1") != 0) return;
     unsetenv("ASTEROPE_VERBOSE");
-    /* write, not stdio: the program's own streams are none of our business */
+    /* write, not stdio: the program's own streams stay untouched */
     if (write(STDERR_FILENO, start, sizeof start - 1) < 0) return;
     if (write(STDERR_FILENO, asterope_tuned_for, strlen(asterope_tuned_for)) < 0) return;
     if (write(STDERR_FILENO, end, sizeof end - 1) < 0) return;

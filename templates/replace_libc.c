@@ -4,12 +4,12 @@
  *     cc app.o replace_libc.o
  *
  * FOLDER holds asterope_memcpy.c and asterope_memcpy.h. Link the object file itself, not a library
- * that holds it: from an archive, a linker takes it only where memcpy is still wanted.
+ * that holds it. (From an archive, a linker takes it only where memcpy is still wanted.)
  * ASTEROPE_ROUTINE names another file, ASTEROPE_PREFIX its prefix (see libc_names.h). */
 #ifndef ASTEROPE_ROUTINE
 #define ASTEROPE_ROUTINE "asterope_memcpy.c"
 #endif
-#undef _FORTIFY_SOURCE /* its inline memcpy would stand in the way of the aliases */
+#undef _FORTIFY_SOURCE /* Its inline memcpy would stand in the way of the aliases. */
 /* A file of several profiles would choose by an indirect function, which has to be relocated: libc
  * and other libraries copy before that is done. */
 #define ASTEROPE_NO_IFUNC

@@ -1,4 +1,4 @@
-"""What several tests share: where the checkout and the built programs are."""
+"""The checkout, the built programs, and all else that several tests share."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others = [item for item in items if bool(item.get_closest_marker("slow")) != wanted]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if bool(item.get_closest_marker("slow")) == wanted]
-    # What takes longest, then the files of most tests: they would be alone at the end.
+    # The longest tests come first, then the files of most tests: they would be alone at the end.
     tests = Counter(item.path for item in items)
     items.sort(key=lambda item: (not item.get_closest_marker("long"), -tests[item.path]))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """What times copies would run on the last CPU; beside others (pytest -n) each worker has a CPU
-    of its own for that."""
+    """Copies are timed on the last CPU; beside others (pytest -n) each worker has a CPU of its own
+    for that."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker:
         alone = item.get_closest_marker("one_cpu") and not item.get_closest_marker("all_cpus")

@@ -159,7 +159,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Puts the file's name into errors of writing, which have none by themselves."""
+    """Puts the file's name into errors of writing, which lack it."""
     try:
         yield
     except OSError as error:

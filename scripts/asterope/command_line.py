@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog=prog, allow_abbrev=False, **settings)
         self.add_argument("--version", action="version", version=f"{prog} {__version__}")
         self.add_argument("--help-json", action=_HelpJson, nargs=0, help=argparse.SUPPRESS)
-        # Most users need none of these.
+        # Most users do not need these.
         self.expert = self.add_argument_group("expert options")
 
     def _print_message(self, message: str, file: TextIO | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The commands by name: what each does, what runs it, and how to run it from Python."""
+"""The commands by name: purpose, program, and the module to run from Python."""
 
 from __future__ import annotations
 

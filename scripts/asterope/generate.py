@@ -175,7 +175,7 @@ def _generate(arguments: argparse.Namespace) -> int:
 
 def _library(places: str | None, render: _Render, profiles: Iterable[Profile]) -> bytes:
     """Raises BadInput, Failure and OSError."""
-    # These load what most calls have no use for.
+    # These load modules that most calls do not need.
     from .place_map import as_c, least_of, read_places
     from .preload import compile_preload
 

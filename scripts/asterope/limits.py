@@ -12,9 +12,9 @@ from . import spaces
 from .spaces import fresh, members, probes, threads
 
 # A choice punishes a copy that loses to the reference under one workload, see utility().
-LOSS_FACTOR = 4.0  # the weight of each further step of a large loss, where one of a gain counts 1
-LOSS_NOISE = 0.01  # the logarithm of the ratio up to which a loss counts as a gain does
-LOSS_ONSET = 0.03  # the logarithm beyond the noise at which half of the further weight is reached
+LOSS_FACTOR = 4.0  # Each further step of a large loss has this weight. One of a gain has 1.
+LOSS_NOISE = 0.01  # A loss counts as a gain does up to this logarithm of the ratio.
+LOSS_ONSET = 0.03  # This logarithm beyond the noise has half of the further weight.
 
 
 def utility(log_ratio: float) -> float:
@@ -53,9 +53,9 @@ inline constexpr std::size_t kLeastChunk = {threads.LEAST_CHUNK};
 inline constexpr std::size_t kFreshMinimum = {fresh.LEAST_BYTES};
 inline constexpr std::size_t kLeastPiece = {fresh.LEAST_PIECE}, kMostPiece = {fresh.MOST_PIECE};
 
-/// How losses count, see search/utility.hpp: what each further step of a large one counts; up to
-/// which logarithm of the ratio one counts as a gain does; and how far beyond half of the further
-/// weight is reached.
+/// These say how losses count, see search/utility.hpp. Each further step of a large one has the
+/// first as its weight. Up to the second, a logarithm of the ratio, one counts as a gain does. The
+/// third is how far beyond half of the further weight is reached.
 inline constexpr double kLossFactor = {LOSS_FACTOR};
 inline constexpr double kLossNoise = {LOSS_NOISE};
 inline constexpr double kLossOnset = {LOSS_ONSET};

@@ -23,6 +23,6 @@ def doubt_of(profile: Mapping[str, Any]) -> str:
 
 
 def warning(reason: str, result: str) -> str:
-    """What every command says of a result that noise may have decided; "warning: " goes before."""
+    """Every command's warning of a result that noise may have decided; "warning: " goes before."""
     remedy = "run again in a quieter hour, or on another CPU (--cpu N)"
     return f"{reason}: {result} provisional; {remedy}"

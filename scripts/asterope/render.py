@@ -39,7 +39,7 @@ def template_folder() -> Path:
 
 
 def fields(copy: Any) -> Iterable[tuple[str, str | int]]:
-    """What a copy is on each axis of its kind."""
+    """The value of a copy on each axis of its kind."""
     return dataclasses.asdict(copy).items()
 
 
@@ -117,7 +117,7 @@ def human_size(size: int) -> str:
 
 
 def what_is_missing(profile: Profile) -> str:
-    """What an incomplete profile left out, in a few words; empty for one that is complete."""
+    """The parts that an incomplete profile left out, in a few words; empty for a complete one."""
     if profile.complete:
         return ""
     if not profile.left_out:
@@ -158,7 +158,7 @@ def render_routine(profile: Profile, prefix: str = "asterope", by_place: int = 0
 
 
 def parts_of(profile: Profile, prefix: str, by_place: int = 0) -> dict[str, Any]:
-    """What the templates call `r`: one profile's functions, which begin with `prefix`."""
+    """One profile's functions, which begin with `prefix`. The templates call them `r`."""
     here = spaces.of(profile.architecture)
     small = profile.the("small")
     own = _parts(profile, MEMCPY)
@@ -215,7 +215,7 @@ def parts_of(profile: Profile, prefix: str, by_place: int = 0) -> dict[str, Any]
 
 
 def _parts(profile: Profile, operation: str) -> dict[str, Any]:
-    """What the templates need of each operation alike."""
+    """The values that the templates need of each operation alike."""
     choices = profile.of("pipelines", operation)
     measured = profile.the("small", operation)
     plain = kinds_of(spaces.of(profile.architecture))[operation, "small"].PLAIN
@@ -288,7 +288,7 @@ def _joined(choices: Iterable[Choice], does: Callable[[Any], bool]) -> list[Choi
 
 
 def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[str, Any]:
-    """What the templates need of a file with these profiles: what they share, and constants.
+    """The values that the templates need of a file with these profiles: shared ones, and constants.
 
     All are of one architecture. `fallback`: the file has functions that run on any CPU. Numbers the
     sensing copies, in the profiles' steps.
@@ -364,7 +364,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
 def _shared(
     here: Any, operation: str, parts: Sequence[dict[str, Any]], fallback: bool
 ) -> dict[str, Any]:
-    """What the functions of an operation share in a file with these parts."""
+    """The parts that the functions of an operation share in a file with these `parts`."""
     pipelines, small_space = _pipelines_of(kinds_of(here), operation)
     tuples = list(dict.fromkeys(t for part in parts for t in part["tuples"]))
     small = [part[name] for part in parts for name in ("small", "small_move") if name in part]
@@ -413,7 +413,7 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
 
 
 def _figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Of several rows: the geometric mean ratio, where all were measured, and the bandwidth."""
+    """The geometric mean ratio of several rows, where all were measured, and their bandwidth."""
     ratios = [row.get("ratio") for row in rows]
     return {
         "ratio": None
@@ -428,7 +428,7 @@ def _most(values: Sequence[float | None]) -> float | None:
 
 
 def _workload(profile: Profile) -> str:
-    """What was tuned for, in words: `balanced`, or `hot 1, consume 2` of a mix."""
+    """The workload that was tuned for, in words: `balanced`, or `hot 1, consume 2` of a mix."""
     weights = profile.search.get("weights", {}).get(MEMCPY, {})
     if profile.search.get("workload") == "weights" and weights:
         return ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight)

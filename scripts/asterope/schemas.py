@@ -168,7 +168,7 @@ inline constexpr char kSchemaText[] =
 
 
 def _bare(schema: Any, names: bool = False) -> Any:
-    """Without what only people read. `names`: its keys are names of fields, not rules."""
+    """The schema without its texts for people. `names`: its keys are names of fields, not rules."""
     if isinstance(schema, list):
         return [_bare(one) for one in schema]
     if not isinstance(schema, dict):

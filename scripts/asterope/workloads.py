@@ -16,7 +16,7 @@ SIDES = ("source", "destination")
 
 @dataclass(frozen=True)
 class Workload:
-    """The surroundings of a timed copy; the table says what each column means."""
+    """The surroundings of a timed copy; the table explains each column."""
 
     name: str
     timed_by: str

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What is installed, and where in share/doc/asterope.
+# These files and folders are installed, under these names in share/doc/asterope.
 PLACES = {
     "README.md": "README.md",
     "LICENSE": "LICENSE",
@@ -22,10 +22,10 @@ PLACES = {
     "tests/examples": "examples",
     "generated/pictures": "pictures",
 }
-# What building an example in the checkout, or a test of it, may leave there.
+# Leavings of an example that was built or tested in the checkout.
 LEFT_BEHIND = {"__pycache__", "build", "target"}
 
-# [words](target), the words perhaps with a picture in them, or src="target" and the like.
+# [words](target), perhaps with a picture among the words, or src="target", srcset or href.
 LINK = re.compile(
     r"\[(?P<words>(?:!\[[^]]*\]\([^)]*\)|[^][])*)\]\((?P<target>[^()\s]+)\)"
     r"|(?P<attribute>src|srcset|href)=\"(?P<value>[^\"]+)\""
@@ -33,7 +33,7 @@ LINK = re.compile(
 
 
 def installed_place(path: Path) -> Path | None:
-    """Where a file or folder of the checkout is in share/doc/asterope; None: nowhere."""
+    """The place in share/doc/asterope of a file or folder of the checkout; None: not installed."""
     for source, place in PLACES.items():
         if path == ROOT / source or ROOT / source in path.parents:
             return Path(place) / path.relative_to(ROOT / source)

@@ -1,4 +1,4 @@
-"""Makes the man page and the bash completion of every command out of what its --help says.
+"""Makes the man page and the bash completion of every command out of its --help.
 
 Both are made by the build, from the commands themselves, so that no option is forgotten or
 left behind. What --help does not say stands here (the words that a value may be) and in
@@ -25,8 +25,8 @@ from asterope import __version__, workloads  # noqa: E402
 from asterope.commands import COMMANDS  # noqa: E402
 from asterope.spaces.kinds import OPERATIONS  # noqa: E402
 
-# What the value of an option may be, where the command reads its words itself; a command's own
-# goes before that of all. A test finds each word in the text of the option.
+# The values that an option takes, where the command reads its words itself. A command's own entry
+# goes before the one for all. A test finds each word in the text of the option.
 WORDS = {
     "--rigor": "quick standard exhaustive",
     "--workload": " ".join([*workloads.names("tunable"), "balanced"]),
@@ -42,7 +42,7 @@ FILES = re.compile(r"FILE|PROFILE|LOG|ROUTINE|MAP|OUT")
 
 
 def describe(name: str, programs: Path, emulator: Sequence[str] = ()) -> dict[str, Any]:
-    """What the command says of itself: see tuner/base/command_line.cpp."""
+    """The command's description of itself: see tuner/base/command_line.cpp."""
     if COMMANDS[name][1] is None:
         command = [*emulator, str(programs.resolve() / f"asterope-{name}")]
     else:
@@ -61,14 +61,14 @@ def roff(text: str) -> str:
 
 
 def exit_codes(epilog: str) -> list[tuple[str, str]]:
-    """What the epilog says of them: ("0", "done"), ..."""
+    """The exit codes in the epilog: ("0", "done"), ..."""
     _, _, codes = epilog.partition("Exit codes: ")
     parts = re.split(r"; (?=\d)", codes.strip().rstrip("."))
     return [(code, meaning) for code, _, meaning in (part.partition(" ") for part in parts)]
 
 
 def synopsis(command: dict[str, Any]) -> str:
-    """What follows the command's name, as roff."""
+    """The words behind the command's name, as roff."""
     words = ["[\\fIOPTIONS\\fR]"]
     for option in command["options"]:
         if option["place"] is None:
@@ -84,7 +84,7 @@ def is_list(option: dict[str, Any]) -> bool:
 
 
 def kind(option: dict[str, Any], program: str) -> str:
-    """How the shell completes the option's value, as assignments to what the completion reads."""
+    """The shell's completion of the option's value, as assignments to variables that it reads."""
     places = [f"{program} {name}" for name in option["names"]] + option["names"]
     words = option["choices"] or next((WORDS[it].split() for it in places if it in WORDS), None)
     if words:

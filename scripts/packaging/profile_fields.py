@@ -27,10 +27,10 @@ TABLE = "|field|what it is|\n|---|---|"
 # The examples of a guide are of one architecture.
 ARCHITECTURE = "x86_64"
 
-# Those that profiles have figures of.
+# The column of the workloads that profiles have figures of.
 COLUMN = "measured or tunable"
 
-# Sections of what is taken, by its definition in the schema. Definitions that have the fields of
+# Sections of copies, by their definition in the schema. Definitions that have the fields of
 # one of these need no section of their own.
 TUPLES = {
     "memcpy_pipelines": "Tuple",
@@ -55,7 +55,7 @@ def row(name: str, text: str) -> str:
 
 
 def reference(field: Mapping[str, Any], sections: Mapping[str, str]) -> str:
-    """A link to where what the field holds is described; empty where that has no section."""
+    """A link to the section of the field's content; empty without such a section."""
     target = field.get("$ref", "").rpartition("/")[2]
     if target not in sections:
         return ""
@@ -64,7 +64,7 @@ def reference(field: Mapping[str, Any], sections: Mapping[str, str]) -> str:
 
 
 def values(field: Mapping[str, Any]) -> str:
-    """Which values the field may have; empty where its description has them, or any will do."""
+    """The values that the field may have; empty where its description has them, or any will do."""
     if "const" in field:
         return f" Always `{field['const']}`."
     if "multipleOf" in field:
@@ -154,7 +154,7 @@ def fields_text() -> str:
 
 
 def with_fields(guide: str) -> str:
-    """The guide with what the schema says now between its marks."""
+    """The guide with the fields of the schema between its marks."""
     before, begin, rest = guide.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:

@@ -331,7 +331,7 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path):
 @pytest.fixture
 def installed(build_dir: Path, repository: Path, tmp_path: Path):
     """asterope-bench away from any build folder, asterope-generate beside it, HOME empty; runs it.
-    What it makes meanwhile goes into the folder `temporary`."""
+    Its temporary files go into the folder `temporary`."""
     for name in ("bin", "work", "temporary"):
         (tmp_path / name).mkdir()
     for name in ("asterope-bench", "asterope-generate"):

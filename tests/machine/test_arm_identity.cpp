@@ -1,4 +1,4 @@
-// What Arm's identification registers mean: numbers and files, so that any machine tests them.
+// Arm's identification registers are read right: from numbers and files, so on any machine.
 #include "machine/arm_identity.hpp"
 
 #include "base/text.hpp"

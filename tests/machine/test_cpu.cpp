@@ -1,4 +1,4 @@
-// What an architecture's file offers beside its description.
+// An architecture's file offers these beside its description.
 #include "machine/cpu.hpp"
 
 #include <cstdint>

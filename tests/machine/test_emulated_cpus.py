@@ -1,5 +1,5 @@
-"""Which features the tuner finds on emulated CPUs: those that the system saves no registers for are
-not to be used."""
+"""The tuner finds the features of emulated CPUs. It does not use those whose registers the system
+does not save."""
 
 from __future__ import annotations
 

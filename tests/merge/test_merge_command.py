@@ -76,7 +76,7 @@ REFUSED = {
 def test_what_does_not_merge_is_refused_and_all_files_stay(
     tune: Run, searches: Path, given: list[str], said: str
 ):
-    """What reads logs, and what merges them, has tests of its own."""
+    """The reader of logs and the merge have tests of their own."""
     lines = (searches / "whole2.trials").read_text().splitlines(keepends=True)
     (searches / "cut.trials").write_text("".join(lines[: len(lines) // 2]))
     (searches / "kept.json").write_text("before")

@@ -1,4 +1,4 @@
-// What several logs tell of a race: each round against its reference, and the mean over machines.
+// A race by several logs: each round against its reference, and the mean over machines.
 #include "merge/merged_timings.hpp"
 
 #include "support/unit_test.hpp"

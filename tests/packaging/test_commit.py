@@ -13,8 +13,8 @@ SCRIPT = REPOSITORY / "scripts" / "packaging" / "commit.cmake"
 
 
 def commit_of(source: Path) -> str:
-    """Which the header beside it names, also in a hook of another repository; it is left alone
-    where nothing changed."""
+    """The commit that the header beside it names, also in a hook of another repository. The header
+    is left alone where nothing changed."""
     header = source.parent / "commit.hpp"
     command = ("cmake", f"-DSOURCE={source}", f"-DHEADER={header}", "-P", SCRIPT)
     in_a_hook = {**os.environ, "GIT_DIR": str(source.parent / "other" / ".git")}

@@ -72,7 +72,7 @@ class Text(NamedTuple):
 
 
 def anchors(markdown: str) -> set[str]:
-    """What headings are called in links, as GitHub names them."""
+    """The names of headings in links, as GitHub makes them."""
     seen: Counter[str] = Counter()
     names = set()
     for found in re.finditer(r"^#{1,6} +(.+?) *#*$", markdown, re.MULTILINE):
@@ -148,7 +148,7 @@ def calls(line: str) -> Iterator[tuple[str, list[str]]]:
     """The commands of ours in a line of shell, each with its words."""
     line = re.sub(r"(^|\s)#.*", "", line)
     line = re.sub(r"\S+ -m asterope ([a-z]+)", r"asterope-\1", line)
-    # What asterope-prove runs has options of its own.
+    # The program that asterope-prove runs has options of its own.
     line = re.sub(r"(--client|--metric) '[^']*'", r"\1", re.sub(r" -- .*", "", line))
     for part in re.split(r"&&|[|;<>()]+", line.replace("$(", ";")):
         words = [word.strip("[]{},.'\"`") for word in part.split()]

@@ -114,7 +114,7 @@ def test_two_nodes_become_one_dispatching_routine(fleet, repository, build_dir, 
     assert json.loads(fleet.text("profiles/here.json"))["complete"] is True
     assert fleet.text("tasks/here/node-2.txt") == before
 
-    # And again: nothing is left to search, and gathering gives the same once more.
+    # A second time nothing is left to search, and gathering gives the same.
     before = {name: fleet.text(name) for name in fleet.files()}
     assert list(fleet.run().values()) == ["COMPLETED"]
     assert {name: fleet.text(name) for name in fleet.files()} == before

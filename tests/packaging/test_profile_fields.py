@@ -21,8 +21,8 @@ GUIDE = (REPOSITORY / "scripts/docs/profile.md").read_text(encoding="utf-8")
 
 
 def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Section and name of each field, those within lists and nested objects, too. Those that are
-    there for each workload have one section, those for each operation their owner's row."""
+    """Section and name of each field, those within lists and nested objects, too. Fields that are
+    there for each workload have one section, fields for each operation their owner's row."""
     properties = schema.get("properties", {})
     for name, field in properties.items():
         if set(properties) <= set(workloads.TEXTS):

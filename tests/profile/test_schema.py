@@ -20,7 +20,7 @@ from profile_samples import good_profile, incomplete_profile, merged_profile, pr
 
 GOOD = [good_profile(), incomplete_profile(), merged_profile(), provisional_profile()]
 
-# What hardly any field may be.
+# Values that hardly any field may have.
 ODD = (None, True, -1, 1.5, "x*/y", [], ["x"], {"a": 1}, 1e300, 2**64 - 1)
 
 # Exit codes of `check`.
@@ -51,7 +51,7 @@ def test_check_takes_what_generate_takes(check, profile):
 
 
 def test_check_refuses_whatever_generate_refuses(check):
-    # Of an architecture that it does not know, `check` says that the profile is not this machine's.
+    # `check` says of an architecture that it does not know: the profile is not this machine's.
     taken = [name for name, (content, _) in HOSTILE.items() if check(content) != (False, False)]
     assert taken == ['architecture = "riscv64"']
 

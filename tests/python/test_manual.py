@@ -91,7 +91,7 @@ def test_text_is_no_roff():
 
 
 def complete(share: Path, program: str, *words: str) -> list[str]:
-    """What bash offers for the last of the words; "compopt ..." where it is to complete itself."""
+    """The words that bash offers for the last one; "compopt ..." where it is to complete itself."""
     script = f"""
         source bash-completion/completions/{program} || exit
         compopt() {{ echo "compopt $*"; }}

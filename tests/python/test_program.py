@@ -1,4 +1,4 @@
-"""Which program a command starts, and which take no preloaded library."""
+"""The program that a command starts is found, and those that take no preloaded library."""
 
 from __future__ import annotations
 

@@ -319,8 +319,8 @@ unix = not sys.argv[1].isdecimal()
 address = sys.argv[1] if unix else ("127.0.0.1", int(sys.argv[1]))
 endpoint = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
 """
-# Says who it is to each that connects: under which library it runs, and its process id. Under a
-# library whose name it was given as well, it ends after that.
+# Tells each client under which library it runs, and its process id. Under a library whose name it
+# was given as well, it ends after that.
 SERVER = """
 endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 endpoint.bind(address)
@@ -367,7 +367,7 @@ def test_a_server_of_each_copy_stays_and_is_asked(prove, parties, tmp_path, wher
 
 
 SERVES = f"{sys.executable} server.py {{port}}"
-# Of server and client, how one goes wrong, and what is said; "" stands for a good one.
+# Server, client and message, where one of the two goes wrong; "" stands for a good one.
 WRONG = {
     "a server that ends": (f"{SERVES} fast", "", "under fast: .*exit code 1: cannot go on"),
     "no server": ("sh -c 'echo no room >&2; exit 3' sh {port}", "", "under libc: sh .*3: no room"),

@@ -52,7 +52,7 @@ def experiment(noise: str, gain: float, goal: Goal, seed: int) -> tuple[Rounds, 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("goal", [Goal(rounds=15), Goal(until=0.02)], ids=["rounds", "until"])
 def test_nineteen_of_twenty_intervals_hold_the_truth(noise, goal: Goal) -> None:
-    """Also where the rounds end as soon as the interval is narrow, which picks lucky ones."""
+    """They do so, too, where rounds end once the interval is narrow, which picks lucky ones."""
     found = [experiment(noise, 1.1, goal, seed)[1].ratio for seed in range(EXPERIMENTS)]
     assert share([one.low <= 1.1 <= one.high for one in found]) > 0.92
     near = 0.002 if goal.rounds else 0.005  # lucky ones end early
@@ -111,7 +111,7 @@ class Clock:
 
 @pytest.mark.parametrize(("seconds", "blocks"), [(95, 9), (101, 10), (5, 1)])
 def test_no_block_is_begun_that_would_end_too_late(seconds: float, blocks: int) -> None:
-    """But a first one, of which nobody knows how long it takes."""
+    """The first one is always begun: its time is not known before."""
     clock, rounds = Clock(), Rounds()
     measure(rounds, NAMES, clock.figure, Goal(until=1e-9, seconds=seconds), 1, now=clock.now)
     assert (len(rounds.blocks), rounds.stopped_by) == (blocks, "time")
@@ -153,7 +153,7 @@ def test_what_interrupts_a_block_leaves_the_whole_ones() -> None:
 
 
 def judged(figures: Iterable[Sequence[float]], **more: bool) -> Findings:
-    """Of rounds in which the copies take that."""
+    """The findings of rounds in which the copies have these figures."""
     return judge(Rounds(blocks=[list(zip(NAMES, block)) for block in figures]), NAMES, **more)
 
 

@@ -41,7 +41,7 @@ def prove(settings) -> Callable[..., subprocess.CompletedProcess]:
 
 
 def test_a_slower_routine_is_advised_against(prove, program: Path, tmp_path: Path) -> None:
-    """And the place that wants another way is written."""
+    """The place that wants another way is written."""
     file, mapping = tmp_path / "trial.json", tmp_path / "places.json"
     asked = ("--time", "20s", "--json", file, "--write", mapping)
     done = prove(*asked, "--", program, 4_000_000)
@@ -165,7 +165,7 @@ def test_where_files_find_no_room_nothing_is_said_of_the_program(settings, progr
 
 
 def test_a_run_that_fails_says_how_and_whether_it_does_so_alone(prove, program: Path) -> None:
-    """And what was seen before is shown."""
+    """The findings until then are shown."""
     done = prove("--", program, 2_000_000, 3)
     assert "program main (memcpy)" in done.stdout
     said = only_error(done, 1)
@@ -204,7 +204,7 @@ def exchange_names(kept: dict[str, Any]) -> None:
     first["name"], second["name"] = second["name"], first["name"]
 
 
-# What happened to a list of ways; what is said behind its file's name.
+# Damages of a list of ways, and the message behind its file's name.
 DAMAGED_WAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "none": (lambda kept: kept["ways"].clear(), "ways: breaks the schema's rule minItems"),
     "no name": (lambda kept: kept["ways"][0].update(name=[]), "ways[0].name: an array where"),

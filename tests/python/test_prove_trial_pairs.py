@@ -1,4 +1,4 @@
-"""What a trial says that a whole program gains, on made-up ones whose truth is known."""
+"""A trial says right how much a whole program gains: on made-up ones whose truth is known."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ PLACE = Place("/bin/program", 100, "memcpy", 4096)
 
 
 class Longest:
-    """What 2 % of a place's intervals are beyond, as the library follows it."""
+    """The bound that 2 % of a place's intervals exceed, as the library follows it."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
     def within(self, intervals: Sequence[float], limit: float) -> float:
-        """Of a period in which that was the limit."""
+        """The time that counts of a period in which that was the limit."""
         for seconds in intervals:
             self.seconds = self.seconds or 4 * seconds
             self.seconds *= 9 / 8 if seconds > self.seconds else 391 / 392
@@ -82,7 +82,7 @@ WHOLE: dict[str, Callable[[float], dict[Place, Program]]] = {
 
 
 def period(way: str, seconds: float, within: float | None = None) -> Block:
-    """Of a thread, in a pair."""
+    """A thread's period, in a pair."""
     return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
 
 
@@ -135,7 +135,7 @@ def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> No
 @pytest.mark.parametrize("factor", [0.5, 0.8, 1.0, 1.2])
 @pytest.mark.parametrize("beside", [0.0, 2.0])
 def test_what_a_program_does_beside_its_copies_counts(factor: float, beside: float) -> None:
-    """And what a place brings is a part of the time with libc."""
+    """The saving at a place is a part of the time with libc."""
     observed = observed_of({PLACE: steady(factor)}, 1)
     observed.cpu_seconds += beside * observed.places[PLACE].calls
     found = findings(observed, WAYS)
@@ -191,8 +191,7 @@ def test_the_luck_of_each_process_is_in_the_interval() -> None:
 
 
 def test_processes_that_are_alike_widen_no_interval() -> None:
-    """Of four that differ by chance, what they differ by is known badly, and what their pairs do
-    well."""
+    """Four that differ by chance tell their difference badly, and that of their pairs well."""
 
     def width(seed: int, processes: int) -> float:
         all_of_them = Observed()
@@ -207,8 +206,8 @@ def test_processes_that_are_alike_widen_no_interval() -> None:
 
 
 def test_how_much_of_a_phase_is_seen_together_is_luck_and_its_calls_are_known() -> None:
-    """For half of its time the program copies where the routine gains nothing, and then where it
-    takes 0.6 of libc's time; pairs of the one are up to twice as many as of the other."""
+    """For half of its time the program copies where the routine gains nothing. Then it copies where
+    that takes 0.6 of libc's time. One phase has up to twice as many pairs as the other."""
 
     def observed(seed: int) -> Observed:
         dice = random.Random(seed)
@@ -310,7 +309,7 @@ def test_of_many_places_luck_makes_none_slower() -> None:
 
 
 def test_luck_chooses_no_way() -> None:
-    """Of ways that are all alike, none is written down as better than the routine."""
+    """Ways that are all alike are not written down as better than the routine."""
     best = [found_of({PLACE: steady(1.0)}, seed).places[0].best for seed in range(50)]
     assert share([one == ROUTINE for one in best]) >= 0.96
 
@@ -332,7 +331,7 @@ def test_a_program_that_hardly_copies_has_no_gain_that_is_known() -> None:
 
 
 def test_pairs_of_two_threads_are_one_unit() -> None:
-    """What disturbs a period disturbs both threads: two threads are no twice as many periods."""
+    """A disturbance of a period hits both threads: they do not make twice as many periods."""
 
     def width(threads: int, seed: int) -> float:
         observed = observed_of({PLACE: steady(0.8)}, seed)

@@ -1,4 +1,5 @@
-"""What the parts of a trial decide and say, without one: ways, looks, notes, the last line."""
+"""The parts of a trial decide and say the right things, without one: ways, looks, notes, the last
+line."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from profile_samples import plain_profile
 
 
 def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: Path) -> None:
-    """Of runs that take a second each, twelve pass between two looks of four seconds."""
+    """Between two looks of four seconds twelve runs of a second each pass."""
     clock, looks = [0.0], []
 
     def runs(trial: Trial, left: float) -> bool:

@@ -1,4 +1,4 @@
-"""What a trial's figures say, on made-up programs whose truth is known."""
+"""A trial's figures are right: on made-up programs whose truth is known."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from made_up_trials import (
 
 
 def estimates(program: Program, seed: int, count: int, *ways: str) -> list[Estimate]:
-    """Of one run, how much faster than libc each of these ways is."""
+    """How much faster than libc each of these ways is, by one run."""
     cycles = list(cycles_of(program, random.Random(seed), count))
     trim = trimming(cycles)
     cells = cells_of(cycles, trim if trim.is_fair else NO_TRIMMING)
@@ -60,14 +60,14 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(program, factor: float) -> 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_one_percent_is_seen(program) -> None:
-    """With some thousand calls a way, whatever else the program does."""
+    """Some thousand calls a way are enough, beside all else that the program does."""
     found = [estimates(program(1.01), seed, 1500, ROUTINE)[0] for seed in range(5)]
     assert share([one.high < 1 for one in found]) >= 0.6
     assert share([one.low > 1 for one in found]) == 0
 
 
 def test_trimming_takes_a_slower_way_no_more_than_its_share() -> None:
-    """Of a way that is slower throughout, as many intervals are among the longest as of others."""
+    """A way that is slower throughout has as many intervals among the longest as others have."""
     cycles = list(cycles_of(steady(3.0), random.Random(1), 500))
     trim = trimming(cycles)
     assert trim.is_fair

@@ -26,7 +26,7 @@ def test_thousands_of_values_have_an_interval():
 
 @pytest.mark.parametrize(("n", "cut"), [(6, 0), (10, 8), (25, 89), (100, 1955)])
 def test_signed_ranks_have_the_tables_critical_values(n, cut):
-    """Of all means of two values, or of one with itself; Wilcoxon's two-sided 5 %."""
+    """The values are all means of two, or of one with itself; Wilcoxon's two-sided 5 %."""
     values = [math.sin(x * x) for x in range(n)]
     means = sorted((a + b) / 2 for a, b in combinations_with_replacement(values, 2))
     found = signed_rank_interval(values)

@@ -1,4 +1,4 @@
-"""What scripts/tune --share sends: all figures, and no name of a host, a user or a path."""
+"""scripts/tune --share sends all figures, and no name of a host, a user or a path."""
 
 import io
 import json

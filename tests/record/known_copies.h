@@ -32,7 +32,7 @@ static void look(const unsigned char* at, size_t bytes, int value) {
         if (at[i] != (unsigned char)value) fail("a copy is wrong");
 }
 
-/* From one place of the program, whatever the size. */
+/* Copies of all sizes come from one place of the program. */
 __attribute__((noinline)) static void copy_into(unsigned char* target, size_t bytes) {
     if (bytes) target[0] = target[bytes - 1] = 0xff;
     if (copy(target, from, bytes) != target) fail("a result is wrong");

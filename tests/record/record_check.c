@@ -69,8 +69,9 @@ static void copy_in_child(size_t bytes, long calls) {
     wait_for(child);
 }
 
-/* CALLS: of 16 bytes in the parent, 32 in a child, 64 in its child, 128 in one that only the kernel
- * knows of, 200 in one of vfork, which counts as the parent, and 16 in the parent again. */
+/* CALLS: so many of 16 bytes in the parent, 32 in a child and 64 in its child; of 128 in a child
+ * that only the kernel knows of; of 200 in one of vfork, which counts as the parent. Then 16 in the
+ * parent again. */
 static void children(long calls) {
     copies(16 * scale, calls);
     pid_t child = fork();
@@ -189,8 +190,8 @@ static void small_stack(long wanted) {
 #else
     const size_t bytes = MINSIGSTKSZ;
 #endif
-    unsigned char* memory = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char* memory =
+        mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE)) fail("no memory");
     const stack_t stack = {.ss_sp = memory + page, .ss_size = bytes};
     if (sigaltstack(&stack, NULL)) fail("no stack");
@@ -239,8 +240,9 @@ static void probed(const char* how, long calls) {
     copies(5000 * scale, calls);
 }
 
-/* HOW CALLS: before and after a child that can make no file, as it gives up what that needs before
- * it copies, with as many calls in a thread, unless it can make none, and in a child of its own. */
+/* HOW CALLS: copies before and after a child that can make no file, as it gives up what that needs
+ * before it copies. As many calls come from a thread of that child, if it can make one, and from a
+ * child of its own. */
 static int guest(const char* how, long calls) {
     copies(16 * scale, calls);
     const pid_t child = fork();

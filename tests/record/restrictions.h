@@ -39,7 +39,7 @@ static void restrict_calls(const int* calls, size_t count, uint32_t verdict, int
     }
 }
 
-/* What fork and the end need is left. */
+/* Calls that fork and the end need are left. */
 static void forbid_system_calls(int directly) {
     static const int deadly[] = {
 #ifdef SYS_open /* younger architectures have openat alone */
@@ -51,7 +51,7 @@ static void forbid_system_calls(int directly) {
     restrict_calls(deadly, sizeof deadly / sizeof deadly[0], SECCOMP_RET_KILL_PROCESS, directly);
 }
 
-/* What libraries ask of the kernel to learn what it knows, and what restricts nothing: "mode" as
+/* Libraries ask the kernel so to learn what it supports, which restricts nothing: "mode" as
  * libseccomp does, "filter", "threads", "privileges". */
 static void probe(const char* how) {
     long result = -1;

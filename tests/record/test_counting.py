@@ -1,5 +1,5 @@
-"""Calls are counted exactly: each function, in threads, children and signal handlers, whatever ends
-the process."""
+"""Calls are counted exactly: each function, in threads, children and signal handlers, and where a
+process is killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_each_function_is_counted_by_size_in_handlers_too(run, recorder, argumen
     assert recorder.only().counts == said(done)
 
 
-# What it does; its calls by size; its threads; what it ends with.
+# A program: what it does, its calls by size, its threads, and its return code.
 PROCESSES = {
     **{f"{n} calls": (("copies", 100, n), (100, n), 1, 0) for n in (0, 1, 2, 1000)},
     **{f"{n} threads": (("threads", n, 500), (40, 2 * 500 * n), n + 1, 0) for n in (1, 3, 64, 200)},

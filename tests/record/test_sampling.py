@@ -1,4 +1,4 @@
-"""Samples stand for all calls: each with the chance that it should have, whatever its size."""
+"""Samples stand for all calls: a call of any size has the chance that it should have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recorded_programs import ALL, Recorder, size_class
 
 SEEDS = range(8)
 PERIOD = 200_000
-# What record_check mixture 40000 does: function, size, calls.
+# The calls of record_check mixture 40000: function, size, number.
 MIXTURE = [
     ("memcpy", 10, 40_000),
     ("memmove", 300, 10_000),
@@ -65,7 +65,7 @@ def test_each_call_is_kept_and_timed_where_all_are_drawn(recorder: Recorder, che
     assert {sample.stands_for for sample in process.samples} == {1}
     timed = Counter(sample.size for sample in process.samples if sample.ticks is not None)
     assert (timed[10], timed[300], timed[5000]) == (640, 160, 40)
-    assert timed[100_000] > 0  # of a long one that lost its CPU there is no time
+    assert timed[100_000] > 0  # a long one that lost its CPU is not timed
 
 
 def test_memory_is_bounded_and_early_calls_are_kept_as_late_ones(recorder, check):

@@ -1,4 +1,4 @@
-"""The trial inside a program: what it sees is right, and whatever the program does, it goes on."""
+"""The trial inside a program sees what is right, and the program goes on in every case."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_routine_without_memset_leaves_sets_to_libc(tried, way) -> None:
 
 
 def test_a_library_with_a_map_is_taken_by_all_places_together_alone(tried, way) -> None:
-    """And with the return address of the program: it ends what calls it otherwise."""
+    """They call it with the program's return address: on another one it ends the program."""
     whole = way("strict", "map", set="-", is_whole=True)
     _, seen = only_place(tried("copies", 4096, 4_000_000, ways=[way("like"), whole]))
     assert {block.way for cycle in seen.cycles for block in cycle} == {LIBC, LIBC_AGAIN, ROUTINE}

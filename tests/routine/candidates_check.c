@@ -2,13 +2,18 @@
  * why this CPU cannot run it.
  *
  * Usage: candidates_check [--step N] [--other-step N] [--share I,N] [--needs FEATURES]
- *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_plan's offsets
- *            (default 1): checking what they wrote has to wait for the memory
- *   --other-step  the same for the other stores, for emulators
- *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
- *            copies count on from the pipelines, those for aliasing buffers from there, those for
- *            overlapping buffers from there, then the pipelines that set, and the small sets
- *   --needs  checks those alone that need these CPU features
+ *
+ *   --step   Thins the grid of sizes and offsets for non-temporal stores, see copy_plan's offsets
+ *            (default 1). A check of the bytes they wrote has to wait for the memory.
+ *
+ *   --other-step  The same for the other stores, for emulators.
+ *
+ *   --share  Checks every N-th candidate from the I-th on, for N processes side by side. They are
+ *            counted in this order: pipelines, small copies, copies for aliasing and for
+ * overlapping buffers, pipelines that set, small sets.
+ *
+ *   --needs  Checks those alone that need these CPU features.
+ *
  * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits
  * 1 if one failed. An instruction that the CPU lacks may be emulated, and `ok` says so. The
  * first pipeline of each register, load and store type is copied up to 64 MiB. The other
@@ -76,7 +81,7 @@ static int value_of(const struct asterope_variant* v, const char* field) {
     copy_check_abort("no such axis");
 }
 
-/* Those beyond the paper have a mark in their names, behind the five words of all. */
+/* Variants beyond the paper have a mark in their names, behind the five words of all. */
 static bool in_paper(const struct asterope_variant* v) {
     size_t spaces = 0;
     for (const char* at = v->name; *at != '\0'; ++at) spaces += *at == ' ';
@@ -236,7 +241,7 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
     return copy_check_all(&subject, &plan);
 }
 
-/* Of no distance and no small sizes: those for aliasing buffers, and those for overlapping ones.
+/* Copies for aliasing and for overlapping buffers, without distances and small sizes.
  * Source and destination begin alike, so half of the offsets make them alias. */
 static bool check_large(const struct asterope_copy* v, const struct asterope_kind* kind) {
     if (!can_run(v->name, v->needs)) return true;

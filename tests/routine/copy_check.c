@@ -19,6 +19,7 @@ struct call {
     uint64_t* stack_pointer; /* 56: before and after */
     uint64_t kept[20];       /* 64: registers, before and after */
     uint64_t control;        /* 224: how numbers are rounded, before and after */
+
     /* of x86-64: the flags, whether to look at upper vector halves, which parts of the state are in
      * use, and the x87's control, status, tag word, ... */
     uint64_t flags, look_at_halves, in_use, x87[4]; /* 232 240 248 256 */

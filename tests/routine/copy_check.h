@@ -5,18 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What every checked function is called as; one that takes no distance ignores it. */
+/* Every checked function is called so; one that takes no distance ignores it. */
 typedef void* (*copy_function)(void* destination, const void* source, size_t bytes,
                                size_t distance);
 
 struct copy_subject {
     const char* name;
     copy_function copy;
-    size_t distances[2]; /* prefetch distances in bytes, taken in turn */
-    size_t minimum;      /* the smallest size it may be called with */
-    bool returns_end;    /* the byte behind the copy, as mempcpy does, and not the destination */
-    bool sets; /* as memset does: gets a byte instead of the source, see copy_check_byte */
-    void (*fifth)(void); /* what a plan's `function` gets as its fifth argument */
+    size_t distances[2]; /* Prefetch distances in bytes, taken in turn. */
+    size_t minimum;      /* It may be called with this size and more. */
+
+    bool returns_end;    /* It returns the byte behind the copy, as mempcpy does. */
+    bool sets; /* It gets a byte instead of the source, as memset does, see copy_check_byte. */
+    void (*fifth)(void); /* A plan's `function` gets it as its fifth argument. */
 };
 
 /* Maps the buffers: call once, with the largest size that will be copied. */

@@ -1,6 +1,7 @@
 /* Shows which copy a generated routine chooses for a size, without copying anything of that size.
  *
  * Usage: dispatch_check [--past-sensing] {[--source-at OFFSET] FUNCTION DISTANCE BYTES...}...
+ *
  * Prints for each size the function that is jumped to, or `none` where the copy is done in line.
  * DISTANCE is how far the destination lies behind the source. Copies in line need it to be less
  * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page.

@@ -191,7 +191,7 @@ CPUID_BITS = {
     **{"3dnowprefetch": ("80000001.0.c", 8), "rdtscp": ("80000001.0.d", 27)},
     "clzero": ("80000008.0.b", 0),
 }
-# What may be told besides, and what it is else.
+# Facts that may be given besides, with their values else.
 TOLD = {
     "most_leaves": ("0.0.a", 7),
     "most_subleaves": ("7.0.a", 1),
@@ -241,7 +241,7 @@ def cpu_line(
     return "".join(f" {name}={value:x}" for name, value in registers.items())
 
 
-# What asks the CPU, and what stands there instead.
+# Code that asks the CPU, and the code in its place.
 TOLD_INSTEAD = {
     "#include <cpuid.h>": '#include "x86_64/fake_cpu.h"',
     r'__asm__ volatile\("cpuid" .*\);': "read_cpuid(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);",

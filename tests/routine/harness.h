@@ -20,7 +20,7 @@
 
 enum { PAGE = 4096 };
 
-/* What programs must know of the architecture that they are compiled for:
+/* The header about the architecture that a program is compiled for:
  * #include OF_ARCHITECTURE(header.h). The formatter would take the slash for a division. */
 /* clang-format off */
 #define IN_QUOTES(path) #path
@@ -31,7 +31,7 @@ enum { PAGE = 4096 };
 #endif
 /* clang-format on */
 
-/* What libc's functions and those under test are called as. */
+/* libc's functions and those under test are called so. */
 typedef void* (*plain_function)(void* destination, const void* source, size_t bytes);
 typedef void* (*plain_set_function)(void* destination, int value, size_t bytes);
 

@@ -14,9 +14,10 @@
  *    instruction, until main is reached. The handler copies all sizes up to LARGEST at each
  *    instruction of the routine's object and wherever the object's variables have changed, else a
  *    few. It records the changes.
- * 2. main steps through copies: a copy begins with the variables as they were before or after some
- *    change, and goes on, behind each instruction that reads a variable, with what they were after
- *    a later one. So does the copy of a thread while another one runs the constructor.
+ *
+ * 2. main steps through copies. A copy begins with the variables as they were before or after some
+ *    change. Behind each instruction that reads a variable it goes on with their values after a
+ *    later change. So does the copy of a thread while another one runs the constructor.
  *
  * Prints some lines `FAIL ...`, or `N steps, N in the object, N changes, N interrupted copies` and
  * `ok`; exits 1 where something failed. */
@@ -43,7 +44,7 @@ int main(void) {
 #include "loading.inc"
 #undef LISTED
 
-/* Those over threads come last. */
+/* Functions over threads come last. */
 static const struct function {
     const char* name;
     plain_function copy;
@@ -57,10 +58,11 @@ enum {
     FUNCTIONS = COUNT_OF(functions),
     LARGEST = 1100, /* of all sizes; some are larger */
     OVER_THREADS = 200000,
-    MARGIN = 192,    /* looked at on either side of a copy */
-    FAR = 50 * 4096, /* whole pages: some buffers alias modulo 4096 */
-    FEW = 37,        /* the step of sizes where no variable can have changed */
-    STEPPED = 32,    /* instructions of a copy: behind these none reads a variable */
+    MARGIN = 192,    /* So many bytes are looked at on either side of a copy. */
+    FAR = 50 * 4096, /* These are whole pages: some buffers alias modulo 4096. */
+
+    FEW = 37,        /* Sizes have this step where no variable can have changed. */
+    STEPPED = 32,    /* Behind so many instructions of a copy none reads a variable. */
     MOST_CHANGES = 64,
     MOST_FAULTS = 5
 };
@@ -83,9 +85,9 @@ static struct {
 
     size_t steps, steps_in_object, interrupted;
     bool stop, interrupting;
-    size_t copied, reads;        /* instructions of a copy; of these, those that read variables */
-    size_t switch_at, switch_to; /* reads behind which changes are made, and how many changes */
-    bool reading, over;          /* whether the next one reads; whether there was no such read */
+    size_t copied, reads;        /* Instructions of a copy; of these, reads of variables. */
+    size_t switch_at, switch_to; /* Behind so many reads so many changes are made. */
+    bool reading, over;          /* The next instruction reads; such a read did not come. */
     struct {
         const char* function;
         size_t step, bytes;
@@ -160,7 +162,7 @@ static void check(const struct function* function, size_t bytes, size_t salt) {
     if (function->forgives) check_at(function, bytes, middle, middle - shift);
 }
 
-/* Of copies that are interrupted; of those beyond LARGEST some are sensed. */
+/* Sizes of interrupted copies. At those beyond LARGEST some copies sense. */
 static const size_t sizes[] = {0,    1,    3,    4,    8,    10,    15,   16,  17,
                                24,   32,   33,   40,   63,   64,    65,   100, 127,
                                128,  129,  200,  256,  257,  300,   512,  513, LARGEST,

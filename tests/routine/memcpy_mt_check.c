@@ -2,10 +2,12 @@
  * should and are gone when they must be.
  *
  * Usage: memcpy_mt_check WHAT [CPUS [CREATIONS [OTHERS]]]
+ *
  *   WHAT       one of `checks`, at the end
  *   CPUS       that the routine is told this process may use (default 4); 0: the real ones
  *   CREATIONS  of threads that succeed (default, and -1: all)
  *   OTHERS     threads of this process that belong to an emulator (default 0)
+ *
  * The routine, ROUTINE, is included, so that it can be told these. Prints `ok` or `FAIL: ...`;
  * exits 1 where something failed. */
 #define _GNU_SOURCE

@@ -15,7 +15,7 @@ static pid_t (*const ways[])(void) = {
 };
 enum { WAYS = COUNT_OF(ways) };
 
-/* What shares its parent's memory: vfork with room to return. */
+/* A child that shares its parent's memory: vfork with room to return. */
 static int copy_in_shared_memory(UNUSED void* nothing) {
     const struct pair pair = new_pair(7);
     for (size_t i = 0; i < 3; ++i) copy(pair, 1000000 + i);

@@ -5,15 +5,18 @@
  *
  * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
  *                      [--around BYTES,BYTES...] [--without-state 1] [--count N]
- *   --step           thins the grid of memcpy, see copy_plan's offsets (default 1)
- *   --other-step     thins those of the others, which share memcpy's pipelines (default 1)
- *   --last           ends the grids of sizes and offsets (default 1024)
- *   --largest        doubles the size from 2 KiB up to here (default 1 MiB)
- *   --around         also checks these sizes and their neighbours, a profile's interval ends
- *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
- *   --count          instead of all that copies at random, so many times with each routine, which
- *                    function, from where, to where, how much of up to --largest, always the same
- *                    cases; and sets by the guard pages and around the sizes of the routine
+ *
+ *   --step           Thins the grid of memcpy, see copy_plan's offsets (default 1).
+ *   --other-step     Thins those of the others, which share memcpy's pipelines (default 1).
+ *   --last           Ends the grids of sizes and offsets (default 1024).
+ *   --largest        Doubles the size from 2 KiB up to here (default 1 MiB).
+ *   --around         Also checks these sizes and their neighbours, a profile's interval ends.
+ *   --without-state  Leaves the state of the CPU unchecked, for emulators that disagree about it.
+ *
+ *   --count          Copies at random instead, so many times with each routine. Function, source,
+ *                    destination and a size up to --largest are drawn, always the same cases. Sets
+ *                    by the guard pages and around the sizes of the routine, too.
+ *
  * Memcpy is never given buffers that overlap. Prints `ok NAME` for each function or, at random,
  * each routine, or `FAIL NAME: reason`; exits 1 if one failed. */
 #define _GNU_SOURCE

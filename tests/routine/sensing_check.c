@@ -2,7 +2,9 @@
  * and that it looks where it says.
  *
  * Usage: sensing_check
+ *
  * The probes read no time stamps but those of the clock here: see test_sensing.py.
+ *
  * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it 32 times `pages NAME:
  * ...`. These are the pages of 64, counted from 0, that one reading of the ticks touches: those
  * of the source, a bar, and those of the destination. Exits 1 if one failed. */
@@ -36,7 +38,7 @@ static void set_clock(const struct asterope_copy* probe, unsigned start, unsigne
     sensing_clock = ring;
 }
 
-/* Which pipeline goes on, and with what. */
+/* The pipeline that goes on, and its arguments. */
 static struct way {
     char which; /* 'h', 'c' or 'f' */
     unsigned char* destination;
@@ -61,16 +63,11 @@ static const struct {
     unsigned source, destination; /* ticks */
     char of_source, of_each;
 } cases[] = {
-    {100, 99, 500, 'h', 'h'},
-    {100, 100, 500, 'h', 'h'},
-    {100, 101, 99, 'c', 'f'},
-    {100, 101, 100, 'c', 'f'},
-    {100, 101, 101, 'c', 'c'},
-    {NEVER, 5000, 5000, 'h', 'h'},
-    {0, 1, 1, 'c', 'c'},
-    {0, 1, 0, 'c', 'f'},
-    {0, 0, 1, 'h', 'h'},
-    {NEVER - 1, NEVER, NEVER - 1, 'c', 'f'},
+    {100, 99, 500, 'h', 'h'},  {100, 100, 500, 'h', 'h'},
+    {100, 101, 99, 'c', 'f'},  {100, 101, 100, 'c', 'f'},
+    {100, 101, 101, 'c', 'c'}, {NEVER, 5000, 5000, 'h', 'h'},
+    {0, 1, 1, 'c', 'c'},       {0, 1, 0, 'c', 'f'},
+    {0, 0, 1, 'h', 'h'},       {NEVER - 1, NEVER, NEVER - 1, 'c', 'f'},
 };
 
 static bool goes_on(const struct asterope_copy* probe) {

@@ -108,7 +108,7 @@ class Things:
         return [line.strip() for line in output_of(*under, self.program, *words).splitlines()]
 
     def map_of(self, places: Iterable[str]) -> list[MappedPlace]:
-        """Of its own places, `NAME:WAY` or `NAME:WAY:LEAST`."""
+        """The map of its own places, `NAME:WAY` or `NAME:WAY:LEAST`."""
         return [
             place_of(self.arch, self.program, name, way, *map(int, least))
             for name, way, *least in (place.split(":") for place in places)
@@ -187,7 +187,7 @@ def test_each_place_takes_its_way_and_copies_right(things, compiled, arch, case)
 
 @each()
 def test_a_place_in_a_library_that_is_loaded_later(things, compiled, arch) -> None:
-    """And in one with another build id, at the same place in memory most likely: the routine's."""
+    """In one with another build id, most likely at the same address, it takes the routine."""
     its = things(arch)
     library = compiled(arch, place_of(arch, its.plugin, "first", "cold"))
     plugin, other = f"{its.plugin}:1024", f"{its.other}:1024"
@@ -213,7 +213,7 @@ def test_the_routine_of_several_profiles_asks(things, compiled, arch) -> None:
 
 @each(emulated=False)
 def test_the_command_compiles_it(things, profile, tmp_path: Path, capsys, arch) -> None:
-    """And writes no C, unless it is told where."""
+    """It writes no C, unless it is told where."""
     its, library = things(arch), tmp_path / "lib.so"
     profile.write_text(json.dumps(plain_profile(arch.name)))  # which any CPU fits
     its_map = tmp_path / "places.json"

@@ -15,9 +15,9 @@ from asterope.render import render_candidates
 from copy_programs import CHECKERS
 
 # All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each variant of the paper
-# with non-temporal stores: its result has to come back from memory. It takes a third where those of
-# other types of prefetches take the rest, and 0.2 s for the others. Those beyond the paper and
-# small copies meet fewer sizes (candidates_check.c).
+# with non-temporal stores, as its result has to come back from memory. Each of these takes a third
+# of them where variants of other prefetch types take the rest. The other variants take 0.2 s. Those
+# beyond the paper and small copies meet fewer sizes (candidates_check.c).
 #
 # An emulated copy takes some ten times as long. There each pair of offsets meets one size in 31,
 # which lets each size meet every offset. So each run checks one candidate in so many on each CPU.
@@ -34,7 +34,7 @@ CANDIDATES = {
 
 
 def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str) -> list[str]:
-    """What candidates_check says of its share of the candidates on that CPU."""
+    """The output of candidates_check on its share of the candidates on that CPU."""
     command = [*map(str, arch.on(cpu)), str(program), *THIN[arch.is_native], "--share", share]
     command += options
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
@@ -64,7 +64,7 @@ def test_a_sample_of_the_candidates_is_right(program, arch, case):
 
 
 def needs_on_cpus(arch: Architecture) -> list[tuple[str, str]]:
-    """What candidates need, as the table has it, with each CPU."""
+    """The needs of candidates, as the table has them, with each CPU."""
     needs = sorted({" ".join(needs) for _, needs in CANDIDATES[arch.name]})
     return [(needs, cpu) for needs in needs for cpu in arch.cpus]
 

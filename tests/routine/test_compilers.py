@@ -136,7 +136,7 @@ COPIES = (
     r"asterope_(?:memcpy|mempcpy|memmove|memset|untuned|"
     r"(?:candidate|copy|memcpy|move|sense|set)_\w+)"
 )
-# What calls, or touches the stack.
+# Instructions that call, or touch the stack.
 LEAVES = {
     "x86_64": r"\b(call|push|pop|enter|leave|syscall)|%[re]?sp\b",
     "aarch64": r"^(bl|blr|svc)\b|\bsp\b|\bx30\b",
@@ -208,7 +208,7 @@ FILES = {
 def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
     tmp_path, arch, case, compiler
 ):
-    """But what tells which features the CPU has; and no copy of libc's."""
+    """Only the function that tells the CPU's features is needed, and no copy of libc's."""
     make, flags = case
     command, routine, target = getattr(arch, compiler), make(arch, tmp_path), tmp_path / "routine.o"
     need(command[0])

@@ -41,7 +41,7 @@ from profile_samples import good_profile, of
 from test_compilers import ADDITIONS, INSTRUMENTED, LEVELS, OF_ARCHITECTURE, TOGETHER
 from test_memcpy_mt import build_check
 
-# What test_compilers has not.
+# Flags that test_compilers lacks.
 FLAGS = ("-O2 -DASTEROPE_NO_IFUNC", "-O2 -Wl,-z,now", "-O2 -fuse-ld=gold")
 OTHERS = (
     *("musl-gcc -O2", "musl-gcc -O2 -static", "clang -O0", "clang -O3 -flto -fuse-ld=lld"),

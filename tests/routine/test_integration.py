@@ -127,7 +127,7 @@ def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, 
 
 
 def test_a_fetched_asterope_gives_a_target_two_routines(environment, tmp_path):
-    """Which is fetched from the checkout as it is: what Git would fetch is what was committed."""
+    """It is fetched from the checkout as it is: Git would fetch the last commit."""
     place = copied("cmake-fetchcontent", tmp_path, "profile.json", "hot.json")
     fetched = f"-DFETCHCONTENT_SOURCE_DIR_ASTEROPE={REPOSITORY}"
     build = cmake_build(place, environment, PYTHON, fetched)

@@ -1,5 +1,4 @@
-"""What is timed is what ships. A routine's copies have the instructions of the candidates, and so
-have its sets.
+"""The timed code ships: a routine's copies and sets have the instructions of the candidates.
 
 Both are disassembled. A candidate takes its prefetch distances from registers; the pipeline has
 them in the instruction. Otherwise only the bytes that an instruction's encoding takes may differ.

@@ -22,7 +22,7 @@ R64, XMM, YMM, ZMM = (X(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YM
 
 # The features that a CPU must have for each.
 NEED = {"x86_64": ["avx512", "avx2", "sse4", "sse2"], "aarch64": ["sve", "zva", "mops", "plain"]}
-# What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
+# Profiles that run tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
     "x86_64": {
         "qemu64": {"sse2"},  # neither SSE4.1 nor AVX

@@ -19,7 +19,7 @@ from asterope import render
 SOURCE, DESTINATION = 0x100000, 0x900000  # on line boundaries
 VECTOR = 32  # bytes
 
-# What asks for a line of the source, and for one of the destination.
+# Instructions that ask for a line of the source, and for one of the destination.
 PREFETCHES = {
     "x86_64": ("prefetcht0", "prefetchw"),
     "aarch64": ("prfm pldl1keep", "prfm pstl1keep"),
@@ -105,7 +105,7 @@ class AArch64(Machine):
     memory = re.compile(r"\[(\w+)(?:, (#-?\d+|\w+))?(, mul vl)?\]")
     registers: ClassVar = {"x0": DESTINATION, "x1": SOURCE, "x3": DESTINATION}
     size_in = "x2"
-    # What writes a register.
+    # Instructions that write a register.
     writes: ClassVar = {
         **{
             name: lambda m, to, a, b, f=f: f(m.value(a), m.value(b))

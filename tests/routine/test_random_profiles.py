@@ -171,11 +171,11 @@ class Chance(random.Random):
 def expected_copy(
     function: str, size: int, intervals: Intervals, small: Any, aliased: Any, sensing: Any
 ) -> str:
-    """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking.
+    """The answer of `copies_taken`, less the prefix, where nothing overlaps or is lacking.
 
     `aliased` is the profile's where the buffers alias, and None where they do not.
     """
-    # rep movsb copies upwards only: what forgives overlap has the plain small copy in its place
+    # rep movsb copies upwards only: functions that forgive overlap have the plain small copy there
     plain = small.shape == "rep" and function in ("mempcpy", "memmove")
     if size <= (small_copies.PLAIN if plain else small).bound:
         return "none"

@@ -65,8 +65,8 @@ def need_counter(arch: Architecture) -> None:
         pytest.skip("this CPU has no invariant time stamp counter")
 
 
-# What reads the counter where a time begins or ends, and what takes the next time stamp of the ring
-# that {0} points into.
+# Code that reads the counter where a time begins or ends, and code that takes the next time stamp
+# of the ring that {0} points into.
 READ = {
     "x86_64": r'(?<="lfence\\n")\s+"rdtsc\\n"',
     "aarch64": r'(?<="isb\\n"\n    ")mrs x(\d+), cntvct_el0',

@@ -111,7 +111,7 @@ def goes_on_with(body: list[str]) -> list[list[str]]:
 
 @pytest.mark.parametrize("compiler", sampled(["gcc -O0", "gcc -O2", "clang -O2"], 3))
 def test_every_probe_is_what_was_timed(tmp_path, compiler):
-    """And it differs from the others: with equal ones this test would see no difference."""
+    """It differs from the others: with equal ones this test would see no difference."""
     compiler = compiler.split()
     need("objdump", compiler[0])
     source, target = tmp_path / "candidates.c", tmp_path / "candidates.o"

@@ -253,7 +253,7 @@ def test_threads_are_counted_each(programs: Path, recorded_program: Path, tmp_pa
 
 # --- The C++ unit tests ---------------------------------------------------------------------------
 
-# Which tests of a room run there, as googletest's filter has it.
+# The tests of a room that run there, as googletest's filter has them.
 ROOMS: dict[str, Sequence[str]] = {
     **{room: ["*"] for room in sorted({p.parent.name for p in REPOSITORY.glob("tests/*/*.cpp")})},
     # The others take minutes, or ask the system what the emulator does not tell.

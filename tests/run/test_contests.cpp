@@ -1,4 +1,4 @@
-// Which rows of one size alone are kept, by the rounds of contests whose truth is known.
+// Rows of one size alone are kept or not, by the rounds of contests whose truth is known.
 #include "run/contests.hpp"
 
 #include "support/known_machine.hpp"

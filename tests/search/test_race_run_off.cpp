@@ -184,7 +184,7 @@ TEST(Objectives, choose_each_for_itself) {
 
     Track tied(Truths(4, {1.2, 1.2, 1.2}), {kMean, kHotAlone, kColdAlone});
     EXPECT_EQ(winners(tied.race.run_offs(tied.all, 9, {{2}, {}, {3}})), (Entrants{2, 0, 3}));
-    // What loses in one workload of the mix may win where that workload does not count.
+    // A loser in one workload of the mix may win where that workload does not count.
     Track losing({{0.5, 3, 3}, {1.1, 1.1, 1.1}}, {kMean, kColdAlone, kHotAlone});
     EXPECT_EQ(winners(losing.race.run_offs(losing.all, 9, {{}, {}, {}})), (Entrants{1, 0, 1}));
 }

@@ -134,7 +134,7 @@ class Architecture:
         return program
 
     def wanted(self, path: Path, *options: str) -> set[str]:
-        """What an object or (`-D`) a library has to be given by others."""
+        """The names that an object or (`-D`) a library wants from others."""
         lines = output_of(self.nm, *options, "--undefined-only", path).splitlines()
         return {line.split()[-1].split("@")[0] for line in lines}
 
@@ -148,8 +148,8 @@ class Architecture:
 
     @functools.cache  # noqa: B019 (there are two of them)
     def features_of(self, cpu: str) -> frozenset[str]:
-        """What that CPU has of what copies may need, as a program that runs on it says; and whether
-        it tells if the upper halves of vectors are dirty."""
+        """The features that copies may need and that CPU has, by a program that runs on it; also
+        whether it tells if the upper halves of vectors are dirty."""
         with tempfile.TemporaryDirectory() as folder:
             source, program = Path(folder, "features.c"), Path(folder, "features")
             source.write_text(_HAS, encoding="ascii")

@@ -22,7 +22,7 @@ import jsonschema
 import pytest
 
 SCRIPTS = str(Path(asterope.__file__).parents[1])
-# Of asterope-tune, for its shortest search: of copies alone, as memset takes as long again.
+# asterope-tune's options for its shortest search: copies alone, as memset takes as long again.
 SHORTEST = ("--rigor", "quick", "--operations", "memcpy", "--workload", "hot", "--space", "paper")
 
 
@@ -37,8 +37,8 @@ def run_command(program: Path, *arguments: object, **settings: object):
 
 
 def python_settings(folder: Path, *words: object, **environment: object) -> dict[str, Any]:
-    """What Popen and run need to start Python with these words in a folder; it finds the package,
-    and temporary files go to the folder's tmp."""
+    """Arguments of Popen and run that start Python with these words in a folder. It finds the
+    package, and temporary files go to the folder's tmp."""
     (folder / "tmp").mkdir(exist_ok=True)
     changed = {"PYTHONPATH": SCRIPTS, "TMPDIR": folder / "tmp", **environment}
     return {

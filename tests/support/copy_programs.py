@@ -222,8 +222,8 @@ def change(path: Path, changes: Mapping[str, str]) -> None:
 
 
 def copies_taken(program: Path, questions: Sequence[tuple], *emulator: object) -> list[list[str]]:
-    """What dispatch_check says of each size of each question: a function with its prefix, how far
-    the destination is ahead, sizes, and where the source begins. One process answers all."""
+    """The answers of dispatch_check, one process, for each size of each question. A question is a
+    function with its prefix, the distance to the destination, sizes, and the source's offset."""
     words: list[object] = []
     for function, distance, sizes, *source_at in questions:
         words += ["--source-at", *(source_at or [0]), function, distance, *sizes]

@@ -1,5 +1,5 @@
-"""What functions are made of, as objdump shows it: instructions that can be compared with those of
-another program."""
+"""The instructions of functions, as objdump shows them, in a form that can be compared with another
+program's."""
 
 from __future__ import annotations
 

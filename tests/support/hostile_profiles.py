@@ -16,7 +16,7 @@ _TEXT, _CHOICES = json.dumps(_GOOD), _GOOD["choices"]
 
 
 def _holder(profile: dict[str, Any], place: str) -> tuple[Any, str | int]:
-    """What holds the place, as messages write it, and the last step to there."""
+    """The holder of a place, as messages write that, and the last step to there."""
     steps = re.findall(r"[\w-]+", place)
     *path, last = (int(step) if step.isdecimal() else step for step in steps)
     return reduce(getitem, path, profile), last
@@ -35,7 +35,7 @@ def _literal(before: str, after: str) -> str:
     return _TEXT.replace(before, after, 1)
 
 
-# What some field could carry to end a C comment or string, or to mean something to a template.
+# Texts that could end a C comment or string, or mean something to a template.
 BREAKOUTS = {
     "comment end": "*/ int main(void) { return 1; } /*",
     "line comment end": "x\nint main(void) { return 1; }",

@@ -78,7 +78,7 @@ def cycles_of(program: Program, dice: random.Random, count: int) -> Iterator[lis
 
 
 EXPERIMENTS = 100
-# Of libc's time.
+# Parts of libc's time.
 FACTORS = [1.0, pytest.param(1.01, marks=pytest.mark.slow), 1 / 1.8]
 share = fmean  # of what is so, among all that is or is not
 

@@ -1,4 +1,4 @@
-"""What tests of the system's own files need: a mount namespace in which they are others."""
+"""A mount namespace with other files of the system, for tests of these."""
 
 from __future__ import annotations
 

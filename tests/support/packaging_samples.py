@@ -1,4 +1,4 @@
-"""What tests of packaging share: the commands, what each --help names, and a way to run them."""
+"""The commands, the names in each --help, and a way to run them, for tests of packaging."""
 
 from __future__ import annotations
 

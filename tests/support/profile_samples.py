@@ -299,7 +299,7 @@ def incomplete_profile() -> dict[str, Any]:
     return profile
 
 
-# What every command says of provisional_profile(): as the file has it.
+# Every command's words on provisional_profile(), as the file has them.
 DOUBT = (
     "12 % of the rounds stayed disturbed, however often they were repeated (seen: steal 31, "
     "preempted 504), and 2 winners are the plain copy, as noise hid better ones"

@@ -113,7 +113,7 @@ def interrupted_output(
 
 @pytest.fixture
 def command(libraries: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """What starts asterope-prove in an empty folder. Copies are named without their folder."""
+    """Settings that start asterope-prove in an empty folder. Copies are named without theirs."""
 
     def settings(*arguments: object, copies: str = "fast", **environment: object) -> dict[str, Any]:
         named = ",".join(f"{libraries}/{name}.so" for name in copies.split(",") if name)

@@ -81,7 +81,7 @@ def size_class(size: int) -> tuple[int, int]:
 
 
 def counted(calls: Iterable[tuple[str, int, int]]) -> dict[str, dict[tuple[int, int], int]]:
-    """Of (function, size, calls), as RawProcess.counts has it."""
+    """The counts of (function, size, calls), as RawProcess.counts has them."""
     sums: dict[str, Counter] = {}
     for function, size, number in calls:
         if number:
@@ -90,7 +90,7 @@ def counted(calls: Iterable[tuple[str, int, int]]) -> dict[str, dict[tuple[int, 
 
 
 def said(done: subprocess.CompletedProcess[str]) -> dict[str, dict[tuple[int, int], int]]:
-    """What record_check says that it did."""
+    """The calls that record_check tells of itself."""
     lines = [line.split() for line in done.stdout.splitlines()]
     return counted((function, int(size), int(calls)) for function, size, calls in lines)
 
@@ -144,7 +144,7 @@ read_recording = partial(read_json, schema="recording")
 
 @pytest.fixture
 def settings(build_dir: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """What Popen and run need to start asterope-record in an empty folder."""
+    """Arguments of Popen and run that start asterope-record in an empty folder."""
     command = ("-m", "asterope", "record")
 
     def of(*arguments: object, **environment: object) -> dict[str, Any]:

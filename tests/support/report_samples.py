@@ -92,7 +92,7 @@ def small_bench() -> dict[str, Any]:
 
 
 def modes(kind: str, unit: str, *of: str, **changes: Any) -> dict[str, Any]:
-    """What diagnose or check writes, as far as a report reads it."""
+    """A file of diagnose or check, as far as a report reads it."""
     counts = [4, 30, 5, 0, 0, 0, 0, 0, 0, 6, 50, 5]
     one = {"unit": unit, "low": 1.02, "high": 1.34, "share": 0.61, "from": 1.0, "width": 0.03}
     return {
@@ -161,7 +161,7 @@ def log_lines(
 
 
 def program_trial() -> dict[str, Any]:
-    """What asterope-prove finds of two places, one of which loses."""
+    """The findings of asterope-prove on two places, one of which loses."""
     way = Way(ROUTINE, Path("/lib.so"), "asterope_memcpy")
     tried = Tried([way], Observed(2.0, 3.0, 1, 1, 1))
     tried.stopped_by = "known"
@@ -179,7 +179,7 @@ def program_trial() -> dict[str, Any]:
 
 
 def whole_runs() -> dict[str, Any]:
-    """What asterope-prove finds by whole runs, of which ours have two modes."""
+    """The findings of asterope-prove by whole runs, of which ours have two modes."""
     names = [prove.LIBC, prove.LIBC_AGAIN, "ours", "theirs"]
     rounds = Rounds(stopped_by="rounds", times=[(1.0, 1.0)] * 24 * len(names))
     for n in range(24):

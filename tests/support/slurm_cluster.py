@@ -133,7 +133,7 @@ class Cluster:
                 daemon.wait(10)
             daemon.kill()
             daemon.wait()
-        # What still runs under our configuration: steps are daemons in sessions of their own.
+        # Some still run under our configuration: steps are daemons in sessions of their own.
         ours = f"SLURM_CONF={self.folder}/slurm.conf".encode()
         for environment in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):  # ended meanwhile, or another user's

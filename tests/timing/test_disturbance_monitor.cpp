@@ -1,5 +1,5 @@
 // The conclusions of a watch from made-up glances, each kind just above and just below its bound.
-// Of the machine itself it tests only facts that do not depend on a clock.
+// It tests only facts of the machine that do not depend on a clock.
 #include "timing/disturbance_monitor.hpp"
 
 #include <future>

@@ -83,7 +83,7 @@ void remove_leftovers(const fs::path& target) {
 }
 
 /// A new file beside one that it is to become; gone with this, unless it became it. Interrupts are
-/// held back as long, so that none of them leaves it behind.
+/// held back as long, so that they do not leave it behind.
 class Beside {
   public:
     /// Throws std::system_error.

@@ -94,13 +94,14 @@ json option_json(const CLI::Option& option) {
 ///
 /// The command and each subcommand have `name`, `description`, `epilog` (text below the options),
 /// `options` and `commands`. Each option, positional ones included, has:
-/// - `names` ("-o", "--output"; empty where it is positional only);
-/// - `place` (its name as a positional one, or null);
-/// - `argument` (the name of its value; null for a flag), `limits` ("1 - 64", or null), `default`
-///   (or null), `description`;
-/// - `expert` (listed apart, as most users do not need it);
-/// - `choices` (or null where they are not known), `list` (values are separated by commas),
-///   `required`, `repeats`.
+///
+/// - `names`: "-o", "--output"; empty where it is positional only.
+/// - `place`: its name as a positional one, or null.
+/// - `argument`: the name of its value; null for a flag.
+/// - `limits` ("1 - 64"), `default`, `description`: each may be null.
+/// - `expert`: it is listed apart, as most users do not need it.
+/// - `choices`: null where they are not known. `list`: values are separated by commas.
+/// - `required`, `repeats`.
 ///
 /// Hidden ones are left out. scripts/asterope/command_line.py writes the same of the Python
 /// commands.

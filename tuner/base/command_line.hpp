@@ -30,7 +30,7 @@ using OptionValue = std::variant<std::string*, std::vector<std::string>*, int*, 
 struct OptionRules {
     bool required = false, shows_default = false;
     bool not_empty = false; ///< "" would count as an option that was not given
-    /// Of 64 bits: CLI11 alone takes -1 and 2^64 for unsigned numbers, and nothing at all for 0.
+    /// 64 bits: CLI11 alone takes -1 and 2^64 for unsigned numbers, and an empty text for 0.
     bool whole_number = false;
     bool separated_by_commas = false, value_may_be_missing = false;
     bool may_be_repeated = false; ///< with one value each
@@ -38,8 +38,8 @@ struct OptionRules {
     std::vector<const char*> excludes = {}, needs = {}; ///< other options, added before: "--cpu"
 };
 
-/// `names`: "-o,--output", or the name of an argument without dashes. `type`: what its value is
-/// called in --help.
+/// `names`: "-o,--output", or the name of an argument without dashes. `type`: its value's name in
+/// --help.
 void add_option(CLI::App& app, const std::string& names, OptionValue value, const std::string& help,
                 const std::string& type = "", const OptionRules& rules = {});
 
@@ -47,7 +47,7 @@ void add_option(CLI::App& app, const std::string& names, OptionValue value, cons
 void add_cpu(CLI::App& app, int& cpu, const OptionRules& rules = {},
              const std::string& help = "run on this CPU instead of the last one allowed");
 
-/// Puts these options, "--seed", under a heading of their own in --help: most users need none of
+/// Puts these options, "--seed", under a heading of their own in --help: most users do not need
 /// them.
 void mark_as_expert(CLI::App& app, std::initializer_list<const char*> names);
 
@@ -58,7 +58,7 @@ bool was_named(const CLI::App& command); ///< in the command line
 /// A program's command line.
 class CommandLine {
   public:
-    /// `version`: what --version prints; `footer`: below the options of --help.
+    /// `version`: the text of --version; `footer`: below the options of --help.
     CommandLine(const std::string& name, const std::string& description, const std::string& version,
                 const std::string& footer);
     CLI::App& app() { return *app_; }
@@ -94,7 +94,7 @@ struct Subcommand {
 /// end_on_interrupts).
 int run_command(const char* name, const std::function<int()>& command);
 
-/// The same without what interrupts it.
+/// The same of exceptions alone.
 int exit_code_of(const char* name, const std::function<int()>& command);
 
 } // namespace asterope

@@ -6,7 +6,7 @@
 
 namespace asterope {
 
-/// Whether an element, or what `projection` takes of it, is `value`.
+/// Whether an element, or its part by `projection`, is `value`.
 template <class Range, class Value, class Projection = std::identity>
 bool contains(const Range& range, const Value& value, Projection projection = {}) {
     return std::ranges::find(range, value, projection) != std::ranges::end(range);

@@ -61,7 +61,7 @@ template <class Json> Json parse(std::string_view text, const std::string& what,
     const char* const damaged = "not JSON: it is damaged or cut short";
     if (text.empty()) throw fault(0, "it is empty");
     if (text.starts_with(kByteOrderMark)) throw fault(0, damaged); // the parser would skip it
-    // What is given twice would be read by one program in this way and by another in that.
+    // A key may not come twice: one program would read the first value, another one the last.
     std::vector<std::set<std::string>> names;
     std::string repeated;
     const auto note = [&](int, typename Json::parse_event_t event, Json& parsed) {

@@ -9,7 +9,7 @@
 namespace asterope {
 
 /// "128", "8K", "8KiB", "32M", "1G" -> bytes; K, M, G are powers of 1024. Throws BadInput for
-/// anything else, for 0 and for what does not fit in 63 bits.
+/// anything else, for 0 and for sizes beyond 63 bits.
 std::size_t parse_size(std::string_view text);
 
 /// "128,8K,32M" -> ascending list without repeats. Throws BadInput.

@@ -43,8 +43,8 @@ Estimate sign_interval(std::vector<double> values, double confidence) {
     const double middle = median(values);
     if (std::isnan(middle)) return {middle, middle, middle};
     std::ranges::sort(values);
-    // The k-th smallest and k-th largest miss the median with probability 2 P(Bin(n, 1/2) < k).
-    // Its terms are carried as logarithms: 2^-n is 0 to a double from n = 1075 on.
+    // The k-th smallest and k-th largest miss the median with probability 2 P(Bin(n, 1/2) < k). Its
+    // terms are carried as logarithms: 2^-n is 0 to a double from n = 1075 on.
     const std::size_t n = values.size();
     const double allowed = (1 - confidence) / 2;
     double log_term = -static_cast<double>(n) * std::log(2.0); // of P(Bin = 0)

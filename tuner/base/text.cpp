@@ -80,7 +80,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows,
 }
 
 std::string profile_name(std::string_view text) {
-    // A list of what is allowed, since lists of what breaks out of a C comment tend to forget
+    // A list of the allowed characters. Lists of those that break out of a C comment tend to forget
     // trigraphs and line continuations.
     constexpr std::size_t kLongest = 200;
     constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -23,7 +23,7 @@ namespace asterope {
     return text;
 }
 
-/// Without blanks at both ends.
+/// The text without blanks at both ends.
 std::string_view trim(std::string_view text);
 
 /// The parts between these marks; of a text without one, all of it.

@@ -25,9 +25,10 @@ void note_origin(std::string_view name, const std::string& origin);
 struct WatchedRun {
     const char* command;     ///< The child's errors are printed in its name.
     std::string interrupted; ///< The message of Interrupted where the child cannot give one.
-    std::string remedy = "leave it out, or repair it"; ///< The advice about a function that ended
-                                                       ///< the run.
-    double patience = 20; ///< seconds that one Calling may last, without limit up to half more
+
+    /// The advice about a function that ended the run.
+    std::string remedy = "leave it out, or repair it";
+    double patience = 20; ///< Seconds that one Calling may last, without limit up to half more.
 };
 
 /// Does `work` in a child process and returns its exit code. An exception in it becomes a line on

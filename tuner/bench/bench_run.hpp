@@ -38,15 +38,15 @@ class BenchRun {
     /// Returns the CPU.
     int start(int cpu, bool alone = true);
 
-    /// How many seconds all jobs take in a round, about, or what each counts in Job::trial_seconds.
+    /// The seconds that all jobs take in a round, about, or the sum of their Job::trial_seconds.
     void plan(double seconds) { session_.progress.plan("", seconds * rounds_); }
     /// The expected seconds of a round: see plan().
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; none: nothing is printed.
     void begin(std::unique_ptr<Table> table);
     /// Times all that take part in paired rounds, libc under two names, each copy its own cache
-    /// effect, and prints the rows. Disturbed rounds are timed again, as in a search; not so where
-    /// other threads copy, as what watches sees but this thread, which waits for them. Returns a
+    /// effect, and prints the rows. Disturbed rounds are timed again, as in a search. They are not
+    /// where other threads copy: the watch sees this thread alone, which waits for them. Returns a
     /// cell a label.
     std::vector<Cell> measure(const Job& job);
     void end(); ///< ends the table
@@ -70,7 +70,7 @@ class BenchRun {
 /// which may be taken.
 void require_memory(std::size_t bytes, const std::string& needs, std::size_t most);
 
-/// How many times to do what moves `each` bytes so that it moves `bytes`; four times at least.
+/// How often to move `each` bytes, so that all are `bytes`; four times at least.
 unsigned times_for(std::size_t bytes, std::size_t each);
 
 /// How many bytes a copy moves, untimed, before its turn is timed: as many as the last cache holds.

@@ -1,4 +1,4 @@
-// A cell of the comparison: one condition, and what every copy took in it.
+// A cell of the comparison: one condition, and the figures of every copy in it.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which copies are timed side by side: those asked for, as far as they are there and copy right.
+// The copies that are timed side by side: those asked for, if they are there and copy right.
 #pragma once
 
 #include <string>

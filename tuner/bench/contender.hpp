@@ -12,9 +12,8 @@ struct Contender {
     std::string name, description;
     CopyFunction copy;
     bool threaded = false;                   ///< Uses more than the calling thread.
-    std::vector<std::string> workloads = {}; ///< The workloads that it takes part under; empty:
-                                             ///< all.
-    CopyFunction move = nullptr;             ///< Its memmove; null: its buffers must not overlap.
+    std::vector<std::string> workloads = {}; ///< It takes part under these. Empty: under all.
+    CopyFunction move = nullptr;             ///< Its memmove. Null: its buffers must not overlap.
     bool ours = false;                       ///< An entry point of the routine, so not its rival.
     bool reference = false;                  ///< The routine is judged by it, as by libc.
 };

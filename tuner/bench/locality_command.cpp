@@ -1,4 +1,4 @@
-// asterope-bench locality: what copy and move cost once the data they leave behind is used.
+// asterope-bench locality: the cost of copy and move once the data they leave behind is used.
 #include <array>
 #include <cstdio>
 #include <memory>

@@ -1,4 +1,4 @@
-// Which routine asterope-bench times, and on which CPU: options that all its comparisons share.
+// The routine that asterope-bench times, and its CPU: options that all its comparisons share.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ struct Job {
     int threads = 1;
     std::string weighting = ""; ///< "calls" or "bytes" of a mix
     bool moves = false;         ///< buffers overlap: copies without a memmove take no part
-    /// About how long a trial takes, in seconds, what is not timed included.
+    /// About how long a sample takes, in seconds, with its untimed parts.
     double trial_seconds = 0;
     /// Prepares the first trial; may be empty.
     std::function<void()> prepare = nullptr;

@@ -224,7 +224,7 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
 
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
                                        const std::vector<std::size_t>& sizes) {
-    // at a line, at none, at what registers and halves of lines are aligned to, just before a line
+    // at a line, at an odd byte, at the alignments of registers and halves of lines, before a line
     static const std::vector<std::size_t> kPast = {0, 1, 8, 16, 31, 32, 63};
     const bool sets = !facts_of(setting.operation).reads;
     const std::vector<std::size_t> sources = sets ? std::vector<std::size_t>{0} : kPast;

@@ -64,12 +64,14 @@ inline constexpr std::size_t kFewestTimed = 5;
 
 /// The findings about a whole profile.
 struct Retimed {
-    std::size_t timed = 0;      ///< contests
-    std::size_t fitting = 0;    ///< of `all`, those whose buffers fit in the memory
-    std::size_t all = 0;        ///< contests that the profile has
+    std::size_t timed = 0;   ///< contests
+    std::size_t fitting = 0; ///< of `all`, those whose buffers fit in the memory
+    std::size_t all = 0;     ///< contests that the profile has
+
     std::size_t operations = 1; ///< that they take turns among: each needs kFewestTimed
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
+
     /// For --json: a row for each contest, and the report on samples with two modes.
     nlohmann::ordered_json rows = nlohmann::ordered_json::array(), modes = rows;
 };

@@ -33,9 +33,9 @@ std::optional<std::uint64_t> midr_in_cpuinfo(const std::string& cpuinfo, int cpu
 /// The kinds of cores in sysfs, by their first CPU. Empty where all that can be read are alike.
 std::vector<CpuKind> arm_cpu_kinds(const std::filesystem::path& root);
 
-/// The features that matter to copying, sorted. AT_HWCAP and AT_HWCAP2 have the names of
-/// `/proc/cpuinfo`. "zva64" is there where DCZID_EL0 says that DC ZVA may be used and sets 64
-/// bytes. "sve256" and its kind stand for vectors of `sve_bytes`, which is 0 without SVE.
+/// The features that matter to copying, sorted. Bits of AT_HWCAP and AT_HWCAP2 have their names in
+/// `/proc/cpuinfo`. "zva64": DCZID_EL0 says that DC ZVA may be used and sets 64 bytes. "sve256" and
+/// its kind stand for vectors of `sve_bytes`, which is 0 without SVE.
 std::vector<std::string> arm_features(std::uint64_t hwcap, std::uint64_t hwcap2,
                                       std::uint64_t dczid, int sve_bytes);
 

@@ -100,7 +100,7 @@ void clean_vector_state();
 int widest_load();
 
 /// Loads `bytes` (1, 8, 16 or 32, at most widest_load()) in one instruction and returns 0, but not
-/// before the load is done: for what must wait for it.
+/// before the load is done: for code that must wait for it.
 std::size_t zero_after_load(const char* at, int bytes);
 
 } // namespace asterope

@@ -49,7 +49,7 @@ bool lists_tunables() {
 #endif
 }
 
-/// "0x840"; none for anything else, and for what does not fit.
+/// "0x840"; empty for anything else, and for a number that does not fit.
 std::optional<std::size_t> hexadecimal(std::string_view text) {
     if (text.substr(0, 2) != "0x") return std::nullopt;
     return number(text.substr(2), 16);

@@ -1,4 +1,4 @@
-// Which libc this is, and where its memcpy changes its way of copying.
+// This libc, and the sizes at which its memcpy changes its method.
 #pragma once
 
 #include <cstddef>

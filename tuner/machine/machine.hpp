@@ -65,10 +65,10 @@ std::string fingerprint(const Machine& machine);
 /// How a part of one machine compares with that of another.
 enum class PartState {
     same,
-    decides,      ///< It differs, and copies may differ by it: the profile is stale.
-    harmless,     ///< It differs, and the profile is as good as before.
-    not_recorded, ///< It is not in the profile, which is older, or its maker could not read this.
-    not_readable, ///< It is in the profile, but not readable here.
+    decides,      ///< It differs. Copies may differ by it: the profile is stale.
+    harmless,     ///< It differs. The profile is as good as before.
+    not_recorded, ///< The profile lacks it: that is older, or its maker could not read this.
+    not_readable, ///< The profile has it. It is not readable here.
 };
 
 struct Part {
@@ -81,8 +81,8 @@ struct Part {
 };
 
 /// Part by part, two "machine" objects, by name. A part of the fingerprint that the recorded object
-/// lacks decides unless its fingerprint is the current one; of the others, only what both have is
-/// compared. Takes any JSON.
+/// lacks decides unless its fingerprint is the current one. Other parts are compared where both
+/// objects have them. Takes any JSON.
 std::vector<Part> compare_machines(const nlohmann::json& recorded_machine,
                                    const nlohmann::json& current_machine);
 
@@ -91,7 +91,7 @@ std::vector<std::string> fingerprint_differences(const nlohmann::json& recorded_
                                                  const nlohmann::json& current_machine);
 
 /// Returns a sentence about a part that must be readable to tell `machine` from others, but was
-/// not. No profile is to be made of such a machine. The sentence says which file, and what to do.
+/// not. No profile is to be made of such a machine. The sentence has the file and the remedy.
 /// Empty where all could be read. Contents without sense count as unreadable.
 std::string unreadable_part(const Machine& machine);
 

@@ -16,7 +16,7 @@ struct MemoryModules {
     int modules = 0;       ///< Modules that are plugged in.
     int speed_mts = 0;     ///< The slowest one's, as configured, in megatransfers a second.
     int channels = 0;      ///< Channels in use, where the names of the slots speak of channels.
-    int edac_channels = 0; ///< Channels in use, by EDAC.
+    int edac_channels = 0; ///< The same by EDAC.
 
     bool operator==(const MemoryModules&) const = default;
 };

@@ -1,4 +1,4 @@
-// The common best: what serves several machines of one type best.
+// The common best: the copies that serve several machines of one type best.
 #pragma once
 
 #include <cstddef>

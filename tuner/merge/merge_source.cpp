@@ -65,7 +65,7 @@ template <class T> void add_members(std::vector<T>& to, const std::vector<T>& fr
     to.assign(members.begin(), members.end());
 }
 
-/// Keeps what both agree on.
+/// Keeps a value on which both agree.
 template <class T> void keep_equal(T& to, const T& from) {
     if (to != from) to = T{};
 }

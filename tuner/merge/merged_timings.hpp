@@ -1,4 +1,4 @@
-// The figures of several machines' logs, as those of one machine that timed what all of them did.
+// The figures of several machines' logs, as of one machine that timed what they have in common.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ class CommonRace {
     bool timed(const std::string& name, const Weights& weights, std::size_t least = 1) const;
     /// The same under all workloads of the step.
     bool timed(const std::string& name) const;
-    /// Mean over the machines of the weighted mean of what its medians are worth, see utility(): a
-    /// loss on one machine counts several times.
+    /// Mean over the machines of the weighted mean of its medians' utility(): a loss on one machine
+    /// counts several times.
     double worth(const std::string& name, const Weights& weights) const;
     /// Log of the reference's time over its own on one machine: the weighted mean of medians.
     double score(std::size_t machine, const std::string& name, const Weights& weights) const;
@@ -52,8 +52,8 @@ class CommonRace {
     std::vector<LoggedRace> machines_;
 };
 
-/// Geometric means over the machines. Of each machine they take its last timings first, then
-/// earlier ones.
+/// Geometric means over the machines. Each machine's last timings are taken first, then earlier
+/// ones.
 class MergedTimings : public Timings {
   public:
     /// `logs` must outlive it.

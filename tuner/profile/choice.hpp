@@ -24,12 +24,13 @@ namespace asterope {
 enum class ChoiceKind { pipelines, small, overlapping, aliased, threads, fresh };
 
 struct KindFacts {
-    const char* name;       ///< in profiles, and of its copies (find_kind)
-    const char* title;      ///< of its table; "": each operation has its own
-    Step step;              ///< that finds it
-    bool always;            ///< there is a choice of it wherever its step was run
-    bool alone = true;      ///< a profile has one at most
-    std::size_t begins = 0; ///< bytes that the first of them may begin with; 0: begins with none
+    const char* name;  ///< Profiles have it, and its copies (find_kind).
+    const char* title; ///< Its table has it. "": each operation has its own.
+    Step step;         ///< This step finds it.
+
+    bool always;            ///< There is a choice of it wherever its step was run.
+    bool alone = true;      ///< A profile has at most one.
+    std::size_t begins = 0; ///< The first of them may begin at so many bytes. 0: at none.
 };
 
 inline constexpr std::array<KindFacts, 6> kChoiceKinds = {
@@ -113,7 +114,7 @@ struct Choice : Figures {
 /// Takes them over; `size`: 0 of a mix of sizes, which has no GB/s.
 void set_figures(Figures& figures, const Finalist& one, std::size_t size);
 
-/// Which copy an entrant is: one of a list that outlives the answer's use.
+/// The copy that an entrant is: one of a list that outlives the answer's use.
 using CopyOf = std::function<AnyCopy(Entrant)>;
 template <class Copies> CopyOf among(const Copies& copies) {
     return [&copies](Entrant entrant) { return copies[static_cast<std::size_t>(entrant)]; };

@@ -10,7 +10,7 @@
 
 namespace asterope::profile_fields {
 
-/// Where a value stands, and of what choices.
+/// The place of a value, and the choices there.
 struct Place {
     std::string path;
     Operation operation = Operation::copy;

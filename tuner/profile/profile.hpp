@@ -58,6 +58,7 @@ struct SearchFacts {
     std::optional<double> budget_seconds;
     int resumed = 0;                        ///< how many times the run went on from its log
     std::optional<DisturbanceCounts> noise; ///< empty where the rounds were not watched
+
     /// The seconds of each phase, in the order of the run: building, verifying, calibrating,
     /// screening, run-off, sensing, boundaries, small copies, overlapping buffers, aliasing
     /// buffers, threads.

@@ -1,7 +1,8 @@
 // JSON Schema, as far as ours go: the rules that scripts/asterope/profile.schema.json and
 // trial_log.schema.json use. The build hands them over expanded (python -m asterope.schemas).
-// (Rejected: bounds and characters in the tables of fields, which would state each fact twice, and
-// a run of asterope-generate, as `check` works on machines without Python.)
+//
+// Rejected: bounds and characters in the tables of fields, which would state each fact twice; and a
+// run of asterope-generate, as `check` works on machines without Python.
 #include "profile/schema.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ const Json& schemas() {
 }
 
 bool is_of_type(const Json& value, const std::string& type) {
-    if (type == "integer") return value.is_number_integer(); // 8.0 is none, in Python neither
+    if (type == "integer") return value.is_number_integer(); // 8.0 is not one, nor is it in Python
     if (type == "number") return value.is_number();
     if (type == "string") return value.is_string();
     if (type == "boolean") return value.is_boolean();
@@ -105,7 +106,7 @@ bool holds(const Json& value, const Json& schema) {
 }
 
 void require(const Json& value, const Json& schema, const Place& place) {
-    if (schema.is_boolean()) return; // `true`: whatever it is
+    if (schema.is_boolean()) return; // `true`: any value
     if (const auto other = schema.find("$ref"); other != schema.end()) {
         const std::string pointer = other->get<std::string>().substr(1); // behind the "#"
         require(value, schemas().at(Json::json_pointer(pointer)), place);

@@ -1,4 +1,4 @@
-// The schema of profiles, the one that the Python commands go by: what they refuse is refused here.
+// The schema of profiles, the one that the Python commands go by: both refuse the same profiles.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@ namespace asterope {
 
 /// Throw BadInput, "machine.kernel: 5 where a string is expected", for the first value that the
 /// schema of profiles, or that of the headers of trial logs, refuses. They look at single values;
-/// what these mean together is the readers' task.
+/// their meaning together is the readers' task.
 void require_profile_schema(const nlohmann::ordered_json& profile);
 void require_log_schema(const nlohmann::ordered_json& header);
 

@@ -19,7 +19,7 @@
 
 namespace asterope {
 
-/// The worth of what cannot be used.
+/// The worth of a copy that cannot be used.
 inline constexpr double kUnusable = -std::numeric_limits<double>::infinity();
 
 /// A race, and the random numbers that it refers to: both stay where they are.
@@ -65,11 +65,11 @@ struct Contests {
     std::vector<TimedRowCopy> timed_rows() const;
     /// The contestants' worth for one objective, by evaluated size.
     std::vector<SizeScores> scores_by(const Run& run, std::size_t objective) const;
-    /// Lets no row take without a probe what may_take_unprobed() forbids, nor store past the caches
-    /// where a probe found the source in one. `scores` by evaluated size.
+    /// Keeps rows from copies that may_take_unprobed() forbids without a probe, and from stores
+    /// past the caches where a probe found the source in one. `scores` by evaluated size.
     void forbid_unprobed(const Run& run, std::size_t objective,
                          std::vector<SizeScores>& scores) const;
-    /// The sensing copy of a row; null where none was timed.
+    /// The sensing copy of a row; null where it was not timed.
     const TimedSensing* sensing_of(const RowCopy& row) const;
     /// The function that copies an evaluated size of a row.
     TimedCopy copy_of(const Run& run, const RowCopy& row, std::size_t index) const;

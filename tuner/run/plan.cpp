@@ -1,4 +1,4 @@
-// Understands each word of the request, and refuses what cannot be before anything is timed.
+// Understands each word of the request, and refuses impossible ones before anything is timed.
 #include "run/plan.hpp"
 
 #include <algorithm>

@@ -19,8 +19,8 @@ struct Reference {
 /// where one is, it is that of copies.
 inline constexpr const char* kReferenceForm = "NAME=PATH[:MEMCPY[,MEMSET]]";
 
-/// Reads what each --reference says of the operation, and the libraries, as far as they are there.
-/// Throws BadInput for what cannot be read and for two of one name.
+/// Reads the part of each --reference that is about the operation, and the libraries, as far as
+/// they are there. Throws BadInput for a text that cannot be read and for two of one name.
 std::vector<Reference> parse_references(const std::vector<std::string>& texts,
                                         Operation operation = Operation::copy);
 

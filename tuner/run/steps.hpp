@@ -17,12 +17,13 @@ using BuildRoutine = std::function<CopyFunction()>;
 
 /// Runs all steps, into `findings`. The most important comes first, as the time budget may end at
 /// any moment:
-/// - the size that small copies hand over to, the small copies and those of overlapping buffers;
-/// - the other sizes;
-/// - the rows for all sizes at once, and the sizes at which they change;
-/// - buffers that alias;
-/// - copies over threads, whose pool must have been started where anything is timed;
-/// - the exam, if `examines`. A log has its figures without the routine.
+///
+/// - The size that small copies hand over to, the small copies and those of overlapping buffers.
+/// - The other sizes.
+/// - The rows for all sizes at once, and the sizes at which they change.
+/// - Buffers that alias.
+/// - Copies over threads, whose pool must have been started where anything is timed.
+/// - The exam, if `examines`. A log has its figures without the routine.
 ///
 /// Throws Failure where the budget ends before the first size is done, BudgetSpent where it ends
 /// before anything was timed.
@@ -85,7 +86,7 @@ std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const C
                                    const std::vector<SizeResult>& found);
 
 /// The compiled routine beside libc, on fresh samples, at the evaluated sizes and between them.
-/// Rows that lose are chosen anew, and what still loses is told.
+/// Rows that lose are chosen anew, and it is told which still lose.
 void examine(Run& run, const Contests& contests, Findings& findings, const BuildRoutine& build);
 
 } // namespace asterope

@@ -23,17 +23,19 @@ struct TuningRequest {
     std::string recording; ///< whose small copies are drawn; empty: those of the fleet
     std::string operations = "memcpy,memset";
     std::vector<std::string> references; ///< each --reference
-    std::string log;                     ///< empty: beside the output, and gone once that is there
-    bool resume = false;                 ///< go on with the log of a run that was cut short
-    std::string time_budget;             ///< "10m"; empty: none
-    bool replayed = false; ///< nothing is going to be timed: no file of figures is opened
-    int cpu = -1;          ///< negative: the last one allowed
+    std::string log; ///< Empty: it lies beside the output, and goes once that is there.
+
+    bool resume = false;     ///< Goes on with the log of a run that was cut short.
+    std::string time_budget; ///< "10m"; empty: any time.
+    bool replayed = false;   ///< Nothing is going to be timed: no file of figures is opened.
+    int cpu = -1;            ///< Negative: the last one allowed.
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
-    bool strict = false;       ///< Fails where the compiled routine is slower than libc somewhere.
-    bool verbose = false;      ///< Prints the space, every table and the time of each phase.
+    bool strict = false; ///< Fails where the compiled routine is slower than libc somewhere.
+
+    bool verbose = false;      ///< Prints the space, every table and each phase's time.
     bool makes_folder = false; ///< Makes the folder of the output, where it is missing.
-    bool fresh = false;        ///< The profile that stands takes no part, and is replaced.
+    bool fresh = false;        ///< Replaces the profile that stands, which takes no part.
 };
 
 /// Throws BadInput for what cannot be used, before anything is timed; Failure for what goes wrong

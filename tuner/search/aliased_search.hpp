@@ -20,7 +20,7 @@ inline constexpr std::size_t kAliasedMaximum = 64 << 10;
 /// A copy is taken only where it beats the pipeline by this: the test for it costs every call.
 inline constexpr double kAliasedGain = 1.05;
 
-/// Which copy to take, for above < bytes <= up_to.
+/// The copy to take for above < bytes <= up_to.
 struct AliasedChoice {
     std::size_t variant, above, up_to;
 };

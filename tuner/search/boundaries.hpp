@@ -15,7 +15,7 @@ struct SizeInterval {
     std::size_t result; ///< index of the evaluated size
 };
 
-/// Whether what copies the smaller size is still the better one (or as good) at `size`.
+/// Whether the copy of the smaller size is still the better one (or as good) at `size`.
 using LowerHolds = std::function<bool(Entrant lower, Entrant upper, std::size_t size)>;
 
 /// The largest size known at which `lower` holds. It lies between the evaluated sizes `from`, where
@@ -25,7 +25,7 @@ using LowerHolds = std::function<bool(Entrant lower, Entrant upper, std::size_t 
 std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::size_t to,
                           double ratio, const LowerHolds& holds);
 
-/// The intervals of evaluated sizes and what copies each, by number: equal neighbours meet at the
+/// The intervals of evaluated sizes and the copy of each, by number: equal neighbours meet at the
 /// smaller size, different ones where find_boundary says.
 std::vector<SizeInterval> find_intervals(const std::vector<std::size_t>& sizes,
                                          const std::vector<Entrant>& copies, double ratio,

@@ -1,4 +1,4 @@
-// Which pipelines take part in the contest, and the worth of each at a size.
+// The pipelines in the contest, and the worth of each at a size.
 #include "search/contest.hpp"
 
 #include <algorithm>

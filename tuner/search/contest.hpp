@@ -38,9 +38,9 @@ class StandardPipelines {
     std::optional<Entrant> whole_;
 };
 
-/// Which pipelines take part, at most `most`. First come `plain`, unless it is kLibc, and the whole
-/// copy: without it a routine could lose to libc's own way where no other is as good. Then come
-/// standard pipelines with the registers of those that cover most, for about two thirds of the
+/// The pipelines that take part, at most `most`. First come `plain`, unless it is kLibc, and the
+/// whole copy: without it a routine could lose to libc's own way where no other is as good. Then
+/// come standard pipelines with the registers of those that cover most, for about two thirds of the
 /// places; those without prefetch come first. The pipelines that cover most fill the rest. A
 /// pipeline covers an objective at a size if it was about the best for it. A part of the first
 /// objective that a probe could tell apart (see Locality) counts like an objective.

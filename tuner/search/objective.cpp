@@ -38,7 +38,7 @@ double sum_of(const Weights& weights) {
     return sum;
 }
 
-/// Where walks are not timed, or what only some sizes are timed under.
+/// The workload in place of a walk, or of one that only some sizes are timed under.
 Workload timed_instead(Workload workload) {
     return find_workload(facts_of(workload).instead).value();
 }

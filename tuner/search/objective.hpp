@@ -49,9 +49,10 @@ struct Objective {
 std::vector<Weights> weights_of(const std::vector<Objective>& objectives);
 
 /// Parses the value of --workload. It can be:
-/// - a workload that can be tuned for: that one alone;
-/// - "balanced": the weights that the table of workloads has by default;
-/// - a mix such as "hot=1,consume=2", in any scale, whose name is "weights". A workload that is not
+///
+/// - A workload that can be tuned for: that one alone.
+/// - "balanced": the weights that the table of workloads has by default.
+/// - A mix such as "hot=1,consume=2", in any scale, whose name is "weights". A workload that is not
 ///   named, or has 0, does not count.
 ///
 /// Throws BadInput, and says which words can be chosen. It does so for an unknown workload, for one

@@ -28,7 +28,7 @@ class TimedCopies {
                 std::vector<TimedCopy> references = {})
         : timings_(&timings), copies_(&copies), libc_(std::move(libc)),
           references_(std::move(references)) {}
-    /// Without copies: `timings` know entrants by their indices alone.
+    /// For `timings` that know entrants by their indices alone, without copies.
     TimedCopies(Timings& timings) : timings_(&timings), libc_{.name = "libc"} {}
 
     /// The same with a copy of theirs in the place of libc, and no other references.
@@ -126,9 +126,9 @@ struct SizeResult {
     const Finalist& of(Entrant finalist) const;
 };
 
-/// Which lags behind the best count as ties, as logarithms of the ratio.
+/// The lags behind the best that count as ties, as logarithms of the ratio.
 struct TieBand {
-    /// Always: what moves code or buffers (another run, the routine's build) moves timings as much.
+    /// Always: timings move as much where code or buffers move (another run, the routine's build).
     double always = 0.01;
     /// Never beyond, however noisy the machine: two runs may choose differently among tied
     /// candidates, but lose no more than this by it.
@@ -147,7 +147,7 @@ class Race {
          const TimedCopies& timings)
         : Race(size, std::vector<Weights>{weights}, random, timings) {}
 
-    /// Which workloads count: only those that are timed from the start, or all.
+    /// The workloads that count: only those that are timed from the start, or all.
     enum class Weighed { from_start, all };
 
     /// Adds `samples` log ratios to each entrant under each of these workloads: in heats of

@@ -25,7 +25,7 @@ struct Rigor {
     };
     /// Screening begins there in each family (RT LT ST PT); all: no family is dropped.
     Grid coarse;
-    Grid fine;             ///< what is screened of the best families
+    Grid fine;             ///< the part of the best families that is screened
     int families;          ///< the best, so many of them
     int screening_samples; ///< of each candidate before the first is dropped
     struct Cut {

@@ -39,7 +39,7 @@ namespace {
 /// Sizes by index, each with its own threshold.
 using OwnThresholds = std::map<std::size_t, Threshold>;
 
-/// Those of `own` that can share one, if no cached reading is above `cached`.
+/// The sizes of `own` that can share a threshold, if no cached reading is above `cached`.
 SharedThreshold shared_below(const OwnThresholds& own, double cached) {
     SharedThreshold shared;
     double uncached = std::numeric_limits<double>::infinity();

@@ -14,7 +14,7 @@
 
 namespace asterope {
 
-/// What a probe read, in ticks of the time stamp counter: of sides that are cached, and of sides
+/// Readings of a probe, in ticks of the time stamp counter: of sides that are cached, and of sides
 /// that are not.
 struct Readings {
     std::vector<double> cached, uncached;
@@ -23,8 +23,8 @@ struct Readings {
 /// Above `ticks` the data counts as uncached.
 struct Threshold {
     std::uint32_t ticks;
-    double cached_ticks;   ///< the 90th percentile of what was read where cached
-    double uncached_ticks; ///< the 10th of what was read where not
+    double cached_ticks;   ///< the 90th percentile of cached readings
+    double uncached_ticks; ///< the 10th percentile of uncached ones
 };
 
 /// Midway between the two percentiles, by ratio. None where they are less than a quarter apart:
@@ -40,11 +40,12 @@ struct SharedThreshold {
     std::vector<std::size_t> sizes = {};
 };
 
-/// The one that as many sizes as possible share, by what was read at each: what a probe takes
-/// depends on where data is, not on how much of it there is. And larger sizes whose readings are
-/// not apart, where what is uncached reads so: what is as large does not stay in a cache that other
-/// machines share, and whether a copy should sense there, its timing says. None where no size's
-/// readings are apart.
+/// The threshold that as many sizes as possible share, by the readings at each. The time of a
+/// probe depends on the place of data, not on its amount. So it is used at larger sizes as well,
+/// although their cached and uncached readings are alike, where uncached sides read so. Data of
+/// these sizes does not stay in a cache that other machines share. The timing of copies tells
+/// whether one should sense there. Empty where no size has cached and uncached readings that
+/// differ.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
 /// Whether a probe looks at the destination, too, so that its copy goes on with one of three
@@ -58,7 +59,7 @@ struct SensingCopy {
     Threshold threshold;
     std::optional<Candidate> fetch = {}; ///< of a probe that looks at the destination, too
 
-    /// What `probe->copy` is handed the address of.
+    /// `probe->copy` gets the address of these.
     asterope_sensing arguments() const;
     /// `arguments` must outlive it. Where nothing is cached, its cold pipeline leaves the caches.
     TimedCopy timed(const asterope_sensing& arguments) const;
@@ -67,8 +68,8 @@ struct SensingCopy {
     std::string name() const;
 };
 
-/// A copy function that only collects what `probe` reads on its way, and then copies by `copy`.
-/// To be timed like any other, its own address as the argument.
+/// A copy function that only collects the readings of `probe` on its way, and then copies by
+/// `copy`. To be timed like any other, its own address as the argument.
 struct ReadingCopy {
     const asterope_copy& probe;
     const TimedCopy& copy;

@@ -1,4 +1,4 @@
-// Which sizes are searched, and in which order: from coarse to fine, so that a run that ends early
+// The sizes that are searched, in their order: from coarse to fine, so that a run that ends early
 // has covered the whole range.
 #pragma once
 

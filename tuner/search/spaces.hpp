@@ -23,9 +23,9 @@ struct Spaces {
 
     /// Builds the spaces and proves their members right. To be called before the buffers are taken:
     /// the child processes of the verification stay small. `extended`: with the extension axes;
-    /// `sensing`: with the copies that sense. Warns on stderr of what copies wrongly. `known`: what
-    /// copied wrongly in an earlier run, maybe on another machine, of all operations: nothing is
-    /// run then.
+    /// `sensing`: with the copies that sense. Warns on stderr of those that copy wrongly. `known`:
+    /// those that copied wrongly in an earlier run, maybe on another machine, of all operations.
+    /// With it nothing is run.
     Spaces(const Features& features, bool extended, bool sensing,
            Operation operation = Operation::copy,
            const std::optional<Invalids>& known = std::nullopt);
@@ -51,13 +51,13 @@ struct Spaces {
     Spaces& operator=(const Spaces&) = delete;
 
   private:
-    /// Which of `count` members copy wrongly: by `verify`, or by an earlier run.
+    /// The members of `count` that copy wrongly: by `verify`, or by an earlier run.
     using Wrong = std::vector<bool>;
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);
     Members right(const asterope_kind& kind, const Features& features);
 
-    std::string prefix_; ///< of what is invalid
+    std::string prefix_; ///< of invalid copies' names
 
     bool verified_; ///< here, and not taken from an earlier run
 };

@@ -1,4 +1,4 @@
-// The steps of a search, and what logs, left-out lists and the account of time call them.
+// Finds steps by their names, and writes the names that logs have.
 #include "search/step.hpp"
 
 #include <charconv>

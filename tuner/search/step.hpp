@@ -1,4 +1,4 @@
-// The steps of a run, and what logs, left-out lists and the account of time call them.
+// The steps of a run, with their names in logs, left-out lists and the account of time.
 #pragma once
 
 #include <array>

@@ -25,9 +25,9 @@ struct ThreadShare {
 /// "threads 2 chunk 1 MiB"; "threads 2 even".
 std::string name_of(const ThreadShare& share);
 
-/// All that is tried where there may be `most` threads: one alone, then fewest threads first, and
-/// of as many the even share first. Powers of two and `most`: what lies in between differs by less
-/// than they do from one another.
+/// All shares that are tried where there may be `most` threads: one alone, then fewest threads
+/// first, and of as many the even share first. Their numbers are powers of two and `most`: numbers
+/// in between differ by less than these do from one another.
 std::vector<ThreadShare> all_shares(unsigned most);
 
 /// Whether no thread of several is left without a chunk.

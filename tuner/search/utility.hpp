@@ -23,8 +23,8 @@ inline double utility(double log_ratio, double noise = kLossNoise) {
 /// to run all small copies of one size moved by as much beside libc.
 inline constexpr double kPlacementNs = 0.5;
 
-/// The logarithm of the reference's time over the copy's, `ns`, where both are brought nearer to
-/// each other by what may be their placement.
+/// The logarithm of the reference's time over the copy's, `ns`, brought nearer to each other by the
+/// time that may be their placement.
 inline double beyond_placement(double ratio, double ns) {
     const double difference = ns * ratio - ns;
     const double beyond = std::max(0.0, std::abs(difference) - kPlacementNs);

@@ -19,8 +19,8 @@ typedef void* (*asterope_candidate)(void* destination, const void* source, size_
 struct asterope_axis {
     const char* field;  /* its name in a profile's tuple: "tb" */
     const char* title;  /* the title of its column in tables: "TB" */
-    const char* legend; /* the meaning of the column: "transfer block in lines"; empty for the
-                         * paper's */
+    const char* legend; /* the meaning of the column: "transfer block in lines"; "": the paper's */
+
     /* This stands before its value in names, where that is not the default: "TB4". NULL: the
      * paper has the axis, and its value stands in every name and every tuple. */
     const char* mark;
@@ -61,7 +61,7 @@ struct asterope_variant {
     int marked[ASTEROPE_MOST_MARKED_AXES];
     /* Bytes of a copy above which all its parameters but the distances can act. */
     int acts_above;
-    int whole; /* whether one instruction does it all, or a sequence that belongs together */
+    int whole;        /* whether one instruction does it all, or a sequence that belongs together */
     const char* name; /* without distances: "ZMM T T T0 4 TB4 PW" */
     const char* needs;
     asterope_candidate copy;
@@ -119,7 +119,7 @@ struct asterope_kind {
     int overlap;  /* whether their buffers may overlap */
 };
 
-/* The pipelines of an operation, and what belongs to them. */
+/* The pipelines of an operation, with their axes, names and plain members. */
 struct asterope_space {
     const char* function; /* of libc: "memcpy" */
     /* First the axes that stand in every name: a copy has the paper's RT, LT, ST, PT, PS and PD.
@@ -135,7 +135,7 @@ struct asterope_space {
     /* The names of the plain ones, which win where noise hid which is the fastest. Names are as
      * in tables and logs: that of a candidate, "XMM T T none 0 0", and that of a small copy. */
     const char *plain, *plain_small;
-    void (*libc)(void); /* libc's own, which is what no compiler here sees */
+    void (*libc)(void); /* libc's own, which no compiler sees here */
 };
 
 extern const struct asterope_space asterope_copies; /* memcpy's */

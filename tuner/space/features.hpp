@@ -12,8 +12,8 @@ namespace asterope {
 /// Whether this CPU has a feature and may use it.
 class Features {
   public:
-    /// `without`: names of features, or beginnings of several, like avx512. Throws BadInput for
-    /// what no feature's name begins with.
+    /// `without`: names of features, or beginnings of several, like avx512. Throws BadInput for one
+    /// with which no feature's name begins.
     Features(const Cpu& cpu, const std::vector<std::string>& without);
     bool operator()(std::string_view feature) const;
 

@@ -1,4 +1,4 @@
-// The operations: which functions of libc are tuned, and what each of them is called.
+// The operations: the functions of libc that are tuned, with their names.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,14 @@ enum class Operation { copy, set };
 
 struct OperationFacts {
     Operation operation;
-    const char* prefix;          ///< stands before its names in logs
-    const asterope_space* space; ///< the space of its pipelines
-    bool reads;             ///< whether it has a source: then more sizes are searched by default
-    bool has_entry_points;  ///< for callers who know more; extension axes are tried as well
-    std::size_t most_rows;  ///< the most rows of the routine: a program keeps their code in its
-                            ///< first cache
-    const char* many;       ///< its calls' name in sentences
-    std::string_view small; ///< its small members' name in sentences
-    std::string_view small_title; ///< the same at the beginning of a sentence
+    const char* prefix;          ///< It stands before the names of copies in logs.
+    const asterope_space* space; ///< The space of its pipelines.
+    bool reads;                  ///< It has a source: more sizes are searched by default.
+    bool has_entry_points;  ///< Callers who know more have them. Extension axes are tried, too.
+    std::size_t most_rows;  ///< So many at most: their code stays in the first cache.
+    const char* many;       ///< "copies", in sentences.
+    std::string_view small; ///< "small copies", in sentences.
+    std::string_view small_title; ///< "Small copies", at the beginning of one.
 };
 
 inline constexpr std::array<OperationFacts, 2> kOperations = {

@@ -1,4 +1,4 @@
-// Chooses glibc's thresholds for all sizes at once, from what each way of copying is worth at each.
+// Chooses glibc's thresholds for all sizes at once, from the worth of each method at each size.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 
 namespace asterope {
 
-/// Beside the default: its time over that of another way, as the workloads are weighed.
+/// The default's time over that of another method, as the workloads are weighed.
 struct WayResult {
     Way way;
     Estimate ratio;
@@ -64,7 +64,7 @@ double planned_seconds(const std::vector<std::size_t>& sizes, const Objective& o
                        const Rigor& rigor, const Knobs& knobs);
 
 struct ThresholdChoice {
-    Knobs knobs; ///< with what only the processes tell: the stop that holds, and whether it follows
+    Knobs knobs; ///< with two facts of the processes: the stop that holds, and whether it follows
     std::vector<SizeWays> ways;
     CopyThresholds thresholds;
 };

@@ -30,7 +30,7 @@
 #error "asterope_memcpy.c was generated for x86-64 ELF systems with 64-bit pointers"
 #endif
 
-/* Naked functions get these additions all the same, before the first instruction. */
+/* Naked functions get these additions, too, before the first instruction. */
 #ifdef __has_attribute
 #if __has_attribute(no_stack_protector) /* -fstack-protector-all */
 #define ASTEROPE_UNPROTECTED no_stack_protector,
@@ -187,7 +187,7 @@ void asterope_copy_xmm_t_nt_nta_2_12(void)
     "movdqu 96(%rsi,%r8), %xmm6; movdqu 112(%rsi,%r8), %xmm7; movdqu %xmm0, (%r8)\n"
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
-    /* non-temporal stores are weakly ordered: make them visible before whatever the caller stores next */
+    /* non-temporal stores are weakly ordered: make them visible before the next stores of the caller */
     "sfence\n"
     "ret\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
@@ -229,7 +229,7 @@ void asterope_copy_xmm_t_nt_nta_2_30(void)
     "movdqu 96(%rsi,%r8), %xmm6; movdqu 112(%rsi,%r8), %xmm7; movdqu %xmm0, (%r8)\n"
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
-    /* non-temporal stores are weakly ordered: make them visible before whatever the caller stores next */
+    /* non-temporal stores are weakly ordered: make them visible before the next stores of the caller */
     "sfence\n"
     "ret\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
@@ -278,7 +278,7 @@ void asterope_copy_xmm_t_nt_nta_4_28(void)
     "movdqu 96(%rsi,%r8), %xmm6; movdqu 112(%rsi,%r8), %xmm7; movdqu %xmm0, (%r8)\n"
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
-    /* non-temporal stores are weakly ordered: make them visible before whatever the caller stores next */
+    /* non-temporal stores are weakly ordered: make them visible before the next stores of the caller */
     "sfence\n"
     "ret\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
@@ -320,7 +320,7 @@ void asterope_copy_xmm_t_nt_nta_2_20(void)
     "movdqu 96(%rsi,%r8), %xmm6; movdqu 112(%rsi,%r8), %xmm7; movdqu %xmm0, (%r8)\n"
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
-    /* non-temporal stores are weakly ordered: make them visible before whatever the caller stores next */
+    /* non-temporal stores are weakly ordered: make them visible before the next stores of the caller */
     "sfence\n"
     "ret\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);

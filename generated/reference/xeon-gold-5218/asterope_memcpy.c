@@ -32,7 +32,7 @@
 
 #include <cpuid.h>
 
-/* Naked functions get these additions all the same, before the first instruction. */
+/* Naked functions get these additions, too, before the first instruction. */
 #ifdef __has_attribute
 #if __has_attribute(no_stack_protector) /* -fstack-protector-all */
 #define ASTEROPE_UNPROTECTED no_stack_protector,

@@ -1,4 +1,4 @@
-"""Data segment, heap and optimization: what it costs a program to get at its arrays.
+"""Data segment, heap and optimization: the cost of reaching arrays in each.
 
 The loops are compiled with their arrays (segments.c). Static ones have an address that the linker
 knows, those of the heap are reached through a pointer variable. Among the loops are a call of
@@ -47,7 +47,7 @@ class Cell:
 
     @property
     def differs(self) -> bool:
-        """Beyond what the same program takes of itself, and by at least 1 %."""
+        """The difference exceeds that of the same program from itself, and is at least 1 %."""
         clear = self.heap.low > self.floor.high or self.heap.high < self.floor.low
         return clear and abs(math.log(self.heap.median)) > 0.01
 

@@ -28,7 +28,7 @@ __all__ = [
 def load_profile(path: str | os.PathLike, content: bytes | None = None) -> Profile:
     """Reads and checks the profile at `path`; `content`: what was read from there already.
 
-    Raises BadInput for whatever is wrong with it, an unreadable file included.
+    Raises BadInput for any fault of it, and where it cannot be read.
     """
     try:
         raw = parse(read(path) if content is None else content)

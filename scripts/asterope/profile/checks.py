@@ -1,4 +1,4 @@
-"""What the schema cannot say: that choices join, that copies exist, that claims agree."""
+"""Checks that the schema cannot make: that choices join, that copies exist, that claims agree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check(raw: Any) -> None:
 
 
 def _architecture_of(raw: Mapping[str, Any]) -> str:
-    """Whose copies the profile speaks of: all else that it may hold depends on that."""
+    """The architecture of the profile's copies: all else that it may hold depends on that."""
     place = ("architecture",)
     if "architecture" not in raw:
         raise Fault(f"missing: {REMEDY}", place)
@@ -40,8 +40,8 @@ def _architecture_of(raw: Mapping[str, Any]) -> str:
 
 
 def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
-    """Refuses those of one operation, kind and intent that are not (0, a], (a, b], (b, c], ... with
-    0 < a < b < c; and a profile without pipelines of memcpy."""
+    """Refuses choices of one operation, kind and intent that do not join, and a profile without
+    pipelines of memcpy. Choices join as (0, a], (a, b], (b, c], ... with 0 < a < b < c do."""
     ends: dict[tuple[str | None, ...], int] = {}
     for i, choice in enumerate(choices):
         columns = (choice["operation"], choice["kind"], choice.get("intent"))

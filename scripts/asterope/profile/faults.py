@@ -1,4 +1,4 @@
-"""What is wrong with a file of ours: a place in it, and one line of text."""
+"""A fault in a file of ours: its place, and one line of text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..faults import one_line
 
 REMEDY = "correct it or run asterope-tune again"
 
-# Where a value stands: the keys and indices that lead to it from the top.
-Place = tuple  # of str and int
+# The keys (str) and indices (int) that lead to a value from the top.
+Place = tuple
 
 
 class Fault(Exception):
-    """What is wrong with a file, and where in it."""
+    """Something is wrong with a file, at that place in it."""
 
     def __init__(self, what: str, place: Place = ()) -> None:
         super().__init__(what)
@@ -23,7 +23,7 @@ class Fault(Exception):
 
 
 def shown(value: object) -> str:
-    """A value as a message may show it: one short line of ASCII, whatever it holds."""
+    """A value as a message may show it: one short line of ASCII, also of a long value."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

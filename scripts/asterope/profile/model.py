@@ -21,7 +21,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Choice:
-    """What does the sizes above < bytes <= up_to of an operation, and how it did against libc.
+    """The copy for the sizes above < bytes <= up_to of an operation, and its figures beside libc.
 
     `copy`: of the architecture's spaces, as operation and kind say; of threads a Share, of fresh a
     PageStage. Where there is a copy that senses (`sensing`), that is taken and measured, and `copy`
@@ -62,10 +62,9 @@ class Choice:
 class Profile:
     """A profile that passed every check. `raw` is the whole of it as JSON values.
 
-    `machine` and `search` are empty where the profile has none; where it has them, the fields that
-    the routine's head comment prints are there, "unknown" where the profile leaves them out.
-    `left_out`: sizes in bytes and steps by operation, empty where it is complete, and where it does
-    not say.
+    `machine` and `search` are empty where the profile lacks them. Else they have the fields that
+    the routine's head comment prints, "unknown" where the profile leaves them out. `left_out`:
+    sizes in bytes and steps by operation, empty where it is complete, and where it does not say.
     """
 
     architecture: str

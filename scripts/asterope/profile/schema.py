@@ -21,7 +21,7 @@ from ..spaces import ARCHITECTURES
 from .faults import REMEDY, Fault, fault_text, path_text, shown
 from .text import Kind, parse, read
 
-# Of a list of words a message has so many at most.
+# A message has at most so many words of a list.
 MOST_CHOICES = 10
 
 
@@ -124,9 +124,9 @@ def _log_validator(architecture: str) -> jsonschema.Draft202012Validator:
 
 
 def log_header_fault(header: Mapping[str, Any]) -> str | None:
-    """What is wrong with the header of a trial log, and where; None where it is as it must be.
+    """The fault in the header of a trial log, with its place; None where it is as it must be.
 
-    What a header says of the machine and of the search becomes a profile's.
+    A profile takes over the header's machine and search.
     """
     architecture = header.get("architecture")
     if architecture not in ARCHITECTURES:

@@ -1,4 +1,4 @@
-"""From a file of ours to JSON values: profiles and others, and what none of them may hold."""
+"""From a file of ours to JSON values. Refuses values that neither profiles nor others may hold."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _integer(digits: str) -> int | float:
 
 
 def parse(content: bytes, kind: Kind = PROFILE) -> Any:
-    """Of that kind, by its own word, and sound; nothing else of it is checked. Raises Fault."""
+    """A sound file that says it is of that kind; its content is not checked. Raises Fault."""
     try:
         raw = json.loads(_decode(content, kind), object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
@@ -116,7 +116,7 @@ def _too_deep(kind: Kind, place: Place = ()) -> Fault:
 
 
 def _refuse_other_formats(raw: Any, kind: Kind) -> None:
-    """Says plainly what the schema would report as one fault of many."""
+    """Reports plainly a fault that the schema would report as one of many."""
     if not isinstance(raw, dict):
         raise Fault(f"{shown(raw)} where a JSON object is expected: {kind.remedy}")
     if raw.get("format") != kind.format:
@@ -141,7 +141,7 @@ def _refuse_other_formats(raw: Any, kind: Kind) -> None:
 
 
 def _refuse_unsound(raw: Any, kind: Kind) -> None:
-    """Refuses what the schema cannot see, and what no field of any such file may hold."""
+    """Refuses faults that the schema cannot see, and values that no such file may hold."""
     pending: list[tuple[Any, Place]] = [(raw, ())]
     values = 1
     while pending:

@@ -1,8 +1,9 @@
 /* Reads a file that fits a Ceph client's cache, through libcephfs, and says how fast.
  *
- *     cached_read write CONF MIB             makes the file, of MIB MiB
- *     cached_read read|used CONF MIB SIZE    reads it by SIZE bytes a call, and sums what came, or not
- *     cached_read limit MIB SIZE             the same from memory of its own: read alone, copied, used
+ *     cached_read write CONF MIB          makes the file, of MIB MiB;
+ *     cached_read read CONF MIB SIZE      reads it by SIZE bytes a call;
+ *     cached_read used CONF MIB SIZE      the same, and sums each block;
+ *     cached_read limit MIB SIZE          the same from memory of its own: read alone, copied, used.
  *
  * Passes go over the whole file into one buffer, as an application's reads do. A first pass
  * fills the cache, checks every word, and is not timed. */

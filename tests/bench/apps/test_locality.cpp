@@ -59,7 +59,7 @@ const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3},
 
 } // namespace
 
-// Of 32 MiB in elements of 96 bytes, as in the paper, what the division leaves over stays unused.
+// 32 MiB do not divide into elements of 96 bytes, the paper's: the rest stays unused.
 TEST(LocalityParameters, any_one_of_the_first_four_is_computed_and_counts_have_defaults) {
     const std::pair<LocalityRequest, std::vector<std::size_t>> cases[] = {
         {{.numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128},

@@ -71,7 +71,7 @@ def test_few_timings_say_nothing_but_there_is_a_bound() -> None:
 
 
 def test_the_median_size_of_a_place_is_of_its_calls_not_of_its_samples() -> None:
-    """Of which long calls have more."""
+    """Long calls have more samples."""
     few_large = replace(LARGE_ONES, site=SMALL_ONES.site)
     (place,) = totals_of(pool_of(made_up_process([SMALL_ONES, few_large]))).places
     assert place.median_size == 33

@@ -1,4 +1,4 @@
-/* Which CPU features there are that copies of AArch64 may need. */
+/* The CPU features that copies of AArch64 may need. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Which CPU features there are that copies of x86-64 may need. */
+/* The CPU features that copies of x86-64 may need. */
 #pragma once
 
 #include <cpuid.h>

@@ -104,8 +104,8 @@ TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
 }
 
 // Where a prefetch size does not exist, the nearest one is taken, the shorter of two. Direct stores
-// lie around non-temporal ones, plain loads around non-temporal ones. 119 is the number of tb x (up
-// and down with pi 1, up with pi 2 and 4) x pw without the paper's.
+// lie around non-temporal ones, and so do plain loads. The number of tb x (up and down with pi 1,
+// up with pi 2 and 4) x pw without the paper's is 119.
 TEST(Around, has_every_combination_of_the_axes_but_the_papers_or_what_comes_nearest) {
     const std::tuple<const char*, std::size_t, std::vector<const char*>> rows[] = {
         {"YMM T T T0 6 8",

@@ -23,11 +23,13 @@ struct Locality {
     std::size_t numSubsystems;  ///< subsystems in the system
     std::size_t elemsPerSubsys; ///< elements in each
     std::size_t elemSize;       ///< bytes of each element
-    std::size_t churnCount;     ///< times that all elements change places, in one cycle
-    std::size_t accessCount;    ///< times that each subsystem goes over its elements, in one cycle
-    std::size_t repCount;       ///< cycles
-    bool uneven = false;        ///< elements of 1 to elemSize bytes, in places of elemSize
-    bool packed = false;        ///< each place in as few cache lines as elemSize allows
+
+    std::size_t churnCount;  ///< times that all elements change places, in one cycle
+    std::size_t accessCount; ///< times that each subsystem goes over its elements, in one cycle
+    std::size_t repCount;    ///< cycles
+
+    bool uneven = false; ///< elements of 1 to elemSize bytes, in places of elemSize
+    bool packed = false; ///< each place in as few cache lines as elemSize allows
 };
 
 /// The parameters that were given; the others are computed or have defaults.

@@ -8,10 +8,10 @@
 
 namespace asterope {
 
-/// Words of eight bytes: `first`, then each more than the last by one, modulo 2^64. With a random
-/// `first`, 255 of 256 bytes differ from those of another sequence at the same place. write_source
-/// writes it, and read_copy returns its sum: the writer and the reader of all workloads. Sizes are
-/// in bytes, and multiples of 8.
+/// Words of eight bytes: `first`, then each more than the last by one, modulo 2^64. Two sequences
+/// of random `first` differ in 255 of 256 bytes at the same place. write_source writes it, and
+/// read_copy returns its sum: the writer and the reader of all workloads. Sizes are in bytes, and
+/// multiples of 8.
 struct Sequence {
     std::uint64_t first;
 
@@ -31,7 +31,7 @@ struct Sequence {
         return count * word(offset / 8) + pairs;
     }
 
-    /// Whether that is what lies at `data`, word for word.
+    /// Whether it lies at `data`, word for word.
     bool is_at(const void* data, std::size_t offset, std::size_t bytes) const {
         const auto* const words = static_cast<const std::uint64_t*>(data);
         for (std::size_t i = 0; i < bytes / 8; ++i) {

@@ -1,4 +1,4 @@
-// The section `critical_stride`: what small copies cost whose buffers all fall into the same sets
+// The section `critical_stride`: the cost of small copies whose buffers all fall into the same sets
 // of a cache.
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// The section `huge_pages`: what buffers on small pages cost where the TLB does not reach them all.
+// The section `huge_pages`: the cost of small pages where the TLB does not reach all of them.
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kLargest = std::size_t{32} << 20;
 constexpr std::size_t kScattered = 1024; ///< Bytes of a scattered copy.
 constexpr std::size_t kSlots = 4096;     ///< The number of scattered copies, a power of 2.
+
 /// They are a page and a line apart: each in a page of its own, and spread over the sets of a
 /// cache.
 constexpr std::size_t kSlotBytes = 4096 + 64;

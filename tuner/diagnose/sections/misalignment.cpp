@@ -1,4 +1,4 @@
-// The section `misalignment`: what buffers cost that do not begin at a cache line.
+// The section `misalignment`: the cost of buffers that do not begin at a cache line.
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "diagnose/comparison.hpp"

@@ -1,5 +1,5 @@
 // Reads an AArch64 processor: its identification registers where the kernel lets programs read
-// them, else what the kernel says of them.
+// them, else the kernel's account of them.
 #include "machine/cpu.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The last step of a run: the compiled routine beside libc, on fresh samples, at the evaluated
-// sizes and between them. Rows that lose are chosen anew, and what still loses is told.
+// sizes and between them. Rows that lose are chosen anew, and it is told which still lose.
 #include <algorithm>
 #include <cmath>
 
@@ -65,8 +65,8 @@ std::vector<std::size_t> sizes_of_exam(const Run& run, const std::vector<Found>&
     return sizes;
 }
 
-/// Under which workloads that count the routine, the only finalist, lost beyond the noise and
-/// beyond what another placement of its code may bring.
+/// The workloads that count, under which the routine, the only finalist, lost beyond the noise and
+/// beyond the gain that another placement of its code may bring.
 std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights) {
     std::vector<ExamLoss> losses;
     const Finalist& routine = result.finalists.front();
@@ -197,7 +197,7 @@ bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Fin
     std::vector<TimedRowCopy> timed = contests.timed_rows();
     std::set<std::size_t> settled;
     for (const auto& [size, cell] : exam.cells) {
-        // Between the evaluated sizes it is not known what others are worth: see move_boundaries.
+        // Between the evaluated sizes the worth of others is not known: see move_boundaries.
         if (is_small(run, findings, size) || cell.losses.empty()) continue;
         const std::size_t index = facts.result_for(size);
         if (facts.found[index].results.front().size != size) continue;

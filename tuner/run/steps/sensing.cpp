@@ -11,8 +11,8 @@ namespace asterope {
 
 namespace {
 
-/// At so many sizes, the smallest ones, it is measured what a probe takes: it takes as long
-/// elsewhere, where that is harder to see.
+/// The time of a probe is measured at so many sizes, the smallest ones: it takes as long elsewhere,
+/// where that is harder to see.
 constexpr std::size_t kSizesToCost = 4;
 
 /// A probe that tells cached from uncached data here, and the evaluated sizes where it does.
@@ -25,8 +25,8 @@ void append(std::vector<double>& readings, const std::vector<double>& more) {
     readings.insert(readings.end(), more.begin(), more.end());
 }
 
-/// Indices of the evaluated sizes at which a copy may sense. What both sides outgrow is cached
-/// nowhere: there is nothing to tell apart.
+/// Indices of the evaluated sizes at which a copy may sense. Sides that outgrow all caches are
+/// cached nowhere: there is nothing to tell apart.
 std::vector<std::size_t> sizes_to_sense(const Run& run, const Contests& contests) {
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < contests.at_size.size(); ++i) {
@@ -69,7 +69,7 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
     const ProbeTicks fetched = read(kept, Workload::fetch);
     append(readings.uncached, fetched.source);
     append(readings.cached, fetched.destination);
-    // In every order in which programs go through memory: what a prefetcher learns of one of them
+    // In every order in which programs go through memory: a prefetcher that learns one of them
     // would show here.
     for (const auto& [workload, weight] : weights_at(size, run.weights())) {
         if (locality_of(workload) != Locality::uncached || facts_of(workload).reads) continue;
@@ -104,8 +104,8 @@ std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
     return usable;
 }
 
-/// What each probe takes at one size, by workload: measured by copies that go on with one pipeline
-/// wherever their data is.
+/// The time of each probe at one size, by workload, measured by copies that always go on with one
+/// pipeline.
 using Costs = std::vector<std::array<std::vector<double>, kLocalities>>;
 void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
                const std::vector<UsableProbe>& probes, Costs& costs) {
@@ -113,7 +113,7 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     std::deque<asterope_sensing> arguments;
     std::vector<TimedCopy> copies = {timed_copy(pipeline)};
     for (const UsableProbe& one : probes) {
-        // What a probe takes does not depend on its threshold, as all pipelines are one here.
+        // A probe takes the same time at any threshold, as all pipelines are one here.
         SensingCopy sensing{one.probe, pipeline, pipeline, one.shared.threshold};
         if (looks_at_destination(*one.probe)) sensing.fetch = pipeline;
         arguments.push_back(sensing.arguments());
@@ -132,8 +132,8 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     }
 }
 
-/// What the cheapest of the probes that look at both sides takes, and else of the others; none
-/// where there is no probe.
+/// The time of the cheapest of the probes that look at both sides, else of the others. Empty
+/// without a probe.
 std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
                                      const std::vector<UsableProbe>& probes,
                                      const std::vector<std::size_t>& sizes) {
@@ -220,8 +220,8 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
         hold.push_back(sensing[i]->row.copy);
     }
     // Two races find caches and buffers in other states: at 512 KiB hot, one and the same copy had
-    // 1.03 of libc in one and 1.9 in the other (a Zen 4). So a sensing copy is worth what its
-    // pipeline for cached data was in the contest, and what it is ahead of that one in this race.
+    // 1.03 of libc in one and 1.9 in the other (a Zen 4). So a sensing copy has the worth of its
+    // pipeline for cached data in the contest, and its lead over that one in this race.
     for (std::size_t i = 0; i < sensing.size(); ++i) {
         const Finalist& finalist = result.of(static_cast<Entrant>(pipelines.size() + i));
         TimedSensing& one = *sensing[i];
@@ -262,9 +262,9 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
 
 } // namespace
 
-/// First predicts from the contests what copies behind a probe would be worth, and lets rows be
-/// chosen by that; then times the sensing copies of these rows, beside the rows' pipelines. Only
-/// what was timed itself may be chosen afterwards.
+/// First predicts from the contests the worth of copies behind a probe, and lets rows be chosen by
+/// that. Then times the sensing copies of these rows, beside the rows' pipelines. Afterwards only
+/// copies that were timed themselves may be chosen.
 void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
     const std::vector<std::size_t> sizes = sizes_to_sense(run, contests);
     if (run.spaces.members("probes").empty() || sizes.empty()) return;
