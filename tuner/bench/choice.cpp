@@ -43,7 +43,8 @@ std::vector<EntryPoint> entry_points() {
             if (other.told_as == name) points.back().workloads.emplace_back(other.name);
         }
     }
-    points.push_back({"_fresh", "the routine told that the destination is fresh", fresh_workloads()});
+    points.push_back(
+        {"_fresh", "the routine told that the destination is fresh", fresh_workloads()});
     points.push_back({"_mt", "the routine over threads", {}, true});
     return points;
 }

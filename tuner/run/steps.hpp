@@ -79,9 +79,10 @@ void find_page_stages(Run& run, Findings& findings);
 /// The kinds of copies that are found once the pipelines are known: those three.
 void find_other_kinds(Run& run, Findings& findings);
 
-/// One choice a size of another way to carry out the routine's copies of so many bytes, such as over
-/// threads: `found` as search_shares has it, ascending. Entrant 0 is the routine's copy as it is.
-/// Where it wins, the best of the others is the runner-up. A choice at a size holds from there on.
+/// One choice a size of another way to carry out the routine's copies of so many bytes, such as
+/// over threads: `found` as search_shares has it, ascending. Entrant 0 is the routine's copy as it
+/// is. Where it wins, the best of the others is the runner-up. A choice at a size holds from there
+/// on.
 std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const CopyOf& copy_of,
                                    const std::vector<SizeResult>& found);
 
