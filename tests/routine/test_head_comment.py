@@ -47,10 +47,10 @@ def test_text_from_the_profile_reaches_comments_and_the_description_only(rendere
     assert [COMMENT.sub("", text) for text in plain] == [COMMENT.sub("", text) for text in odd]
 
 
-TITLES = " * Up to      RT        LT ST PT   PS PD TB PI PW D "
+TITLES = " * Up to      RT        LT ST PT   PS PD TB PI PW PG D "
 HEADING = f"{TITLES}    x libc    GB/s\n"
 IN_WORDS = " * YMM, temporal loads, non-temporal stores, prefetch T0 of 4 lines, 8 lines ahead:\n"
-ROW = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.31"
+ROW = " * 512 B      YMM       T  NT T0    4  8  2  1  0  0 up      1.31"
 # The head comment of the good profile.
 HEAD = {
     "small copies": (
@@ -60,15 +60,15 @@ HEAD = {
     "overlaps": " * Buffers that overlap, above that: YMM, 128 bytes a turn, 1.10 x libc.\n",
     "a row": f"{HEADING}{IN_WORDS}{ROW}    64.0\n",
     "both pipelines of a sensing copy, and its probe": (
-        " * 20000 B    ZMM       T  T  T0   16  8 16  1  0 up      1.10    12.5\n"
-        " * 1 MiB      sensing source 4 > 300                      1.41    14.5\n"
+        " * 20000 B    ZMM       T  T  T0   16  8 16  1  0  0 up      1.10    12.5\n"
+        " * 1 MiB      sensing source 4 > 300                         1.41    14.5\n"
         " * YMM, temporal loads and stores, no prefetch, prefetchw 8 lines ahead:\n"
-        " *   cached   YMM       T  T  none  0  0  2  1  8 up              14.5\n"
+        " *   cached   YMM       T  T  none  0  0  2  1  8  0 up              14.5\n"
         f"{IN_WORDS.replace('YMM', 'XMM').replace(':', ', 4 pages interleaved:')}"
-        " *   uncached XMM       T  NT T0    4  8  2  4  0 up              14.5\n"
+        " *   uncached XMM       T  NT T0    4  8  2  4  0  0 up              14.5\n"
         " * ZMM, temporal loads and stores, prefetch T0 of 16 lines, 8 lines ahead, "
         "blocks of 16 lines:\n"
-        " * no counter ZMM       T  T  T0   16  8 16  1  0 up      1.10    12.5\n *\n"
+        " * no counter ZMM       T  T  T0   16  8 16  1  0  0 up      1.10    12.5\n *\n"
     ),
     "the table of hot": (
         " * asterope_memcpy_hot, its figures those of the workload hot alone:\n"
@@ -78,7 +78,10 @@ HEAD = {
         " * asterope_memcpy_consume:\n"
         f"{TITLES.rstrip()}\n"
         " * YMM, temporal loads and stores, no prefetch, prefetchw 8 lines ahead:\n"
-        " * 4 KiB      YMM       T  T  none  0  0  2  1  8 up\n *\n"
+        " * 4 KiB      YMM       T  T  none  0  0  2  1  8  0 up\n *\n"
+    ),
+    "the page stages": (
+        " * asterope_memcpy_fresh, from 512 KiB on, and the time without a page stage over its own:\n"
     ),
     "a mapped source": "memory mapped from /sys/bus/pci/devices/0000:01:00.0/resource1_wc, not",
 }
@@ -150,5 +153,5 @@ def test_what_a_profile_lacks_is_warned_of_and_noted_in_its_head(
 def test_the_header_declares_the_intents_of_the_profile_only(rendered, names):
     choices = samples.good_profile()["choices"]
     _, header = rendered(choices=[c for c in choices if c.get("intent") in (None, *names)])
-    assert re.findall(r"memcpy_(\w+)\(", header) == [*names, "mt"]
+    assert re.findall(r"memcpy_(\w+)\(", header) == [*names, "fresh", "mt"]
     assert header.count("Where it is not so, ") == len(names)

@@ -61,7 +61,8 @@ _GOOD: dict[str, Any] = json.loads("""{
         "time_budget_seconds": 600, "resumed": 1,
         "phases": {"building": 1.5, "verifying": 4, "calibrating": 2.25, "screening": 80,
                    "run-off": 20, "sensing": 10, "rows": 5, "boundaries": 3, "small copies": 2,
-                   "overlapping buffers": 0.25, "aliasing buffers": 0, "threads": 1.5},
+                   "overlapping buffers": 0.25, "aliasing buffers": 0, "threads": 1.5,
+                   "fresh memory": 2},
         "noise": {"rounds": 5000,
                   "disturbed": {"steal": 31, "preempted": 4, "migrated": 0, "frequency": 1,
                                 "clock": 1, "stalled": 2},
@@ -70,7 +71,9 @@ _GOOD: dict[str, Any] = json.loads("""{
         "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"], "without": ["avx512"],
         "weights": {"memcpy": {"hot": 1, "cold": 0.5, "consume": 0.5, "produce": 0, "fetch": 0,
-                               "fresh": 0, "fresh_hot": 0, "bystander": 0},
+                               "fresh": 0, "fresh_hot": 0, "fresh_read": 0,
+                               "fresh_hot_read": 0, "fresh_huge": 0, "fresh_huge_hot": 0,
+                               "fresh_huge_read": 0, "fresh_small": 0, "bystander": 0},
                     "memset": {"hot": 0.25, "hot_read": 0.25, "cold": 0.25, "consume": 0.25}},
         "distribution": "fleet", "threads": 4, "references": ["newer"],
         "source_map": "/sys/bus/pci/devices/0000:01:00.0/resource1_wc"},
@@ -135,6 +138,11 @@ _RICH = choice(
     },
 )
 _SHARES = ((524287, 1048576, 2, 0), (1048576, 2097151, 1, 0), (2097151, 8388608, 4, 65536))
+_STAGES = (
+    (65535, 524287, "populate", 262144),
+    (524287, 1048576, "none", 0),
+    (1048576, 8388608, "huge", 2097152),
+)
 _SENSING = {"probe": {"kind": "source", "lines": 4}, "threshold": 300, **_PIPELINES}
 _GOOD["choices"] = [
     *_PLAIN,
@@ -210,6 +218,18 @@ _GOOD["choices"] = [
     *({**one, "intent": "hot"} for one in _PLAIN),
     *({**one, "intent": "cold"} for one in (*_PLAIN, _RICH)),
     choice("pipelines", 0, 4096, _PIPELINES["hot"], intent="consume"),
+    *(
+        make(
+            *("fresh", above, up_to, {"stage": stage, "piece": piece}),
+            evidence={
+                "ratio": 1.31,
+                "runners_up": [{"tuple": {"stage": "huge", "piece": 4194304}, "ratio": 1.1}],
+                **_timed(_WORKLOADS, 5.1e5, libc_ns=6.7e5),
+            },
+        )
+        for make in (choice, of_memset)
+        for above, up_to, stage, piece in _STAGES
+    ),
 ]
 
 

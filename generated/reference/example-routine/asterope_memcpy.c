@@ -34,7 +34,7 @@
 
 #include <cpuid.h>
 
-/* Naked functions get these additions all the same, before the first instruction. */
+/* Naked functions get these additions, too, before the first instruction. */
 #ifdef __has_attribute
 #if __has_attribute(no_stack_protector) /* -fstack-protector-all */
 #define ASTEROPE_UNPROTECTED no_stack_protector,
@@ -58,6 +58,11 @@
 #define ASTEROPE_NAKED \
     __attribute__((ASTEROPE_UNPROTECTED ASTEROPE_UNPROFILED ASTEROPE_UNCOVERED \
                    naked, noinline, aligned(64), no_instrument_function))
+/* The whole text of a naked function. It is AT&T's assembly, which -masm=intel does not expect; only a
+ * statement with operands knows what the compiler goes on with. */
+#define ASTEROPE_ASM(text) \
+    __asm__(".att_syntax prefix\n" text); \
+    __asm__ volatile("{|.intel_syntax noprefix}" : : )
 /* What only the assembly below refers to: kept by the compiler, seen by no other library. */
 #define ASTEROPE_INTERNAL __attribute__((used, visibility("hidden")))
 #define ASTEROPE_UNUSED __attribute__((unused))
@@ -72,8 +77,11 @@ static const char asterope_tuned_for[] __attribute__((used)) =
 
 /* What sizes are compared with: no size passes until the CPU has been found to have avx2, avx512f. Then
  * unfit lets all sizes pass, fit_to those up to 128 bytes, and unfit_to those above. */
+extern size_t asterope_cpu_unfit;
 ASTEROPE_INTERNAL size_t asterope_cpu_unfit = (size_t)-1;
+extern size_t asterope_cpu_fit_to;
 ASTEROPE_INTERNAL size_t asterope_cpu_fit_to = 0;
+extern size_t asterope_cpu_unfit_to;
 ASTEROPE_INTERNAL size_t asterope_cpu_unfit_to = (size_t)-1;
 
 static int asterope_cpu_fits(void)
@@ -218,7 +226,7 @@ __attribute__((constructor)) static void asterope_look_at_cpu(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_ymm_t_t_t1_10_0(void);
 void asterope_copy_ymm_t_t_t1_10_0(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     /* head: 64 bytes, then on to the next 64-byte boundary of the destination */
@@ -263,7 +271,7 @@ void asterope_copy_ymm_t_t_t1_10_0(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_xmm_t_t_t0_8_30(void);
 void asterope_copy_xmm_t_t_t0_8_30(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     /* head: 64 bytes, then on to the next 64-byte boundary of the destination */
@@ -310,7 +318,7 @@ void asterope_copy_xmm_t_t_t0_8_30(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_zmm_t_t_nta_4_28(void);
 void asterope_copy_zmm_t_t_nta_4_28(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     "cmp $512, %rdx\n"
@@ -352,7 +360,7 @@ void asterope_copy_zmm_t_t_nta_4_28(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_xmm_t_t_nta_2_20(void);
 void asterope_copy_xmm_t_t_nta_2_20(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     /* head: 64 bytes, then on to the next 64-byte boundary of the destination */
@@ -392,7 +400,7 @@ void asterope_copy_xmm_t_t_nta_2_20(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_mm_t_t_nta_2_20(void);
 void asterope_copy_mm_t_t_nta_2_20(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "cmp $256, %rdx\n"
     "jbe 8f\n"
     /* head: 64 bytes, then on to the next 64-byte boundary of the destination */
@@ -435,7 +443,7 @@ void asterope_copy_mm_t_t_nta_2_20(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_move_upwards_xmm_128(void);
 void asterope_move_upwards_xmm_128(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     /* the first 16 and the last 64 bytes, for the end */
     "movdqu (%rsi), %xmm8; movdqu -64(%rsi,%rdx), %xmm9; movdqu -48(%rsi,%rdx), %xmm10\n"
     "movdqu -32(%rsi,%rdx), %xmm11; movdqu -16(%rsi,%rdx), %xmm12\n"
@@ -473,7 +481,7 @@ void asterope_move_upwards_xmm_128(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_move_downwards_xmm_128(void);
 void asterope_move_downwards_xmm_128(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     /* a buffer onto itself: nothing to move */
     "cmp %rsi, %rdi\n"
     "je 4f\n"
@@ -515,7 +523,7 @@ void asterope_move_downwards_xmm_128(void)
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_untuned(void);
 void asterope_untuned(void)
 {
-    __asm__(
+    ASTEROPE_ASM(
     /* where the destination begins within the source, then the other way round */
     "mov %rdi, %rcx\n"
     "sub %rsi, %rcx\n"
@@ -561,7 +569,7 @@ ASTEROPE_NAKED void *asterope_memcpy(
     void *__restrict destination ASTEROPE_UNUSED, const void *__restrict source ASTEROPE_UNUSED,
     size_t bytes ASTEROPE_UNUSED)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "mov %rdi, %rax\n"
     ASTEROPE_SMALL_COPY_STEPPED_XMM_MIDDLE_128
     "cmpq asterope_cpu_unfit(%rip), %rdx\n"
@@ -585,7 +593,7 @@ ASTEROPE_NAKED void *asterope_memmove(
     void *destination ASTEROPE_UNUSED, const void *source ASTEROPE_UNUSED,
     size_t bytes ASTEROPE_UNUSED)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "mov %rdi, %rax\n"
     ".globl asterope_memmove_inner; .hidden asterope_memmove_inner\n"
   "asterope_memmove_inner:\n"
@@ -620,9 +628,15 @@ ASTEROPE_NAKED void *asterope_mempcpy(
     void *__restrict destination ASTEROPE_UNUSED, const void *__restrict source ASTEROPE_UNUSED,
     size_t bytes ASTEROPE_UNUSED)
 {
-    __asm__(
+    ASTEROPE_ASM(
     "lea (%rdi,%rdx), %rax\n"
     "jmp asterope_memmove_inner\n");
+}
+
+void *asterope_memcpy_fresh(void *__restrict destination, const void *__restrict source, size_t bytes)
+{
+    /* The profile knows no size from which on a page stage pays. */
+    return asterope_memcpy(destination, source, bytes);
 }
 
 #ifdef ASTEROPE_THREADS

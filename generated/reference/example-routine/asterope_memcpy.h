@@ -29,6 +29,11 @@ void *asterope_mempcpy(void *__restrict destination, const void *__restrict sour
  * `destination`. */
 void *asterope_memmove(void *destination, const void *source, size_t bytes);
 
+/* As the functions without _fresh, into memory that was just mapped: by malloc, say, of a large block.
+ * The profile knows no size from which on it pays to prepare pages: they do the same.
+ */
+void *asterope_memcpy_fresh(void *__restrict destination, const void *__restrict source, size_t bytes);
+
 #ifdef ASTEROPE_THREADS
 /* As asterope_memcpy, on Linux, where asterope_memcpy.c and the program are compiled with
  * -DASTEROPE_THREADS -pthread.

@@ -464,6 +464,12 @@ ASTEROPE_NAKED void *asterope_mempcpy(
     "jmp asterope_memmove_inner\n");
 }
 
+void *asterope_memcpy_fresh(void *__restrict destination, const void *__restrict source, size_t bytes)
+{
+    /* The profile knows no size from which on a page stage pays. */
+    return asterope_memcpy(destination, source, bytes);
+}
+
 #ifdef ASTEROPE_THREADS
 void *asterope_memcpy_mt(void *__restrict destination, const void *__restrict source, size_t bytes)
 {
