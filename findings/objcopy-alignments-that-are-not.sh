@@ -9,9 +9,9 @@
 #   https://refspecs.linuxfoundation.org/elf/gabi4+/ch4.sheader.html wants sh_addr to be a multiple
 #   of sh_addralign. A linked program would need another address, so the tool refuses.
 # Seen: both exit with 0 and print nothing. Asked for 4,096, GNU's writes the most that the address
-#   has by chance, 64 here, though 4,096 in an object file. LLVM's writes 4,096 at an address that is
-#   no multiple of it. A script that aligns hot loops after linking aligns none, and in the second
-#   case a tool that reads the headers believes that they are.
+#   has by chance, 64 here, though 4,096 in an object file. LLVM's writes 4,096 at an address that
+#   is no multiple of it. A script that aligns hot loops after linking aligns none, and in the
+#   second case a tool that reads the headers believes that they are.
 set -Eeuo pipefail
 trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
