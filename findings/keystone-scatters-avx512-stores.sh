@@ -7,10 +7,10 @@
 #   instructions given. A one-byte displacement of an EVEX instruction is a multiple of the
 #   operand's size (Intel's manual, volume 2, 2.7.5), so +64 of a 64-byte store is 01, and what is
 #   no such multiple takes four bytes.
-# Seen: Keystone writes 64 as 40, and 0x80 as 80: `vmovdqu64 [rdi+64], zmm0` stores to rdi+0x1000
-#   and `vmovntdq [rdi+0x80], zmm1` to rdi-0x2000. Nothing is reported. Copy loops that step by 64
-#   bytes scatter theirs over whole pages. Loads are wrong as well. SSE and AVX stores, and
-#   displacements of four bytes, are right.
+# Seen: Keystone writes the low byte of the displacement itself. `vmovdqu64 [rdi+64], zmm0` stores
+#   to rdi+0x1000, `vmovntdq [rdi+0x80], zmm1` to rdi-0x2000, and [rdi+0x1000] becomes [rdi].
+#   Nothing is reported. Copy loops that step by 64 bytes scatter theirs over whole pages. Loads are
+#   wrong as well. SSE and AVX stores, and larger displacements, are right.
 set -Eeuo pipefail
 trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
@@ -31,7 +31,8 @@ CASES = {  # the displacement in Keystone's code
     "vmovdqu64 [rdi+64], zmm0": 0x1000,
     "vmovntdq [rdi+0x80], zmm1": -0x2000,
     "vmovdqu64 zmm0, [rsi+64]": 0x1000,
-    "vmovdqu64 [rdi+0x1000], zmm0": 0x1000,
+    "vmovdqu64 [rdi+0x1000], zmm0": 0,
+    "vmovdqu64 [rdi+0x10000], zmm0": 0x10000,
     "vmovdqu [rdi+64], ymm0": 64,
     "movntdq [rdi+64], xmm0": 64,
 }

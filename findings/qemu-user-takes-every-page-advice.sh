@@ -37,13 +37,17 @@ static long resident_kib(void) {
     fclose(file);
     return pages * 4;
 }
-static int flagged(void) { /* does any mapping have the flag of MADV_HUGEPAGE? */
+static int flagged(const char *block) { /* has its mapping the flag of MADV_HUGEPAGE? */
     char line[512];
-    int found = 0;
+    int found = 0, inside = 0;
+    unsigned long start, end, address = (unsigned long)block;
     FILE *file = fopen("/proc/self/smaps", "r");
     if (!file) exit(3);
-    while (fgets(line, sizeof line, file))
-        found |= !strncmp(line, "VmFlags:", 8) && strstr(line, " hg");
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+            inside = start <= address && address < end;
+        found |= inside && !strncmp(line, "VmFlags:", 8) && strstr(line, " hg");
+    }
     fclose(file);
     return found;
 }
@@ -56,7 +60,7 @@ int main(void) {
     printf(" %s", resident_kib() - before > SIZE >> 11 ? "done" : "not done");
     printf(", unknown %s", answer(madvise(block, SIZE, 12345)));
     printf(", huge %s", answer(madvise(block, SIZE, MADV_HUGEPAGE)));
-    printf(" %s", flagged() ? "flagged" : "not flagged");
+    printf(" %s", flagged(block) ? "flagged" : "not flagged");
     printf(", unaligned %s", answer(madvise(block + 1, SIZE / 2, MADV_HUGEPAGE)));
     block[0] = 1;
     printf(", drop %s", answer(madvise(block, SIZE, MADV_DONTNEED)));
