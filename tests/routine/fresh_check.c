@@ -1,5 +1,5 @@
-/* Checks asterope_memcpy_fresh and asterope_memset_fresh: right bytes wherever they lie, and pages
- * that others own untouched, whatever the system says of its advice.
+/* Checks asterope_memcpy_fresh and asterope_memset_fresh. They write the right bytes at all places
+ * and with all answers of the system. They leave pages of others untouched.
  *
  * Usage: fresh_check WHAT, one of `checks`, at the end. The routine, ROUTINE, is included, so that
  * its calls of the system can be seen and refused. Prints `ok` or `FAIL: ...`; exits 1 where

@@ -9,7 +9,7 @@ import pytest
 from architectures import Architecture, each, once
 from copy_programs import Memset, render, run
 
-# Above, up to, stage, piece: each kind, one without in between, pieces that are no power of two.
+# Above, up to, stage, piece. Some pieces are not powers of two. One size between has no stage.
 STAGES = [
     (65535, 262144, "populate", 262144),
     (262144, 1048576, "populate", 12288),

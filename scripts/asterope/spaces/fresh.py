@@ -17,8 +17,8 @@ LEAST_PIECE, MOST_PIECE = 1 << 12, 1 << 26
 class PageStage:
     """The page stage of a copy.
 
-    `stage`: none (the copy's own stores fault), populate (MADV_POPULATE_WRITE before the copy gets
-    there), huge (the same, after MADV_HUGEPAGE on the whole huge pages of the destination).
+    `stage`: with none the copy's own stores fault. With populate MADV_POPULATE_WRITE maps the pages
+    before the copy gets there. With huge, MADV_HUGEPAGE asks for huge pages before that.
     `piece`: the bytes that are prepared, and then copied, at a time; 0 of none.
     """
 
@@ -31,7 +31,7 @@ class PageStage:
 
 
 def why_not(stage: str, piece: int) -> str | None:
-    """Why there is no such page stage, or None where there is."""
+    """Why routines cannot have such a page stage; None where they can."""
     if stage == "none":
         return None if piece == 0 else "without a page stage, piece is 0"
     if not LEAST_PIECE <= piece <= MOST_PIECE or piece % LEAST_PIECE:

@@ -3,9 +3,8 @@
 //
 // malloc writes its header into the first page and returns the address 16 bytes behind it. A copy
 // that finds its first page touched must still be right about the others. (Rejected: one mapping
-// for several destinations, with all pages untouched. There a copy of 1 MiB had 1.06 of libc's
-// speed, and 0.75 to 0.93 in programs: the routine probed pages that it had just faulted in, and
-// the kernel cleared the next destination's pages in caches that the same mapping had warmed.)
+// for several destinations, with all pages untouched. On a Zen 4 a copy of 1 MiB had 1.06 of libc's
+// speed there, and 0.75 to 0.93 in programs. We did not find out which difference it was.)
 #include <algorithm>
 
 #include "timing/buffer_access.hpp"
@@ -22,8 +21,8 @@ namespace {
 constexpr std::size_t kHeader = 16;
 
 /// The most of a trial's memory that is mapped, touched and given back before it. The system hands
-/// out first what it got back last, and clears it: what the trial before left decides whether these
-/// pages are in the caches (16 KiB: 7.3 us and 12.8 us for one copy, by what ran before it), unless
+/// out first what it got back last, and clears it. So what the trial before left decides whether
+/// these pages are in the caches (16 KiB: 7.3 us and 12.8 us for one copy, by what ran before it), unless
 /// each trial begins with the same.
 constexpr std::size_t kGivenBack = std::size_t{1} << 20;
 
