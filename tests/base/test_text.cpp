@@ -25,6 +25,14 @@ TEST(ProfileName, lets_no_other_byte_through_than_names_are_made_of_and_no_more_
     EXPECT_EQ(profile_name("  x  "), "x");
 }
 
+TEST(ShellWord, is_quoted_where_a_shell_would_take_it_for_more) {
+    EXPECT_EQ(shell_word("/etc/asterope/profile.json"), "/etc/asterope/profile.json");
+    EXPECT_EQ(shell_word("a folder/p"), "'a folder/p'");
+    EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
+    EXPECT_EQ(shell_word("$(x)\n"), "'$(x)?'");
+    EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(TextHash, is_fnv_1a_of_64_bits) {
     // Landon Curt Noll's test vectors.
     EXPECT_EQ(text_hash(""), "cbf29ce484222325");

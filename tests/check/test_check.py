@@ -63,6 +63,27 @@ def test_another_machines_profile_is_stale_and_told_why(check, profile, part, va
     assert told.startswith(f"  {part.removeprefix('machine.')}: ")
 
 
+def test_a_stale_profile_is_told_with_the_next_step(check, profile, tmp_path) -> None:
+    file = tmp_path / "check.json"
+    again = "asterope-tune -o profile.json"
+    timed = "asterope-tune check --measure profile.json\n  or: "
+    for part, value, step in (
+        ("machine.kernel", "Linux 2.6", None),
+        ("machine.libc", "glibc 2.1", timed + again),
+        ("machine.cpu.model", 4096, again),
+        ("architecture", "aarch64", again),
+    ):
+        done = check(changed(profile, part, value), "--json", file)
+        found = json.loads(file.read_text())
+        decides = [one["part"] for one in found["parts"] if one["state"] == "decides"]
+        assert found["stale"] == bool(step) == (done.returncode == 3) == bool(decides)
+        assert part.removeprefix("machine.") in decides or not step
+        assert re.findall(r"^Next: [^\0]*(?=\n)", done.stdout, re.MULTILINE) == (
+            [f"Next: {step}"] if step else []
+        )
+        assert found["machine"]["fingerprint"] and found["results"] == found["modes"] == []
+
+
 def test_this_machines_fits_and_what_does_not_matter_is_told_apart(check, profile: dict) -> None:
     done = check(changed(profile, "machine.kernel", "Linux 2.6"))
     assert (done.returncode, done.stderr) == (0, "")

@@ -109,7 +109,7 @@ def test_those_of_an_installed_tree_do_and_its_files_may_be_run_as_before(tmp_pa
     assert {"README.md", "system.md"} <= {page.name for page in pages}
     assert {page.name for page in pages} <= {document.name for document in DOCUMENTS}
     readme = read(tmp_path / "README.md")
-    for link in ("system.md", "pictures/ratio.png", "examples/your-program/blocks.py"):
+    for link in ("system.md", "pictures/overview.png", "examples/your-program/blocks.py"):
         assert f"]({link})" in readme
     assert not [*tmp_path.rglob("__pycache__")]
     assert (tmp_path / "fleet/slurm/submit.sh").stat().st_mode & 0o100

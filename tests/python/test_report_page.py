@@ -71,6 +71,16 @@ def test_threads_are_drawn_apart_and_at_the_rate_of_all(made: Made) -> None:
     assert rate == pytest.approx(cell["size"] / cell["copies"]["asterope"]["ns"])
 
 
+def test_throughput_shows_the_ratio_of_paired_rounds(made: Made) -> None:
+    raw = bench_results()
+    for cell in raw["results"]:  # as where a round in which neither copy was at its best counts
+        cell["copies"]["asterope"]["ns"] = cell["copies"]["glibc"]["ns"]
+    for chart in find_series(read(made.put(raw))).charts:
+        for size, point in chart.copies["asterope"].items():
+            libc = chart.copies["glibc"][size].gb_per_s
+            assert point.gb_per_s / libc == pytest.approx(point.ratio.median)
+
+
 def panels_of(picture: Any) -> dict[str, Any]:
     """The axes that have a title, by it."""
     titled = {axes.get_title(loc="left"): axes for axes in picture.figure.axes}
@@ -109,6 +119,38 @@ def test_panels_that_are_all_noise_become_one_line(made: Made) -> None:
     assert picture.figure.axes == [] and len(picture.table.rows) == len(SIZES)
     assert "no difference beyond the noise" in picture.figure.get_suptitle()
     assert f"not drawn: {', '.join(chart.name for chart in charts.values())}. " in picture.caption
+
+
+def test_what_the_exam_found_slower_is_told_first_and_drawn(made: Made) -> None:
+    raw = good_profile()
+    ratio = {"median": 0.93, "low": 0.92, "high": 0.94}
+    losses = [{"size": size, "workload": "cold", "ratio": ratio} for size in (0, 65536)]
+    raw["exam"]["memcpy"]["losses"] = losses * 4
+    inputs = read(made.put(raw))
+    told = "in 8 cells: cold mixed sizes 0.93, cold 64 KiB 0.93,"
+    assert told in findings(inputs)[0] and "and 2 more" in findings(inputs)[0]
+    pictures = {p.name: p for section in make_sections(inputs) for p in section.pictures}
+    assert any("(cold)" in title for title in panels_of(pictures["ratio"]))
+    assert "cold" not in pictures["ratio"].caption
+    raw["exam"]["memcpy"]["losses"] = []
+    inputs = read(made.put(raw))
+    assert not any("slower" in sentence for sentence in findings(inputs))
+    pictures = {p.name: p for section in make_sections(inputs) for p in section.pictures}
+    assert "cold" in pictures["ratio"].caption, "all noise"
+
+
+def test_the_overview_is_one_panel_of_the_workloads_that_differ_most(made: Made) -> None:
+    inputs = read(made.bench)
+    pictures = [p for section in make_sections(inputs) for p in section.pictures]
+    assert pictures[0].name == "overview"
+    (axes,) = pictures[0].figure.axes
+    (legend,) = pictures[0].figure.legends
+    shown = [re.search(r"\((\w+)\)$", text.get_text())[1] for text in legend.get_texts()]
+    assert shown == ["cold", "consume", "hot"]
+    assert [list(one.lines[0].get_xdata()) for one in axes.containers] == [list(SIZES)] * 3
+    hot = read(made.put({**bench_results(), "results": bench_results()["results"][: len(SIZES)]}))
+    names = [p.name for section in make_sections(hot) for p in section.pictures]
+    assert "overview" not in names and "ratio" in names
 
 
 def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(made: Made) -> None:
@@ -151,9 +193,9 @@ def test_the_profile_alone_gives_ratios_and_throughput(made: Made) -> None:
     assert list(by_name) == list(names("measured"))
     cold = by_name["cold"]
     # the copy that senses is what the routine takes there
-    assert cold.copies["asterope"][1 << 20].gb_per_s == pytest.approx((1 << 20) / 72315)
     assert cold.copies["asterope"][128].ratio.median == 1.31
     assert cold.copies["glibc"][128].gb_per_s == pytest.approx(128 / 1063)
+    assert cold.copies["asterope"][128].gb_per_s == pytest.approx(1.31 * 128 / 1063)
     assert cold.floor[128].low == 1.29
 
 
@@ -353,6 +395,14 @@ def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Mad
     assert [one.lines[0].get_xdata()[0] for one in bars] == pytest.approx(
         [100 * (1 / (1 - saved) - 1) for saved in (0.2, -0.1)]
     )
+    (legend,) = picture.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "faster",
+        "slower",
+        "cannot be told",
+    ]
+    labels = [text.get_text() for text in picture.figure.axes[0].get_yticklabels()]
+    assert labels[0] == "<program> main\nmemcpy, from 4 KiB, 0xa"
     assert "<program> main, memcpy, from 4 KiB, 0xa: +25.0 % (+23.5 to +28.2)" in picture.alt
     hidden = program_trial()
     hidden["places"][1]["shown"] = False

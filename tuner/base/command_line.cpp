@@ -59,6 +59,37 @@ CLI::Validator not_empty() {
     return {[](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, ""};
 }
 
+/// CLI11 2.1 leaves the descriptions in one line each, of up to a thousand characters.
+class WrappedHelp : public CLI::Formatter {
+  public:
+    std::string make_option_desc(const CLI::Option* option) const override {
+        return lines(option->get_description(), kWidth - column_width_);
+    }
+    std::string make_subcommand(const CLI::App* command) const override {
+        std::string out = "  " + command->get_name();
+        out.resize(std::max(column_width_, out.size() + 1), ' ');
+        const std::string text = lines(command->get_description(), kWidth - column_width_);
+        for (const char c : text)
+            out += c == '\n' ? '\n' + std::string(column_width_, ' ') : std::string(1, c);
+        return out + '\n';
+    }
+    std::string make_description(const CLI::App* app) const override {
+        return lines(CLI::Formatter::make_description(app), kWidth) + '\n';
+    }
+    std::string make_footer(const CLI::App* app) const override {
+        return app->get_footer().empty() ? "" : lines(app->get_footer(), kWidth) + '\n';
+    }
+
+  private:
+    static constexpr std::size_t kWidth = 80; ///< of a terminal
+
+    static std::string lines(const std::string& text, std::size_t width) {
+        std::string all = wrapped(text, width, "");
+        all.pop_back(); // the end of its last line
+        return all;
+    }
+};
+
 json option_json(const CLI::Option& option) {
     json names = json::array();
     for (const std::string& name : option.get_snames()) names.push_back('-' + name);
@@ -179,6 +210,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
                                                       // taken
     app_->set_version_flag("--version", version);
     app_->footer(footer);
+    app_->formatter(std::make_shared<WrappedHelp>());
 }
 
 bool CommandLine::parse(int argc, char** argv) {

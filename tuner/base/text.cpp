@@ -6,6 +6,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/error.hpp"
+
 namespace asterope {
 
 namespace {
@@ -43,14 +45,13 @@ std::vector<std::string_view> split(std::string_view text, char mark) {
     return parts;
 }
 
-std::string wrapped(const std::string& text) {
-    constexpr std::size_t kWidth = 100;
+std::string wrapped(const std::string& text, std::size_t width, const char* indent) {
     std::istringstream words(text);
     std::string out, line;
     for (std::string word; words >> word;) {
-        if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+        if (!line.empty() && line.size() + 1 + word.size() > width) {
             out += line + '\n';
-            line = "  " + word;
+            line = indent + word;
         } else {
             line += line.empty() ? word : ' ' + word;
         }
@@ -90,6 +91,15 @@ std::string profile_name(std::string_view text) {
         if (kAllowed.find(c) == std::string_view::npos) c = '_';
     }
     return name;
+}
+
+std::string shell_word(const std::string& text) {
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789@%+=:,./_-";
+    if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
+    std::string word = "'";
+    for (const char c : Error::one_line(text)) word += c == '\'' ? "'\\''" : std::string(1, c);
+    return word + '\'';
 }
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {

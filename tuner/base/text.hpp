@@ -40,8 +40,8 @@ std::string joined(const List& list, Text text, const char* between = ", ") {
     return all;
 }
 
-/// Lines of at most 100 characters, those behind the first indented.
-std::string wrapped(const std::string& text);
+/// Lines of at most `width` characters, those behind the first indented. A longer word has its own.
+std::string wrapped(const std::string& text, std::size_t width = 100, const char* indent = "  ");
 
 /// The lines of a table, the header first: `gap` blanks between columns as wide as their cells,
 /// those whose headers are in `left` to the left, the others to the right. No column of empty
@@ -52,6 +52,9 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows,
 /// Letters, digits, blanks and ()@.,:_+/- as they are, anything else as '_'; trimmed, at most 200
 /// characters: the "name" of the profile's schema.
 std::string profile_name(std::string_view text);
+
+/// As one word of a shell's command line, on one line.
+std::string shell_word(const std::string& text);
 
 /// 16 hexadecimal digits: FNV-1a, 64 bits. No cryptographic hash: it guards against a changed
 /// machine or space, not against anybody.

@@ -9,6 +9,7 @@
 #include "base/atomic_file.hpp"
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "check/contests.hpp"
 #include "machine/cpu.hpp"
@@ -27,7 +28,7 @@ struct Request {
     std::string profile;  ///< empty: see profile_to_read
     bool settled = false; ///< a provisional profile counts as stale
     bool measure = false; ///< time the winners again
-    std::string json;     ///< the file of the measurement's results; empty: none
+    std::string json;     ///< the file of the verdict and the figures; empty: none
     int cpu = -1;         ///< to measure on; negative: the last one allowed
 };
 
@@ -125,6 +126,53 @@ Retimed measure(const std::string& path, const Profile& profile, const Machine& 
     return time_winners_again(*contests, machine, cpu);
 }
 
+/// What is to be done about a stale profile. `timing_tells`: whether timing it again may absolve
+/// it.
+std::string next_step(const std::string& path, bool timing_tells) {
+    std::string place = "-o " + shell_word(path);
+    if (path == system_profile()) place = "--system";
+    if (path == user_profile()) place = "--user";
+    const std::string again = "asterope-tune " + place;
+    if (!timing_tells) return "Next: " + again + "\n";
+    return "Next: asterope-tune check --measure " + shell_word(path) + "\n  or: " + again + '\n';
+}
+
+constexpr const char* kIsStale = "The profile is stale";
+
+const char* in_words(PartState state) {
+    switch (state) {
+    case PartState::same:
+        return "same";
+    case PartState::decides:
+        return "decides";
+    case PartState::harmless:
+        return "harmless";
+    case PartState::not_recorded:
+        return "not recorded";
+    default:
+        return "not readable";
+    }
+}
+
+/// Writes what was found. `retimed`: null where nothing was measured.
+void write_json(const std::string& file, const Machine& machine, const std::vector<Part>& parts,
+                const Closing& closing, const Retimed* retimed) {
+    nlohmann::ordered_json report = {
+        {"format", "asterope-check"},      {"version", 1},
+        {"tool_version", kVersion},        {"machine", to_json(machine)},
+        {"verdict", closing.line},         {"stale", closing.stale},
+        {"parts", nlohmann::json::array()}};
+    for (const Part& part : parts) {
+        report["parts"].push_back({{"part", part.name},
+                                   {"state", in_words(part.state)},
+                                   {"recorded", part.recorded},
+                                   {"here", part.here}});
+    }
+    report["results"] = retimed ? retimed->rows : nlohmann::ordered_json::array();
+    report["modes"] = retimed ? retimed->modes : nlohmann::ordered_json::array();
+    write_atomically(file, report.dump(2) + '\n');
+}
+
 /// Prints the verdict, then part by part the differences. Returns kDone or kStale. Where it
 /// measures, the verdict comes last, and the measurement decides (see closing_of): it can absolve a
 /// profile of another libc, memory or hypervisor. It cannot absolve one of another processor or
@@ -137,8 +185,14 @@ ExitCode check(const Request& request) {
     try {
         profile = read_profile(path);
     } catch (const OtherArchitecture&) {
-        std::printf("%s is stale:\n  architecture: it is for another than %s\n\n",
-                    Error::one_line(path).c_str(), kArchitecture);
+        std::printf("%s is stale:\n  architecture: it is for another than %s\n\n%s",
+                    Error::one_line(path).c_str(), kArchitecture, next_step(path, false).c_str());
+        if (!request.json.empty()) {
+            const std::vector<Part> parts = {
+                {"architecture", PartState::decides, "another", kArchitecture, ""}};
+            write_json(request.json, read_machine("/", request.cpu), parts, {kIsStale, true},
+                       nullptr);
+        }
         return kStale;
     }
     // Of several kinds of cores, the profile's kind counts, even if this runs on another.
@@ -146,36 +200,36 @@ ExitCode check(const Request& request) {
     const Machine machine = read_machine("/", request.cpu >= 0 ? request.cpu : tuned_cpu);
     std::vector<Part> parts = parts_of(path, profile, machine);
     const std::string untold = set_unseen_apart(parts, machine);
-    if (!untold.empty() && !contains(parts, PartState::decides, &Part::state)) {
+    const bool differs = contains(parts, PartState::decides, &Part::state);
+    if (!untold.empty() && !differs) {
         throw BadInput("cannot tell whether " + path + " fits this machine: " + untold +
                        ": run it where that can be read");
     }
+    if (!request.json.empty()) require_writable(request.json);
     const std::string doubt = why_provisional(profile);
     print_parts(Error::one_line(path), parts, request.settled ? doubt : "", request.measure);
     if (!request.settled && !doubt.empty()) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
     }
-    const bool stale =
-        contains(parts, PartState::decides, &Part::state) || (request.settled && !doubt.empty());
-    if (!request.measure) return stale ? kStale : kDone;
-    if (another_processor(parts)) {
-        std::printf("\nThe profile is stale: not timed, as for another processor other copies may "
-                    "be the best, which only a new search can tell\n");
-        return kStale;
+    const bool stale = differs || (request.settled && !doubt.empty());
+    const bool timing_tells = differs && !another_processor(parts);
+    std::optional<Retimed> retimed;
+    Closing closing = {stale ? kIsStale : "The profile fits", stale};
+    if (request.measure && differs && !timing_tells) {
+        closing.line = "The profile is stale: not timed, as for another processor other copies may "
+                       "be the best, which only a new search can tell";
+        std::printf("\n");
+    } else if (request.measure) {
+        const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
+        retimed = measure(path, profile, machine, cpu);
+        closing = closing_of(*retimed, stale);
+    } else if (stale) {
+        std::printf("\n%s", next_step(path, timing_tells).c_str());
     }
-    const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
-    if (!request.json.empty()) require_writable(request.json);
-    const Retimed retimed = measure(path, profile, machine, cpu);
-    const Closing closing = closing_of(retimed, stale);
-    std::printf("%s\n", closing.line.c_str());
+    if (request.measure) std::printf("%s\n", closing.line.c_str());
     if (!request.json.empty()) {
-        const nlohmann::ordered_json report = {
-            {"format", "asterope-check"}, {"version", 1},
-            {"tool_version", kVersion},   {"machine", to_json(machine)},
-            {"verdict", closing.line},    {"stale", closing.stale},
-            {"results", retimed.rows},    {"modes", retimed.modes}};
-        write_atomically(request.json, report.dump(2) + '\n');
+        write_json(request.json, machine, parts, closing, retimed ? &*retimed : nullptr);
     }
     return closing.stale ? kStale : kDone;
 }
@@ -199,8 +253,10 @@ Subcommand add_check(CLI::App& app) {
                "most): what that says, in the last line, decides, unless the processor is "
                "another or too little could be timed",
                "", {.excludes = {"--settled"}});
-    add_option(command, "--json", &request->json, "with --measure: write all figures there", "FILE",
-               {.needs = {"--measure"}});
+    add_option(
+        command, "--json", &request->json,
+        "write the verdict and the parts of the machine there, with --measure all figures, too",
+        "FILE", {.not_empty = true});
     add_cpu(command, request->cpu, {.needs = {"--measure"}},
             "with --measure: run on this CPU instead of the last one allowed");
     return {command, [request] { return check(*request); }};

@@ -328,9 +328,9 @@ void render(const TuningRequest& request) {
     run_generator(request.output, folder.empty() ? "." : folder, request.quiet,
                   "the profile is written: run asterope-generate " + request.output + " yourself");
     if (request.quiet) return;
-    const std::string routine = (folder / "asterope_memcpy.c").string();
-    const char* quote = routine.find(' ') == routine.npos ? "" : "'";
-    std::printf("next: cc app.c %s%s%s\n", quote, routine.c_str(), quote);
+    const std::string routine = shell_word((folder / "asterope_memcpy.c").string());
+    const std::string header = folder.empty() ? "" : "-I " + shell_word(folder.string()) + ' ';
+    std::printf("next: cc %sapp.c %s\n", header.c_str(), routine.c_str());
 }
 
 } // namespace

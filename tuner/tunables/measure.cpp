@@ -142,27 +142,29 @@ std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t lar
     return settings;
 }
 
-double planned_seconds(const std::vector<std::size_t>& sizes, const Objective& objective,
-                       const Rigor& rigor, const Knobs& knobs) {
+void plan(const Course& course, const Knobs& knobs) {
     // of the ways, with two that have the default, then of one setting
-    const std::size_t processes = settings_of_ways(knobs, sizes.back()).size() + 2 + 3;
-    double seconds = kStartSeconds * static_cast<double>(processes);
-    for (const std::size_t size : sizes) {
+    const std::size_t processes = settings_of_ways(knobs, course.sizes.back()).size() + 2 + 3;
+    Progress& progress = course.session.progress;
+    progress.plan(kStarting, start_seconds(course.setup) * static_cast<double>(processes));
+    for (const std::size_t size : course.sizes) {
         const std::size_t ways = size <= knobs.rep_movsb.least ? 0
                                  : size <= kLeastNonTemporal   ? 1
                                                                : 2;
-        const std::size_t counted = weights_at(size, objective.weights).size();
-        const std::size_t all = weights_at(size, with_all_situations(objective)).size();
-        const std::size_t trials = (ways ? ways + 2 : 0) * counted + 3 * all;
+        const std::size_t counted = weights_at(size, course.objective.weights).size();
+        const std::size_t all = weights_at(size, with_all_situations(course.objective)).size();
         const double trial = kPlannedTrial * (1 + static_cast<double>(size) / (1 << 20));
-        seconds += static_cast<double>(trials) * rigor.rounds * trial;
+        const auto seconds = [&](std::size_t trials) {
+            return static_cast<double>(trials) * course.rigor.rounds * trial;
+        };
+        progress.plan(kRacing, seconds((ways ? ways + 2 : 0) * counted));
+        progress.plan(kComparing, seconds(3 * all));
     }
-    return seconds;
 }
 
 ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
-    course.session.progress.label("starting");
     Processes processes(settings_of_ways(knobs, course.sizes.back()), course.setup, course.session);
+    course.session.progress.enter(kRacing);
     knobs.now = processes.thresholds(kLibc);
     const CopyThresholds other = processes.thresholds(0); // its non-temporal threshold is another
     knobs.stop_follows =
@@ -193,7 +195,9 @@ ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
 }
 
 std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice& choice) {
+    course.session.progress.end(kRacing);
     Processes processes({choice.knobs.changes(choice.thresholds)}, course.setup, course.session);
+    course.session.progress.enter(kComparing);
     const CopyThresholds now = processes.thresholds(kLibc), then = processes.thresholds(0);
     const Weights weights = with_all_situations(course.objective);
     std::vector<SizeGain> gains;

@@ -59,9 +59,8 @@ struct Course {
 /// The settings of the processes in which memcpy copies in one way at as many sizes as possible.
 std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest);
 
-/// The seconds that both steps take, about.
-double planned_seconds(const std::vector<std::size_t>& sizes, const Objective& objective,
-                       const Rigor& rigor, const Knobs& knobs);
+/// Plans all steps, by about the seconds that they take.
+void plan(const Course& course, const Knobs& knobs);
 
 struct ThresholdChoice {
     Knobs knobs; ///< with two facts of the processes: the stop that holds, and whether it follows

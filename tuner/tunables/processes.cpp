@@ -11,10 +11,12 @@ Processes::Processes(const std::vector<LibcThresholds>& settings, const RemoteSe
                      Session& session) {
     std::vector<LibcThresholds> all = {{}, {}};
     all.insert(all.end(), settings.begin(), settings.end());
+    session.progress.label("");
+    session.progress.enter(kStarting);
     for (const LibcThresholds& one : all) {
         throw_if_interrupted();
         processes_.push_back(std::make_unique<RemoteCopy>(one, setup));
-        session.progress.advance(kStartSeconds);
+        session.progress.advance(start_seconds(setup));
     }
     session.go_on_with(*this);
 }

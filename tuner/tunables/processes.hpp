@@ -15,7 +15,12 @@
 namespace asterope {
 
 /// The planned seconds until a process is ready: its buffers are filled.
-inline constexpr double kStartSeconds = 0.01;
+inline double start_seconds(const RemoteSetup& setup) {
+    return 0.01 + static_cast<double>(setup.arena_bytes) / 2e9;
+}
+
+/// The steps of a measurement, as its progress names them.
+inline constexpr const char *kStarting = "starting", *kRacing = "racing", *kComparing = "comparing";
 
 /// Entrant i is the i-th of the settings. libc and libc again are two processes with the default:
 /// their distance is the effect of another process alone.

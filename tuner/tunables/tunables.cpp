@@ -100,8 +100,8 @@ void find_tunables(const Request& request) {
     const RemoteSetup setup = shared_setup(report.machine, report.cpu, knobs, sizes.back());
     std::mt19937_64 random(1);
     Session session(request.quiet);
-    session.progress.plan("", planned_seconds(sizes, report.objective, rigor, knobs));
     const Course course{sizes, report.objective, rigor, random, setup, session};
+    plan(course, knobs);
     report.choice = measure_and_choose(course, knobs);
     session.progress.clear();
     print(request, default_text(report) + ways_table(report.choice.ways));

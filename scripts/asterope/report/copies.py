@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -37,6 +37,8 @@ from .style import LIBC as LIBC_COLOUR
 FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)
 # The routine's entry points for callers who know what surrounds the copy.
 TOLD = tuple(f"{ROUTINE}_{workload}" for workload in workloads.names("entry_point"))
+# The workloads that differ most, for a reader's first look.
+OVERVIEW = ("cold", "consume", "hot", "fresh")
 RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
 MIDDLE_RATIO_TICKS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 5)
 NEAR_RATIO_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5)
@@ -116,8 +118,9 @@ def throughput_picture(
         alt=f"Line chart of throughput by transfer size from {human_size(sizes[0])} to "
         f"{human_size(sizes[-1])}, workload {chart.name}, of {', '.join(shown)}. "
         f"{_throughput_finding(chart)}.",
-        caption="Higher is faster. Dotted lines: a transfer as large as that cache (a copy touches "
-        f"twice its size). From {source}.",
+        caption="Higher is faster. Each copy's throughput is libc's times their paired ratio. "
+        "Dotted lines: a transfer as large as that cache (a copy touches twice its size). "
+        f"From {source}.",
         figure=figure,
         table=Table(
             "GB/s",
@@ -156,18 +159,71 @@ def _throughput_finding(chart: Chart) -> str:
 # --- Ratios to libc -------------------------------------------------------------------------------
 
 
-def ratio_picture(
+def overview_picture(
     charts: Sequence[Chart], machine: Mapping[str, Any], source: str, libc_name: str
 ) -> Picture | None:
+    """The routine against libc under the workloads that differ most, in one panel. None where fewer
+    than two of them were timed."""
+    by_workload = {
+        chart.workload: chart
+        for chart in charts
+        if chart.suite in USUAL_SUITES and chart.threads == 1 and chart.mean_ratio(ROUTINE)
+    }
+    shown = [by_workload[name] for name in OVERVIEW if name in by_workload]
+    if len(shown) < 2:
+        return None
+    figure = new_figure(8, 4.6)
+    axes = figure.add_subplot()
+    for chart, colour, marker in zip(shown, (OURS, *OTHERS), MARKERS):
+        ours = sorted((size, p.ratio) for size, p in chart.copies[ROUTINE].items() if p.ratio)
+        axes.errorbar(
+            [size for size, _ in ours],
+            [ratio.median for _, ratio in ours],
+            yerr=bars_of(ratio for _, ratio in ours),
+            color=colour,
+            marker=marker,
+            markersize=4.5,
+            elinewidth=1.2,
+            label=in_words(chart),
+        )
+    axes.axhline(1, color=LIBC_COLOUR, linewidth=1)
+    axes.set_yscale("log")
+    axes.set_ylim(*_drawn_range(shown))
+    plain_log_axis(axes.yaxis, ratio_ticks(*axes.get_ylim()))
+    axes.grid(True, axis="y")
+    size_axis(axes, sorted({size for chart in shown for size in chart.copies[ROUTINE]}))
+    mark_caches(axes, machine)
+    axes.set_title(f"{libc_name}'s time over the routine's: above 1 the routine is faster")
+    legend_outside(figure, "below", ncols=2)
+    means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in shown)
+    return Picture(
+        name="overview",
+        title="In one picture",
+        alt="Line chart: how many times faster than libc the routine is, by transfer size, under "
+        f"{len(shown)} workloads. Geometric means: {means}.",
+        caption="Points with bars: medians of paired rounds and their 95 % intervals. "
+        f"From {source}.",
+        figure=figure,
+    )
+
+
+def ratio_picture(
+    charts: Sequence[Chart],
+    machine: Mapping[str, Any],
+    source: str,
+    libc_name: str,
+    lost: Collection[str] = (),
+) -> Picture | None:
     """The routine against libc, a panel for each chart, all of one suite, with intervals and the
-    noise floor. None where there is nothing of the routine."""
+    noise floor. None where there is nothing of the routine. `lost`: workloads that are drawn in
+    any case, as the exam at a search's end found a loss there."""
     charts = [chart for chart in charts if chart.mean_ratio(ROUTINE) is not None]
     if not charts:
         return None
     suite = charts[0].suite
     name = "ratio" if suite in USUAL_SUITES else f"ratio-{file_name(suite)}"
-    shown = [chart for chart in charts if not chart.is_noise]
-    hidden = ", ".join(chart.name for chart in charts if chart.is_noise)
+    shown = [chart for chart in charts if chart.workload in lost or not chart.is_noise]
+    hidden = ", ".join(chart.name for chart in charts if chart not in shown)
     lost = f"No more than the noise, and not drawn: {hidden}. " if hidden else ""
     figure = _ratio_figure(shown, machine) if shown else new_figure(8, 0.6)
     means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)

@@ -12,7 +12,7 @@ import jinja2
 from .. import __version__
 from . import words
 from .cells import cells_picture
-from .copies import ratio_picture, throughput_picture
+from .copies import overview_picture, ratio_picture, throughput_picture
 from .inputs import Inputs
 from .intervals import intervals_picture
 from .modes import modes_pictures, samples_of
@@ -127,8 +127,10 @@ def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
     for chart in series.charts:
         suite = "" if chart.suite in USUAL_SUITES else chart.suite
         suites.setdefault(suite, []).append(chart)
-    pictures = [
-        ratio_picture(charts, inputs.machine, series.source, libc_name)
+    lost = {loss["workload"] for loss in words.losses_of(inputs)}
+    pictures = [overview_picture(series.charts, inputs.machine, series.source, libc_name)]
+    pictures += [
+        ratio_picture(charts, inputs.machine, series.source, libc_name, lost)
         for charts in suites.values()
     ]
     pictures += [

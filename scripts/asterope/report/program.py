@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from ..faults import one_line
 from ..figures import place_text
@@ -19,7 +20,16 @@ from ..prove.trial.words import by, faster
 from ..render import human_size
 from .bench import ratio_of
 from .modes import Sample, modes_pictures
-from .style import LIBC, Picture, Table, bars_of, interval_text, new_figure, row_axis
+from .style import (
+    LIBC,
+    Picture,
+    Table,
+    bars_of,
+    interval_text,
+    legend_outside,
+    new_figure,
+    row_axis,
+)
 
 COLOURS = {"faster": "#1b7837", "slower": "#b2182b"}
 _MOST_ROWS = 15
@@ -72,12 +82,19 @@ def trial_pictures(trial: Json) -> list[Picture]:
     rows = [(name, asdict(faster(Estimate(**one["gained"])))) for name, one in zip(names, places)]
     if not rows:
         return []
-    axes = _new_axes("What each place brings", [name for name, _ in rows], 0)
+    labels = [_in_two_lines(name) for name, _ in rows]
+    axes = _new_axes("What each place brings", labels, 0)
     for y, (_, one) in enumerate(rows):
         ends = [[100 * (one["value"] - one["low"])], [100 * (one["high"] - one["value"])]]
         told = "faster" if one["low"] > 0 else "slower" if one["high"] < 0 else None
         _dot(axes, y, 100 * one["value"], ends, told)
     axes.set_xlabel("% by which the program is faster, by what the routine saves there")
+    told = (("faster", "faster"), ("slower", "slower"), ("", "cannot be told"))
+    handles = [
+        Line2D([], [], color=_colour(verdict), marker="o", linewidth=2.2, label=words)
+        for verdict, words in told
+    ]
+    legend_outside(axes.get_figure(), "below", handles=handles, ncols=len(handles))
     return [
         Picture(
             name="trial",
@@ -100,6 +117,12 @@ def trial_pictures(trial: Json) -> list[Picture]:
         ),
         *_two_modes("calls", "s", {_place(one): one.get("means", ()) for one in trial["places"]}),
     ]
+
+
+def _in_two_lines(name: str) -> str:
+    """A place above, and what it calls below: in one line they would take half of the picture."""
+    where, comma, what = name.partition(", ")
+    return f"{where}\n{what}" if comma else name
 
 
 def _told_apart(places: Sequence[Json]) -> list[str]:
@@ -162,7 +185,8 @@ def proof_pictures(proof: Json) -> list[Picture]:
 
 
 def _new_axes(title: str, names: Sequence[str], libc: float) -> Axes:
-    axes = new_figure(10, 1.5 + 0.42 * len(names)).add_subplot()
+    lines = sum(1 + name.count("\n") for name in names)
+    axes = new_figure(10, 1.7 + 0.16 * len(names) + 0.2 * lines).add_subplot()
     axes.axvline(libc, color=LIBC, linewidth=1.2)
     row_axis(axes, names)
     axes.grid(True, axis="x")
@@ -171,8 +195,12 @@ def _new_axes(title: str, names: Sequence[str], libc: float) -> Axes:
 
 
 def _dot(axes: Axes, y: int, x: float, ends: Sequence, verdict: str | None) -> None:
-    colour = COLOURS.get(verdict or "", "#555555")
+    colour = _colour(verdict)
     axes.errorbar(x, y, xerr=ends, color=colour, marker="o", elinewidth=2.2, linestyle="none")
+
+
+def _colour(verdict: str | None) -> str:
+    return COLOURS.get(verdict or "", "#555555")
 
 
 def _two_modes(what: str, unit: str, samples: Mapping[str, Sequence[float]]) -> list[Picture]:

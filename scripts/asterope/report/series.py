@@ -17,7 +17,10 @@ USUAL_SUITES = ("sizes", "workloads")
 
 @dataclass(frozen=True)
 class Point:
-    """One copy in one cell: 1e9 bytes a second, libc's time over its own."""
+    """One copy in one cell: 1e9 bytes a second, libc's time over its own.
+
+    What was paired is the ratio. So the rate of a copy that has one is libc's times the ratio: two
+    rates by themselves are of different rounds, and could contradict it."""
 
     gb_per_s: float | None
     ratio: Ratio | None
@@ -116,7 +119,9 @@ def _of_bench(bench: Bench) -> Series:
         copies: dict[str, dict[int, Point]] = {name: {} for name in bench.copies}
         for cell in sorted(cells, key=lambda cell: cell.size or 0):
             for name, timing in cell.copies.items():
-                rate = (cell.size or 0) / timing.ns
+                paired = cell.copies.get(LIBC) if timing.ratio else None
+                rate = (cell.size or 0) / (paired or timing).ns
+                rate *= timing.ratio.median if paired else 1
                 copies.setdefault(name, {})[cell.size or 0] = Point(rate, timing.ratio)
         floor = {cell.size or 0: cell.noise_floor for cell in cells}
         present = {name: points for name, points in copies.items() if points}
@@ -142,11 +147,13 @@ def _of_profile(profile: Profile) -> list[Chart]:
         libc: dict[int, Point] = {}
         floor: dict[int, Ratio] = {}
         for one in profile.of("pipelines"):
-            point = Point(one.rate(workload), ratio_of(one.timing(workload).get("ratio")))
-            if point.gb_per_s or point.ratio:
-                ours[one.size] = point
-            if rate := one.rate(workload, "libc_ns"):
-                libc[one.size] = Point(rate, None)
+            ratio = ratio_of(one.timing(workload).get("ratio"))
+            paired = one.rate(workload, "libc_ns")
+            rate = paired * ratio.median if paired and ratio else one.rate(workload)
+            if rate or ratio:
+                ours[one.size] = Point(rate, ratio)
+            if paired:
+                libc[one.size] = Point(paired, None)
             if noise := ratio_of(one.evidence.get("noise_floor", {}).get(workload)):
                 floor[one.size] = noise
         if ours:

@@ -9,11 +9,14 @@ from typing import Any
 from ..figures import duration_text
 from ..profile import Profile
 from ..render import human_size, what_is_missing
+from ..spaces.kinds import MEMCPY
 from .bench import ROUTINE, Bench, Cell
 from .inputs import Inputs
 from .program import proof_finding, trial_finding
 from .style import cache_sizes
 from .trial_log import TrialLog
+
+MOST_LOSSES = 6  # of an exam, in a sentence
 
 DISTURBANCES = {
     "steal": "another virtual machine took the CPU",
@@ -76,6 +79,7 @@ def _modules(memory: Any) -> str | None:
 def findings(inputs: Inputs) -> list[str]:
     """The sentences at the beginning."""
     sentences = [f"Warning: {doubt}." for doubt in inputs.doubts]
+    sentences += _losses(inputs)
     if inputs.trial is not None:
         sentences.append(f"{trial_finding(inputs.trial)}.")
     if inputs.bench is not None:
@@ -91,6 +95,31 @@ def findings(inputs: Inputs) -> list[str]:
             "The profile names no machine, so nothing shows that it belongs to what was measured."
         )
     return sentences
+
+
+def losses_of(inputs: Inputs) -> list[Mapping[str, Any]]:
+    """Where the exam at the end of the search found the reported function slower."""
+    operation = inputs.bench.operation if inputs.bench else MEMCPY
+    exams = inputs.profile.raw.get("exam", {}) if inputs.profile else {}
+    losses = exams.get(operation, {}).get("losses", ())
+    return sorted(losses, key=lambda loss: loss["ratio"]["median"])
+
+
+def _losses(inputs: Inputs) -> list[str]:
+    losses = losses_of(inputs)
+    if not losses:
+        return []
+    told = [
+        f"{loss['workload']} {human_size(loss['size']) if loss['size'] else 'mixed sizes'} "
+        f"{loss['ratio']['median']:.2f}"
+        for loss in losses[:MOST_LOSSES]
+    ]
+    more = f" and {len(losses) - len(told)} more" if len(losses) > len(told) else ""
+    return [
+        "At the end of the search the compiled routine was slower than libc or a reference in "
+        f"{len(losses)} {'cell' if len(losses) == 1 else 'cells'}: {', '.join(told)}{more} (of the "
+        "other's speed)."
+    ]
 
 
 def standing(cell: Cell, apart: Collection[str] = ()) -> tuple[float, bool] | None:
@@ -113,6 +142,7 @@ def _bench_findings(bench: Bench) -> list[str]:
     if not stood:
         return ["The bench results have no figures of asterope against libc."]
     first = sum(1 for _, (_, leads) in stood if leads)
+    slower = sum(1 for cell, _ in stood if cell.copies[ROUTINE].ratio.high < cell.noise_floor.low)
     worst, (least, _) = min(stood, key=lambda both: both[1][0])
     peers = sum(1 for name in bench.copies if name not in apart - {ROUTINE})
     function = "" if bench.operation == "memcpy" else f"'s {bench.operation}"
@@ -121,7 +151,7 @@ def _bench_findings(bench: Bench) -> list[str]:
         f"asterope{function} is the best of {peers} {rivals}, or as good as the best within the "
         f"noise, in {first} of {len(stood)} cells ({100 * first / len(stood):.0f} %).",
         f"Against libc it does worst in {worst.suite} {worst.workload} {worst.label}: "
-        f"{least:.2f} x libc.",
+        f"{least:.2f} x libc. It is slower beyond the noise in {slower} of {len(stood)} cells.",
     ]
     if not bench.complete:
         sentences.append("The bench was stopped: these are the cells that it got to.")
