@@ -15,8 +15,10 @@ SizeResult sharing(std::size_t size, double ratio) {
 } // namespace
 
 TEST(ChoicesOfShares, begin_at_the_first_size_at_which_several_threads_win) {
+    const std::vector<ThreadShare> shares = {{}, {2, 65536}};
     const std::vector<Choice> rows =
-        choices_beside(ChoiceKind::threads, Operation::copy, among(shares), {sharing(1024, 0.9), sharing(2048, 1.5), sharing(4096, 0.8)});
+        choices_beside(ChoiceKind::threads, Operation::copy, among(shares),
+                       {sharing(1024, 0.9), sharing(2048, 1.5), sharing(4096, 0.8)});
     ASSERT_EQ(rows.size(), 3u);
     const std::tuple<std::size_t, std::size_t, unsigned, double> expected[] = {
         {1023, 2047, 1, 1}, {2047, 2048, 2, 1.5}, {2048, 4096, 1, 1}};
