@@ -177,7 +177,7 @@ _GOOD["choices"] = [
             "ratio": 1.1,
             "tied": True,
             "runners_up": [{"tuple": {"rt": "ZMM", "block": 256}}],
-            **_timed(["overlapping"], 700.5, libc_ns=770.5),
+            **_timed(["overlapping", "overlapping_pages"], 700.5, libc_ns=770.5),
         },
     ),
     *(

@@ -42,8 +42,8 @@ SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt1993
     // distance does not make up for a loss at another.
     Race race(0, {{Workload::overlapping, 0.5}, {Workload::overlapping_pages, 0.5}}, random,
               timings);
-    // Few copies and short trials: rounds are cheap, and few of them leave ties to chance.
-    return race.run_off(everybody, 4 * rigor.rounds, 0);
+    // Few copies: rounds are cheap, and few of them leave ties to chance.
+    return race.run_off(everybody, 2 * rigor.rounds, 0);
 }
 
 } // namespace asterope
