@@ -166,7 +166,7 @@ def test_a_program_and_a_library_may_each_have_a_file_of_their_own(
 def bodies_of(routine: Path) -> dict[str, str]:
     """The assembly of each naked function, by its name."""
     text = routine.read_text(encoding="ascii")
-    pattern = r"(?:NAKED void \*|^void )(\w+)\([^{;]*?\)\n\{\n(    __asm__\(\n.*?)\n\}\n"
+    pattern = r"(?:NAKED void \*|^void )(\w+)\([^{;]*?\)\n\{\n(    ASTEROPE_ASM\(\n.*?)\n\}\n"
     return dict(re.findall(pattern, text, re.MULTILINE | re.DOTALL))
 
 
