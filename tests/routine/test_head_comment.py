@@ -81,7 +81,8 @@ HEAD = {
         " * 4 KiB      YMM       T  T  none  0  0  2  1  8  0 up\n *\n"
     ),
     "the page stages": (
-        " * asterope_memcpy_fresh, from 64 KiB on, and the time without a page stage over its own:\n"
+        " * asterope_memcpy_fresh, from 64 KiB on, and the time without a page stage over its "
+        "own:\n"
     ),
     "a mapped source": "memory mapped from /sys/bus/pci/devices/0000:01:00.0/resource1_wc, not",
 }
