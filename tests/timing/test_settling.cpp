@@ -120,7 +120,8 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map) {
                 }
             }
             EXPECT_EQ(misalignments.size(), 64u) << name_of(workload);
-            EXPECT_TRUE(!aliased || distances.size() >= 240) << distances.size();
+            // some 200 draws of 256
+            EXPECT_TRUE(!aliased || distances.size() >= 180) << distances.size();
         }
     }
 }

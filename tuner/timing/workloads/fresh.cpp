@@ -42,7 +42,7 @@ double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const TrialTask&
         // Half of the sources begin where malloc's blocks do, the others anywhere in their page.
         const std::uint64_t turn = task.round + done;
         const std::size_t past =
-            turn % 2 ? kHeader : static_cast<std::uint32_t>(turn * kGolden) % page_size();
+            turn % 2 ? kHeader : static_cast<std::uint32_t>(turn / 2 * kGolden) % page_size();
         const char* const from = source + past;
         if (facts.source_cached) sum += read_copy(from, size);
         const FreshMemory block(room, FreshMemory::own, advice);
