@@ -55,8 +55,8 @@ TEST(WorkloadsTable, has_a_row_for_the_cells_of_one_size_and_a_dash_where_one_is
     small.size = 128;
     EXPECT_EQ(words(table->row(small)), "128 B 2.00 (0.98..1.02) -");
     EXPECT_EQ(words(table->end()), "all 2.00, least 2.00 -");
-    EXPECT_EQ(table->row(cell("4 KiB", 8)), "");
-    EXPECT_EQ(words(table->row(cell("4 KiB", 3))), "4 KiB 8.00 (0.98..1.02) 3.00 (0.98..1.02)");
+    EXPECT_EQ(table->row(cell("64 KiB", 8)), "");
+    EXPECT_EQ(words(table->row(cell("64 KiB", 3))), "64 KiB 8.00 (0.98..1.02) 3.00 (0.98..1.02)");
     EXPECT_EQ(words(table->end()), "all 4.00, least 2.00 3.00, least 3.00");
 }
 

@@ -72,7 +72,7 @@ def place_of(arch: Architecture, file: Path, name: str, way: str, least: int = 1
 def counting(arch: Architecture, text: str) -> str:
     """The routine, whose entry points count their calls."""
     for i, name in enumerate(ENTRIES):
-        begins = rf'memcpy_{name}\([^;{{]*\{{\n +__asm__\(\n|_BEGIN\("\w+_{name}",.*\n'
+        begins = rf'memcpy_{name}\([^;{{]*\{{\n +\w+_ASM\(\n|_BEGIN\("\w+_{name}",.*\n'
         count = f'"{COUNT[arch.name].format(8 * i)}\\n"'
         text, found = re.subn(begins, lambda match, count=count: f"{match[0]}{count}\n", text)
         assert found == 1

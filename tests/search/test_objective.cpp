@@ -15,7 +15,9 @@ Weights mix(std::string_view weights) {
 
 const std::string kChoices =
     "hot, hot_read, cold, cold_walk, consume, consume_walk, produce, fetch, "
-    "fetch_walk, lookup, fresh, fresh_hot or bystander";
+    "fetch_walk, lookup, "
+    "fresh, fresh_read, fresh_hot, fresh_hot_read, fresh_huge, fresh_huge_read, fresh_huge_hot, "
+    "fresh_small or bystander";
 
 } // namespace
 
@@ -24,7 +26,7 @@ TEST(WeightsAt, give_what_a_walk_weighs_to_random_places_where_walks_are_not_tim
     const Objective balanced = parse_objective("balanced");
     EXPECT_EQ(balanced.name, "balanced");
     for (const auto& [size, situations] :
-         std::map<std::size_t, double>{{512, 6}, {4096, 7.5}, {1 << 20, 6.5}, {8 << 20, 6.5}}) {
+         std::map<std::size_t, double>{{512, 6}, {4096, 7}, {1 << 20, 6.75}, {8 << 20, 7}}) {
         const std::pair<std::vector<Workload>, double> parts[] = {
             {{Workload::hot}, 1},
             {{Workload::hot_read}, 1},
@@ -33,7 +35,10 @@ TEST(WeightsAt, give_what_a_walk_weighs_to_random_places_where_walks_are_not_tim
             {{Workload::consume, Workload::consume_walk}, 1},
             {{Workload::fetch, Workload::fetch_walk}, 1},
             {{Workload::lookup}, size == 4096 ? 1.0 : 0.0},
-            {{Workload::fresh}, situations > 6 ? 0.5 : 0},
+            {{Workload::fresh}, size > 65536 ? 0.25 : 0},
+            {{Workload::fresh_read}, size > 65536 ? 0.25 : 0},
+            {{Workload::fresh_hot}, size > 65536 ? 0.25 : 0},
+            {{Workload::fresh_huge}, size > (1 << 20) ? 0.25 : 0},
             {{Workload::cold_walk}, size > (4 << 20) ? 0 : 0.5},
         };
         for (const auto& [workloads, part] : parts) {

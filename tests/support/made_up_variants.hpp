@@ -14,6 +14,7 @@ struct Axes {
     int tb = 2, pi = 1;
     int pw = 0; ///< 1: has a prefetchw stage
     const char* dir = "up";
+    int pg = 0; ///< of x86-64 alone
 };
 
 /// By name, as the fields' order in asterope_variant is the templates' affair.
@@ -26,8 +27,16 @@ inline asterope_variant made_up(const char* rt, const char* lt, const char* st, 
     variant.st = st;
     variant.pt = pt;
     variant.ps = ps;
-    const int marked[] = {axes.tb, axes.pi, axes.pw, std::string_view(axes.dir) == "down"};
-    std::copy(std::begin(marked), std::end(marked), variant.marked);
+    int i = 0;
+    for (const asterope_axis& axis : asterope::axes()) {
+        const std::string_view field = axis.field;
+        if (!axis.mark) continue;
+        variant.marked[i++] = field == "tb"   ? axes.tb
+                              : field == "pi" ? axes.pi
+                              : field == "pw" ? axes.pw
+                              : field == "pg" ? axes.pg
+                                              : std::string_view(axes.dir) == "down";
+    }
     variant.needs = "";
     return variant;
 }

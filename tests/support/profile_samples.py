@@ -25,6 +25,7 @@ AXES: dict[str, dict[str, Any]] = {
     "tb": {"rt": "ZMM", "lt": "T", "st": "T", "pt": "T0", "ps": 16, "pd": 8, "tb": 16},
     "pi": _PIPELINES["cold"],
     "pw": _PIPELINES["hot"],
+    "pg": {"rt": "YMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0, "pg": 2},
     "dir": {"rt": "XMM", "lt": "T", "st": "T", "pt": "T0", "ps": 6, "pd": 8, "dir": "down"},
     "movdir64b": {"rt": "MOVDIR64B", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": 8},
 }
@@ -55,7 +56,7 @@ _GOOD: dict[str, Any] = json.loads("""{
     "search": {
         "tool_version": "0.1.0", "space": "extended",
         "candidates": {"memcpy": 7186, "memset": 147}, "extended_candidates": 1234,
-        "axes": ["tb", "pi", "pw", "dir", "movdir64b", "sensing"],
+        "axes": ["tb", "pi", "pw", "pg", "dir", "movdir64b", "sensing"],
         "rigor": "standard", "workload": "balanced", "seed": 18446744073709551615, "cpu": 1,
         "started": "2026-11-20T22:15:00Z", "finished": "2026-11-20T22:19:00Z", "seconds": 123.4,
         "time_budget_seconds": 600, "resumed": 1,

@@ -28,6 +28,7 @@ TEST_P(TrialBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_nev
         const std::size_t timed = stopwatch.calls(GetParam(), workload);
         EXPECT_GE(timed, 1u);
         const bool hot = workload == Workload::hot || workload == Workload::hot_read;
+        const bool fresh = facts_of(workload).fresh;
         // where walks do not come by
         const bool on_slots = workload == Workload::cold || workload == Workload::consume ||
                               workload == Workload::fetch;
@@ -45,8 +46,9 @@ TEST_P(TrialBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_nev
             for (const Call& call : calls) {
                 ASSERT_EQ(call.bytes, GetParam());
                 ASSERT_EQ(call.distance, 1920u);
-                ASSERT_TRUE(facts_of(workload).fresh || inside(call, arena, end));
-                ASSERT_TRUE(far_apart(call)) << apart(call);
+                ASSERT_TRUE(fresh || inside(call, arena, end));
+                // blocks of malloc lie 16 bytes past a page on both sides
+                ASSERT_TRUE(fresh || far_apart(call)) << apart(call);
                 lowest = std::min(lowest, call.source);
                 highest = std::max(highest, call.source);
             }
@@ -58,8 +60,8 @@ TEST_P(TrialBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_nev
         // hot ones stay in one place, but for the places of the rounds and the misalignments
         EXPECT_TRUE(!hot || highest - lowest <= 4096 + 64);
         EXPECT_EQ(sources.size(), 64u);
-        EXPECT_EQ(destinations.size(), 64u);
-        EXPECT_GT(pairs.size(), rounds / 2);
+        EXPECT_EQ(destinations.size(), fresh ? 1u : 64u);
+        EXPECT_TRUE(fresh || pairs.size() > rounds / 2) << pairs.size();
         const std::vector<Call> before = trial(workload, 7);
         EXPECT_NE(misalignments(before), misalignments(trial(workload, 8)));
         EXPECT_EQ(misalignments(before), misalignments(trial(workload, 7)));

@@ -61,6 +61,7 @@ TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
     Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
     const TimedCopy set{.function = remember, .distance = 640, .operation = Operation::set};
     for (const Workload workload : kSets) {
+        if (facts_of(workload).fresh) continue; // its destinations are elsewhere each time
         SCOPED_TRACE(name_of(workload));
         stopwatch.set_calibration(GetParam(), workload, {9, 0});
         of_sets.set_calibration(GetParam(), workload, {9, 0});
@@ -76,6 +77,7 @@ TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
 TEST_P(TrialBuffers, of_sets_are_calibrated_by_zeros_of_libcs_memset) {
     Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
     for (const Workload workload : kSets) {
+        if (facts_of(workload).fresh) continue; // its destinations are elsewhere each time
         std::memset(arena.destination(), 0x5A, arena.bytes());
         std::memset(arena.writable_source(), 0x5A, arena.bytes());
         of_sets.calibrate(GetParam(), workload, trial_seconds(workload));
@@ -151,21 +153,22 @@ TEST_P(TrialBuffers, of_produce_hold_what_was_written_before_each_group_of_few_c
     }
 }
 
-/// A copy that finds no page of its destination there, and leaves one byte on each.
+/// A copy that finds only the header's page of its destination there, and leaves one byte on each.
 void* look_and_touch(void* destination, const void* source, std::size_t bytes, std::size_t) {
     auto* to = static_cast<char*>(destination);
     char* page = to - reinterpret_cast<std::uintptr_t>(to) % 4096;
-    for (; page < to + bytes; page += 4096) {
+    EXPECT_EQ(to - page, 16) << "behind the header of a block";
+    for (char* const header = page; page < to + bytes; page += 4096) {
         unsigned char there = 1;
         EXPECT_EQ(mincore(page, 4096, &there), 0);
-        EXPECT_EQ(there & 1, 0);
+        EXPECT_EQ(there & 1, page == header);
         *std::max(page, to) = 1;
     }
     return remember(destination, source, bytes, 0);
 }
 
 TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
-    for (const Workload workload : {Workload::fresh, Workload::fresh_hot}) {
+    for (const Workload workload : {Workload::fresh, Workload::fresh_hot, Workload::fresh_small}) {
         calibrate(workload);
         for (std::uint64_t round = 0; round < 5; ++round) {
             EXPECT_EQ(trial(workload, round, {look_and_touch}).size(),
@@ -174,13 +177,13 @@ TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
     }
     stopwatch.set_calibration(GetParam(), Workload::fresh_hot, {5, 0});
     for (const Call& call : trial(Workload::fresh_hot, 3)) {
-        EXPECT_LE(std::abs(call.source - calls.back().source), 64) << "but for the misalignment";
+        EXPECT_LT(std::abs(call.source - calls.back().source), 4096) << "but for its place";
     }
 }
 
 TEST(IsTimedAt, leaves_out_sizes_beyond_the_bounds_of_the_table) {
     const std::tuple<Workload, std::size_t, bool> rows[] = {
-        {Workload::fresh, kPage - 1, false},   {Workload::fresh, kPage, true},
+        {Workload::fresh, 65535, false},       {Workload::fresh, 65536, true},
         {Workload::fresh, kGiB << 10, true},   {Workload::cold_walk, 1, true},
         {Workload::cold_walk, 2 * kMiB, true}, {Workload::cold_walk, 2 * kMiB + 1, false},
         {Workload::lookup, 1023, false},       {Workload::lookup, 1024, true},

@@ -41,7 +41,7 @@ TEST(TupleJson, has_the_papers_fields_alone_or_all_where_a_marked_one_is_beyond_
         {"MOVDIR64B T NT T0 4 8",
          R"({"rt":"MOVDIR64B","lt":"T","st":"NT","pt":"T0","ps":4,"pd":8})"},
         {"YMM T T T0 4 8 PW2 down", R"({"rt":"YMM","lt":"T","st":"T","pt":"T0","ps":4,"pd":8,)"
-                                    R"("tb":2,"pi":1,"pw":2,"dir":"down"})"}};
+                                    R"("tb":2,"pi":1,"pw":2,"pg":0,"dir":"down"})"}};
     for (const auto& [name, text] : rows) EXPECT_EQ(to_json(named(name, space)).dump(), text);
 }
 
