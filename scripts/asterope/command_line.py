@@ -125,7 +125,8 @@ def run(program: str, command: Callable[[], int]) -> int:
         if first in ("", "asterope"):
             raise
         # at once, as who has to install one would meet the next
-        missing = [first, *(name for name in PACKAGES if name != first and _is_missing(name))]
+        names = dict.fromkeys([*PACKAGES, first])
+        missing = [name for name in names if name == first or _is_missing(name)]
         packages = [PACKAGES.get(name, name) for name in missing]
         what = f"module{'s' * (len(missing) > 1)} {' and '.join(missing)}"
         return fail(program, f"needs the Python {what}, {to_install(*packages)}", FAILED)

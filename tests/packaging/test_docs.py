@@ -317,4 +317,5 @@ def test_the_readmes_table_has_the_means_that_the_measurements_quote() -> None:
     assert len(quoted) > 3 and len(means) == 2 * len(names)
     row = r"^\| (\w+): [^|]+\| (\d\.\d\d) \|"
     table = dict(re.findall(row, read(REPOSITORY / "README.md"), re.MULTILINE))
-    assert {name: table.get(name) for name in quoted} == quoted
+    del quoted["fresh"]  # of an earlier workload: it says nothing true of the one that is there now
+    assert "fresh" not in table and {name: table.get(name) for name in quoted} == quoted

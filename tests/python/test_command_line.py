@@ -35,9 +35,9 @@ def test_options_of_a_program_to_run_are_told_where_they_go(capsys):
     parser = Parser(prog="asterope-some")
     parser.add_argument("command", metavar="COMMAND", nargs="+")
     with pytest.raises(SystemExit):
-        parser.parse_intermixed_args(["/bin/ls", "-la"])
+        parser.parse_args(["/bin/ls", "-la"])
     assert ": -la (the program and its options go behind --): " in capsys.readouterr().err
-    assert parser.parse_intermixed_args(["--", "/bin/ls", "-la"]).command == ["/bin/ls", "-la"]
+    assert parser.parse_args(["--", "/bin/ls", "-la"]).command == ["/bin/ls", "-la"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -235,7 +235,7 @@ def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp
         explored = named("--explore", 2, "--name", "own", "--", program, 12_000_000)
         assert explored.stdout == "took 3\n"
     merged = named("merge", "own")
-    assert "2 processes." in merged.stdout and "program main (memcpy)" in merged.stdout
+    assert " 2 processes," in merged.stdout and "program main (memcpy)" in merged.stdout
     assert "its map" in merged.stdout.splitlines()[0], merged  # or that it cannot be told yet
     (ways,) = kept.glob("figures/*/ways.json")
     whole = ways.read_text()

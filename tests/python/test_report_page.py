@@ -131,12 +131,12 @@ def test_what_the_exam_found_slower_is_told_first_and_drawn(made: Made) -> None:
     assert told in findings(inputs)[0] and "and 2 more" in findings(inputs)[0]
     pictures = {p.name: p for section in make_sections(inputs) for p in section.pictures}
     assert any("(cold)" in title for title in panels_of(pictures["ratio"]))
-    assert "cold" not in pictures["ratio"].caption
+    assert not re.search(r"\bcold\b", pictures["ratio"].caption)
     raw["exam"]["memcpy"]["losses"] = []
     inputs = read(made.put(raw))
     assert not any("slower" in sentence for sentence in findings(inputs))
     pictures = {p.name: p for section in make_sections(inputs) for p in section.pictures}
-    assert "cold" in pictures["ratio"].caption, "all noise"
+    assert re.search(r"\bcold\b", pictures["ratio"].caption), "all noise"
 
 
 def test_the_overview_is_one_panel_of_the_workloads_that_differ_most(made: Made) -> None:

@@ -59,7 +59,8 @@ CLI::Validator not_empty() {
     return {[](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, ""};
 }
 
-/// CLI11 2.1 leaves the descriptions in one line each, of up to a thousand characters.
+/// CLI11 2.1 leaves the usage and the descriptions in one line each, of up to a thousand
+/// characters.
 class WrappedHelp : public CLI::Formatter {
   public:
     std::string make_option_desc(const CLI::Option* option) const override {
@@ -75,6 +76,9 @@ class WrappedHelp : public CLI::Formatter {
     }
     std::string make_description(const CLI::App* app) const override {
         return lines(CLI::Formatter::make_description(app), kWidth) + '\n';
+    }
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        return wrapped(CLI::Formatter::make_usage(app, std::move(name)), kWidth, "       ");
     }
     std::string make_footer(const CLI::App* app) const override {
         return app->get_footer().empty() ? "" : lines(app->get_footer(), kWidth) + '\n';

@@ -100,8 +100,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--write",
         metavar="PLACES",
-        help="write the places that surely another way than the routine suits better there, with "
-        "their ways, for asterope-generate --places",
+        help="write the places where another way is surely better than the routine, with these "
+        "ways, for asterope-generate --places",
     )
     parser.add_argument(
         "--name",
@@ -136,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
         "--time-budget",
         metavar="TIME",
         type=duration,
-        help="stop after that, such as 90s or 10m (default: 10m, with --rounds none)",
+        help="stop after that, such as 90s or 10m (default: 10m; with --rounds no limit)",
     )
     parser.add_argument(
         "--metric",

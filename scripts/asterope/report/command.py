@@ -58,9 +58,10 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         from . import page  # not before the inputs are good: matplotlib takes a second to load
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("matplotlib", "numpy"):
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("matplotlib", "numpy"):
             raise Failure(f"matplotlib cannot be loaded: {_first_cause(error)}") from None
-        raise Failure(f"the pictures need {error.name}, {to_install('matplotlib')}") from None
+        raise Failure(f"the pictures need {missing}, {to_install('matplotlib')}") from None
     sections = page.make_sections(inputs)
     if not sections:
         raise BadInput(

@@ -169,9 +169,10 @@ class Found:
         one, other = self.whole_gain, self.gain
         if one is None or other is None:
             return None
-        value = (1 + one.value) / (1 + other.value) - 1
-        reach = math.hypot(one.high - one.low, other.high - other.low) / 2
-        return Estimate(value, value - reach, value + reach)
+        times = (1 + one.value) / (1 + other.value)
+        parts = ((of.high - of.low) / (1 + of.value) for of in (one, other))
+        reach = times * math.hypot(*parts) / 2
+        return Estimate(times - 1, times - 1 - reach, times - 1 + reach)
 
     @property
     def slower(self) -> list[PlaceFound]:
