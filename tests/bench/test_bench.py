@@ -177,8 +177,9 @@ def test_all_cpus_copy_at_once_in_the_suite_of_threads(measured):
 LATE = {
     "--peer crashes_late": "(crashes_late of {}) ended the run: the process died: Aborted: "
     "leave it out",
+    # A slower machine times fewer calls before, so the size differs.
     "--reference idles_late": "copied right before it was timed, and copies wrong since: "
-    "wrong byte 0 of 1 ",
+    "wrong byte 0 of ",
 }
 
 
