@@ -67,7 +67,7 @@ static void at_guard_pages(int sets) {
                 die("wrote outside", bytes);
             munmap(to - PAGE, room + 2 * PAGE);
             to = guarded(room);
-            one(to + room - bytes - (offset ? offset : 0), source, bytes, sets);
+            one(to + room - bytes - offset, source, bytes, sets);
             munmap(to - PAGE, room + 2 * PAGE);
         }
     }

@@ -79,6 +79,11 @@ void find_page_stages(Run& run, Findings& findings);
 /// The kinds of copies that are found once the pipelines are known: those three.
 void find_other_kinds(Run& run, Findings& findings);
 
+/// The copy that the routine takes for so many bytes. One that senses refers to `arguments`, which
+/// it fills in.
+TimedCopy copy_of_routine(const Run& run, const PipelineFacts& pipelines, std::size_t size,
+                          asterope_sensing& arguments);
+
 /// One choice a size of another way to carry out the routine's copies of so many bytes, such as
 /// over threads: `found` as search_shares has it, ascending. Entrant 0 is the routine's copy as it
 /// is. Where it wins, the best of the others is the runner-up. A choice at a size holds from there

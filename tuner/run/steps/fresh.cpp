@@ -17,7 +17,7 @@ Weights fresh_weights(const Weights& weights) {
     return fresh;
 }
 
-/// What copies a piece, which is cached: where the row senses, the pipeline of cached sources.
+/// The copy of a piece, which is cached: where the row senses, the pipeline of cached sources.
 TimedCopy copy_of_piece(const Run& run, const PipelineFacts& pipelines, std::size_t bytes) {
     const auto& sensing = pipelines.sensing[pipelines.result_for(bytes)];
     return sensing ? timed_copy(sensing->copy.hot) : run.copy(pipelines.winner_for(bytes));
@@ -36,13 +36,8 @@ void prepare(Run& run, std::size_t size, const PipelineFacts& pipelines,
     }
     if (weights.empty() || entrants.size() == 1) return;
     std::mt19937_64 random = run.enter(Step::fresh, size);
-    const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
     asterope_sensing arguments;
-    TimedCopy alone = run.copy(pipelines.winner_for(size));
-    if (sensing) {
-        arguments = sensing->copy.arguments();
-        alone = sensing->copy.timed(arguments);
-    }
+    const TimedCopy alone = copy_of_routine(run, pipelines, size, arguments);
     std::vector<asterope_page_stage> how;
     for (const PageStage& stage : stages) {
         const std::size_t piece = stage.piece ? stage.piece : kLeastPiece;

@@ -29,13 +29,8 @@ void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
     }
     if (entrants.size() == 1) return;
     std::mt19937_64 random = run.enter(Step::threads, size);
-    const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
-    TimedCopy alone = run.copy(pipelines.winner_for(size));
     asterope_sensing arguments;
-    if (sensing) {
-        arguments = sensing->copy.arguments();
-        alone = sensing->copy.timed(arguments);
-    }
+    const TimedCopy alone = copy_of_routine(run, pipelines, size, arguments);
     std::vector<asterope_share> how;
     for (const auto& [threads, chunk] : shares) {
         how.push_back({threads, chunk, alone.function, alone.distance});
@@ -50,6 +45,14 @@ void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
 }
 
 } // namespace
+
+TimedCopy copy_of_routine(const Run& run, const PipelineFacts& pipelines, std::size_t size,
+                          asterope_sensing& arguments) {
+    const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
+    if (!sensing) return run.copy(pipelines.winner_for(size));
+    arguments = sensing->copy.arguments();
+    return sensing->copy.timed(arguments);
+}
 
 std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const CopyOf& copy_of,
                                    const std::vector<SizeResult>& found) {
