@@ -405,7 +405,7 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
                 # a way that senses has the name of the workload that shows its bandwidth
                 "ways": {
                     way: {"ratio": None, "bandwidth": _most([one.rate(way) for one in rows])}
-                    for way in ("hot", "cold", "fetch")
+                    for way in probes.WAYS
                 },
             }
         )

@@ -94,7 +94,7 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
             definitions[f"{operation}_probe"] = _tuple(f"{operation}_probe", probes.AXES)
             probe = {"$ref": f"#/$defs/{operation}_probe"}
             copies |= {"probe": probe, "threshold": True}
-            copies |= dict.fromkeys(("hot", "cold", "fetch", "plain"), copy)
+            copies |= dict.fromkeys((*probes.WAYS, "plain"), copy)
         rules.append(_rule({"operation": operation, "kind": name}, copies, copy))
     share = {"$ref": "#/$defs/share"}
     rules.append(_rule({"kind": "threads"}, {"taken": share}, share))

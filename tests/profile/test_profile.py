@@ -178,7 +178,7 @@ def test_what_the_head_comment_prints_is_unknown_where_it_is_left_out(tmp_path):
     assert profile.raw == {**good_profile(), **few}
 
 
-def test_a_probe_of_each_side_has_a_third_pipeline_and_no_other_has(tmp_path):
+def test_each_kind_of_probe_has_its_own_pipelines(tmp_path):
     raw = good_profile()
     copies = raw["choices"][5]["copies"]
     fetch = copies["fetch"] = raw["choices"][4]["copies"]["taken"]
@@ -186,15 +186,19 @@ def test_a_probe_of_each_side_has_a_third_pipeline_and_no_other_has(tmp_path):
     copies["probe"]["kind"] = "each"
     copy = load_profile(written(tmp_path, raw)).choices[5].sensing
     assert copy.fetch == pipelines.Tuple(**fetch)
-    assert copy.all_pipelines == (copy.hot, copy.cold, copy.fetch)
+    assert copy.all_pipelines == (copy.hot, copy.fetch, copy.cold)
+    copies["probe"]["kind"] = "both"
+    assert "goes on with produce" in fault_of(written(tmp_path, raw))
+    copies["produce"] = fetch
+    assert load_profile(written(tmp_path, raw)).choices[5].sensing.produce == copy.fetch
     copies["fetch"] = {**fetch, "pt": "T3"}
     assert "choices[5].copies.fetch" in fault_of(written(tmp_path, raw))
 
 
-def test_a_sensing_copy_may_begin_above_4095_bytes(tmp_path):
+def test_a_sensing_copy_may_begin_above_16383_bytes(tmp_path):
     raw = good_profile()
-    raw["choices"][4].update(up_to=4095, size=4095)
-    raw["choices"][5]["above"] = 4095
+    raw["choices"][4].update(up_to=16383, size=16383)
+    raw["choices"][5]["above"] = 16383
     assert load_profile(written(tmp_path, raw)).choices[5].sensing
 
 

@@ -13,11 +13,12 @@
 #include "harness.h"
 #include "space/candidates.h"
 
-enum { PAGES = 64, LEAST = 4096, READINGS = 32 };
+enum { PAGES = 64, LEAST = 16384, READINGS = 32 };
 #define NEVER 0xFFFFFFFFul /* no number of ticks is above it */
 
-static bool looks_at_destination(const struct asterope_copy* probe) {
-    return strncmp(probe->name, "each ", 5) == 0;
+/* With how many pipelines the copy of a probe goes on. */
+static int ways_of(const struct asterope_copy* probe) {
+    return strncmp(probe->name, "both ", 5) == 0 ? 4 : strncmp(probe->name, "each ", 5) == 0 ? 3 : 2;
 }
 
 /* Time stamps, in a ring. Assembly knows this layout. */
@@ -28,19 +29,26 @@ struct time_stamp {
 extern struct time_stamp* sensing_clock;
 struct time_stamp* sensing_clock; /* the next one */
 
-/* Sets the clock so that each call of the probe reads these ticks: both times begin at `start`. */
-static void set_clock(const struct asterope_copy* probe, unsigned start, unsigned source,
-                      unsigned destination) {
-    static struct time_stamp ring[] = {{0, &ring[1]}, {0, NULL}, {0, &ring[3]}, {0, ring}};
-    const unsigned ticks[] = {0, source, 0, destination};
-    for (size_t i = 0; i < COUNT_OF(ring); ++i) ring[i].ticks = start + ticks[i];
-    ring[1].next = looks_at_destination(probe) ? &ring[2] : ring;
+/* The ticks of a probe's looks: of the source (of kind `both`: of both sides), of the destination, and
+ * of the source alone. */
+enum { LOOKS = 3 };
+struct looks {
+    unsigned ticks[LOOKS];
+};
+
+/* Sets the clock so that each call of a probe has so many of these looks. All begin at `start`. */
+static void set_clock(unsigned start, const struct looks* looks, int count) {
+    static struct time_stamp ring[2 * LOOKS];
+    for (int i = 0; i < 2 * count; ++i) {
+        ring[i].ticks = start + (i % 2 != 0 ? looks->ticks[i / 2] : 0);
+        ring[i].next = &ring[(i + 1) % (2 * count)];
+    }
     sensing_clock = ring;
 }
 
 /* The pipeline that goes on, and its arguments. */
 static struct way {
-    char which; /* 'h', 'c' or 'f' */
+    char which; /* 'h', 'c', 'f' or 'p' */
     unsigned char* destination;
     const unsigned char* source;
     size_t bytes, distance;
@@ -54,54 +62,110 @@ static struct way {
 PIPELINE(hot)
 PIPELINE(cold)
 PIPELINE(fetch)
+PIPELINE(produce)
 
-static unsigned char from[PAGE * PAGES], to[PAGE * PAGES];
+/* The destination has room for copies that begin at other pages. */
+static unsigned char from[PAGE * PAGES], room[2 * PAGE * PAGES] __attribute__((aligned(PAGE)));
 
-/* The pipelines that a probe of the source alone and one of each side must go on with. */
+/* The pipelines that probes must go on with, by how many they have: 2, 3 or 4. */
 static const struct {
     unsigned long threshold;
-    unsigned source, destination; /* ticks */
-    char of_source, of_each;
+    struct looks looks;
+    char goes_on[3];
 } cases[] = {
-    {100, 99, 500, 'h', 'h'},  {100, 100, 500, 'h', 'h'},
-    {100, 101, 99, 'c', 'f'},  {100, 101, 100, 'c', 'f'},
-    {100, 101, 101, 'c', 'c'}, {NEVER, 5000, 5000, 'h', 'h'},
-    {0, 1, 1, 'c', 'c'},       {0, 1, 0, 'c', 'f'},
-    {0, 0, 1, 'h', 'h'},       {NEVER - 1, NEVER, NEVER - 1, 'c', 'f'},
+    {100, {{99, 500, 500}}, {'h', 'h', 'h'}},
+    {100, {{100, 500, 500}}, {'h', 'h', 'h'}},
+    {100, {{101, 99, 500}}, {'c', 'f', 'f'}},
+    {100, {{101, 100, 500}}, {'c', 'f', 'f'}},
+    {100, {{101, 101, 101}}, {'c', 'c', 'c'}},
+    {100, {{101, 101, 100}}, {'c', 'c', 'p'}},
+    {100, {{500, 900, 0}}, {'c', 'c', 'p'}},
+    {NEVER, {{5000, 5000, 5000}}, {'h', 'h', 'h'}},
+    {0, {{1, 1, 1}}, {'c', 'c', 'c'}},
+    {0, {{1, 0, 1}}, {'c', 'f', 'f'}},
+    {0, {{0, 1, 1}}, {'h', 'h', 'h'}},
+    {NEVER - 1, {{NEVER, NEVER - 1, 0}}, {'c', 'f', 'f'}},
+    {NEVER - 1, {{NEVER, NEVER, NEVER - 1}}, {'c', 'c', 'p'}},
 };
+
+/* The looks of a probe that goes on with `which`. */
+static int looks_of(const struct asterope_copy* probe, char which) {
+    const int ways = ways_of(probe);
+    return which == 'h' || ways == 2 ? 1 : which == 'f' || ways == 3 ? 2 : 3;
+}
+
+static size_t distance_of(const struct asterope_sensing* sensing, char which) {
+    return which == 'h'   ? sensing->hot_distance
+           : which == 'c' ? sensing->cold_distance
+           : which == 'f' ? sensing->fetch_distance
+                          : sensing->produce_distance;
+}
 
 static bool goes_on(const struct asterope_copy* probe) {
     static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, sizeof from};
+    static size_t pages; /* a page for each that is produced: the table knows those before */
     enum { CASES = COUNT_OF(cases) };
     for (size_t i = 0; i < CASES * COUNT_OF(sizes); ++i) {
         const size_t bytes = sizes[i / CASES], n = i % CASES;
-        const struct asterope_sensing sensing = {cases[n].threshold, hot,   11ul << 32 | 7, cold,
-                                                 13ul << 32 | 5,     fetch, 17ul << 32 | 3};
-        const char which = looks_at_destination(probe) ? cases[n].of_each : cases[n].of_source;
+        const struct asterope_sensing sensing = {
+            cases[n].threshold, hot,   11ul << 32 | 7, cold,    13ul << 32 | 5,
+            fetch,              17ul << 32 | 3, produce, 19ul << 32 | 9};
+        const struct looks* looks = &cases[n].looks;
+        const char which = cases[n].goes_on[ways_of(probe) - 2];
+        unsigned char* const to = room + (which == 'p' ? ++pages : 0) * PAGE;
         for (size_t b = 0; b < bytes; ++b) from[b] = (unsigned char)(b * 7 + b / 256 + i);
         /* from the second size on the 32 bits overflow between the time stamps */
-        set_clock(probe, i < CASES ? 12345 : 0xFFFFFFF0u, cases[n].source, cases[n].destination);
+        set_clock(i < CASES ? 12345 : 0xFFFFFFF0u, looks, looks_of(probe, which));
         probe->copy(to, from, bytes, (size_t)&sensing);
         const bool right = gone_on.which == which &&
-                           gone_on.distance == (which == 'h'   ? sensing.hot_distance
-                                                : which == 'c' ? sensing.cold_distance
-                                                               : sensing.fetch_distance) &&
+                           gone_on.distance == distance_of(&sensing, which) &&
                            gone_on.destination == to && gone_on.source == from &&
                            gone_on.bytes == bytes && memcmp(from, to, bytes) == 0;
         if (!right) {
-            printf("FAIL %s: went on wrongly with %c of %zu bytes after %u and %u ticks\n",
-                   probe->name, gone_on.which, bytes, cases[n].source, cases[n].destination);
+            printf("FAIL %s: went on wrongly with %c of %zu bytes after %u, %u and %u ticks\n",
+                   probe->name, gone_on.which, bytes, looks->ticks[0], looks->ticks[1],
+                   looks->ticks[2]);
             return false;
         }
-        set_clock(probe, 0xFFFFFFF0u, cases[n].source, cases[n].destination);
+        set_clock(0xFFFFFFF0u, looks, 2);
         const size_t ticks = probe->read(to, from, bytes);
-        const size_t destination = looks_at_destination(probe) ? cases[n].destination : 0;
-        if (ticks == (destination << 32 | cases[n].source)) continue;
-        printf("FAIL %s: read %zx, not %x and %zx\n", probe->name, ticks, cases[n].source,
+        const size_t destination = ways_of(probe) > 2 ? looks->ticks[1] : 0;
+        if (ticks == (destination << 32 | looks->ticks[0])) continue;
+        printf("FAIL %s: read %zx, not %x and %zx\n", probe->name, ticks, looks->ticks[0],
                destination);
         return false;
     }
     return true;
+}
+
+/* A destination that stays uncached: the hot pipeline gets a try at the 1st, 2nd, 4th, ... 32nd time
+ * that the copy finds its page again, then one time in 32. */
+static bool tries_hot_rarely(const struct asterope_copy* probe) {
+    static const struct looks uncached = {{500, 500, 50}};
+    const struct asterope_sensing sensing = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
+    static unsigned char again[2 * LEAST];
+    int tries = 0;
+    set_clock(12345, &uncached, 3); /* draws nothing by chance */
+    for (int times = 0; times < 500; ++times) {
+        const bool doubled = times < 64 && (times & (times - 1)) == 0;
+        const bool one_of_32 = times >= 64 && times % 32 == 0;
+        probe->copy(again, from, LEAST, (size_t)&sensing);
+        const char expected = times > 0 && (doubled || one_of_32) ? 'h' : 'p';
+        tries += gone_on.which == 'h';
+        if (gone_on.which == expected) continue;
+        printf("FAIL %s: the %d. time at one page went on with %c\n", probe->name, times,
+               gone_on.which);
+        return false;
+    }
+    for (unsigned time = 0; time < 32000; ++time) { /* as many times, and ever other pages */
+        set_clock(time * 1000003u, &uncached, 3);
+        unsigned char* const to = room + time % PAGES * PAGE;
+        probe->copy(to, from, LEAST, (size_t)&sensing);
+        tries += gone_on.which == 'h';
+    }
+    if (tries > 18 && tries < 4000) return true;
+    printf("FAIL %s: %d tries\n", probe->name, tries);
+    return false;
 }
 
 /* The source, and behind it the destination. */
@@ -148,7 +212,7 @@ static void* read_then_copy(void* destination, const void* source, size_t bytes,
     memcpy(before, destination, bytes);
     reading->read(destination, source, bytes);
     const unsigned char *const to = destination, *const from = source;
-    const char* asked = looks_at_destination(reading) ? strchr(reading->name, ' ') : "0";
+    const char* asked = ways_of(reading) > 2 ? strchr(reading->name, ' ') : "0";
     size_t changed = 0, wrong = 0;
     for (size_t i = 0; i < bytes; ++i) {
         changed += to[i] != before[i];
@@ -162,33 +226,37 @@ static void* read_then_copy(void* destination, const void* source, size_t bytes,
 
 static bool check(const struct asterope_copy* probe) {
     const asterope_candidate pipeline = asterope_copies.variants[0].copy;
-    /* by 50 ticks and 10: hot, cold, and fetch where there is that */
-    const struct asterope_sensing ways[] = {{NEVER, pipeline, 0, pipeline, 0, pipeline, 0},
-                                            {0, pipeline, 0, pipeline, 0, pipeline, 0},
-                                            {20, pipeline, 0, pipeline, 0, pipeline, 0}};
+    static const struct looks looks = {{50, 10, 5}};
+    /* by these ticks: hot, cold, and fetch and produce where there are these */
+    const struct asterope_sensing ways[] = {
+        {NEVER, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
+        {0, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
+        {20, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
+        {7, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0}};
     struct copy_subject subject = {
         .name = probe->name,
         .copy = probe->copy,
-        .distances = {(size_t)&ways[0], (size_t)&ways[1]},
+        .distances = {(size_t)&ways[0], (size_t)&ways[0]},
         .minimum = LEAST,
     };
     struct copy_subject reader = subject;
     reader.copy = read_then_copy;
     reading = probe;
     print_pages(probe);
-    bool right = goes_on(probe);
-    set_clock(probe, 987654321, 50, 10);
+    bool right = goes_on(probe) && (ways_of(probe) < 4 || tries_hot_rarely(probe));
     const struct copy_plan reads = {.last = LEAST + 200};
     const struct copy_plan copies = {.function = (void (*)(void))probe->copy,
                                      .last = LEAST + 200,
                                      .offsets = 31,
                                      .doubling = 2 * LEAST,
                                      .largest = 1 << 20};
-    right = right && copy_check(&subject, &copies) && copy_check(&reader, &reads);
-    if (looks_at_destination(probe)) {
-        set_clock(probe, 987654321, 50, 10); /* the hot way has taken only two of three */
-        subject.distances[0] = subject.distances[1] = (size_t)&ways[2];
-        right = right && copy_check(&subject, &copies);
+    set_clock(987654321, &looks, 2);
+    right = right && copy_check(&reader, &reads);
+    static const char whichs[] = "hcfp";
+    for (int way = 0; right && way < ways_of(probe); ++way) {
+        set_clock(987654321, &looks, looks_of(probe, whichs[way]));
+        subject.distances[0] = subject.distances[1] = (size_t)&ways[way];
+        right = copy_check(&subject, &copies);
     }
     if (right) printf("ok %s\n", probe->name);
     fflush(stdout);

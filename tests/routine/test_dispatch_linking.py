@@ -184,7 +184,7 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
     # with a small copy as far as the other's: else the shared pipelines need a way for fewer bytes
     bound = of(good_profile(), "small")[0]["up_to"]
     small = X86_64.small[f"stepped XMM middle {bound}"]
-    other = profile_json([(4096, XMM), (65536, YMM)], small, sensing=sensing)
+    other = profile_json([(16384, XMM), (65536, YMM)], small, sensing=sensing)
     together = render_of(tmp_path, other=other, good=json.dumps(good_profile()))
     several = {
         # what is named by the profile or numbered after the other's, as it is alone
@@ -261,10 +261,10 @@ def test_sensing_copies_wait_for_the_counter_in_every_profile(tmp_path, avx2, mo
     texts = {}
     for number, name in ((1, "one"), (2, "two")):
         sensing = SensingCopy(PROBES[0], 100 * number, XMM, STREAMED_XMM)
-        texts[name] = profile_json([(4096, XMM), (65536, YMM)], sensing={65536: sensing})
+        texts[name] = profile_json([(16384, XMM), (65536, YMM)], sensing={65536: sensing})
     routine = render_of(tmp_path, **texts)
     program = build_dispatch_check(X86_64, routine)
     for number, name in ((1, "one"), (2, "two")):
         monkeypatch.setenv("ASTEROPE_PROFILE", name)
-        (taken,) = copies_taken(program, [("asterope_memcpy", 2**40, [4096, 5000])])
+        (taken,) = copies_taken(program, [("asterope_memcpy", 2**40, [16384, 20000])])
         assert taken == [f"asterope_copy_{XMM.symbol}", f"asterope_sense_{number}"]

@@ -92,8 +92,8 @@ def test_copies_are_right_while_gates_open_one_by_one(tmp_path, case):
 @pytest.mark.parametrize("small", [PLAIN, X86_64.small["grouped YMM up 128"], MASKED], ids=str)
 def test_sensing_copies_are_right_while_the_counter_is_looked_at(tmp_path, small):
     need_counter(X86_64)
-    intervals = [(4096, SSE[0][1]), (16384, SSE[1][1]), (1 << 20, SSE[0][1])]
-    sensing = {16384: SensingCopy(PROBES[0], 200, SSE[0][1], SSE[1][1])}
+    intervals = [(16384, SSE[0][1]), (65536, SSE[1][1]), (1 << 20, SSE[0][1])]
+    sensing = {65536: SensingCopy(PROBES[0], 200, SSE[0][1], SSE[1][1])}
     need_features(intervals, small)
     routine = render(intervals, tmp_path, small, sensing=sensing)
     text = routine.read_text(encoding="ascii")

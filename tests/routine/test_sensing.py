@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, build_dispatch_check, each
-from asterope.spaces.probes import PROBES, Probe, SensingCopy
+from asterope.spaces.probes import FOUND, PROBES, Probe, SensingCopy
 from copy_programs import FUNCTIONS, assert_right, change, cpu_features, output_of, render
 from dispatch_machines import build_on_told_cpu, cpu_line
 
@@ -27,29 +27,33 @@ WINNER = X("XMM", "T", "T", "none", 0, 0)
 HOT, COLD = X("R64", "T", "T", "T0", 2, 4), X("MM", "T", "NT", "T0", 4, 8)
 # The winner, and what goes on where data is hot, cold, or to be fetched.
 WAYS = {
-    "x86_64": (WINNER, HOT, COLD, X("REP_MOVSB", "T", "T", "none", 0, 0)),
+    "x86_64": (
+        *(WINNER, HOT, COLD, X("REP_MOVSB", "T", "T", "none", 0, 0)),
+        X("XMM", "T", "NT", "none", 0, 0),
+    ),
     "aarch64": (
         *(AARCH64.plain, A("X", "T", "T", "L1KEEP", 2, 4), A("Q", "T", "NT", "L1KEEP", 4, 8)),
-        A("SVE", "T", "T", "none", 0, 0),
+        *(A("SVE", "T", "T", "none", 0, 0), A("Q", "T", "NT", "none", 0, 0)),
     ),
 }
-HOT_WAY, COLD_WAY, FETCH_WAY = 1, 2, 3  # of these
+HOT_WAY, COLD_WAY, FETCH_WAY, PRODUCE_WAY = 1, 2, 3, 4  # of these
 of_x86_64 = each(lambda arch: [0] if arch is X86_64 else [])
 
 
 def sensing_by(probe: Probe, threshold: int, arch: Architecture = X86_64) -> SensingCopy:
-    _, hot, cold, fetch = WAYS[arch.name]
-    return SensingCopy(probe, threshold, hot, cold, fetch if probe.kind == "each" else None)
+    _, hot, cold, fetch, produce = WAYS[arch.name]
+    own = dict(hot=hot, cold=cold, fetch=fetch, produce=produce)
+    return SensingCopy(probe, threshold, **{way: own[way] for way in FOUND[probe.kind]})
 
 
 def intervals_of(arch: Architecture) -> list[tuple[int, Any]]:
-    """Plain up to 4 KiB, then always cold, always hot, and plain again."""
-    winner, _, cold, _ = WAYS[arch.name]
-    return [(4096, winner), (16384, winner), (65536, winner), (1 << 20, cold)]
+    """Plain up to 16 KiB, then always cold, always hot, and plain again."""
+    winner, _, cold, *_ = WAYS[arch.name]
+    return [(16384, winner), (32768, winner), (65536, winner), (1 << 20, cold)]
 
 
 def sensing_with(probe: Probe, arch: Architecture = X86_64) -> dict[int, SensingCopy]:
-    return {16384: sensing_by(probe, 0, arch), 65536: sensing_by(probe, HIGHEST_THRESHOLD, arch)}
+    return {32768: sensing_by(probe, 0, arch), 65536: sensing_by(probe, HIGHEST_THRESHOLD, arch)}
 
 
 def render_sensing(arch: Architecture, folder: Path) -> Path:
@@ -92,22 +96,24 @@ def with_clock(arch: Architecture, text: str, clock: str) -> str:
 # --- The routine ----------------------------------------------------------------------------------
 
 
-# Time stamps for the probes of a routine, in C: two a side, or two where a probe looks at no other;
-# how far apart is told.
+# Time stamps for the probes of a routine, in C: two for each look, which are so many ticks apart as
+# is told, for as many looks.
 RING = """
 #include <stdio.h>
 #include <stdlib.h>
 struct time_stamp { unsigned ticks; struct time_stamp *next; };
-static struct time_stamp ring[] = {
-    {0xFFFFFF80u, &ring[1]}, {0, 0}, {0xFFFFFF80u, &ring[3]}, {0, ring}};
+static struct time_stamp ring[6];
 extern struct time_stamp *routine_clock;
 __attribute__((used)) struct time_stamp *routine_clock = ring;
 __attribute__((constructor)) static void tell(void)
 {
-    unsigned source, destination, second;
-    if (sscanf(getenv("TOLD"), "%u %u %u", &source, &destination, &second) != 3) exit(2);
-    ring[1] = (struct time_stamp){ring[0].ticks + source, &ring[second]};
-    ring[3].ticks = ring[2].ticks + destination;
+    unsigned ticks[3], i;
+    int looks = sscanf(getenv("TOLD"), "%u %u %u", &ticks[0], &ticks[1], &ticks[2]);
+    if (looks < 1) exit(2);
+    for (i = 0; i < 2 * (unsigned)looks; ++i) {
+        ring[i].ticks = 0xFFFFFF80u + (i % 2 ? ticks[i / 2] : 0);
+        ring[i].next = &ring[(i + 1) % (2 * (unsigned)looks)];
+    }
 }
 """
 FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
@@ -134,9 +140,9 @@ def with_counter(
 
 
 # No probe takes 0 ticks, or more than HIGHEST_THRESHOLD.
-def pipelines_taken(arch: Architecture, program: Path, told: str = "9 9 0", **more: str) -> list:
+def pipelines_taken(arch: Architecture, program: Path, told: str = "9", **more: str) -> list:
     """The pipelines that go on behind the probes, at sizes of each of the intervals."""
-    sizes = (4000, 4097, 16384, 16385, 65536)
+    sizes = (16000, 16385, 32768, 32769, 65536)
     words = [word for name in FUNCTIONS for word in (f"asterope_{name}", 65536, *sizes)]
     taken = output_of(*arch.on(TOLD=told, **more), program, "--past-sensing", *words).split()
     assert taken == 3 * taken[:5]
@@ -144,7 +150,7 @@ def pipelines_taken(arch: Architecture, program: Path, told: str = "9 9 0", **mo
 
 
 def sensed(arch: Architecture) -> list[str]:
-    winner, hot, cold, _ = WAYS[arch.name]
+    winner, hot, cold, *_ = WAYS[arch.name]
     return [t.symbol for t in (winner, cold, cold, hot, hot)]
 
 
@@ -157,26 +163,41 @@ def test_it_copies_right_with_each_probe(tmp_path, objects, arch, case):
     routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(case, arch))
     program = arch.routine_check(with_counter(arch, routine, ring=False), objects)
     options = ("--step", 31, "--other-step", 31, "--last", 300, "--largest", 200000)
-    assert_right(*arch.on(), program, *options, "--around", "4096,16384,65536")
+    assert_right(*arch.on(), program, *options, "--around", "16384,32768,65536")
 
 
-SIDES = [(200, 900, HOT_WAY), (201, 200, FETCH_WAY), (201, 201, COLD_WAY)]
+# The ticks of each look, and what goes on behind so many looks.
+LOOKS = {
+    "source": [((200,), HOT_WAY), ((201,), COLD_WAY)],
+    "each": [((200,), HOT_WAY), ((201, 200), FETCH_WAY), ((201, 201), COLD_WAY)],
+    "both": [((200,), HOT_WAY), ((201, 200), FETCH_WAY), ((201, 201, 201), COLD_WAY)],
+}
 
 
 @pytest.mark.parametrize("threshold", [200, 70000])  # on AArch64 one instruction, and two
-@each(lambda arch: {name: BY_NAME[name] for name in ("source 2", "each 4")})
+@each(lambda arch: {name: BY_NAME[name] for name in ("source 2", "each 4", "both 2")})
 def test_each_side_s_ticks_choose_the_pipeline(tmp_path, arch, case, threshold):
     need_counter(arch)
-    sensing = {end: sensing_by(case, threshold, arch) for end in (16384, 65536)}
+    sensing = {end: sensing_by(case, threshold, arch) for end in (32768, 65536)}
     routine = with_counter(arch, render(intervals_of(arch), tmp_path, sensing=sensing))
     program = build_dispatch_check(arch, routine)
-    for *ticks, way in SIDES:
-        source, destination = (n - 200 + threshold for n in ticks)
-        second = 2 if case.kind == "each" and source > threshold else 0
-        told = f"{source} {destination} {second}"
-        taken = WAYS[arch.name][COLD_WAY if way == FETCH_WAY and case.kind == "source" else way]
-        expected = [WAYS[arch.name][0].symbol, *[taken.symbol] * 4]
+    for ticks, way in LOOKS[case.kind]:
+        told = " ".join(str(n - 200 + threshold) for n in ticks)
+        expected = [WAYS[arch.name][0].symbol, *[WAYS[arch.name][way].symbol] * 4]
         assert pipelines_taken(arch, program, told) == expected, told
+
+
+@each()
+def test_a_destination_that_stays_uncached_gives_the_hot_pipeline_tries(tmp_path, arch):
+    """At the 1st, 2nd and 4th time that its page is found again."""
+    need_counter(arch)
+    sensing = {65536: sensing_by(BY_NAME["both 4"], 200, arch)}
+    routine = with_counter(arch, render(intervals_of(arch), tmp_path, sensing=sensing))
+    program = build_dispatch_check(arch, routine)
+    words = ("--past-sensing", "asterope_memcpy", 65536, *[65536] * 6)
+    taken = output_of(*arch.on(TOLD="201 201 200"), program, *words).split()
+    ways = [WAYS[arch.name][PRODUCE_WAY if way == "p" else HOT_WAY].symbol for way in "phhphp"]
+    assert [name.replace("asterope_copy_", "") for name in taken] == ways
 
 
 def library_of(folder: Path, routine: Path) -> Path:
@@ -208,7 +229,7 @@ def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch,
     """A probe of an untouched page gets the page of zeros, and the first store faults once more."""
     need_counter(arch)
     library = library_of(tmp_path, render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name])))
-    for size in (4097, 16384, 16385, 65536, 65537, 262144):
+    for size in (16385, 32768, 32769, 65536, 65537, 262144):
         libc = faults_of(None, size)
         assert libc >= 32 * (size // 4096), "libc takes no fault for each page"
         assert faults_of(library, size) <= libc, (name, size)

@@ -155,7 +155,7 @@ TEST(ScoresOf, are_by_contestant_what_the_run_off_says_and_alike_where_noise_hid
 TEST(ScoresOf, behind_a_probe_are_those_of_each_locality_less_what_it_takes) {
     const SizeResult one = result(4096, {{0, 1.5, 1.0, 0.8}, {1, 1.1, 0.9, 1.3}});
     const SizeScores free = scores_of(one, kThree, {0, 1}, ProbeNs{}),
-                     dear = scores_of(one, kThree, {0, 1}, ProbeNs{10, 20, 30});
+                     dear = scores_of(one, kThree, {0, 1}, ProbeNs{10, 0, 20, 30});
     EXPECT_EQ(dear.plain, free.plain);
     const std::tuple<Locality, double, double, double> rows[] = {
         {Locality::cached, 0.5, 1.5, 10},

@@ -37,9 +37,9 @@ std::vector<SizeScores> scores(const std::vector<double>& worth, double noise, s
 
 TEST(Standing, takes_a_size_by_its_row_the_last_one_all_above_and_nothing_by_unknown_names) {
     const Standing standing{
-        {{1024, {"wide"}}, {8192, {"plain", "far", "wide"}}, {65536, {"gone"}}, {524288, {"far"}}},
+        {{1024, {"wide"}}, {8192, {"plain", "plain", "far", "wide"}}, {65536, {"gone"}}, {524288, {"far"}}},
         ""};
-    const RowCopy wide = RowCopy::plain(1), far = RowCopy::plain(3), senses{{0, 3, 1}, true};
+    const RowCopy wide = RowCopy::plain(1), far = RowCopy::plain(3), senses{{0, 0, 3, 1}, true};
     EXPECT_EQ(standing_copies(standing, kSizes, kNames),
               (std::vector<std::optional<RowCopy>>{wide, wide, senses, {}, far, far}));
     EXPECT_FALSE(standing_copies({}, kSizes, kNames).front());
@@ -79,7 +79,7 @@ TEST(Standing, goes_where_it_is_clearly_beaten) {
 }
 
 TEST(Standing, is_favoured_as_a_copy_that_senses_by_what_that_was_timed_at) {
-    const RowCopy senses{{0, 1, 1}, true};
+    const RowCopy senses{{0, 0, 1, 1}, true};
     TimedRowCopy timed{senses, std::vector<double>(kSizes.size(), 0.1)};
     std::vector<std::optional<RowCopy>> standing(kSizes.size());
     standing[2] = senses;

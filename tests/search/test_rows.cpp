@@ -21,16 +21,16 @@ Row plain(std::size_t first, std::size_t last, std::size_t pipeline) {
     return {first, last, RowCopy::plain(pipeline)};
 }
 
-/// Three pipelines, each the best for data of another locality by `gain`, at four sizes of which
+/// Four pipelines, each the best for data of another locality by `gain`, at four sizes of which
 /// none is special; a probe takes `probe`.
 std::vector<SizeScores> specialists(double gain, double probe) {
     SizeScores one;
     for (std::size_t locality = 0; locality < kLocalities; ++locality) {
-        for (std::size_t pipeline = 0; pipeline < 3; ++pipeline) {
-            one.sensed[locality].push_back((pipeline == locality ? gain : 0) - probe / 3);
+        for (std::size_t pipeline = 0; pipeline < kLocalities; ++pipeline) {
+            one.sensed[locality].push_back((pipeline == locality ? gain : 0) - probe / kLocalities);
         }
     }
-    one.plain.assign(3, gain);
+    one.plain.assign(kLocalities, gain);
     return std::vector(4, one);
 }
 
@@ -83,7 +83,7 @@ TEST(ChooseRows, keeps_to_the_bounds_whatever_it_costs) {
 }
 
 TEST(ChooseRows, senses_where_there_is_a_probe_and_that_brings_more_than_it_costs) {
-    const RowCopy sensing = {{0, 1, 2}, true};
+    const RowCopy sensing = {{0, 1, 2, 3}, true};
     EXPECT_EQ(choose_rows(specialists(0.2, 0.05)), (Rows{{0, 3, sensing}}));
     EXPECT_EQ(choose_rows(specialists(0.2, 0.5)), (Rows{plain(0, 3, 0)}));
     EXPECT_EQ(choose_rows(specialists(0.005, 0.001)), (Rows{plain(0, 3, 0)}));

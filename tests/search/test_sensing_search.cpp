@@ -119,22 +119,29 @@ const asterope_variant kHotVariant = copying(made_up("YMM", "T", "T", "none", 0)
 const Candidate kHotCopy{&kHotVariant, 0}, kColdCopy{&kColdVariant, 16};
 
 const asterope_copy kSource4 = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}}),
-                    kEach2 = made_up("each 2", {{"kind", "each", 0}, {"lines", nullptr, 2}});
+                    kEach2 = made_up("each 2", {{"kind", "each", 0}, {"lines", nullptr, 2}}),
+                    kBoth4 = made_up("both 4", {{"kind", "both", 0}, {"lines", nullptr, 4}});
 
 TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_on) {
-    EXPECT_FALSE(looks_at_destination(kSource4));
-    EXPECT_TRUE(looks_at_destination(kEach2)) << "and goes on with a third pipeline";
+    EXPECT_EQ(std::tuple(ways_of(kSource4), ways_of(kEach2), ways_of(kBoth4)),
+              std::tuple(2u, 3u, 4u));
     const SensingCopy two{&kSource4, kHotCopy, kColdCopy, {187, 90, 390}},
-        three{&kEach2, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy};
+        three{&kEach2, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy},
+        four{&kBoth4, kHotCopy, kColdCopy, {187, 90, 390}, kHotCopy, kColdCopy};
     EXPECT_EQ(two.name(), "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0");
     EXPECT_EQ(three.name(), "each 2 > 187: YMM T T none 0 0, fetch YMM T NT T0 2 16, else "
                             "YMM T T none 0 0");
-    const asterope_sensing of_two = two.arguments(), of_three = three.arguments();
+    EXPECT_EQ(four.name(), "both 4 > 187: YMM T NT T0 2 16, produce YMM T NT T0 2 16, fetch "
+                           "YMM T T none 0 0, else YMM T T none 0 0");
+    const asterope_sensing of_two = two.arguments(), of_three = three.arguments(),
+                           of_four = four.arguments();
     EXPECT_NE(kColdCopy.distance(), 0u);
     EXPECT_EQ(std::tuple(of_two.threshold, of_two.hot, of_two.hot_distance, of_two.cold,
                          of_two.cold_distance, of_two.fetch),
               std::tuple(187u, &remember, 0u, &noted_copy, kColdCopy.distance(), nullptr));
-    EXPECT_EQ(std::tuple(of_three.cold, of_three.fetch, of_three.fetch_distance),
+    EXPECT_EQ(std::tuple(of_three.cold, of_three.fetch, of_three.fetch_distance, of_three.produce),
+              std::tuple(&remember, &noted_copy, kColdCopy.distance(), nullptr));
+    EXPECT_EQ(std::tuple(of_four.fetch, of_four.produce, of_four.produce_distance),
               std::tuple(&remember, &noted_copy, kColdCopy.distance()));
 }
 

@@ -222,13 +222,13 @@ TEST(Verify, finds_what_other_kinds_do_wrong_in_one_direction_at_one_size_or_bey
          good,
          // on one way
          {{with(spoiled<[](Asked a) { a.to[a.bytes / 2] ^= !uncached(a.distance); }, sense_good>),
-           "wrong byte 2048 of 4096 (source +0, destination +0)"},
+           "wrong byte 8192 of 16384 (source +0, destination +0)"},
           {with(spoiled<[](Asked a) { a.to[a.bytes - 1] ^= uncached(a.distance); }, sense_good>),
-           "wrong byte 4095 of 4096 (source +0, destination +0)"},
+           "wrong byte 16383 of 16384 (source +0, destination +0)"},
           {with(sense_the_other_way), "died: Segmentation fault"},
-          {with(spoiled<[](Asked a) { a.to[-1] ^= uncached(a.distance) && a.bytes == 8191; },
+          {with(spoiled<[](Asked a) { a.to[-1] ^= uncached(a.distance) && a.bytes == 32767; },
                         sense_good>),
-           "stray write at byte -1 of 8191 "}}},
+           "stray write at byte -1 of 32767 "}}},
     };
     for (const auto& [kind, right, pipeline, faults] : kinds) {
         EXPECT_TRUE(verify(kind, {}, pipeline).empty());

@@ -216,11 +216,13 @@ class CommonSearch {
         const auto cold = best_of(race, size, uncached, {}, Use::probed);
         if (!hot || !cold) return std::nullopt;
         SensingCopy copy{all.front()->sensing->probe, candidate(*hot), candidate(*cold), {}};
-        if (looks_at_destination(*copy.probe)) {
-            const auto fetch = best_of(race, size, {{Workload::fetch, 1}}, {}, Use::probed);
-            if (!fetch) return std::nullopt;
-            copy.fetch = candidate(*fetch);
-        }
+        const auto best_under = [&](Workload workload) -> std::optional<Candidate> {
+            const auto best = best_of(race, size, {{workload, 1}}, {}, Use::probed);
+            return best ? std::optional(candidate(*best)) : std::nullopt;
+        };
+        const std::size_t ways = ways_of(*copy.probe);
+        if (ways > 2 && !(copy.fetch = best_under(Workload::fetch))) return std::nullopt;
+        if (ways > 3 && !(copy.produce = best_under(Workload::produce))) return std::nullopt;
         double cached = 0, none_cached = INFINITY, log_ratio = 0;
         Finalist means{0, {}, 0, false};
         const auto count = static_cast<double>(all.size());

@@ -90,7 +90,8 @@ Standing standing_of(const Profile& profile, Operation operation) {
         row.up_to = one->up_to;
         if (const auto& senses = one->sensing) {
             const Candidate& fetch = senses->fetch ? *senses->fetch : senses->cold;
-            row.pipelines = {senses->hot.name(), fetch.name(), senses->cold.name()};
+            row.pipelines = {senses->hot.name(), senses->produce.value_or(senses->hot).name(),
+                             fetch.name(), senses->cold.name()};
         } else {
             row.pipelines = {one->pipeline().name()};
         }

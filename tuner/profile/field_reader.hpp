@@ -86,7 +86,8 @@ struct Reader {
     void probe(const char* name, const asterope_copy*& into) {
         known.insert(name);
         into = find_probe(object.at(name), place.at(name));
-        if (looks_at_destination(*into) != object.contains("fetch")) {
+        if ((ways_of(*into) > 2) != object.contains("fetch") ||
+            (ways_of(*into) > 3) != object.contains("produce")) {
             throw place.fault("has other pipelines than its probe chooses among");
         }
     }

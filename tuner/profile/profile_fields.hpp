@@ -80,6 +80,7 @@ template <class F> void copies_fields(F& f, Is<Choice> auto& one) {
     f.needed("hot", sensing.hot);
     f.needed("cold", sensing.cold);
     f("fetch", sensing.fetch);
+    f("produce", sensing.produce);
     f.needed("plain", one.copy);
 }
 

@@ -108,6 +108,7 @@ std::string table_of(const Choices& choices) {
             add("  cached", sensing->hot, Workload::hot);
             add("  uncached", sensing->cold, Workload::cold);
             if (sensing->fetch) add("  fetch", *sensing->fetch, Workload::fetch);
+            if (sensing->produce) add("  produce", *sensing->produce, Workload::produce);
             rows.push_back(row_of("no counter", one->copy, header.size(), one->plain.ratio,
                                   one->plain.gb_per_s));
         }
@@ -131,8 +132,8 @@ std::string choices_tables(const Profile& profile, Operation operation) {
     for (const auto& [columns, choices] : kinds) out += table_of(choices);
     if (out.empty()) return out;
     return out +
-           "GB/s: the most under any workload (cached, uncached, fetch: under hot, cold, fetch); "
-           "lead: runner-up's\ntime over the winner's; ties: others within the noise; floor: "
+           "GB/s: the most under any workload (cached, uncached: under hot, cold; fetch, produce: "
+           "under these);\nlead: runner-up's time over the winner's; ties: others within the noise; floor: "
            "libc over libc\n";
 }
 

@@ -55,8 +55,9 @@ std::string in_words(const Candidate& candidate, Detail detail) {
 }
 
 /// The states of data that a copy that senses tells apart, and the workloads of their GB/s.
-constexpr std::array kData = {"cached", "uncached", "fetch"};
-constexpr std::array kDataWorkloads = {Workload::hot, Workload::cold, Workload::fetch};
+constexpr std::array kData = {"cached", "uncached", "fetch", "produce"};
+constexpr std::array kDataWorkloads = {Workload::hot, Workload::cold, Workload::fetch,
+                                       Workload::produce};
 
 struct Line {
     std::size_t up_to;
@@ -93,6 +94,7 @@ std::vector<Line> rows_of(const Profile& profile, Operation operation, Detail de
         if (const auto& sensing = one->sensing) {
             copies = {in_words(sensing->hot, detail), in_words(sensing->cold, detail)};
             if (sensing->fetch) copies.push_back(in_words(*sensing->fetch, detail));
+            if (sensing->produce) copies.push_back(in_words(*sensing->produce, detail));
         } else {
             copies = {in_words(one->pipeline(), detail)};
         }
@@ -126,6 +128,7 @@ std::string legend(std::size_t most_copies) {
     text += most_copies > 1 ? ", or in that of the row." : ".";
     if (most_copies > 1) text += " A size with several rows looks first whether its data is cached";
     if (most_copies > 2) text += "; fetch: only the destination is";
+    if (most_copies > 3) text += "; produce: only the source is";
     return wrapped(text + (most_copies > 1 ? "." : ""));
 }
 

@@ -83,11 +83,19 @@ class Costs {
         for (const std::size_t one : set) copies.push_back(RowCopy::plain(one));
         const bool sense =
             std::ranges::any_of(scores_, [](const auto& one) { return !one.sensed[0].empty(); });
+        const std::vector<std::size_t> best_produced =
+            sense ? best_at_some_size(Locality::produced, set) : std::vector<std::size_t>();
         for (const std::size_t cached : sense ? set : std::vector<std::size_t>()) {
-            for (const std::size_t fetched : set) {
-                for (const std::size_t uncached : set) {
-                    if (cached == fetched && fetched == uncached) continue;
-                    copies.push_back({{cached, fetched, uncached}, true});
+            std::vector<std::size_t> produced = best_produced;
+            if (!contains(produced, cached)) produced.push_back(cached);
+            for (const std::size_t one : produced) {
+                for (const std::size_t fetched : set) {
+                    for (const std::size_t uncached : set) {
+                        const RowCopy copy{{cached, one, fetched, uncached}, true};
+                        if (copy.pipelines != RowCopy::plain(cached).pipelines) {
+                            copies.push_back(copy);
+                        }
+                    }
                 }
             }
         }
@@ -102,6 +110,20 @@ class Costs {
     }
 
   private:
+    /// The pipelines of a set that are worth most at one size or more. All of them in all four
+    /// places would be thousands of copies for each set that is tried.
+    std::vector<std::size_t> best_at_some_size(Locality locality,
+                                               const std::vector<std::size_t>& set) const {
+        std::vector<std::size_t> found;
+        for (const SizeScores& scores : scores_) {
+            const auto& worth = scores.sensed[static_cast<std::size_t>(locality)];
+            if (worth.empty() || set.empty()) continue;
+            const std::size_t best = *std::ranges::max_element(
+                set, {}, [&](std::size_t one) { return worth[one] - handicap(one) / kLocalities; });
+            if (!contains(found, best)) found.push_back(best);
+        }
+        return found;
+    }
     double handicap(std::size_t pipeline) const {
         return pipeline < rules_.handicaps.size() ? rules_.handicaps[pipeline] : 0;
     }

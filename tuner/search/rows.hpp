@@ -12,26 +12,38 @@ namespace asterope {
 
 /// The place where a probe finds the data of a call.
 enum class Locality {
-    cached,   ///< The source is in a cache.
-    fetched,  ///< The destination is in a cache, the source is not. New data goes into a buffer
-              ///< used again, or into untouched pages, which the kernel clears in the cache.
+    cached,   ///< Both are in a cache.
+    produced, ///< The source is in a cache, the destination is not: new data is handed on.
+    fetched,  ///< The destination is in a cache, the source is not: new data goes into a buffer
+              ///< used again. Or the destination's pages are untouched: the kernel clears them in
+              ///< the cache.
     uncached, ///< Both are outside all caches.
 };
-inline constexpr std::size_t kLocalities = 3;
+inline constexpr std::size_t kLocalities = 4;
 
 /// The place where a probe finds the data under a workload.
 constexpr Locality locality_of(Workload workload) {
     const WorkloadFacts& facts = facts_of(workload);
-    if (facts.source_cached) return Locality::cached;
-    return facts.destination_cached || facts.fresh ? Locality::fetched : Locality::uncached;
+    if (facts.fresh) return Locality::fetched;
+    if (facts.source_cached) {
+        return facts.destination_cached ? Locality::cached : Locality::produced;
+    }
+    return facts.destination_cached ? Locality::fetched : Locality::uncached;
 }
 
-/// How a row copies: by one pipeline, or by one of three behind a probe.
+/// How a row copies: by one pipeline, or by one of four behind a probe.
 struct RowCopy {
     std::array<std::size_t, kLocalities> pipelines; ///< by Locality
     bool senses = false;
 
-    static RowCopy plain(std::size_t pipeline) { return {{pipeline, pipeline, pipeline}, false}; }
+    static RowCopy plain(std::size_t pipeline) {
+        RowCopy copy;
+        copy.pipelines.fill(pipeline);
+        return copy;
+    }
+    std::size_t of(Locality locality) const {
+        return pipelines[static_cast<std::size_t>(locality)];
+    }
     bool operator==(const RowCopy&) const = default;
 };
 

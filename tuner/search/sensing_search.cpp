@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/statistics.hpp"
@@ -30,8 +31,9 @@ std::optional<Threshold> threshold_between(double cached, double uncached) {
     return Threshold{static_cast<std::uint32_t>(middle), cached, uncached};
 }
 
-bool looks_at_destination(const asterope_copy& probe) {
-    return word_of(probe, "kind") == "each";
+std::size_t ways_of(const asterope_copy& probe) {
+    const std::string_view kind = word_of(probe, "kind");
+    return kind == "both" ? 4 : kind == "each" ? 3 : 2;
 }
 
 namespace {
@@ -80,7 +82,9 @@ asterope_sensing SensingCopy::arguments() const {
             cold.variant->copy,
             cold.distance(),
             fetch ? fetch->variant->copy : nullptr,
-            fetch ? fetch->distance() : 0};
+            fetch ? fetch->distance() : 0,
+            produce ? produce->variant->copy : nullptr,
+            produce ? produce->distance() : 0};
 }
 
 TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
@@ -92,6 +96,7 @@ TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
 
 std::string SensingCopy::name() const {
     return std::string(probe->name) + " > " + std::to_string(threshold.ticks) + ": " + cold.name() +
+           (produce ? ", produce " + produce->name() : "") +
            (fetch ? ", fetch " + fetch->name() : "") + ", else " + hot.name();
 }
 
@@ -99,7 +104,7 @@ void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes,
     auto& reading = *reinterpret_cast<ReadingCopy*>(self);
     const std::uint64_t ticks = reading.probe.read(destination, source, bytes);
     reading.ticks.source.push_back(static_cast<double>(ticks & 0xFFFFFFFF));
-    if (looks_at_destination(reading.probe)) {
+    if (ways_of(reading.probe) > 2) {
         reading.ticks.destination.push_back(static_cast<double>(ticks >> 32));
     }
     return reading.copy.function(destination, source, bytes, reading.copy.distance);

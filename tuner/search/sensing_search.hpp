@@ -48,23 +48,25 @@ struct SharedThreshold {
 /// differ.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
-/// Whether a probe looks at the destination, too, so that its copy goes on with one of three
-/// pipelines.
-bool looks_at_destination(const asterope_copy& probe);
+/// With how many pipelines the copy of a probe goes on: 2; 3 where it looks at the destination behind
+/// an uncached source; 4 where it looks at both sides.
+std::size_t ways_of(const asterope_copy& probe);
 
 /// A copy that probes where its data is, then goes on with one of its pipelines.
 struct SensingCopy {
     const asterope_copy* probe;
     Candidate hot, cold;
     Threshold threshold;
-    std::optional<Candidate> fetch = {}; ///< of a probe that looks at the destination, too
+    std::optional<Candidate> fetch = {};   ///< of a probe that looks at the destination, too
+    std::optional<Candidate> produce = {}; ///< of one that looks there behind cached sources, too
 
     /// `probe->copy` gets the address of these.
     asterope_sensing arguments() const;
     /// `arguments` must outlive it. Where nothing is cached, its cold pipeline leaves the caches.
     TimedCopy timed(const asterope_sensing& arguments) const;
     /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0"; with a third pipeline
-    /// "each 4 > 187: YMM T NT T0 2 16, fetch REP_MOVSB T T none 0 0, else YMM T T none 0 0".
+    /// "each 4 > 187: YMM T NT T0 2 16, fetch REP_MOVSB T T none 0 0, else YMM T T none 0 0"; a
+    /// fourth one stands before that as "produce YMM T NT none 0 0".
     std::string name() const;
 };
 

@@ -80,10 +80,11 @@ extern const size_t asterope_write_distance_count;
 typedef void* (*asterope_small_candidate)(void* destination, const void* source, size_t bytes,
                                           size_t distance, asterope_candidate large);
 
-/* Probes and returns the ticks that it took. The low 32 bits have those of the source. The high
- * 32 bits have those of the destination, for any source, or 0 where the probe never looks
- * there. A probe that does writes a byte of the copy to each page that it looks at. That of a
- * set looks at the destination alone, and returns its ticks in the low 32 bits. */
+/* Probes and returns the ticks that it took. The low 32 bits have those of the source, or of a
+ * probe of kind `both` those of both sides at once. The high 32 bits have those of the destination,
+ * for any source, or 0 where the probe never looks there. A probe that does writes a byte of the
+ * copy to each page that it looks at. That of a set looks at the destination alone, and returns its
+ * ticks in the low 32 bits. */
 typedef size_t (*asterope_reader)(void* destination, const void* source, size_t bytes);
 
 /* A copy's value on one axis of its kind: a word, or a number. */
@@ -141,10 +142,11 @@ struct asterope_space {
 extern const struct asterope_space asterope_copies; /* memcpy's */
 extern const struct asterope_space asterope_sets;   /* memset's */
 
-/* The pipelines that a sensing copy goes on with. It takes the hot one where its probe of the
- * source took no more than `threshold` ticks of the counter (32 bits). Else it takes `fetch`
- * where the probe looks at the destination, too, and that took no more either. Else it takes the
- * cold one. Distances are as for a candidate. Assembly knows this layout. */
+/* The pipelines that a sensing copy goes on with. A side is cached where its loads took no more
+ * than `threshold` ticks of the counter (32 bits). Where the source is, it takes the hot one, and a
+ * probe of both sides takes `produce` where the destination is not. Else it takes `fetch` where the
+ * probe looks at the destination and that is cached. Else it takes the cold one. Distances are as
+ * for a candidate. Assembly knows this layout. */
 struct asterope_sensing {
     unsigned long threshold;
     asterope_candidate hot;
@@ -153,6 +155,8 @@ struct asterope_sensing {
     size_t cold_distance;
     asterope_candidate fetch; /* NULL for a probe of the source alone */
     size_t fetch_distance;
+    asterope_candidate produce; /* NULL but for a probe of both sides */
+    size_t produce_distance;
 };
 
 /* How a copy is shared among threads. Up to so many of them take part, the caller included. Each
@@ -178,8 +182,8 @@ unsigned asterope_start_threads(void);
 void* asterope_copy_over_threads(void* destination, const void* source, size_t bytes, size_t share);
 
 /* How the pages of the destination are prepared. A piece has so many bytes, a multiple of 4096, and
- * `copy` copies it. With `huge`, the whole huge pages are asked for first. `stride`: 1 of a copy, 0 of
- * a set, whose value is the same for all pieces. */
+ * `copy` copies it. With `huge`, the whole huge pages are asked for first. `stride`: 1 of a copy, 0
+ * of a set, whose value is the same for all pieces. */
 struct asterope_page_stage {
     int huge;
     size_t piece;
@@ -188,8 +192,8 @@ struct asterope_page_stage {
     size_t distance;
 };
 
-/* The function behind asterope_memcpy_fresh and asterope_memset_fresh, of 4096 bytes or more. As its
- * 4th argument it gets the address of a struct asterope_page_stage. */
+/* The function behind asterope_memcpy_fresh and asterope_memset_fresh, of 4096 bytes or more. As
+ * its 4th argument it gets the address of a struct asterope_page_stage. */
 void* asterope_copy_fresh(void* destination, const void* source, size_t bytes, size_t stage);
 
 #ifdef __cplusplus

@@ -138,13 +138,13 @@ CheckedCopy plain_subject(const asterope_kind& kind, asterope_candidate copy) {
 }
 
 /// Cached and uncached in turn, only the cached way where it already went wrong. No threshold
-/// brings about the third way for certain: tests of the templates take it by a clock of theirs.
+/// brings about the other ways for certain: tests of the templates take it by a clock of theirs.
 CheckedCopy sensing_subject(const asterope_copy& probe, asterope_candidate pipeline) {
     constexpr unsigned long kNever = 0xFFFFFFFF;
     const asterope_candidate sense = probe.copy;
     const auto both_ways = [=](void* to, const void* from, std::size_t size) {
-        const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0, nullptr, 0};
-        const asterope_sensing uncached{0, nullptr, 0, pipeline, 0, nullptr, 0};
+        const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0, nullptr, 0, nullptr, 0};
+        const asterope_sensing uncached{0, nullptr, 0, pipeline, 0, nullptr, 0, nullptr, 0};
         sense(to, from, size, reinterpret_cast<std::size_t>(&cached));
         if (std::memcmp(to, from, size) == 0) {
             std::memset(to, 0xA5, size);
@@ -152,7 +152,7 @@ CheckedCopy sensing_subject(const asterope_copy& probe, asterope_candidate pipel
         }
         return static_cast<const void*>(to);
     };
-    return {both_ways, {4096, 4097, 4159, 4160, 5003, 8191, 8192, 9001}};
+    return {both_ways, {16384, 16385, 16447, 16448, 20003, 32767, 32768, 36001}};
 }
 
 } // namespace

@@ -130,7 +130,7 @@ def _refuse_false_roles(choice: Mapping[str, Any], place: Place) -> None:
     if choice["above"] < least - 1:
         fault = f"it takes {least} bytes or more to sense, but the choice begins below"
         raise Fault(f"{fault}: {REMEDY}", place)
-    reason = probes.why_not_sensing(copies["probe"]["kind"], "fetch" in copies)
+    reason = probes.why_not_sensing(copies["probe"]["kind"], copies)
     if reason is not None:
         raise Fault(f"no such sensing copy: {reason}: {REMEDY}", place)
 

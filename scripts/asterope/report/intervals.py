@@ -140,6 +140,8 @@ def _strips(profile: Profile) -> list[_Strip]:
             ways = {"hot": f"{name},\nif it senses “cached”"}
             if any(copy.fetch for copy in senses):
                 ways["fetch"] = f"{name},\nif only the destination\nis “cached”"
+            if any(copy.produce for copy in senses):
+                ways["produce"] = f"{name},\nif only the source\nis “cached”"
             ways["cold"] = f"{name},\nif it senses “uncached”"
         small = profile.the("small", operation)
         strips += [_Strip(label, _joined(choices, way), small) for way, label in ways.items()]
@@ -151,7 +153,8 @@ def _joined(choices: Sequence[Choice], sensed: str | None) -> list[tuple[int, in
     for one in choices:
         copy = one.copy
         if sensed and one.sensing:
-            copy = getattr(one.sensing, sensed) or one.sensing.cold
+            ways = dict(one.sensing.pipelines)
+            copy = ways.get(sensed) or ways["hot" if sensed == "produce" else "cold"]
         if bars and bars[-1][2] == copy:
             bars[-1] = (bars[-1][0], one.up_to, copy)
         else:
@@ -192,7 +195,8 @@ def _bar(
 def _sensing_words(copy: SensingCopy) -> str:
     fetch = f", or {copy.fetch.name} where the destination is not" if copy.fetch else ""
     probe = f"{copy.probe.name} > {copy.threshold}"
-    return f"{probe}: {copy.cold.name}{fetch}, else {copy.hot.name}"
+    produce = f", or {copy.produce.name} where the source alone is" if copy.produce else ""
+    return f"{probe}: {copy.cold.name}{fetch}{produce}, else {copy.hot.name}"
 
 
 def _table(profile: Profile) -> Table:

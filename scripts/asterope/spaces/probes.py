@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from .axis import Axis, Copy, Space
 
 # The least a sensing copy takes, in bytes.
-MINIMUM_BYTES = 4096
+MINIMUM_BYTES = 16384
 
 # What it goes on with, by what it finds; and what a profile must have of one besides.
-WAYS = ("hot", "cold", "fetch")
+WAYS = ("hot", "produce", "fetch", "cold")
 ROLES = ("threshold", "hot", "cold", "plain")
 
 AXES = (
-    Axis("kind", ("source", "each"), "Which sides of the copy the probe times."),
+    Axis("kind", ("source", "each", "both"), "Which sides of the copy the probe times."),
     Axis("lines", (2, 4), "How many cache lines of a side it loads from."),
 )
 
@@ -25,8 +26,9 @@ class Probe(Copy):
     """What is timed before the copy goes on with one of its pipelines.
 
     `kind`: source (loads from as many `lines` of the source, spread evenly), each (the same, and
-    where these take long, as many from the destination). More than one wait for memory fits into
-    the same time, so that several loads cost hardly more than one.
+    where these take long, as many from the destination), both (as many from each side at once, and
+    where these take long, from each side alone). More than one wait for memory fits into the same
+    time, so that several loads cost hardly more than one.
     """
 
     kind: str
@@ -41,19 +43,26 @@ SPACE = Space(Probe, Probe("source", 2), ("kind", "lines"), lambda **_: None)
 PROBES = tuple(SPACE.points())
 
 
-def why_not_sensing(kind: str, has_fetch: bool) -> str | None:
-    """Why there is no such sensing copy, or None where there is."""
-    if has_fetch != (kind == "each"):
-        return f"a probe of kind {kind} {'goes' if kind == 'each' else 'never goes'} on with fetch"
+# The ways that a probe of each kind can find.
+FOUND = {"source": ("hot", "cold"), "each": ("hot", "fetch", "cold"), "both": WAYS}
+
+
+def why_not_sensing(kind: str, ways: Iterable[str]) -> str | None:
+    """Why a probe of this kind does not go on with these of `WAYS`, or None where it does."""
+    for way in WAYS:
+        goes = way in FOUND[kind]
+        if (way in ways) != goes:
+            return f"a probe of kind {kind} {'goes' if goes else 'never goes'} on with {way}"
     return None
 
 
 @dataclass(frozen=True)
 class SensingCopy:
-    """A copy that goes on with one of two or three pipelines, by the ticks of its probe.
+    """A copy that goes on with one of two to four pipelines, by the ticks of its probe.
 
-    Where the source's are not above `threshold` that is `hot`; else, with a probe of kind `each`
-    and where the destination's are not above it, `fetch`; else `cold`. `fetch`: None for others.
+    A side is cached where its ticks are not above `threshold`. A cached source has `hot`; else a
+    cached destination has `fetch`, with probes of kind `each` and `both`; else it is `cold`. With
+    `both`, a cached source and an uncached destination have `produce`. None: it has no such way.
     """
 
     probe: Probe
@@ -61,8 +70,14 @@ class SensingCopy:
     hot: Any
     cold: Any
     fetch: Any = None
+    produce: Any = None
+
+    @property
+    def pipelines(self) -> tuple[tuple[str, Any], ...]:
+        """All that it may go on with, each behind its way."""
+        return tuple((way, getattr(self, way)) for way in FOUND[self.probe.kind])
 
     @property
     def all_pipelines(self) -> tuple[Any, ...]:
-        """All that it may go on with."""
-        return (self.hot, self.cold) if self.fetch is None else (self.hot, self.cold, self.fetch)
+        """The same without the ways."""
+        return tuple(pipeline for _, pipeline in self.pipelines)

@@ -30,7 +30,7 @@ json small_tuple(const char* rt, const char* order) {
 }
 
 json profile() {
-    json senses = choice("pipelines", 4096, 65536, kXmm);
+    json senses = choice("pipelines", 16384, 65536, kXmm);
     senses["copies"] = {{"probe", {{"kind", "source"}, {"lines", 4}}},
                         {"threshold", 300},
                         {"hot", kXmm},
@@ -45,7 +45,7 @@ json profile() {
         "format": "asterope-profile", "version": 2, "architecture": "x86_64", "complete": true,
         "search": {"weights": {"memcpy": {"hot": 1, "cold": 3, "consume": 0}},
                    "distribution": "fleet"}})");
-    profile["choices"] = {choice("pipelines", 0, 128, kXmm), choice("pipelines", 128, 4096, kXmm),
+    profile["choices"] = {choice("pipelines", 0, 128, kXmm), choice("pipelines", 128, 16384, kXmm),
                           senses, small};
     return profile;
 }
@@ -85,7 +85,7 @@ TEST(CheckContests, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCop
         {"memset 64 KiB", "ZMM T TB4 PW8", "REP_STOSB T"},
         {"to 128 B", "stepped XMM middle 128", "stepped XMM up 128", 1.3, 1.01},
         {"memset to 128 B", "stepped YMM middle 128", "stepped XMM middle 128"},
-        {"4 KiB", "XMM T T none 0 0", "YMM T NT T0 4 8"},
+        {"16 KiB", "XMM T T none 0 0", "YMM T NT T0 4 8"},
     };
     const CheckContests contests = contests_of(with_memset());
     const auto& all = contests.all();

@@ -60,7 +60,7 @@ PipelineFacts balanced() {
     const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}, kSpace[0]};
     facts.sensing = {std::nullopt,
                      SensingResult{copy, {3, {{Workload::cold, kMeasuredOnce}}, 1.5, false}}};
-    facts.intervals = {{{0, 6400, 0}, {6400, 65536, 1}},
+    facts.intervals = {{{0, 20000, 0}, {20000, 65536, 1}},
                        {{0, 4096, 0}, {4096, 65536, 1}},
                        {{0, 32768, 0}, {32768, 65536, 1}}};
     return facts;
@@ -174,7 +174,7 @@ TEST(MakeProfile, has_what_senses_and_the_plain_winner_of_a_size_in_four_digits)
     ASSERT_EQ(rows.size(), 2u);
     expect_parts(rows[0], {{"/operation", "memcpy"},
                            {"/above", 0},
-                           {"/up_to", 6400},
+                           {"/up_to", 20000},
                            {"/size", 4096},
                            {"/copies", {{"taken", kTuples[1]}}},
                            {"/evidence/ratio", 1.309},
@@ -229,7 +229,7 @@ TEST(MakeProfile, has_of_an_intent_the_winners_alone) {
 TEST(MakeProfile, lets_intervals_that_sense_begin_at_the_minimum) {
     PipelineFacts facts = balanced();
     facts.sensing[0] = facts.sensing[1];
-    facts.intervals[0] = {{0, 4095, 0}, {4095, 65536, 1}};
+    facts.intervals[0] = {{0, kSensingMinimum - 1, 0}, {kSensingMinimum - 1, 65536, 1}};
     begin_sensing_at_minimum(facts);
     EXPECT_FALSE(facts.sensing[0]) << "nothing comes before it";
     EXPECT_TRUE(facts.sensing[1]);
@@ -237,8 +237,8 @@ TEST(MakeProfile, lets_intervals_that_sense_begin_at_the_minimum) {
     facts.intervals[1] = facts.intervals[0]; // an intent's, which senses nothing
     begin_sensing_at_minimum(facts);
     EXPECT_TRUE(facts.sensing[1]);
-    EXPECT_EQ(facts.intervals[0][0].up_to, 4095u);
-    EXPECT_EQ(facts.intervals[0][1].above, 4095u);
+    EXPECT_EQ(facts.intervals[0][0].up_to, kSensingMinimum - 1);
+    EXPECT_EQ(facts.intervals[0][1].above, kSensingMinimum - 1);
     EXPECT_EQ(facts.intervals[1][1].above, 2048u);
 }
 
@@ -251,8 +251,8 @@ TEST(ProfileText, has_what_fits_into_one_line_in_one) {
 
 TEST(WinnerFor, is_that_of_the_routines_own_interval) {
     const PipelineFacts facts = balanced();
-    for (const std::size_t size : {1, 128, 4096, 5000, 6400}) EXPECT_EQ(facts.winner_for(size), 1);
-    for (const std::size_t size : {6401, 65536}) EXPECT_EQ(facts.winner_for(size), 0);
+    for (const std::size_t size : {1, 128, 4096, 5000, 20000}) EXPECT_EQ(facts.winner_for(size), 1);
+    for (const std::size_t size : {20001, 65536}) EXPECT_EQ(facts.winner_for(size), 0);
     EXPECT_EQ(facts.winner_for(std::size_t{1} << 40), 0) << "beyond the last, as the last";
 }
 

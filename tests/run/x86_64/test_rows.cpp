@@ -29,10 +29,19 @@ double about_alike(const std::string& name, std::size_t size, Workload) {
     return luck(name + std::to_string(size)) < 0.01 ? 0.695 : 0;
 }
 
-/// One copy is the best for cached data, another for the rest.
+bool has_cached_source(Workload workload) {
+    const Locality locality = locality_of(workload);
+    return locality == Locality::cached || locality == Locality::produced;
+}
+
+/// One copy is the best for cached sources, another for the rest.
 double by_place(const std::string& name, std::size_t, Workload workload) {
-    const bool cached = locality_of(workload) == Locality::cached;
-    return name == (cached ? kSmaller : kLarger) ? 0.5 : 0;
+    return name == (has_cached_source(workload) ? kSmaller : kLarger) ? 0.5 : 0;
+}
+
+/// One copy is the best where all is cached, another for the rest.
+double by_both(const std::string& name, std::size_t, Workload workload) {
+    return name == (locality_of(workload) == Locality::cached ? kSmaller : kLarger) ? 0.5 : 0;
 }
 
 /// What stores past the caches is by far the best, but takes so many times as long where that is.
@@ -66,13 +75,15 @@ Truth sensing(const Truth& truth) {
             return name.substr(from, name.find(end, from) - from);
         };
         if (name.find(" > ") == name.npos) return truth(name, size, workload);
-        const bool each = name.find(", fetch ") != name.npos;
+        const bool each = name.find(", fetch ") != name.npos,
+                   both = name.find(", produce ") != name.npos;
         const std::string cached = part(", else ", "\n"), fetched = part(", fetch ", ","),
                           uncached = part(": ", ",");
         const Locality locality = locality_of(workload);
-        const std::string& taken = locality == Locality::cached            ? cached
-                                   : each && locality == Locality::fetched ? fetched
-                                                                           : uncached;
+        const std::string taken = both && locality == Locality::produced  ? part(", produce ", ",")
+                                  : has_cached_source(workload)           ? cached
+                                  : each && locality == Locality::fetched ? fetched
+                                                                          : uncached;
         return 2 + truth(taken, size, workload);
     };
 }
@@ -82,6 +93,7 @@ std::vector<std::string> pipelines_of(const Choice& choice) {
     if (!choice.sensing) return {name_of(choice.copy)};
     std::vector<std::string> names = {choice.sensing->hot.name(), choice.sensing->cold.name()};
     if (choice.sensing->fetch) names.push_back(choice.sensing->fetch->name());
+    if (choice.sensing->produce) names.push_back(choice.sensing->produce->name());
     return names;
 }
 
@@ -163,12 +175,13 @@ TEST_F(RowsOf, a_routine_are_as_many_as_bring_something_whatever_the_noise_of_a_
         EXPECT_EQ(rows(about_alike, noise), std::vector{kSmaller});
         // which sense where cached data wants another copy, but for sizes too small for a probe
         EXPECT_EQ(rows(by_place, noise), (std::vector{kSmaller, kSmaller + " | " + kLarger}));
+        EXPECT_TRUE(rows(by_both, noise).back().ends_with(" | " + kLarger)) << "and is produced";
     }
 }
 
 TEST_F(RowsOf, a_routine_sense_where_that_is_ahead_within_one_race_however_slow_all_are_in_it) {
     const auto slower_later = [this](const std::string& name, std::size_t, Workload workload) {
-        if (locality_of(workload) != Locality::cached) {
+        if (!has_cached_source(workload)) {
             return name == kLarger ? 0.8 : name == kSmaller ? 0.9 : 0;
         }
         return name != kSmaller ? 0 : senses_ ? 0.98 : 0.3;

@@ -62,17 +62,23 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
             {probe, run.copy(entrant), size, workload, run.plan.rigor.probe_readings});
     };
     Readings readings;
-    append(readings.cached, read(kept, Workload::hot).source);
+    const bool both = ways_of(probe) == 4; // its readings of the source are of both sides at once
+    const ProbeTicks hot = read(kept, Workload::hot);
+    append(readings.cached, hot.source);
+    if (both) append(readings.cached, hot.destination);
     // Cached is also a source that the cold pipeline has just copied by mistake. It must read so,
     // or one wrong guess in a loop would be repeated for ever.
-    append(readings.cached, read(past, Workload::hot).source);
+    if (!both) append(readings.cached, read(past, Workload::hot).source);
     const ProbeTicks fetched = read(kept, Workload::fetch);
     append(readings.uncached, fetched.source);
     append(readings.cached, fetched.destination);
     // In every order in which programs go through memory: a prefetcher that learns one of them
     // would show here.
     for (const auto& [workload, weight] : weights_at(size, run.weights())) {
-        if (locality_of(workload) != Locality::uncached || facts_of(workload).reads) continue;
+        const Locality locality = locality_of(workload);
+        const bool uncached =
+            locality == Locality::uncached || (both && locality == Locality::produced);
+        if (!uncached || facts_of(workload).reads) continue;
         const ProbeTicks ticks = read(past, workload);
         append(readings.uncached, ticks.source);
         append(readings.uncached, ticks.destination);
@@ -115,7 +121,8 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     for (const UsableProbe& one : probes) {
         // A probe takes the same time at any threshold, as all pipelines are one here.
         SensingCopy sensing{one.probe, pipeline, pipeline, one.shared.threshold};
-        if (looks_at_destination(*one.probe)) sensing.fetch = pipeline;
+        if (ways_of(*one.probe) > 2) sensing.fetch = pipeline;
+        if (ways_of(*one.probe) > 3) sensing.produce = pipeline;
         arguments.push_back(sensing.arguments());
         copies.push_back(sensing.timed(arguments.back()));
     }
@@ -132,8 +139,7 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     }
 }
 
-/// The time of the cheapest of the probes that look at both sides, else of the others. Empty
-/// without a probe.
+/// The time of the cheapest of the probes that tell most apart. Empty without a probe.
 std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
                                      const std::vector<UsableProbe>& probes,
                                      const std::vector<std::size_t>& sizes) {
@@ -144,7 +150,7 @@ std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
                   contests.size_at(sizes[k]), probes, costs);
     }
     std::optional<ProbeNs> least;
-    bool both = false;
+    std::size_t most_ways = 0;
     for (std::size_t i = 0; i < probes.size(); ++i) {
         ProbeNs own{};
         for (std::size_t locality = 0; locality < kLocalities; ++locality) {
@@ -152,10 +158,10 @@ std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
                 own[locality] = std::max(0.0, median(costs[i][locality]));
             }
         }
-        const bool looks_at_both = looks_at_destination(*probes[i].probe);
-        if (least && std::pair(!looks_at_both, own[0]) >= std::pair(!both, (*least)[0])) continue;
+        const std::size_t ways = ways_of(*probes[i].probe);
+        if (ways < most_ways || (ways == most_ways && own[0] >= (*least)[0])) continue;
         least = own;
-        both = looks_at_both;
+        most_ways = ways;
     }
     return least;
 }
@@ -168,17 +174,20 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
         if (!row.copy.senses || contains(known, row.copy)) continue;
         known.push_back(row.copy);
         const auto pipeline = [&](Locality locality) {
-            const std::size_t i = row.copy.pipelines[static_cast<std::size_t>(locality)];
-            return run.candidate(contests.contestants[i]);
+            return run.candidate(contests.contestants[row.copy.of(locality)]);
         };
-        const bool both = row.copy.pipelines[1] != row.copy.pipelines[2];
+        const std::size_t ways =
+            row.copy.of(Locality::produced) != row.copy.of(Locality::cached)    ? 4
+            : row.copy.of(Locality::fetched) != row.copy.of(Locality::uncached) ? 3
+                                                                                : 2;
         for (const auto& [probe, shared] : probes) {
-            if (looks_at_destination(*probe) != both) continue;
+            if (ways_of(*probe) != ways) continue;
             const std::vector<double> never(contests.scores.size(), kUnusable);
             TimedSensing one{probe, {row.copy, never}, {}};
             SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
                              shared.threshold};
-            if (both) copy.fetch = pipeline(Locality::fetched);
+            if (ways > 2) copy.fetch = pipeline(Locality::fetched);
+            if (ways > 3) copy.produce = pipeline(Locality::produced);
             for (const std::size_t index : shared.sizes) {
                 one.at.emplace(index, TimedSensing::AtSize{copy, copy.arguments()});
             }

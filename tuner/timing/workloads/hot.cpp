@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "space/limits.hpp"
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/fresh_memory.hpp"
@@ -59,9 +60,6 @@ template <bool kRead, bool kAliased, bool kSource = true>
     return sum;
 }
 
-/// Below this, in bytes, nothing senses.
-constexpr std::size_t kChoosesFrom = 16 << 10;
-
 /// The buffers of one trial.
 struct HotBuffers {
     const char* source;
@@ -80,7 +78,7 @@ HotBuffers hot_buffers(Buffers& buffers, const TrialTask& task, bool aliased) {
     HotBuffers hot{sources + buffers.hot_source + place,
                    buffers.arena.destination() + buffers.cold_bytes + place + phase};
     if (task.follows) hot.warm_up = kWarmUpFollowing;
-    if (!task.copy.chooses || task.size < kChoosesFrom || aliased ||
+    if (!task.copy.chooses || task.size < kSensingMinimum || aliased ||
         outgrows(task.size, buffers.cache_bytes)) {
         return hot;
     }

@@ -31,10 +31,11 @@ struct WorkloadTimer {
 };
 
 /// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp,
-/// `lookup` in fetch.cpp, `overlapping_pages` in overlapping.cpp.
+/// `lookup` in fetch.cpp, `produce_copied` in
+/// produce.cpp, `overlapping_pages` in overlapping.cpp.
 namespace workloads {
-extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, half_cached, fresh,
-    bystander, mix, page_end, fixed, overlapping, overlapping_pages;
+extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, produce_copied, half_cached,
+    fresh, bystander, mix, page_end, fixed, overlapping, overlapping_pages;
 }
 
 } // namespace asterope
