@@ -166,7 +166,7 @@ static void check(const struct function* function, size_t bytes, size_t salt) {
 static const size_t sizes[] = {0,    1,    3,    4,    8,    10,    15,   16,  17,
                                24,   32,   33,   40,   63,   64,    65,   100, 127,
                                128,  129,  200,  256,  257,  300,   512,  513, LARGEST,
-                               2000, 4095, 4096, 4097, 5000, 16384, 17000};
+                               2000, 4095, 4096, 4097, 5000, 16384, 17000, 20000, 30000};
 
 static void check_all(size_t bytes, size_t salt) {
     for (size_t i = 0; i < FUNCTIONS; ++i) check(&functions[i], bytes, salt);

@@ -143,13 +143,14 @@ static bool goes_on(const struct asterope_copy* probe) {
 static bool tries_hot_rarely(const struct asterope_copy* probe) {
     static const struct looks uncached = {{500, 500, 50}};
     const struct asterope_sensing sensing = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
-    static unsigned char again[2 * LEAST];
+    static unsigned char again[9 * LEAST]; /* each probe has a place of its own, by its lines */
+    unsigned char* const to = again + (size_t)(probe->name[5] - '0') * LEAST;
     int tries = 0;
     set_clock(12345, &uncached, 3); /* draws nothing by chance */
     for (int times = 0; times < 500; ++times) {
         const bool doubled = times < 64 && (times & (times - 1)) == 0;
         const bool one_of_32 = times >= 64 && times % 32 == 0;
-        probe->copy(again, from, LEAST, (size_t)&sensing);
+        probe->copy(to, from, LEAST, (size_t)&sensing);
         const char expected = times > 0 && (doubled || one_of_32) ? 'h' : 'p';
         tries += gone_on.which == 'h';
         if (gone_on.which == expected) continue;
@@ -159,8 +160,7 @@ static bool tries_hot_rarely(const struct asterope_copy* probe) {
     }
     for (unsigned time = 0; time < 32000; ++time) { /* as many times, and ever other pages */
         set_clock(time * 1000003u, &uncached, 3);
-        unsigned char* const to = room + time % PAGES * PAGE;
-        probe->copy(to, from, LEAST, (size_t)&sensing);
+        probe->copy(room + time % PAGES * PAGE, from, LEAST, (size_t)&sensing);
         tries += gone_on.which == 'h';
     }
     if (tries > 18 && tries < 4000) return true;

@@ -14,8 +14,8 @@ Weights mix(std::string_view weights) {
 }
 
 const std::string kChoices =
-    "hot, hot_read, cold, cold_walk, consume, consume_walk, produce, fetch, "
-    "fetch_walk, lookup, "
+    "hot, hot_read, cold, cold_walk, consume, consume_walk, produce, produce_read, produce_walk, "
+    "produce_again, produce_copied, fetch, fetch_walk, lookup, "
     "fresh, fresh_read, fresh_hot, fresh_hot_read, fresh_huge, fresh_huge_read, fresh_huge_hot, "
     "fresh_small or bystander";
 
@@ -26,11 +26,13 @@ TEST(WeightsAt, give_what_a_walk_weighs_to_random_places_where_walks_are_not_tim
     const Objective balanced = parse_objective("balanced");
     EXPECT_EQ(balanced.name, "balanced");
     for (const auto& [size, situations] :
-         std::map<std::size_t, double>{{512, 6}, {4096, 7}, {1 << 20, 6.75}, {8 << 20, 7}}) {
+         std::map<std::size_t, double>{{512, 7}, {4096, 8}, {1 << 20, 7.75}, {8 << 20, 8}}) {
         const std::pair<std::vector<Workload>, double> parts[] = {
             {{Workload::hot}, 1},
             {{Workload::hot_read}, 1},
             {{Workload::produce}, 1},
+            {{Workload::produce_read}, 1},
+            {{Workload::produce_walk}, 0},
             {{Workload::cold, Workload::cold_walk}, 1},
             {{Workload::consume, Workload::consume_walk}, 1},
             {{Workload::fetch, Workload::fetch_walk}, 1},
