@@ -61,6 +61,7 @@ def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
     assert (place.module, place.function, place.least) == (str(check), "memcpy", 4096)
     # calls that are timed together count as soon as the first of them comes
     assert 500_000 <= seen.calls <= 500_000 + 256
+    assert seen.copied == 5000 * seen.calls
     assert seen.cycles and seen.together
     for cycle in seen.cycles:
         assert sorted(block.way for block in cycle) == sorted([LIBC, LIBC_AGAIN, ROUTINE])
@@ -103,6 +104,7 @@ def test_sizes_below_512_bytes_are_judged_together_alone(tried) -> None:
     ((place, seen),) = observed.places.items()
     assert not place.is_own and not seen.cycles and seen.together
     assert seen.calls == pytest.approx(1_000_000, rel=0.01)
+    assert seen.copied == 100 * seen.calls
 
 
 @pytest.mark.parametrize("explore", [None, 60_000])

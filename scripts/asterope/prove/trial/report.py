@@ -80,10 +80,12 @@ def report(
             *([words.sentence_of_map(whole)] if whole else []),
             words.sentence(found),
             words.clock_line(found, tried.observed),
+            *filter(None, [words.kernel_line(tried.observed)]),
             *(["", table] if table else []),
             "",
             *(f"Note: {LIMITS[name]}." for name in sorted(tried.observed.limits)),
             *notes,
+            *words.of_pages(tried.observed, command),
         ]
         if tried.stopped_by != "failure":
             is_over = tried.stopped_by == TIME
