@@ -12,6 +12,7 @@ from ..faults import one_line
 from ..figures import bytes_text, count_text, percent_text, place_text
 from ..render import human_size
 from .kernel import are_pages_the_cost, kernel_words, to_try_tunables
+from .lines import told_apart
 from .others import CHECKED, OWN
 
 WIDTH = 100
@@ -127,17 +128,13 @@ def band_name(band: Mapping[str, Any]) -> str:
 
 def _place_lines(recording: Mapping[str, Any]) -> list[str]:
     lines, program = ["  at most    calls    bytes  median size   where"], recording["program"]
-    offsets: dict[tuple[str, str], set[int]] = {}
-    for place in recording["places"]:
-        offsets.setdefault((place["module"], place["function"]), set()).add(place["offset"])
-    for place in recording["places"]:
-        function, offset = place["function"], place["offset"]
-        if function and len(offsets[place["module"], function]) > 1:
-            function = f"{offset:#x} {function}"
+    sites = [(place["module"], place["offset"]) for place in recording["places"]]
+    functions = told_apart(sites, [place["function"] for place in recording["places"]])
+    for place, function in zip(recording["places"], functions):
         lines.append(
             f"{percent_text(place['share']):>9}  {count_text(place['calls']):>7} "
             f"{bytes_text(place['bytes']):>8}  {bytes_text(place['median_size']):>11}   "
-            f"{place_text(_module_of(place, program), function, offset, 45)}"
+            f"{place_text(_module_of(place, program), function, place['offset'], 45)}"
         )
     return lines
 
