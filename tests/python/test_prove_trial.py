@@ -249,6 +249,18 @@ def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp
         assert f"{ways}: {said}" in only_error(named("merge", "own"), 2)
     ways.write_text(whole)
     assert named("merge", "own").stdout == merged.stdout
+    old = ways.parent.with_name("0123abcd")  # of libraries of before
+    shutil.copytree(ways.parent, old)
+    with subprocess.Popen(["sleep", "1000"], stdin=(old / "1-1.raw").open("w+")) as running:
+        named("--explore", 2, "--name", "own", "--", "true")
+        assert [path.name for path in old.glob("*.raw")] == ["1-1.raw"]
+        running.kill()
+    named("--explore", 2, "--name", "own", "--", "true")
+    assert not old.exists()
+    forgotten = named("merge", "own", "--forget").stdout
+    assert forgotten.startswith(merged.stdout) and " of 2 processes that have ended.\n" in forgotten
+    assert list(ways.parent.glob("*.raw")) == []
+    assert "no process has left figures yet" in only_error(named("merge", "own"), 1)
     library.unlink()
     assert "asterope-prove merge own" in named("list").stdout
     assert named("remove", "own").returncode == 0 and not kept.exists()

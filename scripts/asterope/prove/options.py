@@ -199,6 +199,11 @@ def parse_kept(argv: Sequence[str]) -> argparse.Namespace | None:
     if what == MERGE:
         parser.add_argument("--json", metavar="FILE", help="write all of it there")
         parser.add_argument("--write", metavar="PLACES", help="write the map of places there")
+        parser.add_argument(
+            "--forget",
+            action="store_true",
+            help="then remove the figures of processes that have ended: the next merge begins anew",
+        )
     arguments = parser.parse_args(argv[1:])
     arguments.what = what
     return arguments
