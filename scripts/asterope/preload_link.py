@@ -31,19 +31,18 @@ def preloadable(library: Path, folder: Path | None = None) -> Path:
     return link
 
 
-def shown_command(command: Sequence[str]) -> str:
-    """Its words; long ones are cut."""
-    return one_line(shlex.join(command[:3])) + " ..." * (len(command) > 3)
+def preload_line(library: Path, command: Sequence[str]) -> str:
+    """The words that a user types to run a command with the library; long ones are cut."""
+    shown = one_line(shlex.join(command[:3])) + " ..." * (len(command) > 3)
+    return preloading(library, shown)
 
 
-def preload_line(library: Path, command: Sequence[str], settings: str = "") -> str:
-    """The words that a user types to run a command with the library; long ones are cut. `settings`:
-    other variables, each with a blank behind it."""
-    shown = shown_command(command)
+def preloading(library: Path, command: str, settings: str = "") -> str:
+    """The same for a shell's words. `settings`: other variables, each with a blank behind it."""
     if not _is_split(library):
-        return f"{settings}LD_PRELOAD={shlex.quote(one_line(library))} {shown}"
+        return f"{settings}LD_PRELOAD={shlex.quote(one_line(library))} {command}"
     link = "~/asterope_preload.so"
-    return f"ln -s {shlex.quote(one_line(library))} {link}; {settings}LD_PRELOAD={link} {shown}"
+    return f"ln -s {shlex.quote(one_line(library))} {link}; {settings}LD_PRELOAD={link} {command}"
 
 
 def _is_split(path: Path) -> bool:

@@ -129,14 +129,12 @@ def test_libc_with_tunables_is_a_copy(prove) -> None:
 
 
 # What each part brings a program that copies into fresh memory.
-FRESH = """
-t=100
-case "$GLIBC_TUNABLES" in *hugetlb=1*) t=HUGE;; *mmap_threshold=*) t=80;; esac
-case "$LD_PRELOAD" in ?*) t=$((t + ROUTINE));; esac
-case "$ASTEROPE_FRESH" in 1) t=$((t - 30));; esac
-echo "$GLIBC_TUNABLES" >>said
-echo took $t
-"""
+FRESH = (
+    't=100; case "$GLIBC_TUNABLES" in *hugetlb=1*) t=HUGE;; *mmap_threshold=*) t=80;; esac; '
+    'case "$LD_PRELOAD" in ?*) t=$((t + ROUTINE));; esac; '
+    'case "$ASTEROPE_FRESH" in 1) t=$((t - 30));; esac; '
+    'echo "$GLIBC_TUNABLES" >>said; echo took $t'
+)
 
 
 @pytest.fixture
@@ -147,7 +145,7 @@ def brings(prove, libraries, tmp_path) -> Callable[..., subprocess.CompletedProc
     def of(huge: int, routine: int, *options: object, **more: object):
         say = FRESH.replace("HUGE", str(huge)).replace("ROUTINE", str(routine))
         asked = ("--metric", REGEX, "--json", tmp_path / "prove.json", "--tunables", *options)
-        return prove(*asked, "--", "sh", "-c", say, **more)
+        return prove(*asked, "--", "sh", "-c", say, "all", "its words", **more)
 
     return of
 
@@ -163,6 +161,7 @@ def test_tunables_are_tried_alone_and_with_the_routine(brings, libraries, tmp_pa
     own = "glibc.malloc.perturb=0"
     both = f"GLIBC_TUNABLES={own}:glibc.malloc.hugetlb=1 LD_PRELOAD={libraries}/fast.so"
     assert f"fast+hugetlb brings most. To have it: {both} sh -c " in done.stdout
+    assert done.stdout.endswith("' all 'its words'\n")
     said = set((tmp_path / "said").read_text().splitlines())
     assert own in said and all(one.startswith(own) for one in said) and len(said) == 3
     found = read_json(tmp_path / "prove.json", "prove")

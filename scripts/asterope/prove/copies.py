@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..faults import BadInput, one_line
-from ..preload_link import preload_line, preloadable, shown_command
+from ..preload_link import preloadable, preloading
 from .programs import to_build
 
 
@@ -70,13 +70,14 @@ class Copy:
         return {**variables, **self._variables}
 
     def line(self, command: Sequence[str]) -> str:
-        """The words that a user types to run a command so."""
+        """What a user types to run a command so."""
+        words = one_line(shlex.join(command))
         settings = "".join(f"{name}={shlex.quote(one_line(value))} "
                            for name, value in self._variables.items())  # fmt: skip
         if self.library is None:
-            return f"{settings}{shown_command(command)}"
+            return f"{settings}{words}"
         # behind a link that was made for a path that LD_PRELOAD does not take
-        return preload_line(self.library.resolve(), command, settings)
+        return preloading(self.library.resolve(), words, settings)
 
 
 def parse_copies(texts: Iterable[str], may_be_libc: bool = False) -> list[Copy]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ...faults import one_line
 from ...figures import count_text, place_text
 from ...modes import modes_told
 from ...place_map import counted
-from ...preload_link import preload_line, shown_command
+from ...preload_link import preload_line
 from ...record.kernel import kernel_words, to_try_tunables
 from ...render import FRESH, human_size
 from ..programs import to_map
@@ -260,7 +262,7 @@ def of_pages(observed: Observed, command: Sequence[str]) -> list[str]:
     """What else there is to try where copies go into fresh memory."""
     if not observed.are_pages_the_cost:
         return []
-    tried = to_try_tunables(shown_command(command))
+    tried = to_try_tunables(one_line(shlex.join(command)))
     return [f"Note: much of the cost is fresh memory: {tried} tells what saves page faults."]
 
 
