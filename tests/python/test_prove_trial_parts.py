@@ -112,14 +112,18 @@ def test_where_the_time_is_over_more_of_it_is_the_advice() -> None:
 def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
     place = Place("/bin/program", 1, "memcpy", 1 << 20)
     observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
-    (note,) = of_pages(observed, ["./program", "--fast"])
-    assert "asterope-prove --runs --tunables -- ./program --fast tells" in note
+    (note,) = of_pages(observed, ["./program", "--fast"], False)
+    assert (
+        "asterope-prove --runs --tunables -- ./program --fast tells" in note
+        and "--client" not in note
+    )
+    assert "a server needs a --client" in of_pages(observed, ["./server"], True)[0]
     said = kernel_line(observed)
     assert said.startswith("The kernel took 60 % of the CPU time, with 17k page faults (266 for")
     both = Observed()
     both.add(observed)
     both.add(Observed(used=Used(9.0, 0.0, 3)))
-    assert of_pages(both, ["true"]) == []
+    assert of_pages(both, ["true"], False) == []
     assert kernel_line(both).startswith("The kernel took 6 % of the CPU time, with 17k page faults")
     assert kernel_line(Observed()) == ""  # in operation nobody waits for the processes
 

@@ -65,6 +65,7 @@ def report(
     if why:
         raise Failure(why)
     if tried.observed.places:
+        is_endless = tried.stopped_by == TIME and tried.observed.runs == 1
         sites = [(place.module, place.offset) for place in names]
         table = words.table(found, dict(zip(names, told_apart(sites, list(names.values())))))
         shown = [
@@ -76,7 +77,7 @@ def report(
             "",
             *(f"Note: {LIMITS[name]}." for name in sorted(tried.observed.limits)),
             *notes,
-            *words.of_pages(tried.observed, command),
+            *words.of_pages(tried.observed, command, is_endless),
         ]
         if tried.stopped_by != "failure":
             is_over = tried.stopped_by == TIME

@@ -258,12 +258,14 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
     return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
 
 
-def of_pages(observed: Observed, command: Sequence[str]) -> list[str]:
-    """What else there is to try where copies go into fresh memory."""
+def of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
+    """What else there is to try where copies go into fresh memory. `is_endless`: the command did
+    not end by itself."""
     if not observed.are_pages_the_cost:
         return []
     tried = to_try_tunables(one_line(shlex.join(command)))
-    return [f"Note: much of the cost is fresh memory: {tried} tells what saves page faults."]
+    also = " (a server needs a --client there)" if is_endless else ""
+    return [f"Note: much of the cost is fresh memory: {tried} tells what saves page faults{also}."]
 
 
 def what_to_do(
