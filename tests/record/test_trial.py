@@ -194,6 +194,17 @@ def test_in_operation_a_process_that_tried_nothing_leaves_nothing(tried, recorde
     assert list(recorder.folder.iterdir())
 
 
+def test_in_operation_ended_processes_leave_so_many_files_at_most(tried, recorder) -> None:
+    """The newest one takes the place of another."""
+    assert tried("copies", 4096, 3_000_000, explore=2).places
+    assert [path.name.partition("-")[0] for path in recorder.folder.iterdir()] == ["ended"]
+    for number in range(1024):
+        (recorder.folder / f"ended-{number}.raw").touch()
+    tried("copies", 4096, 3_000_000, explore=2)
+    files = list(recorder.folder.iterdir())
+    assert len(files) == 1024 and 1 <= sum(path.stat().st_size > 0 for path in files) <= 2
+
+
 def test_what_ended_processes_left_goes_when_it_is_read(tried, way, recorder) -> None:
     tried("x64", *SITUATIONS["children"])
     seen, left = Tried([way("like")]), left_files(recorder.folder)
