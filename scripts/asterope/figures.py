@@ -25,6 +25,13 @@ def bytes_text(value: float) -> str:
     return _scaled(value, (" B", " KiB", " MiB", " GiB", " TiB", " PiB"), 1024)
 
 
+def percent_text(share: float | None) -> str:
+    """Of what something takes at most, two digits: 0.1234 -> 12 %."""
+    if share is None:
+        return "-"
+    return f"{100 * max(share, 0.0001):.2g} %" if share < 0.995 else "100 %"
+
+
 def duration_text(seconds: float) -> str:
     if seconds < 59.5:
         return f"{seconds:.0f} s"

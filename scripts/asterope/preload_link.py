@@ -34,10 +34,15 @@ def preloadable(library: Path, folder: Path | None = None) -> Path:
 def preload_line(library: Path, command: Sequence[str]) -> str:
     """The words that a user types to run a command with the library; long ones are cut."""
     shown = one_line(shlex.join(command[:3])) + " ..." * (len(command) > 3)
+    return preloading(library, shown)
+
+
+def preloading(library: Path, command: str, settings: str = "") -> str:
+    """The same for a shell's words. `settings`: other variables, each with a blank behind it."""
     if not _is_split(library):
-        return f"LD_PRELOAD={shlex.quote(one_line(library))} {shown}"
+        return f"{settings}LD_PRELOAD={shlex.quote(one_line(library))} {command}"
     link = "~/asterope_preload.so"
-    return f"ln -s {shlex.quote(one_line(library))} {link}; LD_PRELOAD={link} {shown}"
+    return f"ln -s {shlex.quote(one_line(library))} {link}; {settings}LD_PRELOAD={link} {command}"
 
 
 def _is_split(path: Path) -> bool:

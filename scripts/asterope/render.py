@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 # The workloads that have an entry point each where a profile has winners of theirs.
 INTENTS = workloads.names("entry_point")
 
+FRESH = "fresh"
 # All entry points besides the plain functions: those, and that for fresh memory.
-ENTRIES = (*INTENTS, "fresh")
+ENTRIES = (*INTENTS, FRESH)
 
 
 def template_folder() -> Path:
@@ -261,7 +262,7 @@ def _stages(
     A piece is cached when it is copied: `pipeline` is the row's for cached sources of that size.
     """
     stages = []
-    for one in _joined(profile.of("fresh", operation), lambda stage: stage.piece > 0):
+    for one in _joined(profile.of(FRESH, operation), lambda stage: stage.piece > 0):
         size = min(one.copy.piece, one.up_to)
         step = next((step for step in steps if size <= step["up_to"]), steps[-1])
         stages.append(

@@ -15,11 +15,14 @@ from pathlib import Path
 
 import pytest
 from asterope.faults import Failure
+from asterope.program import find_program
 from asterope.prove.copies import LIBC, LIBC_AGAIN, Copy
 from asterope.prove.metric import parse_metric
 from asterope.prove.processes import Run
 from asterope.prove.runners import Commands
+from asterope.record.kernel import Used
 from command_errors import alive, assert_gone, on_terminal, read_json, wait_until
+from copy_programs import shared_library
 from prove_command import REGEX, SAY, interrupted_output, only_error, rows_of
 
 
@@ -125,6 +128,84 @@ def test_libc_with_tunables_is_a_copy(prove) -> None:
         assert "changes nothing" in only_error(prove(*copies, *run, copies=""), 2)
 
 
+# What each part brings a program that copies into fresh memory.
+FRESH = (
+    't=100; case "$GLIBC_TUNABLES" in *hugetlb=1*) t=HUGE;; *mmap_threshold=*) t=80;; esac; '
+    'case "$LD_PRELOAD" in ?*) t=$((t + ROUTINE));; esac; '
+    'case "$ASTEROPE_FRESH" in 1) t=$((t - 30));; esac; '
+    'echo "$GLIBC_TUNABLES" >>said; echo took $t'
+)
+
+
+@pytest.fixture
+def brings(prove, libraries, tmp_path) -> Callable[..., subprocess.CompletedProcess]:
+    if subprocess.run([find_program(["sh"]).loader, "--list-tunables"], stdout=-3).returncode:
+        pytest.skip("this libc lists no tunables")
+
+    def of(huge: int, routine: int, *options: object, **more: object):
+        say = FRESH.replace("HUGE", str(huge)).replace("ROUTINE", str(routine))
+        asked = ("--metric", REGEX, "--json", tmp_path / "prove.json", "--tunables", *options)
+        return prove(*asked, "--", "sh", "-c", say, "all", "its words", **more)
+
+    return of
+
+
+def test_tunables_are_tried_alone_and_with_the_routine(brings, libraries, tmp_path) -> None:
+    """The program's own are kept."""
+    done = brings(50, -10, GLIBC_TUNABLES="glibc.malloc.perturb=0")
+    rows = rows_of(done)
+    assert list(rows) == [
+        *(LIBC, LIBC_AGAIN, "fast", "hugetlb", "fast+hugetlb", "keep", "fast+keep"),
+    ]
+    assert [rows[name].split()[0] for name in rows] == ["100", "100", "90", "50", "40", "80", "70"]
+    own = "glibc.malloc.perturb=0"
+    both = f"GLIBC_TUNABLES={own}:glibc.malloc.hugetlb=1 LD_PRELOAD={libraries}/fast.so"
+    assert f"fast+hugetlb brings most. To have it: {both} sh -c " in done.stdout
+    assert done.stdout.endswith("' all 'its words'\n")
+    said = set((tmp_path / "said").read_text().splitlines())
+    assert own in said and all(one.startswith(own) for one in said) and len(said) == 3
+    found = read_json(tmp_path / "prove.json", "prove")
+    assert found["most"]["copy"] == "fast+hugetlb" and found["most"]["line"].startswith(both)
+    assert (done.returncode, done.stderr) == (0, "")
+    for copy in found["copies"]:
+        assert copy["minor_faults"] > 50  # of any process
+    many = [copy["name"] for copy in found["copies"] if copy["kernel_share"] is not None]
+    assert ("With libc the kernel took " in done.stdout) == (LIBC in many)
+
+
+def test_of_what_is_as_good_the_one_that_needs_least_is_named(brings, libraries) -> None:
+    done = brings(50, 0)
+    assert (
+        "hugetlb brings most. To have it: GLIBC_TUNABLES=glibc.malloc.hugetlb=1 sh" in done.stdout
+    )
+    slower = brings(120, 30, "--copies", "libc", copies="")  # what --tunables adds may lose
+    assert slower.returncode == 0 and "slower: 16.7 % (" in rows_of(slower)["hugetlb"]
+    assert "\nkeep brings most. To have it: GLIBC_TUNABLES=glibc.malloc.mmap" in slower.stdout
+
+
+def test_a_library_that_prepares_pages_is_tried_so(brings, tmp_path, libraries) -> None:
+    library = shared_library(tmp_path / "knows.so", 'char name[] = "ASTEROPE_FRESH";\n')
+    done = brings(95, 0, "--copies", f"knows={library}", copies="")
+    assert "faster: 42.9 % (" in rows_of(done)["knows+fresh"]
+    most = f"knows+fresh brings most. To have it: ASTEROPE_FRESH=1 LD_PRELOAD={library} sh -c"
+    assert most in done.stdout
+
+
+def test_settings_that_change_nothing_are_left_out(brings, libraries) -> None:
+    done = brings(100, 0, GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
+    assert "hugetlb" not in rows_of(done) and "keep" in rows_of(done)
+    assert "hugetlb is left out: libc does not know glibc.malloc.hugetlb=1, or has" in done.stderr
+    taken = brings(50, 0, "--copies", f"keep={libraries}/fast.so", copies="")
+    assert "--tunables: another copy is called keep: rename that" in only_error(taken, 2)
+
+
+def test_what_brings_nothing_is_left(prove) -> None:
+    asked = ("--metric", REGEX, "--tunables", "--copies", "libc", "--", "echo", "took 100.00")
+    done = prove(*asked, copies="")
+    assert done.returncode == 0
+    assert "\nLeave it: nothing of this makes the program faster than libc" in done.stdout
+
+
 @pytest.mark.parametrize("other", ["{}/old", "{}/old new"])
 def test_two_builds_are_compared_without_any_library(prove, libraries, tmp_path, other) -> None:
     """One program for the same arguments, or a whole command; static ones, too."""
@@ -206,6 +287,7 @@ BAD = {
     "nearly a placeholder": ("-- echo {sock}", "{sock}: did you mean {socket}?"),
     "a client that is missing": ("--client no-such -- true", "no-such: no such command"),
     "a client's CPU time": ("--metric cpu --client a -- true", "--metric cpu"),
+    "builds and tunables": ("--against true --tunables -- true", "compares two"),
     "builds and libraries": ("--against true --copies {}/fast.so -- true", "without any"),
     "a build that is missing": ("--against no-such -- true", "--against: no-such: no such"),
     "CPU that is not there": ("--cpu 9999 -- true", "9999 is not there"),
@@ -224,9 +306,9 @@ def test_bad_arguments_are_refused_in_one_line(prove, libraries: Path, words, pa
 
 def test_the_last_match_counts_and_is_a_number() -> None:
     metric = parse_metric(r"^took (\S+)", False)
-    assert metric.of(Run(1, 1, "took 1\nhas took 5\ntook 2.5e-3\n")) == 0.0025
+    assert metric.of(Run(1, Used(1), "took 1\nhas took 5\ntook 2.5e-3\n")) == 0.0025
     with pytest.raises(Failure, match="is no number"):
-        parse_metric(r"took( \d)?", False).of(Run(1, 1, "took\n"))
+        parse_metric(r"took( \d)?", False).of(Run(1, Used(1), "took\n"))
 
 
 def test_the_command_may_have_options_and_dashes_of_its_own(prove) -> None:

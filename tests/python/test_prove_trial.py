@@ -50,6 +50,7 @@ def test_a_slower_routine_is_advised_against(prove, program: Path, tmp_path: Pat
     assert lines[0].startswith("With the routine this program runs ")
     assert "% slower (" in lines[0] and lines[0].endswith("; it is slower than libc at 1 place.")
     assert "program main (memcpy)" in done.stdout and "8KiB.." in done.stdout
+    assert lines[2].startswith("The kernel took ") and "--tunables" not in done.stdout
     found = read_json(file, "trial")
     (place,) = found["places"]
     assert (place["module"], place["caller"]) == (str(program), "main")
@@ -77,6 +78,8 @@ def test_a_short_program_is_run_again(prove, program: Path, tmp_path: Path) -> N
     prove("--time", "3s", "--json", file, "--", *shell)
     found = json.loads(file.read_text())
     assert 1 < found["runs"] < found["processes"] and found["wall_seconds"] <= found["seconds"]
+    assert found["copied_bytes"] >= 8192 * 20_000 * (found["runs"] - 1)
+    assert found["minor_faults"] >= 50 * found["runs"]  # its start alone
 
 
 def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, program: Path) -> None:
@@ -246,6 +249,18 @@ def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp
         assert f"{ways}: {said}" in only_error(named("merge", "own"), 2)
     ways.write_text(whole)
     assert named("merge", "own").stdout == merged.stdout
+    old = ways.parent.with_name("0123abcd")  # of libraries of before
+    shutil.copytree(ways.parent, old)
+    with subprocess.Popen(["sleep", "1000"], stdin=(old / "1-1.raw").open("w+")) as running:
+        named("--explore", 2, "--name", "own", "--", "true")
+        assert [path.name for path in old.glob("*.raw")] == ["1-1.raw"]
+        running.kill()
+    named("--explore", 2, "--name", "own", "--", "true")
+    assert not old.exists()
+    forgotten = named("merge", "own", "--forget").stdout
+    assert forgotten.startswith(merged.stdout) and " of 2 processes that have ended.\n" in forgotten
+    assert list(ways.parent.glob("*.raw")) == []
+    assert "no process has left figures yet" in only_error(named("merge", "own"), 1)
     library.unlink()
     assert "asterope-prove merge own" in named("list").stdout
     assert named("remove", "own").returncode == 0 and not kept.exists()

@@ -61,6 +61,7 @@ def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
     assert (place.module, place.function, place.least) == (str(check), "memcpy", 4096)
     # calls that are timed together count as soon as the first of them comes
     assert 500_000 <= seen.calls <= 500_000 + 256
+    assert seen.copied == 5000 * seen.calls
     assert seen.cycles and seen.together
     for cycle in seen.cycles:
         assert sorted(block.way for block in cycle) == sorted([LIBC, LIBC_AGAIN, ROUTINE])
@@ -103,6 +104,7 @@ def test_sizes_below_512_bytes_are_judged_together_alone(tried) -> None:
     ((place, seen),) = observed.places.items()
     assert not place.is_own and not seen.cycles and seen.together
     assert seen.calls == pytest.approx(1_000_000, rel=0.01)
+    assert seen.copied == 100 * seen.calls
 
 
 @pytest.mark.parametrize("explore", [None, 60_000])
@@ -190,6 +192,17 @@ def test_in_operation_a_process_that_tried_nothing_leaves_nothing(tried, recorde
     assert not list(recorder.folder.iterdir())
     tried("x64", *SITUATIONS["_exit"], explore=3)
     assert list(recorder.folder.iterdir())
+
+
+def test_in_operation_ended_processes_leave_so_many_files_at_most(tried, recorder) -> None:
+    """The newest one takes the place of another."""
+    assert tried("copies", 4096, 3_000_000, explore=2).places
+    assert [path.name.partition("-")[0] for path in recorder.folder.iterdir()] == ["ended"]
+    for number in range(1024):
+        (recorder.folder / f"ended-{number}.raw").touch()
+    tried("copies", 4096, 3_000_000, explore=2)
+    files = list(recorder.folder.iterdir())
+    assert len(files) == 1024 and 1 <= sum(path.stat().st_size > 0 for path in files) <= 2
 
 
 def test_what_ended_processes_left_goes_when_it_is_read(tried, way, recorder) -> None:

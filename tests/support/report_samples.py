@@ -23,6 +23,7 @@ from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import Way
 from asterope.prove.verdicts import judge
+from asterope.record.kernel import Used
 from command_errors import exit_code_of
 from profile_samples import good_profile
 
@@ -181,7 +182,7 @@ def program_trial() -> dict[str, Any]:
 def whole_runs() -> dict[str, Any]:
     """The findings of asterope-prove by whole runs, of which ours have two modes."""
     names = [prove.LIBC, prove.LIBC_AGAIN, "ours", "theirs"]
-    rounds = Rounds(stopped_by="rounds", times=[(1.0, 1.0)] * 24 * len(names))
+    rounds = Rounds(stopped_by="rounds", times=[(1.0, Used(1.0))] * 24 * len(names))
     for n in range(24):
         libc, ours = 1 + n / 1000, (0.7 if n % 2 else 0.9) * (1 + 0.02 * math.sin(n))
         figures = (libc, libc, libc * ours, libc + 0.1 * math.sin(n))

@@ -77,6 +77,8 @@ TEST(TunablesReport, says_how_memcpy_copies_by_default) {
               "glibc 2.36 here: rep movsb above 2112 B and below 1 MiB, non-temporal stores above "
               "288 MiB, else the vector loop\n"
               "  x86_rep_movsb_threshold 2112 (from 512 to 18446744073709551615)\n"
-              "  x86_non_temporal_threshold 301989888 (from 16448 to 1152921504606846975)\n");
+              "  x86_non_temporal_threshold 301989888 (from 16448 to 1152921504606846975)\n"
+              "Its malloc has hugetlb, mmap_threshold and trim_threshold, which save page faults:\n"
+              "asterope-prove --runs --tunables -- PROGRAM tries these.\n");
     EXPECT_EQ(describe({kNever, kMiB, kNever}), "always the vector loop");
 }

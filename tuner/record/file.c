@@ -20,6 +20,9 @@
 enum {
     LONGEST_FOLDER = 960,
     MOST_FILES = 1 << 20, /* of one process id */
+    MOST_KEPT = 1024,     /* of ended processes, in operation */
+    PROBES = 8,
+    NO_REPLACE = 1, /* RENAME_NOREPLACE */
 };
 
 static char path[LONGEST_FOLDER + 64]; /* the folder, and the file where there is one */
@@ -155,6 +158,26 @@ static struct raw_file *put_in_place_of(struct raw_file *parents, struct raw_fil
 }
 
 void remove_file(void) { syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
+
+/* Returns whether that could be done. */
+static int name_ended(uint32_t number, int how)
+{
+    static char kept[sizeof path];
+    put_text(kept, path);
+    put_text(kept + folder_bytes, "/ended-");
+    put_text(put_number(kept + folder_bytes + 7, number % MOST_KEPT), ".raw");
+    return syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, kept, how) == 0;
+}
+
+void keep_file(void)
+{
+    const uint32_t pid = process.file->header.pid;
+    for (uint32_t probe = 0; probe < PROBES; ++probe) {
+        if (name_ended(pid + probe, NO_REPLACE)) return;
+        if (errno != EEXIST) break; /* not every file system knows NO_REPLACE */
+    }
+    name_ended(pid, 0);
+}
 
 int open_file(void)
 {

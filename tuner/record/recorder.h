@@ -90,6 +90,8 @@ int record_into(const char *folder);
 int open_file(void);
 /* Of this process's own. */
 void remove_file(void);
+/* Under one of a thousand names, where it may take the place of another ended process's. */
+void keep_file(void);
 /* Reserves `bytes` of the file from `offset` on; 0, and RAW_FULL, where there is no space. */
 int reserve(size_t offset, size_t bytes);
 void note_clocks(uint64_t monotonic_ns);

@@ -277,7 +277,8 @@ void note_end(void)
         note_clocks(clock_ns(CLOCK_MONOTONIC));
         header->has_ended = 1;
         /* in operation nobody takes away what thousands of short processes leave */
-        if (trial.explore && trial.has_counter && !trial.failed && !trial.has_figures) remove_file();
+        if (trial.explore && trial.has_counter && !trial.failed)
+            trial.has_figures ? keep_file() : remove_file();
     }
 }
 

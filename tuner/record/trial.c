@@ -59,6 +59,13 @@ static void note_moved(size_t bytes, uint64_t calls)
     if (bytes >= TURNING) tried.moved += bytes * calls;
 }
 
+/* A call that stands for so many. */
+static void count_calls(struct trial_place *place, int function, size_t bytes, uint64_t calls)
+{
+    place->calls += calls;
+    if (function != RAW_MEMSET) place->copied += bytes * calls;
+}
+
 /* Intervals after a change that do not count. */
 static uint32_t settling_calls(const struct trial_place *place)
 {
@@ -106,7 +113,7 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t o
         place->left += (uint32_t)draw_below(&tried.random, MORE_CALLS);
     }
     place->gap_left = (int32_t)place->gap;
-    place->calls += place->gap;
+    count_calls(place, place->function, bytes, place->gap);
     place->own_calls += place->gap;
     note_moved(bytes, place->gap);
     place->started = own;
@@ -132,13 +139,14 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     if (book_thread(place, is_single, now, &own))
         return copy_together(tried.period, function);
     if (is_easy(tried.period)) {
+        uint64_t calls = 1;
         if (trial.easy[function] && easy_calls <= 0) {
             if (tried.eased) tried.gap = gap_for((now - tried.eased) / easy_for(tried.gap));
             tried.eased = now;
             easy_calls = easy_for(tried.gap);
-            place->calls += (uint64_t)easy_calls;
+            calls += (uint64_t)easy_calls;
         }
-        ++place->calls;
+        count_calls(place, function, bytes, calls);
         place->started = 0;
         any_function *best = trial.way[function][best_way()];
         return best ? best : libcs(function);
@@ -149,7 +157,7 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
         return own_way(place, bytes, own);
     }
     tried.left = is_single ? 1 : (int32_t)tried.gap;
-    place->calls += (uint64_t)tried.left;
+    count_calls(place, function, bytes, (uint64_t)tried.left);
     note_moved(bytes, (uint64_t)tried.left);
     place->started = 0;
     if (!is_together(tried.period)) {

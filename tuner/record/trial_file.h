@@ -21,7 +21,7 @@
 #define TRIAL_MAGIC "astetri" /* 8 bytes with its end */
 
 enum {
-    TRIAL_VERSION = 4,
+    TRIAL_VERSION = 5,
     TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
     TRIAL_GAP = 128,   /* calls that are timed as one, at most */
     TRIAL_WAYS = 16,
@@ -92,6 +92,7 @@ struct trial_block {
 struct trial_place {
     uint64_t caller;
     uint64_t calls, own_calls; /* all, and those while places changed by themselves */
+    uint64_t copied;           /* bytes of the calls that are no sets */
     uint64_t cycles;           /* begun */
     uint64_t copy_ticks[2];    /* that some of its calls took themselves: by libc, by the routine, */
     uint32_t copies[2];        /* which are so many */
@@ -136,7 +137,7 @@ struct trial_file {
 
 _Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
-_Static_assert(sizeof(struct trial_place) == 608, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_place) == 616, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");
 
 #endif

@@ -126,7 +126,9 @@ std::string default_text(const TunablesReport& report) {
         const Tunable& one = found->second;
         text += formatted("  %s %zu (from %zu to %zu)\n", name, one.value, one.least, one.most);
     }
-    return text;
+    return text +
+           "Its malloc has hugetlb, mmap_threshold and trim_threshold, which save page faults:\n"
+           "asterope-prove --runs --tunables -- PROGRAM tries these.\n";
 }
 
 std::string ways_table(const std::vector<SizeWays>& ways) {

@@ -7,12 +7,12 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..faults import BadInput, one_line
-from ..preload_link import preloadable
+from ..preload_link import preloadable, preloading
 from .programs import to_build
 
 
@@ -24,40 +24,65 @@ def again(name: str) -> str:
 LIBC, OTHER, PROGRAM = "libc", "other", "program"
 LIBC_AGAIN = again(LIBC)
 MOST_COPIES = 16
-_TUNABLES = "GLIBC_TUNABLES="
+TUNABLES, _PRELOAD = "GLIBC_TUNABLES", "LD_PRELOAD"
+_TUNABLES = f"{TUNABLES}="
 
 
 @dataclass(frozen=True)
 class Copy:
     """`library`: what is preloaded. `tunables`: what GLIBC_TUNABLES says to libc. `command`: of a
-    build of its own; None: all have the same."""
+    build of its own; None: all have the same. `more`: another variable, as in NAME=VALUE.
+    `is_offer`: --tunables has added it."""
 
     name: str
     library: Path | None = None
     tunables: str | None = None
     command: tuple[str, ...] | None = None
+    more: str = ""
+    is_offer: bool = False
+
+    @property
+    def _variables(self) -> dict[str, str]:
+        """Besides that of the library."""
+        variables = {} if self.tunables is None else {TUNABLES: self.tunables}
+        name, _, value = self.more.partition("=")
+        return {**variables, name: value} if name else variables
+
+    @property
+    def parts(self) -> int:
+        """What there is to set up for it."""
+        return len(self._variables) + (self.library is not None)
 
     @property
     def description(self) -> str:
         """What it is, for people."""
         if self.command is not None:
             return shlex.join(self.command)
-        if self.tunables is not None:
-            return f"libc with {_TUNABLES}{self.tunables}"
-        return f"{self.library}, preloaded" if self.library else "libc"
+        what = f"{self.library}, preloaded" if self.library else "libc"
+        settings = " ".join(f"{name}={value}" for name, value in self._variables.items())
+        return f"{what}{',' if self.library else ''} with {settings}" if settings else what
 
     def environment(self) -> dict[str, str]:
         """This process's, less any LD_PRELOAD: it would be in libc's runs, too."""
-        variables = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        variables = {name: value for name, value in os.environ.items() if name != _PRELOAD}
         if self.library:
-            variables["LD_PRELOAD"] = str(self.library)
-        if self.tunables is not None:
-            variables["GLIBC_TUNABLES"] = self.tunables
-        return variables
+            variables[_PRELOAD] = str(self.library)
+        return {**variables, **self._variables}
+
+    def line(self, command: Sequence[str]) -> str:
+        """What a user types to run a command so."""
+        words = one_line(shlex.join(command))
+        settings = "".join(f"{name}={shlex.quote(one_line(value))} "
+                           for name, value in self._variables.items())  # fmt: skip
+        if self.library is None:
+            return f"{settings}{words}"
+        # behind a link that was made for a path that LD_PRELOAD does not take
+        return preloading(self.library.resolve(), words, settings)
 
 
-def parse_copies(texts: Iterable[str]) -> list[Copy]:
-    """libc twice, whether it is among `texts` or not, then the others. Raises BadInput."""
+def parse_copies(texts: Iterable[str], may_be_libc: bool = False) -> list[Copy]:
+    """libc twice, whether it is among `texts` or not, then the others. `may_be_libc`: it may be the
+    only one. Raises BadInput."""
     copies = {name: Copy(name) for name in (LIBC, LIBC_AGAIN)}
     for text in texts:
         if text == LIBC:
@@ -69,11 +94,16 @@ def parse_copies(texts: Iterable[str]) -> list[Copy]:
                 f"as in NAME={one_line(text.partition('=')[2] or text)}"
             )
         copies[copy.name] = copy
-    if len(copies) == 2:
+    if len(copies) == 2 and not may_be_libc:
         raise BadInput("--copies names nothing to compare libc with: name a library")
+    check_count(copies)
+    return list(copies.values())
+
+
+def check_count(copies: Collection[Copy | str]) -> None:
+    """Raises BadInput."""
     if len(copies) > MOST_COPIES:
         raise BadInput(f"--copies: more than {MOST_COPIES - 2} copies beside libc")
-    return list(copies.values())
 
 
 def two_builds(text: str, command: Sequence[str]) -> list[Copy]:
@@ -136,22 +166,27 @@ def missing_library(copy: Copy, loaded: Sequence[str]) -> str | None:
     )
 
 
-def check_tunables(copies: Iterable[Copy], loader: Path) -> None:
-    """Refuses settings that the loader would ignore, which it does without a word, where it can
-    list what it knows (glibc 2.33). Raises BadInput."""
+def are_known(copy: Copy, loader: Path) -> bool:
+    """Whether its tunables change anything, where the loader can list what it knows (glibc 2.33):
+    it ignores others without a word."""
 
-    def listed(copy: Copy) -> tuple[int, str]:
+    def listed(one: Copy) -> tuple[int, str]:
         done = subprocess.run(
             [loader, "--list-tunables"],
-            env=copy.environment(),
+            env=one.environment(),
             capture_output=True,
             text=True,
             timeout=60,
         )
         return done.returncode, done.stdout
 
+    return listed(copy) != (0, listed(Copy(LIBC))[1])
+
+
+def check_tunables(copies: Iterable[Copy], loader: Path) -> None:
+    """Raises BadInput where some change nothing."""
     for copy in copies:
-        if copy.tunables is not None and listed(copy) == (0, listed(Copy(LIBC))[1]):
+        if copy.tunables is not None and not are_known(copy, loader):
             raise BadInput(
                 f"--copies: {_TUNABLES}{one_line(copy.tunables)[:200]}: changes nothing: libc "
                 "knows none of it, or has these values already"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from .. import __version__
+from ..record.kernel import Used
 from .copies import Copy
 from .metric import Metric
 from .rounds import Goal, Rounds
@@ -29,12 +30,31 @@ class Setting:
     libc: str
 
     @property
+    def has_offers(self) -> bool:
+        return any(copy.is_offer for copy in self.copies)
+
+    @property
     def base(self) -> str:
         """What the others are compared with, for people."""
         return self.libc if self.copies[0].command is None else self.copies[0].name
 
 
-def document(setting: Setting, rounds: Rounds, findings: Findings | None, seconds: float) -> str:
+def _of_kernel(setting: Setting, rounds: Rounds, copy: Copy) -> dict[str, float | None]:
+    used = Used() if setting.client else rounds.used(copy.name)  # a client's is not the server's
+    return {
+        "kernel_share": round(used.kernel_share, 6) if used.is_known else None,
+        "minor_faults": round(used.faults / len(rounds.blocks)) if used.faults else None,
+    }
+
+
+def document(
+    setting: Setting,
+    rounds: Rounds,
+    findings: Findings | None,
+    seconds: float,
+    best: Copy | None = None,
+) -> str:
+    """`best`: what brings most, where --tunables asked for that."""
     found = {one.name: asdict(one) for one in findings.copies} if findings else {}
     whole = {
         "format": FORMAT,
@@ -56,13 +76,19 @@ def document(setting: Setting, rounds: Rounds, findings: Findings | None, second
         "rounds": len(rounds.blocks),
         "noise_floor": asdict(findings.floor) if findings else None,
         "copies": [
-            {**found.get(copy.name, {}), "name": copy.name, "description": copy.description}
+            {
+                **found.get(copy.name, {}),
+                "name": copy.name,
+                "description": copy.description,
+                **_of_kernel(setting, rounds, copy),
+            }
             for copy in setting.copies
         ],
+        "most": best and {"copy": best.name, "line": best.line(setting.command)},
         "blocks": [
             [
-                {"copy": name, "figure": figure, "wall": wall, "cpu": cpu}
-                for (name, figure), (wall, cpu) in zip(block, times)
+                {"copy": name, "figure": figure, "wall": wall, "cpu": used.seconds}
+                for (name, figure), (wall, used) in zip(block, times)
             ]
             for block, times in zip(rounds.blocks, rounds.times_by_block())
         ],

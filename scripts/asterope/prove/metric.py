@@ -32,7 +32,7 @@ class Metric:
     def of(self, run: Run) -> float:
         """The run's figure, which is above 0; a printed one is a Figure. Raises Failure."""
         if self.pattern is None:
-            return run.wall if self.kind == WALL else run.cpu
+            return run.wall if self.kind == WALL else run.used.seconds
         found = None
         for found in self.pattern.finditer(run.output):  # noqa: B007  the last one: a summary
             pass

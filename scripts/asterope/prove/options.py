@@ -25,7 +25,7 @@ _OF_KEPT = {
 # Those of whole runs; any of them asks for these.
 _OF_RUNS = (
     *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "against"),
-    "client",
+    *("client", "tunables"),
 )
 # Those of the trial.
 _OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
@@ -158,6 +158,13 @@ def _parser() -> argparse.ArgumentParser:
         f"libc,{DEFAULT_LIBRARY})",
     )
     parser.add_argument(
+        "--tunables",
+        action="store_true",
+        help="compare libc also with what glibc offers against page faults, alone and with each "
+        "library: memory in huge pages, and memory that is kept for the next time; and say which "
+        "brings most (--copies libc: without a library)",
+    )
+    parser.add_argument(
         "--against",
         metavar="OTHER",
         help="compare whole runs of COMMAND with those of another build, under no library: a "
@@ -192,6 +199,11 @@ def parse_kept(argv: Sequence[str]) -> argparse.Namespace | None:
     if what == MERGE:
         parser.add_argument("--json", metavar="FILE", help="write all of it there")
         parser.add_argument("--write", metavar="PLACES", help="write the map of places there")
+        parser.add_argument(
+            "--forget",
+            action="store_true",
+            help="then remove the figures of processes that have ended: the next merge begins anew",
+        )
     arguments = parser.parse_args(argv[1:])
     arguments.what = what
     return arguments
@@ -216,5 +228,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--name is for the routine that scripts/tune built: leave out --routine")
     if arguments.against is not None and arguments.copies is not None:
         parser.error("--copies are libraries, and --against compares two builds without any")
+    if arguments.against is not None and arguments.tunables:
+        parser.error("--tunables are tried with one build, and --against compares two")
     arguments.metric = arguments.metric or "wall"
     return arguments

@@ -17,6 +17,7 @@ from typing import IO
 
 from ..ending import sandbox_words, signal_name
 from ..faults import Failure, one_line
+from ..record.kernel import Used
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands
@@ -65,10 +66,11 @@ def _kill(pid: int) -> bool:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a command: seconds, and all that it printed, stdout first."""
+    """One run of a command: seconds by the clock, what it and its children took, and all that it
+    printed, stdout first."""
 
     wall: float
-    cpu: float
+    used: Used
     output: str
 
 
@@ -110,6 +112,7 @@ class Process:
                 raise Failure(f"cannot be started: {error.strerror}") from None
             raise
         self.pid = self._process.pid
+        self.used = Used()  # once it has ended: by it, and by all its children that it waited for
         self._is_preloaded, self._cause = "LD_PRELOAD" in environment, ""
         Process._running += 1
 
@@ -137,14 +140,14 @@ class Process:
             if timer:
                 timer.cancel()
                 timer.join()
-        used = self._reap()
+        self._reap()
         try:
             if late.is_set():
                 raise Failure(f"was ended after {limit:.0f} s without a result")
             if self._process.returncode != 0:
                 raise Failure(self.how_it_ended())
             stdout = _end_of(self._output) if self._output else ""
-            return Run(wall, used.ru_utime + used.ru_stime, stdout + _end_of(self._errors))
+            return Run(wall, self.used, stdout + _end_of(self._errors))
         finally:
             self._close_files()
 
@@ -171,19 +174,18 @@ class Process:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
-    def _reap(self):
-        """Its use of resources, and that of all its children which it waited for. What it left
-        running is ended."""
+    def _reap(self) -> None:
+        """What it left running is ended."""
         ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         if self._is_preloaded and ended is not None:
             self._cause = sandbox_words(self.pid, ended.si_status)
         self._kill_group()
-        _, status, used = os.wait4(self.pid, 0)
+        _, status, usage = os.wait4(self.pid, 0)
+        self.used = Used(usage.ru_utime + usage.ru_stime, usage.ru_stime, usage.ru_minflt)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         Process._running -= 1
         if not Process._running:
             end_children()  # those that left the group
-        return used
 
     def _close_files(self) -> None:
         for file in (self._errors, self._output):

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ..record.kernel import Used
 from ..robust import signed_rank_interval
 from .copies import LIBC, again
 
@@ -38,23 +39,35 @@ class Rounds:
     base: str = LIBC
     blocks: list[list[tuple[str, float]]] = field(default_factory=list)
     stopped_by: str = ""
-    # Of every run, wall-clock and CPU time in seconds, whatever its figure is.
-    times: list[tuple[float, float]] = field(default_factory=list)
+    # Of every run, wall-clock time in seconds and what it took, whatever its figure is.
+    times: list[tuple[float, Used]] = field(default_factory=list)
 
     def figures(self, name: str) -> list[float]:
         return [dict(block)[name] for block in self.blocks]
 
-    def logs(self, name: str) -> list[float]:
-        """Of the base's figure over the copy's, block by block; above 0 the copy is better.
+    def logs(self, name: str, other: str | None = None) -> list[float]:
+        """Of the other's figure (the base's) over the copy's, block by block; above 0 the copy is
+        better.
 
         Only one of the base's two runs is taken: with the mean of both, noise that has a long tail
         on one side would not cancel out, and the median of the differences would be off 0.
         """
         sign = -1 if self.larger_is_better else 1
-        pairs = zip(self.figures(self.base), self.figures(name))
+        pairs = zip(self.figures(other or self.base), self.figures(name))
         return [sign * (math.log(base) - math.log(own)) for base, own in pairs]
 
-    def times_by_block(self) -> list[list[tuple[float, float]]]:
+    def used(self, name: str) -> Used:
+        """By all of its runs."""
+        blocks = zip(self.blocks, self.times_by_block())
+        of_it = (
+            used
+            for block, times in blocks
+            for (one, _), (_, used) in zip(block, times)
+            if one == name
+        )
+        return sum(of_it, Used())
+
+    def times_by_block(self) -> list[list[tuple[float, Used]]]:
         """Of whole blocks."""
         each = len(self.blocks[0]) if self.blocks else 1
         return [self.times[at : at + each] for at in range(0, each * len(self.blocks), each)]

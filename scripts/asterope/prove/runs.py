@@ -31,6 +31,7 @@ from .places import check_placeholders, placeholders_in
 from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
 from .runners import Commands, Servers
+from .tunables import best_of, with_offers
 from .verdicts import SLOWER, UNKNOWN, judge
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
@@ -67,7 +68,11 @@ def _setting(arguments: argparse.Namespace) -> Setting:
         check_placeholders(copies[0].command or ())
     else:
         named = arguments.copies.split(",") if arguments.copies else [_built_library()]
-        copies = parse_copies(named)
+        copies = parse_copies(named, may_be_libc=arguments.tunables)
+    if arguments.tunables:
+        copies, lines = with_offers(copies, find_program(arguments.command).loader)
+        for line in lines:
+            tell(PROGRAM, line)
     until, budget = arguments.until, arguments.time_budget
     if arguments.rounds is None:
         until, budget = until or 0.01, budget or 600.0
@@ -121,7 +126,7 @@ def _measure(
 
     def figure(name: str) -> float:
         one = runner.run(copies[name], limit)
-        rounds.times.append((one.wall, one.cpu))
+        rounds.times.append((one.wall, one.used))
         return figure_of(copies[name], one)
 
     goal = setting.goal
@@ -136,6 +141,7 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
     names = [copy.name for copy in setting.copies]
     until = setting.goal.until or NARROW
     findings = judge(rounds, names, until, setting.client is not None) if count else None
+    best: Copy | None = None
     if findings:
         print(
             f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
@@ -155,11 +161,19 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
         unknown = [one for one in findings.compared if one.verdict == UNKNOWN]
         if count >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
             print("No number of rounds tells: the figure has too few digits.", flush=True)
+        best = best_of(setting.copies, rounds, findings) if setting.has_offers else None
+        if setting.client is None:
+            for copy in dict.fromkeys(filter(None, [setting.copies[0], best])):
+                for line in words.of_kernel(copy.name, rounds):
+                    print(line, flush=True)
+        if setting.has_offers:
+            print(words.what_brings_most(best, bool(unknown), setting.command), flush=True)
     if file is not None:
-        write_output(Path(file), document(setting, rounds, findings, seconds))
+        write_output(Path(file), document(setting, rounds, findings, seconds, best))
     if findings is None or count < LEAST_ROUNDS:
         return UNTOLD
-    if any(one.verdict == SLOWER for one in findings.compared):
+    offers = {copy.name for copy in setting.copies if copy.is_offer}
+    if any(one.verdict == SLOWER and one.name not in offers for one in findings.compared):
         return STALE
     return UNTOLD if any(one.verdict == UNKNOWN for one in findings.compared) else DONE
 

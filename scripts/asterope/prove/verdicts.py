@@ -72,6 +72,11 @@ def judge(
     return Findings(floor, copies)
 
 
+def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
+    """Of two copies, by the runs that were beside each other."""
+    return signed_rank_interval(rounds.logs(name, other)).low > 0
+
+
 def _interval(rounds: Rounds, name: str) -> Ratio:
     found = signed_rank_interval(rounds.logs(name))
     return Ratio(*(math.exp(log) for log in (found.median, found.low, found.high)))

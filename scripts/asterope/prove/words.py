@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TextIO
 
 from ..figures import duration_text
+from ..record.kernel import kernel_words
+from .copies import Copy
 from .metric import PATTERN, Metric
-from .rounds import Progress
+from .rounds import Progress, Rounds
 from .verdicts import SAME, UNKNOWN, Finding, Findings
 
 STOPPED_BY = {
@@ -57,6 +60,24 @@ def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
                 "meanwhile, and the ratio is of runs beside each other."
             )
     return lines
+
+
+def of_kernel(name: str, rounds: Rounds) -> list[str]:
+    """Of all runs of a copy; empty where it is not known."""
+    used = rounds.used(name)
+    if not used.is_known:
+        return []
+    faults = round(used.faults / len(rounds.blocks))
+    words = kernel_words(used.kernel_share, faults, who=f"With {name} the kernel")
+    return [f"{words} a run."]
+
+
+def what_brings_most(best: Copy | None, is_unknown: bool, command: Sequence[str]) -> str:
+    if best is not None:
+        return f"{best.name} brings most. To have it: {best.line(command)}"
+    if is_unknown:
+        return "What brings most cannot be told yet."
+    return "Leave it: nothing of this makes the program faster than libc alone does."
 
 
 class ProgressLine:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..faults import one_line
 from ..program import CannotPreload, check_program
-from .facts import Used
+from .kernel import Used
 
 _PROC = Path("/proc")
 

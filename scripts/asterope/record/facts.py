@@ -6,24 +6,10 @@ import os
 import platform
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-
-@dataclass(frozen=True)
-class Used:
-    """What processes took: CPU seconds, those of them in the kernel, and minor page faults."""
-
-    seconds: float = 0.0
-    in_kernel: float = 0.0
-    faults: int = 0
-
-    def __add__(self, other: Used) -> Used:
-        return Used(
-            self.seconds + other.seconds,
-            self.in_kernel + other.in_kernel,
-            self.faults + other.faults,
-        )
+from .kernel import Used
 
 
 @dataclass(frozen=True)
@@ -41,7 +27,7 @@ class Facts:
     complete: bool = False
     recorded_seconds: float | None = None  # None: all
     outlived_by: int = 0
-    used: Used = Used()
+    used: Used = field(default_factory=Used)
 
 
 def this_machine() -> dict[str, str | int]:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..ending import FAILS, sandbox_words, signal_name
 from .descendants import used_by
-from .facts import Used
+from .kernel import Used
 
 _SENT_ON = (
     signal.SIGINT,

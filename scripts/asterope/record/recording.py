@@ -12,7 +12,8 @@ from typing import Any
 
 from .. import __version__
 from ..command_line import to_install
-from .facts import Facts, Used
+from .facts import Facts
+from .kernel import Used
 from .others import others_of, warnings_of
 from .pool import Pool
 from .totals import BANDS, Total, totals_of
@@ -61,7 +62,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         ),
         "seconds": _figure(facts.seconds),
         "cpu_seconds": _figure(cpu_seconds),
-        "kernel_share": _figure(_in_kernel(facts.used)),
+        "kernel_share": _figure(facts.used.kernel_share),
         "minor_faults": facts.used.faults,
         "complete": facts.complete,
         "unseen": _unseen(facts, pool.processes),
@@ -102,13 +103,9 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
     }
 
 
-def _in_kernel(used: Used) -> float:
-    return min(1.0, used.in_kernel / used.seconds) if used.seconds > 0 else 0.0
-
-
 def _outside_kernel(used: Used) -> float:
     """At most: the kernel looks which of both it is at each tick of its clock alone."""
-    ticks, part = used.seconds * os.sysconf("SC_CLK_TCK"), 1 - _in_kernel(used)
+    ticks, part = used.seconds * os.sysconf("SC_CLK_TCK"), 1 - used.kernel_share
     if ticks < 1:
         return 1.0
     return min(1.0, part + 3 * math.sqrt(part * (1 - part) / ticks) + 1 / ticks)

@@ -49,12 +49,7 @@ def _names_in(path: Path, offsets: Sequence[int]) -> dict[int, str]:
             return {}
         with path.open("rb") as file:
             elf = ELFFile(file)
-            addresses = {}
-            for offset in offsets:
-                # the byte before the return address: a call may be its function's last instruction
-                address = _address_of(elf, offset - 1)
-                if address is not None:
-                    addresses[offset] = address
+            addresses = _addresses_in(elf, offsets)
             names = _look_up(elf, set(addresses.values()))
             separate = _debug_file(elf) if len(names) < len(set(addresses.values())) else None
         if separate is not None:
@@ -63,6 +58,23 @@ def _names_in(path: Path, offsets: Sequence[int]) -> dict[int, str]:
     except _BAD_FILE:
         return {}
     return {offset: names[at] for offset, at in addresses.items() if at in names}
+
+
+def addresses_of(module: str, offsets: Sequence[int]) -> dict[int, int]:
+    """Of calls, by the offsets of their return addresses; empty where there is no such file."""
+    try:
+        if not Path(module).is_file():
+            return {}
+        with open(module, "rb") as file:
+            return _addresses_in(ELFFile(file), offsets)
+    except _BAD_FILE:
+        return {}
+
+
+def _addresses_in(elf: ELFFile, offsets: Sequence[int]) -> dict[int, int]:
+    # the byte before the return address: a call may be its function's last instruction
+    found = ((offset, _address_of(elf, offset - 1)) for offset in offsets)
+    return {offset: address for offset, address in found if address is not None}
 
 
 def _address_of(elf: ELFFile, offset: int) -> int | None:

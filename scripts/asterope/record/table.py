@@ -9,8 +9,10 @@ from typing import Any
 
 from ..ending import FAILS, OF_SANDBOXES
 from ..faults import one_line
-from ..figures import bytes_text, count_text, place_text
+from ..figures import bytes_text, count_text, percent_text, place_text
 from ..render import human_size
+from .kernel import are_pages_the_cost, kernel_words, to_try_tunables
+from .lines import told_apart
 from .others import CHECKED, OWN
 
 WIDTH = 100
@@ -82,8 +84,8 @@ def _seen_headline(recording: Mapping[str, Any]) -> str:
         return "No copy was seen."
     if copies["share"] is None:
         return "What the copies took is not known: the run was too short."
-    also = f", sets (memset) at most {percent(sets['share'])}" if sets["calls"] else ""
-    text = f"Copies take at most {percent(copies['share'])} of this run's CPU time{also}."
+    also = f", sets (memset) at most {percent_text(sets['share'])}" if sets["calls"] else ""
+    text = f"Copies take at most {percent_text(copies['share'])} of this run's CPU time{also}."
     if _is_guess(recording):
         timed = copies["timed"] + sets["timed"]
         text += f" That is a guess: {_many(timed, 'call was', 'calls were')} timed."
@@ -99,13 +101,14 @@ def _is_guess(recording: Mapping[str, Any]) -> bool:
 
 
 def _of_kernel(recording: Mapping[str, Any]) -> str:
-    share, copies = recording["kernel_share"], recording["copies"]
+    share, faults = recording["kernel_share"], recording["minor_faults"]
     if share < MUCH_OF_KERNEL:
         return ""
-    also, copied = "", copies["bytes"] / (1 << 20)
-    if recording["minor_faults"] >= copied >= 1:
-        also = f" ({recording['minor_faults'] / copied:.3g} page faults for each MiB copied)"
-    return f"The kernel took {percent(share)} of the CPU time{also}, which no routine changes."
+    copied = recording["copies"]["bytes"]
+    words = kernel_words(share, faults, copied)
+    if not are_pages_the_cost(share, faults, copied):
+        return f"{words}, which no routine changes."
+    return f"{words}: {to_try_tunables(_command(recording))} tells what saves them."
 
 
 def _band_lines(recording: Mapping[str, Any]) -> list[str]:
@@ -113,7 +116,7 @@ def _band_lines(recording: Mapping[str, Any]) -> list[str]:
     for band in recording["bands"]:
         if band["calls"]:
             calls, copied = count_text(band["calls"]), bytes_text(band["bytes"])
-            share = percent(band["share"])
+            share = percent_text(band["share"])
             lines.append(f"{band_name(band):17} {calls:>7} {copied:>8}   {share:>8}")
     return lines
 
@@ -125,17 +128,13 @@ def band_name(band: Mapping[str, Any]) -> str:
 
 def _place_lines(recording: Mapping[str, Any]) -> list[str]:
     lines, program = ["  at most    calls    bytes  median size   where"], recording["program"]
-    offsets: dict[tuple[str, str], set[int]] = {}
-    for place in recording["places"]:
-        offsets.setdefault((place["module"], place["function"]), set()).add(place["offset"])
-    for place in recording["places"]:
-        function, offset = place["function"], place["offset"]
-        if function and len(offsets[place["module"], function]) > 1:
-            function = f"{offset:#x} {function}"
+    sites = [(place["module"], place["offset"]) for place in recording["places"]]
+    functions = told_apart(sites, [place["function"] for place in recording["places"]])
+    for place, function in zip(recording["places"], functions):
         lines.append(
-            f"{percent(place['share']):>9}  {count_text(place['calls']):>7} "
+            f"{percent_text(place['share']):>9}  {count_text(place['calls']):>7} "
             f"{bytes_text(place['bytes']):>8}  {bytes_text(place['median_size']):>11}   "
-            f"{place_text(_module_of(place, program), function, offset, 45)}"
+            f"{place_text(_module_of(place, program), function, place['offset'], 45)}"
         )
     return lines
 
@@ -143,6 +142,11 @@ def _place_lines(recording: Mapping[str, Any]) -> list[str]:
 def _module_of(place: Mapping[str, Any], program: Mapping[str, Any]) -> str:
     """By the name that the user has for it, which may be that of a link."""
     return program["name"] if place["module"] == program["executable"] else place["module"]
+
+
+def _command(recording: Mapping[str, Any]) -> str:
+    command = one_line(shlex.join(recording["program"]["command"]))
+    return command if len(command) <= 40 else "COMMAND"
 
 
 def advice(recording: Mapping[str, Any]) -> str:
@@ -158,8 +162,7 @@ def advice(recording: Mapping[str, Any]) -> str:
         return "Next: record again, with the program's sandbox off: a trial would end as this did."
     if any(CHECKED in line for line in recording["warnings"]):
         return "Next: record a build without the sanitizer."
-    command = one_line(shlex.join(recording["program"]["command"]))
-    shown = command if len(command) <= 40 else "COMMAND"
+    shown = _command(recording)
     if known and _is_guess(recording):
         return "Next: record a longer run."
     if known and sum(shares) >= WORTH_IT:
@@ -185,10 +188,3 @@ def _wrapped(text: str) -> list[str]:
 
 def _many(count: int, one: str, more: str) -> str:
     return f"{count} {one if count == 1 else more}"
-
-
-def percent(share: float | None) -> str:
-    """Of what something takes at most, two digits: 0.1234 -> 12 %."""
-    if share is None:
-        return "-"
-    return f"{100 * max(share, 0.0001):.2g} %" if share < 0.995 else "100 %"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from asterope.ending import FAILS, OF_SANDBOXES
 from asterope.figures import place_text
-from asterope.record.facts import Used
+from asterope.record.kernel import Used
 from asterope.record.recording import make_recording
 from asterope.record.table import WIDTH, advice, answer, band_name
 from made_up_processes import Kind, facts, made_up_process, pool_of
@@ -98,8 +98,12 @@ def test_what_the_kernel_took_is_none_of_the_copies() -> None:
     assert plain["copies"]["share"] == pytest.approx(0.8, rel=0.01)
     assert 0.35 < faulting["copies"]["share"] < 0.4
     assert "The kernel took" not in answer(plain)
-    said = "The kernel took 65 % of the CPU time (250 page faults for each MiB copied), which no"
+    said = "The kernel took 65 % of the CPU time, with 2M page faults (250 for each MiB copied): "
+    said += "asterope-prove --runs --tunables -- made-up --fast tells what saves them."
     assert said in " ".join(answer(faulting).split())
+    other_work = recording_of(*kinds, used=Used(seconds=10, in_kernel=6.5, faults=9))
+    said = "The kernel took 65 % of the CPU time, with 9 page faults, which no routine changes."
+    assert said in " ".join(answer(other_work).split())
 
 
 def test_a_share_of_few_timings_is_called_a_guess() -> None:

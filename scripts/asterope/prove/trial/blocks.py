@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ...record.kernel import Used, are_pages_the_cost
+
 LIBC, LIBC_AGAIN, ROUTINE = "libc", "libc again", "routine"
 
 
@@ -50,6 +52,7 @@ class Seen:
 
     calls: int = 0
     own_calls: int = 0  # of them, while each place changed its way by itself
+    copied: int = 0  # bytes of all that are no sets
     left: set[str] = field(default_factory=set)  # ways that were plainly slower, and left
     # Each has a block of every way, in time's order: the place changed its way by itself.
     cycles: list[Sequence[Block]] = field(default_factory=list)
@@ -64,6 +67,7 @@ class Seen:
             self.measured[way] = before[0] + count, before[1] + seconds
         self.calls += other.calls
         self.own_calls += other.own_calls
+        self.copied += other.copied
         self.left |= other.left
         self.cycles += other.cycles
         for pair, blocks in other.together.items():
@@ -103,6 +107,8 @@ class Observed:
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
     lived: list[Lived] = field(default_factory=list)
     outlived_by: set[str] = field(default_factory=set)  # programs that went on after the command
+    # by all processes that were waited for, the trial's own work among it
+    used: Used = field(default_factory=Used)
 
     def add(self, other: Observed) -> None:
         self.cpu_seconds += other.cpu_seconds
@@ -117,6 +123,17 @@ class Observed:
         self.together.update(other.together)
         self.lived += other.lived
         self.outlived_by |= other.outlived_by
+        self.used += other.used
+
+    @property
+    def copied(self) -> int:
+        """Bytes."""
+        return sum(seen.copied for seen in self.places.values())
+
+    @property
+    def are_pages_the_cost(self) -> bool:
+        used = self.used
+        return used.is_known and are_pages_the_cost(used.kernel_share, used.faults, self.copied)
 
 
 FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN = (

@@ -15,12 +15,12 @@ from .blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
-_MAGIC, _VERSION = b"astetri\0", 4
+_MAGIC, _VERSION = b"astetri\0", 5
 _HEADER = struct.Struct("<8s10IQI4x")
 _PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
-_PLACE = struct.Struct("<6Q2I4B16B532x")
+_PLACE = struct.Struct("<7Q2I4B16B532x")
 _THREAD = struct.Struct("<II1024x")
 _THREADS, _PLACES = 128, 256
 _SMALL = 1
@@ -118,8 +118,8 @@ class _Reader:
         functions: list[int] = []
         running: list[int] = []  # the cycle of each place that nobody ended
         for number, fields in enumerate(self._records(_PLACE, at + _THREAD.size, places)):
-            caller, calls, own_calls, cycles, *copy_ticks = fields[:6]
-            function, power, ways, racing = fields[8:12]
+            caller, calls, own_calls, copied, cycles, *copy_ticks = fields[:7]
+            function, power, ways, racing = fields[9:13]
             if function >= len(FUNCTIONS) or power > 63:
                 raise self._bad("a place of no function or size")
             if number <= _SMALL:
@@ -128,13 +128,13 @@ class _Reader:
             else:
                 site = self._sites.of(caller)
                 place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power)
-            left = {self._ways[way] for way in fields[12:][racing:ways] if way < len(self._ways)}
+            left = {self._ways[way] for way in fields[13:][racing:ways] if way < len(self._ways)}
             measured = {
                 way: (count, ticks * self._tick)
-                for way, count, ticks in zip((LIBC, ROUTINE), fields[6:8], copy_ticks)
+                for way, count, ticks in zip((LIBC, ROUTINE), fields[7:9], copy_ticks)
                 if count and self._tick
             }
-            one = Seen(calls, own_calls, left=left, measured=measured)
+            one = Seen(calls, own_calls, copied, left=left, measured=measured)
             seen.append(one)
             functions.append(function)
             running.append(cycles)

@@ -12,17 +12,21 @@ import signal
 import sys
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ...atomic_file import write_files
+from ...command_line import show
 from ...faults import BadInput, Failure, one_line
+from ...figures import bytes_text
 from ...preload_link import preloadable
 from ...profile.faults import Fault
 from ...profile.schema import read_checked
 from ...profile.text import Kind
 from ...program import find_program
 from ...record.launching import PYTHON_IGNORES
+from ...record.raw import left_files
 from ...record.recorder import admit_other_users, closed_to_others, find_library
 from .. import programs
 from ..options import PROGRAM
@@ -41,6 +45,7 @@ _KIND = Kind(
     remedy="remove its folder, and explore again",
 )
 _ROOM = 1 << 20  # bytes: a process that copies much takes 0.2 MB
+_MUCH = 16 << 20  # bytes of figures, from which on a word is said of them
 
 
 def explore(arguments: argparse.Namespace) -> NoReturn:
@@ -75,6 +80,7 @@ def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
     }
     files = folder / programs.FIGURES / _key(rows)
     write_files(files, {_WAYS: json.dumps(kept, indent=1) + "\n"})
+    _remove_of_other_ways(files)
     admit_other_users(files)
     closed = closed_to_others(files)
     if closed is not None:
@@ -94,8 +100,10 @@ def merge(arguments: argparse.Namespace) -> int:
     """Of all processes that ran under these names, and run. Raises BadInput and Failure."""
     tried: Tried | None = None
     command: Sequence[str] = ()
+    left: list[Path] = []  # before it is read: what a process writes until then is in the figures
     for name in arguments.names:
         files = _newest(programs.existing_folder(name))
+        left += left_files(files)
         one, its_command = _read(files)
         if tried is not None and tried.names != one.names:
             raise BadInput(f"{one_line(name)}: its figures are of other ways: merge it by itself")
@@ -112,7 +120,34 @@ def merge(arguments: argparse.Namespace) -> int:
     preload = programs.folder_of(arguments.names[0]) / programs.PRELOAD
     if not preload.is_file():
         preload = preload_beside(tried.ways[0].library)
-    return report(tried, command, arguments, tried.observed.wall_seconds, preload)
+    code = report(tried, command, arguments, tried.observed.wall_seconds, preload)
+    _give_back(left, arguments)
+    return code
+
+
+def _give_back(left: Sequence[Path], arguments: argparse.Namespace) -> None:
+    """Removes the files of processes that have ended, or says what they take and how to."""
+    taken = sum(path.stat().st_blocks * 512 for path in left)
+    what = f"{bytes_text(taken)} of {len(left)} processes that have ended"
+    if arguments.forget:
+        for path in left:
+            path.unlink(missing_ok=True)
+        show(f"Removed: {what}.")
+    elif taken > _MUCH:
+        names = one_line(" ".join(arguments.names))
+        show(f"Note: {what} are kept: {PROGRAM} merge {names} --forget removes them.")
+
+
+def _remove_of_other_ways(files: Path) -> None:
+    """Beside the folder those of libraries and maps of before, which nobody merges any more; what
+    still runs keeps its own."""
+    for kept in files.parent.glob(f"*/{_WAYS}"):
+        if kept.parent != files:
+            with suppress(OSError):
+                for path in left_files(kept.parent):
+                    path.unlink(missing_ok=True)
+                if not list(kept.parent.glob("*.raw")):
+                    shutil.rmtree(kept.parent)
 
 
 def _newest(folder: Path) -> Path:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...atomic_file import write_output
 from ...command_line import DONE, STALE, show
 from ...faults import Failure
+from ...record.lines import told_apart
 from ...record.symbols import name_functions
 from ..options import UNTOLD
 from . import words
@@ -23,17 +24,6 @@ def names_in(tried: Tried) -> dict[Place, str]:
     """The functions that called."""
     own = [place for place in tried.observed.places if place.is_own]
     return dict(zip(own, name_functions([(place.module, place.offset) for place in own])))
-
-
-def told_apart(names: Mapping[Place, str]) -> dict[Place, str]:
-    """With the offset, where a function has several copies."""
-    places: dict[tuple[str, str], set[int]] = {}
-    for place, name in names.items():
-        places.setdefault((place.module, name), set()).add(place.offset)
-    return {
-        place: f"{place.offset:#x} {name}" if len(places[place.module, name]) > 1 else name
-        for place, name in names.items()
-    }
 
 
 def write_map(
@@ -75,15 +65,19 @@ def report(
     if why:
         raise Failure(why)
     if tried.observed.places:
-        table = words.table(found, told_apart(names))
+        is_endless = tried.stopped_by == TIME and tried.observed.runs == 1
+        sites = [(place.module, place.offset) for place in names]
+        table = words.table(found, dict(zip(names, told_apart(sites, list(names.values())))))
         shown = [
             *([words.sentence_of_map(whole)] if whole else []),
             words.sentence(found),
             words.clock_line(found, tried.observed),
+            *filter(None, [words.kernel_line(tried.observed)]),
             *(["", table] if table else []),
             "",
             *(f"Note: {LIMITS[name]}." for name in sorted(tried.observed.limits)),
             *notes,
+            *words.of_pages(tried.observed, command, is_endless),
         ]
         if tried.stopped_by != "failure":
             is_over = tried.stopped_by == TIME

@@ -181,20 +181,27 @@ class Trial(Tried):
                 program = replace(program, arguments=place.fill(program.arguments))
             variables = environment(preloadable(self.recorder, folder.parent), folder, self.ways)
             began = time.monotonic()
-            with closing(Process(program.command, variables, self.cpus)) as process:
-                looked = began
-                while not process.has_ended():
-                    now = time.monotonic()
-                    if now - began > limit:
-                        _end(process)
-                        return False
-                    if now - looked > _LOOK:  # thousands of children would fill the memory
-                        self.read(folder, files=left_files(folder))
-                        looked = time.monotonic()
-                    time.sleep(_TURN)
-                outlived_by = _running_after(folder)
-                self._cpu_seconds = process.wait().cpu
-                self.observed.outlived_by |= _told(outlived_by, self._cpu_seconds)
+            process = Process(program.command, variables, self.cpus)
+            try:
+                with closing(process):
+                    return self._follow(process, folder, began + limit)
+            finally:
+                self.observed.used += process.used
+
+    def _follow(self, process: Process, folder: Path, deadline: float) -> bool:
+        looked = time.monotonic()
+        while not process.has_ended():
+            now = time.monotonic()
+            if now > deadline:
+                _end(process)
+                return False
+            if now - looked > _LOOK:  # thousands of children would fill the memory
+                self.read(folder, files=left_files(folder))
+                looked = time.monotonic()
+            time.sleep(_TURN)
+        outlived_by = _running_after(folder)
+        self._cpu_seconds = process.wait().used.seconds
+        self.observed.outlived_by |= _told(outlived_by, self._cpu_seconds)
         return True
 
 

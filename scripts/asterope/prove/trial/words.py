@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ...faults import one_line
 from ...figures import count_text, place_text
 from ...modes import modes_told
 from ...place_map import counted
 from ...preload_link import preload_line
-from ...render import human_size
+from ...record.kernel import kernel_words, to_try_tunables
+from ...render import FRESH, human_size
 from ..programs import to_map
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
 from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach, side
@@ -133,6 +136,14 @@ def clock_line(found: Found, observed: Observed) -> str:
     return text
 
 
+def kernel_line(observed: Observed) -> str:
+    """Empty where the kernel's account is not known, as of what ran in operation."""
+    used = observed.used
+    if not used.is_known:
+        return ""
+    return f"{kernel_words(used.kernel_share, used.faults, observed.copied)}."
+
+
 def faster(saved: Estimate) -> Estimate:
     """Of a part of the CPU time that is saved, how much faster the program is."""
     return Estimate(*(1 / (1 - min(one, 0.99)) - 1 for one in (saved.value, saved.low, saved.high)))
@@ -212,6 +223,9 @@ def _ways(one: PlaceFound) -> list[str]:
 
 def _notes(one: PlaceFound) -> list[str]:
     notes = []
+    if one.best == FRESH:
+        times = f"{one.ratios[FRESH].value:.1f} times as fast"
+        notes.append(f"this place copies into fresh memory: {times} with its pages prepared")
     if not one.steady:
         notes.append("libc differs from itself here: what this place brings is not sure")
     if not one.possible:
@@ -242,6 +256,16 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
         return []
     places = f"{counted(count)} want{'s' if count == 1 else ''}"
     return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
+
+
+def of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
+    """What else there is to try where copies go into fresh memory. `is_endless`: the command did
+    not end by itself."""
+    if not observed.are_pages_the_cost:
+        return []
+    tried = to_try_tunables(one_line(shlex.join(command)))
+    also = " (a server needs a --client there)" if is_endless else ""
+    return [f"Note: much of the cost is fresh memory: {tried} tells what saves page faults{also}."]
 
 
 def what_to_do(

@@ -1,0 +1,74 @@
+"""What --tunables adds to the copies: settings of glibc's malloc that save page faults, alone and
+with each library; and which of all brings most."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..faults import BadInput
+from .copies import TUNABLES, Copy, are_known, check_count
+from .rounds import Rounds
+from .verdicts import FASTER, Findings, is_surely_better
+
+# Bytes: glibc gives larger blocks back at once, and what is free at the end beyond that.
+_KEPT = 1 << 30
+# Blocks lie in huge pages, where 512 faults become one; or they are kept, as their pages have been
+# touched.
+_OFFERS = {
+    "hugetlb": "glibc.malloc.hugetlb=1",
+    "keep": f"glibc.malloc.mmap_threshold={_KEPT}:glibc.malloc.trim_threshold={_KEPT}",
+}
+# A preload library that knows this variable prepares the pages of its destinations then.
+_FRESH = "ASTEROPE_FRESH"
+
+
+def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[str]]:
+    """These and the added ones, and a line for each setting that changes nothing. What the
+    program's GLIBC_TUNABLES says already stays: of two values libc takes the last. Raises
+    BadInput."""
+    own = os.environ.get(TUNABLES)
+    libraries = [copy for copy in copies if copy.library is not None]
+    added, lines = [], []
+    for name, setting in _OFFERS.items():
+        tunables = f"{own}:{setting}" if own else setting
+        offer = Copy(name, tunables=tunables, is_offer=True)
+        if are_known(offer, loader):
+            added.append(offer)
+            added += [
+                Copy(f"{one.name}+{name}", one.library, tunables, is_offer=True)
+                for one in libraries
+            ]
+        else:
+            lines.append(f"{name} is left out: libc does not know {setting}, or has it already.")
+    added += [
+        Copy(f"{one.name}+fresh", one.library, more=f"{_FRESH}=1", is_offer=True)
+        for one in libraries
+        if one.library is not None and _FRESH.encode() in one.library.read_bytes()
+    ]
+    taken = {copy.name for copy in copies} & {copy.name for copy in added}
+    if taken:
+        raise BadInput(f"--tunables: another copy is called {min(taken)}: rename that")
+    check_count([*copies, *added])
+    return [*copies, *added], lines
+
+
+def best_of(copies: Sequence[Copy], rounds: Rounds, findings: Findings) -> Copy | None:
+    """What makes the program fastest; of what is as good as that, what needs least. None: nothing
+    surely makes it faster than libc alone."""
+    gains = {
+        one.name: one.ratio.median
+        for one in findings.compared
+        if one.verdict == FASTER and one.ratio is not None
+    }
+    faster = [copy for copy in copies if copy.name in gains]
+    if not faster:
+        return None
+    fastest = max(faster, key=lambda copy: gains[copy.name])
+    as_good = [
+        copy
+        for copy in faster
+        if copy == fastest or not is_surely_better(rounds, fastest.name, copy.name)
+    ]
+    return min(as_good, key=lambda copy: (copy.parts, -gains[copy.name]))

@@ -1,0 +1,72 @@
+"""What the kernel takes of a program: page faults are most of it in one that copies into memory
+that nobody has touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..figures import count_text, percent_text
+
+# Seconds of CPU time from which on the kernel's share is known: on most systems it looks a hundred
+# times a second at which of both, program or kernel, runs.
+_KNOWN = 0.1
+
+# Fresh pages are the cost where the kernel takes that share of the CPU time, and there are so many
+# faults for each MiB copied. Of copies into pages of 4 KiB that nobody has touched, there are 256:
+# where there are 64, a quarter of the bytes goes there. A fault takes 0.5 to 2 us, so 64 take about
+# as long as copying the MiB.
+_COST_SHARE, _COST_FAULTS = 0.2, 64
+
+
+@dataclass(frozen=True)
+class Used:
+    """What processes took: CPU seconds, those of them in the kernel, and minor page faults."""
+
+    seconds: float = 0.0
+    in_kernel: float = 0.0
+    faults: int = 0
+
+    def __add__(self, other: Used) -> Used:
+        return Used(
+            self.seconds + other.seconds,
+            self.in_kernel + other.in_kernel,
+            self.faults + other.faults,
+        )
+
+    @property
+    def kernel_share(self) -> float:
+        """Of the CPU time."""
+        return min(1.0, self.in_kernel / self.seconds) if self.seconds > 0 else 0.0
+
+    @property
+    def is_known(self) -> bool:
+        return self.seconds >= _KNOWN
+
+
+def _faults_a_mib(faults: int, copied: float | None) -> float | None:
+    """`copied`: bytes; None: not known. Of less than a MiB it says nothing."""
+    mib = (copied or 0.0) / (1 << 20)
+    return faults / mib if mib >= 1 else None
+
+
+def are_pages_the_cost(share: float, faults: int, copied: float | None) -> bool:
+    """`share`: the kernel's."""
+    each = _faults_a_mib(faults, copied)
+    return share >= _COST_SHARE and each is not None and each >= _COST_FAULTS
+
+
+def kernel_words(
+    share: float, faults: int, copied: float | None = None, who: str = "The kernel"
+) -> str:
+    """The beginning of a sentence. `faults` 0: the kernel does not count them."""
+    also, each = "", _faults_a_mib(faults, copied)
+    if faults:
+        also = f", with {count_text(faults)} page faults"
+    if faults and each is not None and each >= 1:
+        also += f" ({each:.3g} for each MiB copied)"
+    return f"{who} took {percent_text(share)} of the CPU time{also}"
+
+
+def to_try_tunables(command: str) -> str:
+    """What tells whether memory that is kept, or comes in huge pages, saves the faults."""
+    return f"asterope-prove --runs --tunables -- {command}"
