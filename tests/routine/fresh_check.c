@@ -125,6 +125,14 @@ static void used(void) {
             calls = looks = 0;
             one(to, source, BYTES, 0);
             if (looks != 1 || (calls == 0) != is_used) die("asked for pages, or not", offset);
+            for (int turn = 0; turn < 20; ++turn) one(to, source, BYTES, 0);
+            if (looks != 3 - (size_t)is_used) die("asks too often, or too seldom", looks);
+            calls = 0;
+            for (int turn = 0; turn < 16; ++turn) {
+                madvise(to - offset, ROOM, MADV_DONTNEED);
+                one(to, source, BYTES, 0);
+            }
+            if (calls == 0) die("missed that the pages were given back", offset);
         }
     }
 }
