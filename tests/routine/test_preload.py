@@ -65,13 +65,18 @@ STAGES = [
 
 
 def tuned_profile(arch: Architecture, folder: Path, stages: Sequence = ()) -> Path:
-    """One that needs what not every CPU has for small copies and large ones, and for sets."""
+    """One that needs what not every CPU has for small copies and large ones, and for sets. One with
+    page stages, which the portable path lacks, runs on any CPU."""
     wide = {"x86_64": "ZMM", "aarch64": "SVE"}[arch.name]
     near = arch.pipelines.VALUES["pt"][1]
     copy, set_ = arch.pipelines.Tuple, arch.set_pipelines.Tuple
     winners = [(4096, copy(wide, "T", "T", "none", 0, 0)), (MIB, copy(wide, "T", "NT", near, 4, 8))]
     sets = Memset([(4096, set_(wide, "T")), (MIB, set_(wide, "NT"))], GATED_SET[arch.name])
-    profile = json.loads(profile_json(winners, GATED[arch.name], memset=sets, stages=stages))
+    small = GATED[arch.name]
+    if stages:
+        winners, small = [(4096, arch.plain), (MIB, arch.plain)], None
+        sets = Memset([(MIB, arch.set_pipelines.PLAIN)])
+    profile = json.loads(profile_json(winners, small, memset=sets, stages=stages))
     profile["machine"] = {"cpu": {"brand": "A CPU (TM) @ 3.20GHz"}}
     profile["search"] = {"workload": "balanced", "finished": "2026-11-20T22:19:00Z"}
     (folder / "profile.json").write_text(json.dumps(profile))
