@@ -4,7 +4,8 @@
  *
  *     cc -O2 -fno-builtin -shared -fPIC -I FOLDER preload.c -o libasterope_preload.so
  *
- * FOLDER holds asterope_memcpy.c and asterope_memcpy.h; ASTEROPE_ROUTINE names another file.
+ * FOLDER holds asterope_memcpy.c and asterope_memcpy.h; ASTEROPE_ROUTINE names another file. Only
+ * the routine that asterope-generate compiles here asks for places and for ASTEROPE_FRESH.
  *
  * Nothing here needs a relocation or libc before it can run, so calls are safe from a process's
  * first instruction on. For that, and so that a program with a routine of its own keeps it, the
@@ -39,21 +40,39 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ASTEROPE_FRESH=1: copies and sets from some size on prepare their pages from now on, those that
+ * ran before did not. Returns what there is to say about it. */
+static const char *start_preparing(void)
+{
+    const char *wanted = getenv("ASTEROPE_FRESH");
+    if (!wanted || strcmp(wanted, "0") == 0) return "";
+    if (strcmp(wanted, "1") != 0) return ", ASTEROPE_FRESH is neither 0 nor 1 and taken as 0";
+#ifdef ASTEROPE_ROUTINE_PREPARES
+    if (ASTEROPE_ROUTINE_PREPARES) {
+        __atomic_store_n(&asterope_fresh_is_on, 1, __ATOMIC_RELAXED);
+        return ", large ones prepare their pages";
+    }
+#endif
+    return ", ASTEROPE_FRESH=1 does nothing: the profile has no page stage";
+}
+
 /* ASTEROPE_VERBOSE=1: one line on stderr that the routine is in use, and none of the children, whose
  * parent may read what they write. */
-__attribute__((constructor)) static void say_hello(void)
+__attribute__((constructor)) static void start(void)
 {
-    const char *verbose = getenv("ASTEROPE_VERBOSE");
+    const char *fresh = start_preparing(), *verbose = getenv("ASTEROPE_VERBOSE");
 #ifdef ASTEROPE_ROUTINE_SETS
-    static const char start[] = "asterope: memcpy, memmove, mempcpy, memset and bzero are ";
+    static const char hello[] = "asterope: memcpy, memmove, mempcpy, memset and bzero are ";
 #else
-    static const char start[] = "asterope: memcpy, memmove and mempcpy are ";
+    static const char hello[] = "asterope: memcpy, memmove and mempcpy are ";
 #endif
-    static const char end[] = ASTEROPE_PLACES_TEXT "\n";
+    static const char places[] = ASTEROPE_PLACES_TEXT;
     if (!verbose || strcmp(verbose, "1") != 0) return;
     unsetenv("ASTEROPE_VERBOSE");
     /* write, not stdio: the program's own streams stay untouched */
-    if (write(STDERR_FILENO, start, sizeof start - 1) < 0) return;
+    if (write(STDERR_FILENO, hello, sizeof hello - 1) < 0) return;
     if (write(STDERR_FILENO, asterope_tuned_for, strlen(asterope_tuned_for)) < 0) return;
-    if (write(STDERR_FILENO, end, sizeof end - 1) < 0) return;
+    if (write(STDERR_FILENO, places, sizeof places - 1) < 0) return;
+    if (write(STDERR_FILENO, fresh, strlen(fresh)) < 0) return;
+    if (write(STDERR_FILENO, "\n", 1) < 0) return;
 }

@@ -11,7 +11,7 @@ from typing import Any
 from . import spaces
 from .faults import BadInput, one_line
 from .profile import Profile, load_profile
-from .render import parts_of, rendered, shared_parts
+from .render import NOTHING, Asks, parts_of, rendered, shared_parts
 from .spaces.kinds import OTHERS
 
 # The profile that runs where no other fits; ASTEROPE_PROFILE knows it by this name.
@@ -63,11 +63,10 @@ def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
 
 
 def render_dispatch(
-    profiles: Mapping[str, Profile], prefix: str = "asterope", by_place: int = 0
+    profiles: Mapping[str, Profile], prefix: str = "asterope", asks: Asks = NOTHING
 ) -> dict[str, str]:
-    """The routines of these profiles and the choice among them: file name -> text. `by_place`: as
-    render_routine() has it."""
-    routines = [_parts(name, profile, prefix, by_place) for name, profile in profiles.items()]
+    """The routines of these profiles and the choice among them: file name -> text."""
+    routines = [_parts(name, profile, prefix, asks) for name, profile in profiles.items()]
     shared = shared_parts(routines, fallback=True)
     functions = _functions(shared["intents"], (one.name for one in shared["others"]))
     for routine in routines:
@@ -123,9 +122,9 @@ def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
     return None if None in identity or identity[0].strip() == "" else identity
 
 
-def _parts(name: str, profile: Profile, prefix: str, by_place: int) -> dict[str, Any]:
+def _parts(name: str, profile: Profile, prefix: str, asks: Asks) -> dict[str, Any]:
     """The templates' `r` here: a profile's functions, its names and its CPU."""
-    routine = parts_of(profile, f"{prefix}_{_symbol(name)}", by_place)
+    routine = parts_of(profile, f"{prefix}_{_symbol(name)}", asks)
     cpu = profile.raw.get("machine", {}).get("cpu", {})
     return {
         **routine,

@@ -15,13 +15,13 @@ from .faults import Failure, one_line
 from .profile import Profile, load_profile
 from .profile_places import profile_to_read
 from .provisional import doubt_of, warning
-from .render import render_routine, what_is_missing
+from .render import NOTHING, Asks, render_routine, what_is_missing
 from .spaces.kinds import OTHERS
 
 PROGRAM = "asterope-generate"
 
-# The texts of all files by their names; see render_routine() for the number.
-_Render = Callable[[int], dict[str, str]]
+# The texts of all files by their names.
+_Render = Callable[[Asks], dict[str, str]]
 
 # The names that C (7.31 of C11) and POSIX (2.2.2) keep for their own headers. No libc has a
 # mem_memcpy or a strict_memcpy today, but a reader takes memcpy_memcpy for libc's.
@@ -120,7 +120,7 @@ def _read(arguments: argparse.Namespace) -> tuple[_Render, dict[str | Path, Prof
             if lacking:
                 held += f"; no {one.name} in {', '.join(lacking)}"
         by_path = dict(zip(arguments.profile, profiles.values()))
-        return (lambda least: render_dispatch(profiles, prefix, least)), by_path, held
+        return (lambda asks: render_dispatch(profiles, prefix, asks)), by_path, held
     path = profile_to_read(arguments.profile[0] if arguments.profile else None)
     profile = load_profile(path)
     held = f"{len(profile.of('pipelines'))} intervals"
@@ -129,12 +129,12 @@ def _read(arguments: argparse.Namespace) -> tuple[_Render, dict[str | Path, Prof
             held += f", {len(choices)} of {one.name}"
         else:
             held += f", no {one.name}: the profile has none"
-    return (lambda least: render_routine(profile, prefix, least)), {path: profile}, held
+    return (lambda asks: render_routine(profile, prefix, asks)), {path: profile}, held
 
 
 def _generate(arguments: argparse.Namespace) -> int:
     render, profiles, held = _read(arguments)
-    texts, library = render(0), None  # all of it, before any file is touched
+    texts, library = render(NOTHING), None  # all of it, before any file is touched
     if arguments.preload is not None:
         library = _library(arguments.places, render, profiles.values())
     outputs: list[tuple[str, Path, Mapping[str, str | bytes]]] = []
@@ -180,16 +180,10 @@ def _library(places: str | None, render: _Render, profiles: Iterable[Profile]) -
     from .preload import compile_preload
 
     if places is None:
-        return compile_preload(render(0), None)
-    entries = {f"memcpy_{intent}" for profile in profiles for intent in profile.intents}
-    entries |= {
-        f"{one.operation}_fresh"
-        for profile in profiles
-        for one in profile.choices
-        if one.kind == "fresh"
-    }
+        return compile_preload(render(Asks()), None)
+    entries = frozenset().union(*(profile.entries for profile in profiles))
     mapped = read_places(places, entries)
-    return compile_preload(render(least_of(mapped)), as_c(mapped))
+    return compile_preload(render(Asks(least_of(mapped))), as_c(mapped))
 
 
 def _warn(line: str) -> None:

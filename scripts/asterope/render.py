@@ -142,10 +142,26 @@ def _left_out(part: Mapping[str, Sequence[Any]]) -> str:
     return "; ".join(steps)
 
 
-def render_routine(profile: Profile, prefix: str = "asterope", by_place: int = 0) -> dict[str, str]:
-    """The routine of a validated profile: file name -> text. `by_place`: the least size with which
-    it asks templates/by_place.h, 0 for never."""
-    routine = parts_of(profile, prefix, by_place)
+@dataclasses.dataclass(frozen=True)
+class Asks:
+    """What memmove and memset ask behind their small copies, where they are templates/preload.c's.
+
+    `by_place`: the least size with which they ask templates/by_place.h, 0 for never. `everywhere`:
+    whether large ones ask if pages are to be prepared for all of them (ASTEROPE_FRESH).
+    """
+
+    by_place: int = 0
+    everywhere: bool = True
+
+
+NOTHING = Asks(everywhere=False)  # as in a program
+
+
+def render_routine(
+    profile: Profile, prefix: str = "asterope", asks: Asks = NOTHING
+) -> dict[str, str]:
+    """The routine of a validated profile: file name -> text."""
+    routine = parts_of(profile, prefix, asks)
     context = {
         **shared_parts([routine], fallback=False),
         "r": routine,
@@ -158,11 +174,11 @@ def render_routine(profile: Profile, prefix: str = "asterope", by_place: int = 0
     }
 
 
-def parts_of(profile: Profile, prefix: str, by_place: int = 0) -> dict[str, Any]:
+def parts_of(profile: Profile, prefix: str, asks: Asks = NOTHING) -> dict[str, Any]:
     """One profile's functions, which begin with `prefix`. The templates call them `r`."""
     here = spaces.of(profile.architecture)
     small = profile.the("small")
-    own = _parts(profile, MEMCPY)
+    own = _parts(profile, MEMCPY, asks)
     bound = own["small"].bound
     alias = profile.the("aliased")
     if alias and alias.up_to <= bound:
@@ -172,11 +188,10 @@ def parts_of(profile: Profile, prefix: str, by_place: int = 0) -> dict[str, Any]
     needs = {*own["needs"], *move.needs, *(alias.copy.needs if alias else ())}
     others = [
         {
-            **_parts(profile, one.name),
+            **_parts(profile, one.name, asks if one.mapped else NOTHING),
             "name": one.name,
             "libc": one.libc or one.name,
             "prefix": prefix,
-            "by_place": by_place if one.mapped else 0,
         }
         for one in OTHERS
         if profile.has(one.name)
@@ -191,7 +206,6 @@ def parts_of(profile: Profile, prefix: str, by_place: int = 0) -> dict[str, Any]
     return {
         **own,
         "prefix": prefix,
-        "by_place": by_place,
         "profile": profile,
         "description": ", ".join(tuned_for),
         "tuned_for": workload,
@@ -215,7 +229,7 @@ def parts_of(profile: Profile, prefix: str, by_place: int = 0) -> dict[str, Any]
     }
 
 
-def _parts(profile: Profile, operation: str) -> dict[str, Any]:
+def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
     """The values that the templates need of each operation alike."""
     choices = profile.of("pipelines", operation)
     measured = profile.the("small", operation)
@@ -234,13 +248,16 @@ def _parts(profile: Profile, operation: str) -> dict[str, Any]:
             for t in (step["tuple"], *(step["sensing"].all_pipelines if step["sensing"] else ()))
         )
     )
+    stages = _stages(profile, operation, steps)
     return {
+        "by_place": asks.by_place,
+        "everywhere": asks.everywhere and bool(stages),
         "small": small,
         "small_ratio": measured and measured.evidence.get("ratio"),
         "steps": steps,
         "intent_steps": intent_steps,
         "tuples": tuples,
-        "stages": _stages(profile, operation, steps),
+        "stages": stages,
         # Above so many bytes there may be a probe; 0: there is none.
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
@@ -354,6 +371,8 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
             ),
             default=None,
         ),
+        # whether the functions of some operation ask if pages are to be prepared
+        "everywhere": any(part["everywhere"] for own in parts.values() for part in own),
         "measured": any(step["ratio"] is not None for step in steps),
         "bandwidths": any(step["bandwidth"] is not None for step in steps),
         "has_memset": MEMSET in parts,

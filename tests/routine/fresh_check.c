@@ -12,7 +12,7 @@
 #include "harness.h"
 
 static long refusal; /* what the system answers instead; 0: it does what it is asked for */
-static size_t calls, huge_calls, first_page = SIZE_MAX, behind_last;
+static size_t calls, looks, huge_calls, first_page = SIZE_MAX, behind_last;
 
 /* In place of the routine's own system calls. */
 static long seen_call(long number, size_t first, size_t second, size_t third) {
@@ -23,6 +23,7 @@ static long seen_call(long number, size_t first, size_t second, size_t third) {
         if (second && first + second > behind_last) behind_last = first + second;
         if (refusal) return refusal;
     }
+    looks += number == SYS_mincore;
     const int before = errno;
     const long result = syscall(number, first, second, third);
     const long answer = result < 0 ? -errno : result;
@@ -113,6 +114,29 @@ static void refused(void) {
     }
 }
 
+/* Pages of memory that was used before are left alone. It is the page in the middle that tells, not
+ * the first one, which malloc has touched. */
+static void used(void) {
+    enum { BYTES = 1 << 20, ROOM = BYTES + 2 * PAGE };
+    for (size_t offset = 16; offset < 2 * PAGE; offset += PAGE - 17) {
+        for (int is_used = 0; is_used < 2; ++is_used) {
+            unsigned char* to = guarded(ROOM) + offset;
+            memset(is_used ? to + BYTES / 2 - 65536 : to, 1, is_used ? 2 * 65536 : 1);
+            calls = looks = 0;
+            one(to, source, BYTES, 0);
+            if (looks != 1 || (calls == 0) != is_used) die("asked for pages, or not", offset);
+            for (int turn = 0; turn < 20; ++turn) one(to, source, BYTES, 0);
+            if (looks != 3 - (size_t)is_used) die("asks too often, or too seldom", looks);
+            calls = 0;
+            for (int turn = 0; turn < 16; ++turn) {
+                madvise(to - offset, ROOM, MADV_DONTNEED);
+                one(to, source, BYTES, 0);
+            }
+            if (calls == 0) die("missed that the pages were given back", offset);
+        }
+    }
+}
+
 /* Shared memory, memory that is not to be written, and memory that was used before. */
 static void kinds(void) {
     enum { BYTES = 5 << 20 };
@@ -175,8 +199,8 @@ static void crowded(void) {
         const int rights = i % 2 ? PROT_READ : PROT_NONE;
         if (mmap(NULL, PAGE, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) break;
     }
-    asterope_fresh_system.advised = 0; /* it looks now */
-    one(to, source, BYTES, 0);
+    asterope_fresh_system.advised = 0; /* it counts them now */
+    one(guarded(BYTES), source, BYTES, 0);
     if (huge_calls != 1) die("huge pages asked for", huge_calls);
 }
 
@@ -185,7 +209,8 @@ static const struct {
     void (*check)(void);
 } checks[] = {{"copies", copies},     {"sets", sets},         {"pages", pages},
               {"refused", refused},   {"kinds", kinds},       {"faulting", faulting},
-              {"threads", threads},   {"crowded", crowded}};
+              {"threads", threads},   {"crowded", crowded},
+              {"used", used}};
 
 int main(int argc, char** argv) {
     source = or_exit(malloc(LARGEST + 64));

@@ -39,6 +39,15 @@ static int told_create(pthread_t* thread, const pthread_attr_t* attributes, void
     return pthread_create(thread, attributes, run, argument);
 }
 
+/* In place of the system calls that prepare pages, which such a routine has. */
+static size_t prepared; /* bytes */
+UNUSED static long counted_call(long number, size_t first, size_t second, size_t third) {
+    if (number == SYS_madvise && third == 23) {
+        __atomic_fetch_add(&prepared, second, __ATOMIC_RELAXED);
+    }
+    return syscall(number, first, second, third);
+}
+
 #define sched_getaffinity told_affinity
 #define pthread_create told_create
 #include ROUTINE
@@ -101,10 +110,31 @@ __attribute__((constructor(101))) static void call_too_early(void) {
     asterope_memcpy_mt(too_early, too_early + sizeof too_early / 2, sizeof too_early / 2);
 }
 
+/* From 4 MiB on a copy prepares nearly all pages of memory that was not used before, whether it is
+ * shared or not. A thread prepares none that lies in two chunks. */
+static void fresh(void) {
+    for (size_t bytes = ROOM - 4096; bytes > 3 << 20; bytes -= 1 << 20) {
+        for (int turn = 0; turn < 3; ++turn) {
+            const struct pair pair = new_pair(9);
+            prepared = 0;
+            copy((struct pair){pair.from + 7, pair.to + 16}, bytes);
+            const size_t least = bytes < 4 << 20 ? 0 : bytes - bytes / 8;
+            if (prepared < least || prepared > bytes || !least != !prepared)
+                die("prepares others", prepared);
+            prepared = 0;
+            copy(pair, bytes);
+            if (prepared) die("prepares pages again", prepared);
+        }
+    }
+}
+
 /* Copies over threads by `copy`, where the pool is to be had. */
 static bool run_job(struct pair pair, size_t bytes, size_t chunk, asterope_threads_copy copy) {
-    struct asterope_threads_job job = {
-        (char*)pair.to, (char*)pair.from, bytes, chunk, 0, 0, copy, 0};
+    struct asterope_threads_job job = {.destination = (char*)pair.to,
+                                       .source = (char*)pair.from,
+                                       .bytes = bytes,
+                                       .chunk = chunk,
+                                       .copy = copy};
     return asterope_threads_run(&job, 4);
 }
 
@@ -318,6 +348,7 @@ static const struct {
     void (*check)(void);
 } checks[] = {
     {"copies", copies},
+    {"fresh", fresh},
     {"callers", callers},
     {"help", help},
     {"children", children},

@@ -14,10 +14,9 @@ from architectures import Architecture, each, once
 from asterope.dispatch import render_dispatch
 from asterope.place_map import LEAST, MappedPlace, as_c, text_of
 from asterope.preload import compile_preload
-from asterope.profile import load_profile
 from asterope.record.symbols import build_id_of
-from asterope.render import render_routine
-from copy_programs import WARNINGS, Memset, output_of, profile_json, run
+from asterope.render import Asks, render_routine
+from copy_programs import WARNINGS, Memset, output_of, profile_json, run, with_small_stages
 from disassembly import disassemble
 from generate_command import command, only_line
 from profile_samples import plain_profile
@@ -45,8 +44,8 @@ COPY(mempcpy, (char *)to + bytes)
 COUNTED(memset, int, , (unsigned char)from, to)
 """
 COUNTERS = """
-__attribute__((used, visibility("hidden"))) long entries_counted[3];
-extern __attribute__((alias("entries_counted"), visibility("default"))) long asterope_counted[3];
+__attribute__((used, visibility("hidden"))) long entries_counted[4];
+extern __attribute__((alias("entries_counted"), visibility("default"))) long asterope_counted[4];
 """
 COUNT = {
     "x86_64": "incq entries_counted+{0}(%rip)",
@@ -56,6 +55,12 @@ COUNT = {
     ),
 }
 ENTRIES = ("hot", "cold", "consume")
+# Above, up to, stage, piece, all of them 16 times as large as in the routine.
+STAGES = [
+    (65535, 262144, "populate", 131072),
+    (262144, 524288, "none", 0),
+    (524288, 1048576, "huge", 131072),
+]
 C = ("-O1", *WARNINGS, "-fno-builtin", "-fPIC")
 FUNCTIONS = {"moving": "memmove", "ending": "mempcpy", "setting": "memset"}
 
@@ -76,7 +81,10 @@ def counting(arch: Architecture, text: str) -> str:
         count = f'"{COUNT[arch.name].format(8 * i)}\\n"'
         text, found = re.subn(begins, lambda match, count=count: f"{match[0]}{count}\n", text)
         assert found == 1
-    return text + COUNTERS
+    count = "{\n    __atomic_fetch_add(&entries_counted[3], 1, __ATOMIC_RELAXED);\n"
+    text, found = re.subn(r"(?<=_fresh)(\(void \*[^;{]*)\{\n", rf"\1{count}", text)
+    assert found == 2, found
+    return f"#include <stddef.h>\nextern long entries_counted[4];\n{text}{COUNTERS}"
 
 
 class Things:
@@ -95,16 +103,16 @@ class Things:
         output_of(*arch.gcc, *C, "-shared", folder / "next.c", "-o", folder / "next.so")
         winners = [(1 << 20, arch.plain)]
         sets, intents = [(1 << 20, arch.set_pipelines.PLAIN)], dict.fromkeys(ENTRIES, winners)
-        text = profile_json(winners, memset=Memset(sets), intents=intents)
+        text = profile_json(winners, memset=Memset(sets), intents=intents, stages=STAGES)
         (folder / "own.json").write_text(text)
-        self.profile = load_profile(folder / "own.json")
-        texts = render_routine(self.profile, by_place=LEAST)
+        self.profile = with_small_stages(folder / "own.json")
+        texts = render_routine(self.profile, asks=Asks(LEAST))
         self.texts = {n: counting(arch, t) if n[-2:] == ".c" else t for n, t in texts.items()}
 
-    def ways(self, library: Path, *words: object) -> list[str]:
+    def ways(self, library: Path, *words: object, **variables: str) -> list[str]:
         """The program's output under a library."""
         preloaded = f"{library}:{self.folder / 'next.so'}"
-        under = self.arch.on(LD_PRELOAD=preloaded, ASTEROPE_PROFILE="own")
+        under = self.arch.on(LD_PRELOAD=preloaded, ASTEROPE_PROFILE="own", **variables)
         return [line.strip() for line in output_of(*under, self.program, *words).splitlines()]
 
     def map_of(self, places: Iterable[str]) -> list[MappedPlace]:
@@ -163,6 +171,11 @@ RUNS = {
             for name, way in COPYING.items()
         ),
     ),
+    "pages prepared, also where a size has no page stage": (
+        "second:fresh:4096 setting:fresh:4096 setting:fresh:16384",
+        "second:5000 -> 1 fresh, setting:5000 -> 1 fresh, setting:20000 -> 1 fresh",
+        "second:20000 ->, setting:40000 ->",
+    ),
     "threads": (ALL, "thread first:1024 -> 4000 libc"),
     "handlers": (ALL, "handler second:1024 -> 1 cold, second:1024 -> 1 cold"),
     "children": (ALL, "first:1024 -> 1 libc, fork first:1024 -> 1 libc, second:1024 -> 1 cold"),
@@ -204,8 +217,22 @@ def test_the_routine_of_several_profiles_asks(things, compiled, arch) -> None:
     places = its.map_of(f"{name}:libc:4096" for name in names[1:])
     words = [f"{name}:{size}" for name in names for size in (100, 1024, 4096, 5000, 8192)]
     expected = ["1 libc" if "first" not in w and w[-4:] in ("4096", "5000") else "" for w in words]
-    texts = render_dispatch({"own": its.profile}, by_place=LEAST)
+    texts = render_dispatch({"own": its.profile}, asks=Asks(LEAST))
     assert its.ways(compiled(arch, *places, texts=texts), *words, *words) == 2 * expected
+
+
+@each()
+def test_a_place_keeps_its_way_where_pages_are_prepared_everywhere(things, compiled, arch) -> None:
+    its = things(arch)
+    places = its.map_of(["first:libc:4096", "moving:hot:4096", "setting:libc:4096"])
+    library = compiled(arch, *places)
+    ways = {
+        **{"first:5000": "1 libc", "moving:5000": "1 hot", "setting:5000": "1 libc"},
+        **{"second:5000": "1 fresh", "ending:5000": "1 fresh", "first:9000": "1 fresh"},
+        **{"setting:9000": "1 fresh", "second:20000": "1 fresh", "second:1024": ""},
+    }
+    assert its.ways(library, *ways, *ways, ASTEROPE_FRESH="1") == [*ways.values()] * 2
+    assert its.ways(library, *ways) == [way.replace("1 fresh", "") for way in ways.values()]
 
 
 # --- The command ----------------------------------------------------------------------------------

@@ -58,6 +58,35 @@ def test_copies_over_threads_are_right(check, arch, case):
     assert_ok(run(*arch.on(), check(arch), case, *TOLD[arch.is_native]))
 
 
+def with_stages(arch: Architecture, folder: Path) -> Path:
+    """A routine whose calls of the system that prepare pages go through the check."""
+    stages = [(65535, 1 << 20, "populate", 65536), (1 << 20, 4 << 20, "huge", 1 << 20)]
+    shares = [(131071, 4 << 20, 3, 0)]
+    routine = render(tuned(arch), folder, shares=shares, stages=stages)
+    text = re.sub(
+        r"(?<!long )\basterope_fresh_call\(", "counted_call(", routine.read_text(encoding="ascii")
+    )
+    routine.write_text(text, encoding="ascii")
+    return routine
+
+
+staged_check = once(
+    lambda arch, folder: build_check(arch, with_stages(arch, folder), "-Wno-unused-function")
+)
+
+
+@pytest.mark.parametrize("creations", [-1, 0])
+@each()
+def test_copies_into_fresh_memory_prepare_its_pages(staged_check, arch, creations):
+    emulators = () if arch.is_native else (1,)
+    assert_ok(run(*arch.on(), staged_check(arch), "fresh", 4, creations, *emulators))
+
+
+@each(lambda arch: CHECKS)
+def test_copies_over_threads_are_right_with_page_stages(staged_check, arch, case):
+    assert_ok(run(*arch.on(), staged_check(arch), case, *TOLD[arch.is_native]))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

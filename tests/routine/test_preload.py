@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from architectures import (
     preload_check,
 )
 from asterope.place_map import MappedPlace, as_c
+from asterope.render import Asks, render_routine
 from copy_programs import (
     REPOSITORY,
     WARNINGS,
@@ -34,6 +36,8 @@ from copy_programs import (
     render,
     run,
     symbols,
+    with_small_stages,
+    write,
 )
 from dispatch_machines import render_machines
 from generate_command import command as generate
@@ -47,19 +51,32 @@ SETS = {"memset", "__memset_chk", "bzero"}
 NAMES = {
     "reference": COPIES,
     "sensing": COPIES | {"prctl", "syscall"},
-    **dict.fromkeys(("tuned", "with a map", "several"), COPIES | SETS),
+    **dict.fromkeys(("tuned", "preparing", "with a map", "several"), COPIES | SETS),
 }
 SITUATIONS = ("copies", "early", "signals", "fork", "threads", "dlopen")
 
 
-def tuned_profile(arch: Architecture, folder: Path) -> Path:
-    """One that needs what not every CPU has for small copies and large ones, and for sets."""
+# Above, up to, stage, piece, all of them 16 times as large as in the routine.
+STAGES = [
+    (65535, 131072, "populate", 65536),
+    (131072, 262144, "none", 0),
+    (262144, MIB, "huge", 131072),
+]
+
+
+def tuned_profile(arch: Architecture, folder: Path, stages: Sequence = ()) -> Path:
+    """One that needs what not every CPU has for small copies and large ones, and for sets. One with
+    page stages, which the portable path lacks, runs on any CPU."""
     wide = {"x86_64": "ZMM", "aarch64": "SVE"}[arch.name]
     near = arch.pipelines.VALUES["pt"][1]
     copy, set_ = arch.pipelines.Tuple, arch.set_pipelines.Tuple
     winners = [(4096, copy(wide, "T", "T", "none", 0, 0)), (MIB, copy(wide, "T", "NT", near, 4, 8))]
     sets = Memset([(4096, set_(wide, "T")), (MIB, set_(wide, "NT"))], GATED_SET[arch.name])
-    profile = json.loads(profile_json(winners, GATED[arch.name], memset=sets))
+    small = GATED[arch.name]
+    if stages:
+        winners, small = [(4096, arch.plain), (MIB, arch.plain)], None
+        sets = Memset([(MIB, arch.set_pipelines.PLAIN)])
+    profile = json.loads(profile_json(winners, small, memset=sets, stages=stages))
     profile["machine"] = {"cpu": {"brand": "A CPU (TM) @ 3.20GHz"}}
     profile["search"] = {"workload": "balanced", "finished": "2026-11-20T22:19:00Z"}
     (folder / "profile.json").write_text(json.dumps(profile))
@@ -68,9 +85,9 @@ def tuned_profile(arch: Architecture, folder: Path) -> Path:
 
 def make_library(arch: Architecture, folder: Path, name: str) -> Path:
     """A preload library: one as scripts/tune has it made, without memset; one that senses; one with
-    memset; the same with a map, which names a place of no program; one of several profiles. All
-    but the first lie two folders below their routine. Where the CPU lacks the features of the
-    profile, this tests the portable path."""
+    memset; the same with page stages; with a map, which names a place of no program; one of several
+    profiles. All but the first lie two folders below their routine. Where the CPU lacks the
+    features of the profile, this tests the portable path."""
     made = folder / "build" / "libasterope_preload.so"
     if name == "reference":
         profile = REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json"
@@ -81,8 +98,12 @@ def make_library(arch: Architecture, folder: Path, name: str) -> Path:
         return build_preload(arch, render_sensing(arch, folder), made)
     if name == "several":
         return build_preload(arch, render_machines(arch, folder), made)
-    routine = render(tuned_profile(arch, folder), folder)
-    if name == "tuned":
+    if name == "preparing":
+        profile = with_small_stages(tuned_profile(arch, folder, STAGES))
+        routine = write(render_routine(profile, asks=Asks()), folder)
+    else:
+        routine = render(tuned_profile(arch, folder), folder)
+    if name != "with a map":
         return build_preload(arch, routine, made)
     places = [MappedPlace("a file", "00", 4096, "", "memcpy", 1024, "libc")]
     (folder / "places.h").write_text(as_c(places))
@@ -95,8 +116,10 @@ each_library = each(lambda a: list(NAMES)[not (a is X86_64 and a.is_native) :])
 
 
 def under(arch: Architecture, library: Path | None, cpu: str = "", **more: str) -> tuple:
-    """The beginning of a command that has the library under it, or none."""
-    return arch.on(cpu, **({"LD_PRELOAD": library} if library else {}), **more)
+    """The beginning of a command that has the library under it, or none. Page stages are asked for:
+    libraries without any take no notice."""
+    ours = {"LD_PRELOAD": library, "ASTEROPE_FRESH": "1"} if library else {}
+    return arch.on(cpu, **ours, **more)
 
 
 @each_library
@@ -112,8 +135,10 @@ def test_it_needs_nothing_of_libc_that_could_copy(library, arch, case):
     needed = {"__chk_fail", "getenv", "strcmp", "strlen", "unsetenv", "write"}
     needed |= {"getauxval"} if arch is AARCH64 else set()
     needed |= {"__errno_location"} if "prctl" in NAMES[case] else set()
-    if case == "with a map":  # on AArch64 libgcc asks which compare-and-swap there is
-        needed |= {"dlsym", "_dl_find_object", *(["__getauxval"] if arch is AARCH64 else [])}
+    if case == "with a map":
+        needed |= {"dlsym", "_dl_find_object"}
+    if case in ("with a map", "preparing") and arch is AARCH64:
+        needed |= {"__getauxval"}  # libgcc asks which atomic instructions there are
     assert arch.wanted(library(arch, case), "-D") - of_compilers <= needed
 
 
@@ -171,7 +196,9 @@ TUNED_FOR = r", tuned for A CPU \(TM\) @ 3\.20GHz, balanced, 2026-11-20T22:19:00
 SAID = {
     "reference": ("memcpy, memmove and mempcpy", ""),
     "sensing": ("memcpy, memmove and mempcpy", ""),
-    "tuned": ("memcpy, memmove, mempcpy, memset and bzero", TUNED_FOR),
+    **dict.fromkeys(
+        ("tuned", "preparing"), ("memcpy, memmove, mempcpy, memset and bzero", TUNED_FOR)
+    ),
     "with a map": ("memcpy, memmove, mempcpy, memset and bzero", f"{TUNED_FOR}, 1 place apart"),
     "several": ("memcpy, memmove, mempcpy, memset and bzero", ".*"),
 }
@@ -182,7 +209,9 @@ def test_it_says_in_one_line_that_it_is_in_use_and_for_which_profile(check, libr
     """Else it says nothing."""
     functions, tuned = SAID[case]
     chosen = r"[\w.-]+: " if case == "several" else ""
-    said = rf"asterope: {functions} are {chosen}generated by asterope [0-9.]+{tuned}\n"
+    nothing = "ASTEROPE_FRESH=1 does nothing: the profile has no page stage"
+    pages = "large ones prepare their pages" if case == "preparing" else nothing
+    said = rf"asterope: {functions} are {chosen}generated by asterope [0-9.]+{tuned}, {pages}\n"
     for verbose in ("1", None, "", "0", "2", "11", "yes"):
         more = {} if verbose is None else {"ASTEROPE_VERBOSE": verbose}
         done = run(*under(arch, library(arch, case), **more), check(arch), "copies")

@@ -100,8 +100,8 @@ def looks(body: list[str]) -> list[list[str]]:
     """The instructions of a probe, one list a side that it looks at.
 
     A look begins where the call is put aside, with the first byte that is copied, or with the next
-    time stamp. It ends in the difference of two time stamps. In between, a candidate fetches its argument, a routine's copy
-    jumps, and a reader of ticks puts them aside.
+    time stamp. It ends in the difference of two time stamps. In between, a candidate fetches its
+    argument, a routine's copy jumps, and a reader of ticks puts them aside.
     """
     ends = [i for i, text in enumerate(body) if re.fullmatch(r"sub %\w+,%eax", text)]
     starts = [body.index("mov %rax,%r8")]

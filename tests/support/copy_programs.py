@@ -7,13 +7,13 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from asterope.profile import load_profile
-from asterope.render import render_routine
+from asterope.profile import Choice, Profile, load_profile
+from asterope.render import NOTHING, Asks, render_routine
 from asterope.spaces import members
 from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import set_pipelines, small_sets
@@ -193,11 +193,26 @@ def profile_json(*parts: Any, **more: Any) -> str:
     return json.dumps(profile_of(architecture, *choices))
 
 
+def with_small_stages(path: Path) -> Profile:
+    """The profile with page stages from 4 KiB on: their sizes are a sixteenth of those in the file.
+    So check programs need not copy large blocks."""
+
+    def smaller(one: Choice) -> Choice:
+        if one.kind != "fresh":
+            return one
+        copy = replace(one.copy, piece=one.copy.piece // 16)
+        return replace(one, above=(one.above + 1) // 16 - 1, up_to=one.up_to // 16, copy=copy)
+
+    profile = load_profile(path)
+    return replace(profile, choices=[smaller(one) for one in profile.choices])
+
+
 def render(
     profile: Path | Intervals,
     folder: Path,
     small: members.Small | None = None,
     prefix: str = "asterope",
+    asks: Asks = NOTHING,
     **more: Any,
 ) -> Path:
     """Renders a profile, a file or one of these Contents, into `folder`, which is created; returns
@@ -207,9 +222,14 @@ def render(
         path = folder / f"{prefix}.json"
         path.write_text(profile_json(profile, small, **more), encoding="utf-8")
         profile = path
-    for name, text in render_routine(load_profile(profile), prefix).items():
+    return write(render_routine(load_profile(profile), prefix, asks), folder)
+
+
+def write(texts: Mapping[str, str], folder: Path) -> Path:
+    """Writes a routine's texts; returns the path of the C file."""
+    for name, text in texts.items():
         (folder / name).write_text(text, encoding="ascii")
-    return folder / f"{prefix}_memcpy.c"
+    return next(folder / name for name in texts if name.endswith(".c"))
 
 
 def change(path: Path, changes: Mapping[str, str]) -> None:

@@ -95,3 +95,9 @@ class Profile:
     def intents(self) -> tuple[str, ...]:
         """The workloads for whose callers it has choices of their own."""
         return tuple(dict.fromkeys(one.intent for one in self.choices if one.intent))
+
+    @property
+    def entries(self) -> frozenset[str]:
+        """The routine's functions for callers who know more: memcpy_cold, memset_fresh."""
+        fresh = (f"{one.operation}_fresh" for one in self.choices if one.kind == "fresh")
+        return frozenset((*(f"{MEMCPY}_{intent}" for intent in self.intents), *fresh))

@@ -43,7 +43,7 @@ def libraries() -> Path:
         # Not above: whoever names a library needs neither templates nor a compiler.
         from ..preload import compile_preload, compile_routine
         from ..profile import load_profile
-        from ..render import render_routine, template_folder
+        from ..render import Asks, render_routine, template_folder
 
         try:
             profile = profile_to_read(None)
@@ -56,8 +56,9 @@ def libraries() -> Path:
         templates = (one.stat().st_ctime_ns for one in template_folder().rglob("*"))
         newest = max(profile.stat().st_mtime_ns, *templates)
         if not made.is_file() or made.stat().st_mtime_ns < newest:
-            texts = render_routine(load_profile(profile))
-            compiled = {ROUTINE: compile_routine(texts), PRELOAD: compile_preload(texts, None)}
+            its = load_profile(profile)
+            library = compile_preload(render_routine(its, asks=Asks()), None)
+            compiled = {ROUTINE: compile_routine(render_routine(its)), PRELOAD: library}
             try:
                 write_files(folder, compiled)
             except OSError as error:

@@ -17,7 +17,7 @@ from ...profile import load_profile
 from ...program import find_program
 from ...record.others import check_has_libcs
 from ...record.recorder import find_library
-from ...render import render_routine
+from ...render import Asks, render_routine
 from .. import programs
 from ..places import check_placeholders, placeholders_in
 from ..words import ProgressLine
@@ -125,10 +125,9 @@ def _compile(name: str, with_map: bool = True) -> None:
     folder, profile = programs.folder_of(name), load_profile(programs.profile_of(name))
     table, least = None, 0
     if with_map:
-        entries = {f"memcpy_{intent}" for intent in profile.intents}
-        places = read_places(folder / programs.MAP, entries)
+        places = read_places(folder / programs.MAP, profile.entries)
         table, least = as_c(places), least_of(places)
-    library = compile_preload(render_routine(profile, by_place=least), table)
+    library = compile_preload(render_routine(profile, asks=Asks(least)), table)
     write_files(folder, {programs.PRELOAD: library})
 
 
