@@ -103,14 +103,15 @@ TEST_P(TrialBuffers, are_few_untimed_ones_where_the_trial_before_left_them_cache
 }
 
 // What stores past the caches where it finds its destination uncached must show that it goes on so.
-TEST_P(TrialBuffers, of_a_hot_copy_that_chooses_begin_cached_uncached_and_untouched_in_turn) {
+TEST_P(TrialBuffers,
+       of_a_hot_copy_that_chooses_begin_cached_uncached_untouched_and_half_cached_in_turn) {
     calibrate(Workload::hot);
     std::set<const char*> uncached;
-    for (std::uint64_t round = 0; round < 6; ++round) {
+    for (std::uint64_t round = 0; round < 8; ++round) {
         const std::vector<Call> usual = trial(Workload::hot, round);
         trial(Workload::hot, round, kChoosing);
-        const bool elsewhere = GetParam() >= 16 * kKiB && round % 3 != 0;
-        const bool one_more = elsewhere && round % 3 == 2;
+        const bool elsewhere = GetParam() >= 16 * kKiB && round % 4 != 0;
+        const bool one_more = elsewhere && round % 4 == 2;
         const std::size_t part = stopwatch.calls(GetParam(), Workload::hot) / 8;
         const std::size_t warm_up = std::max<std::size_t>(elsewhere ? 8 : 3, part);
         ASSERT_EQ(calls.size() + std::max<std::size_t>(3, part), usual.size() + warm_up + one_more);
@@ -119,6 +120,8 @@ TEST_P(TrialBuffers, of_a_hot_copy_that_chooses_begin_cached_uncached_and_untouc
         EXPECT_EQ(there, !elsewhere) << round;
         EXPECT_EQ(inside(calls.front(), arena, arena.bytes()), !one_more) << round;
         EXPECT_TRUE(there || one_more || uncached.insert(to).second);
+        const std::ptrdiff_t moved = calls.front().source - usual.front().source;
+        EXPECT_EQ(std::abs(moved) < 4096, !elsewhere || round % 4 > 1) << round;
         for (const Call& call : calls) EXPECT_LT(std::abs(call.destination - to), 64);
     }
 }

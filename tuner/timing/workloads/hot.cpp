@@ -69,9 +69,10 @@ struct HotBuffers {
 };
 
 /// Where a trial begins: in buffers that are cached from the trial before; of a copy that chooses,
-/// in two of three rounds in others: a slot that nobody has touched for a whole arena, or pages
-/// that nobody has ever touched. A copy must not keep up what it found there: one that stores past
-/// the caches what it finds uncached would find it so for ever, and be a third as fast as libc.
+/// in three of four rounds in others: a slot that nobody has touched for a whole arena, pages that
+/// nobody has ever touched, or such a slot of the destination alone. A copy must not keep up what
+/// it found there: one that stores past the caches what it finds uncached would find it so for
+/// ever, and be a third as fast as libc.
 HotBuffers hot_buffers(Buffers& buffers, const TrialTask& task, bool aliased) {
     const std::size_t place = roam(task.round), phase = aliased ? 0 : kPhase;
     const char* const sources = buffers.arena.source();
@@ -82,13 +83,17 @@ HotBuffers hot_buffers(Buffers& buffers, const TrialTask& task, bool aliased) {
         outgrows(task.size, buffers.cache_bytes)) {
         return hot;
     }
-    if (task.round % 3 != 0) hot.warm_up = kWarmUpElsewhere;
-    if (task.round % 3 == 1) {
+    if (task.round % 4 != 0) hot.warm_up = kWarmUpElsewhere;
+    if (task.round % 4 == 1) {
         SlotPair& slots = buffers.slots(task.size);
         const std::size_t to = slots.destination.take(), from = slots.source.take();
         hot.source = sources + from + (to - from) % 4096; // the slot's own, where nothing is mapped
         hot.destination = buffers.arena.destination() + to + phase;
-    } else if (task.round % 3 == 2) {
+    } else if (task.round % 4 == 3) {
+        const std::size_t to = buffers.slots(task.size).destination.take();
+        hot.source = sources + buffers.hot_source + to % 4096; // at the same place in its page
+        hot.destination = buffers.arena.destination() + to + phase;
+    } else if (task.round % 4 == 2) {
         hot.fresh = std::make_unique<FreshMemory>(task.size + kRoaming + kPhase + 64);
         hot.destination = hot.fresh->begin() + place + phase;
     }
