@@ -36,9 +36,11 @@ std::vector<SizeScores> scores(const std::vector<double>& worth, double noise, s
 } // namespace
 
 TEST(Standing, takes_a_size_by_its_row_the_last_one_all_above_and_nothing_by_unknown_names) {
-    const Standing standing{
-        {{1024, {"wide"}}, {8192, {"plain", "plain", "far", "wide"}}, {65536, {"gone"}}, {524288, {"far"}}},
-        ""};
+    const Standing standing{{{1024, {"wide"}},
+                             {8192, {"plain", "plain", "far", "wide"}},
+                             {65536, {"gone"}},
+                             {524288, {"far"}}},
+                            ""};
     const RowCopy wide = RowCopy::plain(1), far = RowCopy::plain(3), senses{{0, 0, 3, 1}, true};
     EXPECT_EQ(standing_copies(standing, kSizes, kNames),
               (std::vector<std::optional<RowCopy>>{wide, wide, senses, {}, far, far}));

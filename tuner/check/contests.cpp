@@ -50,8 +50,8 @@ TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const
 }
 
 TimedCopy CheckContests::sensing(const SensingCopy& copy, std::size_t size) {
-    for (const Candidate& one : {copy.hot, copy.cold, copy.fetch.value_or(copy.cold),
-                                 copy.produce.value_or(copy.hot)}) {
+    for (const Candidate& one :
+         {copy.hot, copy.cold, copy.fetch.value_or(copy.cold), copy.produce.value_or(copy.hot)}) {
         pipeline(one, size);
     }
     arguments_.push_back(copy.arguments());

@@ -133,7 +133,8 @@ std::string choices_tables(const Profile& profile, Operation operation) {
     if (out.empty()) return out;
     return out +
            "GB/s: the most under any workload (cached, uncached: under hot, cold; fetch, produce: "
-           "under these);\nlead: runner-up's time over the winner's; ties: others within the noise; floor: "
+           "under these);\nlead: runner-up's time over the winner's; ties: others within the "
+           "noise; floor: "
            "libc over libc\n";
 }
 

@@ -48,8 +48,8 @@ struct SharedThreshold {
 /// differ.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
-/// With how many pipelines the copy of a probe goes on: 2; 3 where it looks at the destination behind
-/// an uncached source; 4 where it looks at both sides.
+/// With how many pipelines the copy of a probe goes on: 2; 3 where it looks at the destination
+/// behind an uncached source; 4 where it looks at both sides.
 std::size_t ways_of(const asterope_copy& probe);
 
 /// A copy that probes where its data is, then goes on with one of its pipelines.
