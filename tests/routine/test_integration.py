@@ -155,7 +155,7 @@ def fresh_memory(environment, tmp_path_factory) -> Path:
 def test_the_program_times_each_copy_in_each_situation(fresh_memory):
     said = output_of(fresh_memory, "libc.so.6", "64K", "4M")
     head, *tables = said.split("\n\n")
-    assert head == "libc's time over the others', medians of 15 rounds"
+    assert head == "libc's time over the others', medians of 31 rounds, of 11 from 64 MiB on"
     assert [table.partition("\n")[0] for table in tables] == SITUATIONS
     for situation, table in zip(SITUATIONS, tables):
         _, columns, *rows = table.splitlines()

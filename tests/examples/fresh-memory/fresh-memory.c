@@ -19,7 +19,9 @@
 
 enum {
     header = 16,          /* bytes of malloc's before a block, so that its first page was touched */
-    rounds = 15,          /* the 4th to the 12th hold the median, with 96 % */
+    most_rounds = 31,     /* the 10th to the 22nd hold the median, with 97 % */
+    few_rounds = 11,      /* the 2nd to the 10th, with 99 %: copies from `large` on take long */
+    large = 64 << 20,
     least_huge = 4 << 20, /* bytes of a block that has a whole huge page in it */
     most_routines = 5
 };
@@ -100,7 +102,9 @@ static int ascending(const void *left, const void *right)
 static void row(size_t size, enum memory memory, int cached)
 {
     const size_t most = ((size_t)4 << 20) / size, calls = most < 1 ? 1 : most > 16 ? 16 : most;
-    static double taken[most_routines][rounds], ratio[most_routines][rounds];
+    static double taken[most_routines][most_rounds], ratio[most_routines][most_rounds];
+    const int rounds = size < large ? most_rounds : few_rounds;
+    const int low = size < large ? 9 : 1, high = rounds - 1 - low;
     char *used = memory == used_memory ? mapped(size + header, memory) : NULL;
     char text[32];
     int order[most_routines] = { 0, 1, 2, 3, 4 }, round, turn, i;
@@ -122,15 +126,15 @@ static void row(size_t size, enum memory memory, int cached)
     }
     if (used) munmap(used, size + header);
     for (i = 0; i < count; ++i) {
-        qsort(taken[i], rounds, sizeof(double), ascending);
-        qsort(ratio[i], rounds, sizeof(double), ascending);
+        qsort(taken[i], (size_t)rounds, sizeof(double), ascending);
+        qsort(ratio[i], (size_t)rounds, sizeof(double), ascending);
     }
     if (size % (1 << 20)) snprintf(text, sizeof text, "%zu KiB", size >> 10);
     else snprintf(text, sizeof text, "%zu MiB", size >> 20);
     printf("%-9s%10.2f", text, (double)size * 1e-9 / taken[0][rounds / 2]);
     for (i = 2; i < count; ++i) printf(" %10.2f", ratio[i][rounds / 2]);
-    printf("%13.2f  %.2f..%.2f\n", (double)size * 1e-9 / taken[3][rounds / 2], ratio[1][3],
-           ratio[1][11]);
+    printf("%13.2f  %.2f..%.2f\n", (double)size * 1e-9 / taken[3][rounds / 2], ratio[1][low],
+           ratio[1][high]);
     fflush(stdout);
 }
 
@@ -199,7 +203,8 @@ int main(int arguments, char **argument)
             fprintf(stderr, "fresh-memory: %s left out: too large for this memory\n", asked[i]);
         }
     }
-    printf("libc's time over the others', medians of %d rounds\n", rounds);
+    printf("libc's time over the others', medians of %d rounds, of %d from 64 MiB on\n", most_rounds,
+           few_rounds);
     for (i = 0; i < sizeof situations / sizeof *situations; ++i) table(i, sizes, how_many);
     return ferror(stdout) != 0;
 }
