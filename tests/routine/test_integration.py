@@ -179,9 +179,10 @@ def test_without_a_library_the_program_has_no_column_for_it(fresh_memory):
     ("arguments", "why"),
     [
         (["none.so"], "none.so: neither a size nor a library with a memcpy"),
-        (["64K", "65"], "65: no size from 64K on"),
-        (["64K", "32K"], "32K: no size from 64K on"),
-        (["1M", "1MB"], "1MB: no size from 64K on"),
+        (["64K", "65"], "65: no size from 64K to 256M"),
+        (["64K", "32K"], "32K: no size from 64K to 256M"),
+        (["64K", "257M"], "257M: no size from 64K to 256M"),
+        (["1M", "1MB"], "1MB: no size from 64K to 256M"),
         (["64K"] * 64 + ["1M"], "1M: one size too many"),
     ],
 )

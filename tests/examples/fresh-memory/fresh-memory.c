@@ -162,7 +162,8 @@ static size_t size_of(const char *text)
     char *end;
     const unsigned long number = strtoul(text, &end, 10);
     const unsigned long unit = *end == 'K' ? 1ul << 10 : *end == 'M' ? 1ul << 20 : 0;
-    return unit && !end[1] && number * unit >= 1 << 16 && number <= 1 << 14 ? number * unit : 0;
+    if (!unit || end[1] || number > 1ul << 18) return 0;
+    return number * unit >= 64ul << 10 && number * unit <= 256ul << 20 ? number * unit : 0;
 }
 
 static int refused(const char *argument, const char *why)
@@ -196,15 +197,15 @@ int main(int arguments, char **argument)
     while (source_bytes > room / 2) source_bytes /= 2;
     for (i = 0; i < asked_count; ++i) {
         const size_t size = size_of(asked[i]);
-        if (!size) return refused(asked[i], "no size from 64K on");
+        if (!size) return refused(asked[i], "no size from 64K to 256M");
         if (size <= source_bytes / 2) {
             sizes[how_many++] = size;
         } else {
-            fprintf(stderr, "fresh-memory: %s left out: too large for this memory\n", asked[i]);
+            fprintf(stderr, "fresh-memory: %s left out: too little memory is free\n", asked[i]);
         }
     }
-    printf("libc's time over the others', medians of %d rounds, of %d from 64 MiB on\n", most_rounds,
-           few_rounds);
+    printf("libc's time over the others', medians of %d rounds, of %d from 64 MiB on\n",
+           most_rounds, few_rounds);
     for (i = 0; i < sizeof situations / sizeof *situations; ++i) table(i, sizes, how_many);
     return ferror(stdout) != 0;
 }
