@@ -135,6 +135,64 @@ def test_a_fetched_asterope_gives_a_target_two_routines(environment, tmp_path):
     assert {"asterope_memcpy", "hot_memcpy"} <= set(symbols(build / "both"))
 
 
+# --- The program that measures copies into fresh memory -------------------------------------------
+
+SITUATIONS = [
+    f"{memory}, source {where}"
+    for memory in ("new memory", "new huge pages", "memory used before")
+    for where in ("uncached", "cached")
+]
+
+
+@pytest.fixture(scope="module")
+def fresh_memory(environment, tmp_path_factory) -> Path:
+    place = copied("fresh-memory", tmp_path_factory.mktemp("fresh"))
+    stages = [(65535, 4 << 20, "huge", 1 << 20)]
+    (place / "profile.json").write_text(profile_json(INTERVALS, stages=stages), encoding="utf-8")
+    return cmake_build(place, environment) / "fresh-memory"
+
+
+def test_the_program_times_each_copy_in_each_situation(fresh_memory):
+    said = output_of(fresh_memory, "libc.so.6", "64K", "4M")
+    head, *tables = said.split("\n\n")
+    assert head == "libc's time over the others', medians of 31 rounds, of 11 from 64 MiB on"
+    assert [table.partition("\n")[0] for table in tables] == SITUATIONS
+    for situation, table in zip(SITUATIONS, tables):
+        _, columns, *rows = table.splitlines()
+        copies = "asterope     _fresh    library"
+        assert columns == f"size     libc GB/s   {copies}  _fresh GB/s  libc again"
+        form = r"(\d+ [KM]iB)((?: +\d+\.\d\d){6})\.\.(\d+\.\d\d)"
+        figures = [re.fullmatch(form, row) for row in rows]
+        assert None not in figures, table
+        sizes = ["4 MiB"] if "huge" in situation else ["64 KiB", "4 MiB"]
+        assert [row[1] for row in figures] == sizes
+        assert all(float(row[2].split()[-1]) <= float(row[3]) for row in figures)
+
+
+def test_without_a_library_the_program_has_no_column_for_it(fresh_memory):
+    _, table, *_ = output_of(fresh_memory, "64K").split("\n\n")
+    assert "library" not in table
+    assert re.fullmatch(r"64 KiB(?: +\d+\.\d\d){5}\.\.\d+\.\d\d", table.splitlines()[2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["none.so"], "none.so: neither a size nor a library with a memcpy"),
+        (["64K", "65"], "65: no size from 64K to 256M"),
+        (["64K", "32K"], "32K: no size from 64K to 256M"),
+        (["64K", "257M"], "257M: no size from 64K to 256M"),
+        (["1M", "1MB"], "1MB: no size from 64K to 256M"),
+        (["64K"] * 64 + ["1M"], "1M: one size too many"),
+    ],
+)
+def test_the_program_refuses_what_it_cannot_time(fresh_memory, arguments, why):
+    done = run(fresh_memory, *arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fresh-memory: {why}\n")
+
+
+# --- Built by CMake, make and Meson ---------------------------------------------------------------
+
 # Commands that set it up and build it; what nothing to do looks like, in ninja's words or make's.
 BUILDS = {
     "make": ["make"],
