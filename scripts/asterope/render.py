@@ -15,7 +15,7 @@ import jinja2
 from . import __version__, spaces, workloads
 from .c_strings import as_c_macro, as_c_strings
 from .provisional import doubt_of
-from .spaces import probes, threads
+from .spaces import fresh, probes, threads
 from .spaces.kinds import MEMCPY, MEMSET, OPERATIONS, OTHERS, SENSING, kinds_of, spaces_of
 
 if TYPE_CHECKING:
@@ -258,6 +258,8 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "intent_steps": intent_steps,
         "tuples": tuples,
         "stages": stages,
+        # the first letter of the mode that its huge pages are for; "": they are asked for in any
+        "mode": next((one["mode"] for one in stages if one["mode"]), ""),
         # Above so many bytes there may be a probe; 0: there is none.
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
@@ -277,21 +279,54 @@ def _stages(
     """The page stages, from the first size on that has one; neighbours joined.
 
     A piece is cached when it is copied: `pipeline` is the row's for cached sources of that size.
+    Huge pages are only asked for under the `mode` that they were timed under, where that is known.
+    Under another one `other_piece` populates, with its own pipeline.
     """
-    stages = []
-    for one in _joined(profile.of(FRESH, operation), lambda stage: stage.piece > 0):
-        size = min(one.copy.piece, one.up_to)
+
+    def pipeline_of(size: int) -> Any:
         step = next((step for step in steps if size <= step["up_to"]), steps[-1])
+        return step["sensing"].hot if step["sensing"] else step["tuple"]
+
+    choices = _joined(profile.of(FRESH, operation), lambda stage: stage.piece > 0)
+    mode = _mode_of_huge_pages(profile)
+    stages = []
+    for one in choices:
+        other = _piece_populated(one, choices)
         stages.append(
             {
                 "above": one.above,
                 "up_to": one.up_to,
                 "page_stage": one.copy,
                 "ratio": one.evidence.get("ratio"),
-                "pipeline": step["sensing"].hot if step["sensing"] else step["tuple"],
+                "pipeline": pipeline_of(min(one.copy.piece, one.up_to)),
+                "mode": mode if one.copy.stage == fresh.HUGE else "",
+                "other_piece": other,
+                "other_pipeline": pipeline_of(min(other, one.up_to)),
             }
         )
     return stages
+
+
+def _mode_of_huge_pages(profile: Profile) -> str:
+    """The first letter of the mode of huge pages under which the profile was made; "": not known.
+
+    Of a merged profile, all machines must have had it.
+    """
+    merged = profile.raw.get("merged", {}).get("sources", ())
+    machines = (profile.machine, *(one["machine"] for one in merged))
+    first, *others = {one.get("huge_pages") for one in machines}
+    return first[0] if first in fresh.MODES and not others else ""
+
+
+def _piece_populated(one: Choice, choices: Sequence[Choice]) -> int:
+    """The best piece that the profile knows for populating a choice's pages: that of its fastest
+    such runner-up, else of the nearest size that populates, else its own."""
+    for runner_up in one.evidence.get("runners_up", ()):
+        if runner_up["tuple"]["stage"] == fresh.POPULATE:
+            return runner_up["tuple"]["piece"]
+    near = [choice for choice in choices if choice.copy.stage == fresh.POPULATE]
+    nearest = min(near, key=lambda choice: abs(math.log(choice.up_to / one.up_to)), default=one)
+    return nearest.copy.piece
 
 
 def _joined(choices: Iterable[Choice], does: Callable[[Any], bool]) -> list[Choice]:
@@ -371,6 +406,8 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
             ),
             default=None,
         ),
+        # whether huge pages are only asked for under a certain mode of them
+        "asks_mode": any(part["mode"] for own in parts.values() for part in own),
         # whether the functions of some operation ask if pages are to be prepared
         "everywhere": any(part["everywhere"] for own in parts.values() for part in own),
         "measured": any(step["ratio"] is not None for step in steps),

@@ -1,9 +1,11 @@
 /* Checks asterope_memcpy_fresh and asterope_memset_fresh. They write the right bytes at all places
  * and with all answers of the system. They leave pages of others untouched.
  *
- * Usage: fresh_check WHAT, one of `checks`, at the end. The routine, ROUTINE, is included, so that
- * its calls of the system can be seen and refused. Prints `ok` or `FAIL: ...`; exits 1 where
- * something failed. */
+ * Usage: fresh_check WHAT, one of `checks`, at the end; or
+ *        fresh_check mode ASKS [FILE]: with this text in the system's file of the mode of huge pages
+ *        (none: it cannot be read), whether huge pages are asked for, 0 or 1.
+ * The routine, ROUTINE, is included, so that its calls of the system can be seen and refused. Prints
+ * `ok` or `FAIL: ...`; exits 1 where something failed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -12,10 +14,27 @@
 #include "harness.h"
 
 static long refusal; /* what the system answers instead; 0: it does what it is asked for */
+static const char* mode_file; /* NULL: it cannot be opened */
+static size_t modes_opened, modes_closed;
 static size_t calls, looks, huge_calls, first_page = SIZE_MAX, behind_last;
+
+enum { MODE_FILE = 1 << 20 }; /* the number of no other file */
 
 /* In place of the routine's own system calls. */
 static long seen_call(long number, size_t first, size_t second, size_t third) {
+    if (number == SYS_openat && strstr((const char*)second, "transparent_hugepage/enabled")) {
+        ++modes_opened;
+        return mode_file ? MODE_FILE : -EACCES;
+    }
+    if (number == SYS_read && first == MODE_FILE) {
+        const size_t bytes = strlen(mode_file) < third ? strlen(mode_file) : third;
+        memcpy((void*)second, mode_file, bytes);
+        return (long)bytes;
+    }
+    if (number == SYS_close && first == MODE_FILE) {
+        ++modes_closed;
+        return 0;
+    }
     if (number == SYS_madvise) {
         ++calls;
         huge_calls += third == 14;
@@ -204,6 +223,36 @@ static void crowded(void) {
     if (huge_calls != 1) die("huge pages asked for", huge_calls);
 }
 
+/* The calls of a copy into fresh memory. */
+static size_t calls_of(size_t bytes, int sets) {
+    const size_t room = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+    unsigned char* to = guarded(room);
+    calls = huge_calls = 0;
+    one(to + 16, source, bytes, sets);
+    munmap(to - PAGE, room + 2 * PAGE);
+    return calls;
+}
+
+/* The mode is looked at once, by the first copy that might ask for huge pages. Under another one the
+ * pages are populated, by the smaller pieces of the sizes below. */
+static void mode(int asks) {
+    enum { POPULATES = 1 << 20, IS_HUGE = (4 << 20) + 4095 };
+    for (int sets = 0; sets < 2; ++sets) {
+        calls_of(POPULATES, sets);
+        unsigned char* used = or_exit(malloc(IS_HUGE));
+        memset(used, 1, IS_HUGE);
+        one(used, source, IS_HUGE, sets);
+        free(used);
+    }
+    if (modes_opened != 0) die("looked at the mode in vain", modes_opened);
+    for (int turn = 0; turn < 6; ++turn) {
+        const size_t pieces = calls_of(IS_HUGE, turn % 2);
+        if (huge_calls != (size_t)asks) die("huge pages asked for, or not", huge_calls);
+        if (asks ? pieces > 6 : pieces < 64) die("pieces", pieces);
+    }
+    if (modes_opened != 1 || modes_closed != (mode_file != NULL)) die("looks", modes_opened);
+}
+
 static const struct {
     const char* name;
     void (*check)(void);
@@ -215,6 +264,12 @@ static const struct {
 int main(int argc, char** argv) {
     source = or_exit(malloc(LARGEST + 64));
     fill_randomly(source, LARGEST + 64, 1);
+    if (argc > 2 && strcmp(argv[1], "mode") == 0) {
+        mode_file = argv[3]; /* NULL without one */
+        mode(argv[2][0] == '1');
+        puts("ok");
+        return 0;
+    }
     for (size_t i = 0; argc == 2 && i < COUNT_OF(checks); ++i) {
         if (strcmp(checks[i].name, argv[1]) != 0) continue;
         checks[i].check();

@@ -194,7 +194,8 @@ def render_stages(arch: Architecture, folder: Path) -> Path:
         [(65535, 1 << 20, "huge", 1 << 20)],
         Memset([(4 << 20, arch.set_pipelines.PLAIN)]),
     )
-    return render(tuned(arch), folder, shares=SHARES, stages=stages, memset=sets)
+    known = {"stages": stages, "huge_pages": "madvise"}
+    return render(tuned(arch), folder, shares=SHARES, memset=sets, **known)
 
 
 # Files, and further flags of theirs.

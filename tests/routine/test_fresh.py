@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from architectures import Architecture, each, once
-from copy_programs import Memset, render, run
+from copy_programs import Memset, profile_json, render, run
 
 # Above, up to, stage, piece. Some pieces are not powers of two. One size between has no stage.
 STAGES = [
@@ -22,19 +23,35 @@ CHECKS = ["copies", "sets", "pages", "refused", "kinds", "faulting", "threads", 
 # An emulator answers some advice by itself, and has mappings of its own.
 OF_SYSTEM = {"pages", "crowded"}
 
+# The mode of huge pages that a profile was made under, the system's file (None: it cannot be read),
+# and whether huge pages are asked for.
+MODES = [
+    ("madvise", "always [madvise] never\n", True),
+    ("madvise", "[always] madvise never\n", False),
+    ("madvise", "always madvise [never]\n", False),
+    ("madvise", None, True),
+    ("madvise", "", True),
+    ("madvise", "always madvise never [", True),
+    ("always", "always [madvise] never\n", False),
+    ("always", "[always] madvise never\n", True),
+    ("never", "[always] madvise never\n", False),
+    ("never", "always madvise [never]\n", True),
+]
 
-def routine_of(arch: Architecture, folder: Path) -> Path:
+
+def routine_of(arch: Architecture, folder: Path, mode: str = "", calls: int = 6) -> Path:
     small_set = arch.set_pipelines.PLAIN
     routine = render(
         [(1 << 20, arch.plain), (4 << 20, arch.plain)],
         folder,
         stages=STAGES,
+        huge_pages=mode,
         memset=Memset([(4 << 20, small_set)]),
     )
     text = routine.read_text(encoding="ascii")
     # The calls of the system go through the check.
     text, count = re.subn(r"(?<!long )\basterope_fresh_call\(", "SEEN_CALL(", text)
-    assert count == 6
+    assert count == calls
     routine.write_text(text, encoding="ascii")
     return routine
 
@@ -45,11 +62,20 @@ def build_check(arch: Architecture, routine: Path, *flags: str, compiler: tuple 
 
 
 check = once(lambda arch, folder: build_check(arch, routine_of(arch, folder)))
+check_of = once(lambda arch, folder, mode: build_check(arch, routine_of(arch, folder, mode, 8)))
 
 
 @each(lambda arch: [one for one in CHECKS if arch.is_native or one not in OF_SYSTEM])
 def test_copies_into_fresh_memory_are_right(check, arch, case):
     assert run(*arch.on(), check(arch), case).stdout == "ok\n"
+
+
+@each(lambda arch: MODES)
+def test_huge_pages_are_asked_for_under_the_profiles_mode_alone(check_of, arch, case):
+    tuned, file, asks = case
+    told = () if file is None else (file,)
+    done = run(*arch.on(), check_of(arch, tuned), "mode", "1" if asks else "0", *told)
+    assert done.stdout == "ok\n"
 
 
 SANITIZED = {"address,undefined": ["copies", "sets", "kinds"], "thread": ["threads"]}
@@ -72,3 +98,35 @@ def test_without_stages_it_is_the_plain_function(tmp_path, arch):
     text = routine.read_text(encoding="ascii")
     assert "madvise" not in text and "asterope_fresh_run" not in text
     assert "return asterope_memcpy(destination, source, bytes);" in text
+
+
+# Runners-up of a size with huge pages, the modes of the machines, and the piece that is populated
+# under another mode. None: huge pages are asked for under any.
+KNOWN = {
+    "the runner-up that populates": ([("huge", 4 << 20), ("populate", 1 << 18)], "m", 1 << 18),
+    "the nearest size that populates": ([("huge", 4 << 20), ("none", 0)], "m", 1 << 20),
+    "machines of two modes": ([("populate", 1 << 18)], "mn", None),
+    "an unknown mode": ([("populate", 1 << 18)], "x", None),
+}
+
+
+@each(lambda arch: KNOWN, slow=False)
+def test_what_is_populated_under_another_mode_is_what_was_timed(tmp_path, arch, case):
+    runners_up, modes, piece = case
+    stages = [(65535, 1 << 20, "populate", 1 << 20), (1 << 20, 4 << 20, "huge", 2 << 20)]
+    profile = json.loads(profile_json([(4 << 20, arch.plain)], stages=stages))
+    named = {"m": "madvise", "n": "never", "x": "within_size"}
+    first, *others = [{"huge_pages": named[mode]} for mode in modes]
+    profile["machine"] = first
+    if others:
+        sources = [{"name": "a log", "machine": machine} for machine in (first, *others)]
+        profile["merged"] = {"from": "machines", "sources": sources}
+    profile["choices"][-1]["evidence"] = {
+        "runners_up": [
+            {"tuple": {"stage": stage, "piece": piece}, "ratio": 1} for stage, piece in runners_up
+        ]
+    }
+    (tmp_path / "profile.json").write_text(json.dumps(profile))
+    text = render(tmp_path / "profile.json", tmp_path).read_text(encoding="ascii")
+    assert re.findall(r"\bother_piece = ([1-9]\d*);", text) == [str(piece)] * (piece is not None)
+    assert ("transparent_hugepage" in text) == (piece is not None)

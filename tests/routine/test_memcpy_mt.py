@@ -58,11 +58,12 @@ def test_copies_over_threads_are_right(check, arch, case):
     assert_ok(run(*arch.on(), check(arch), case, *TOLD[arch.is_native]))
 
 
-def with_stages(arch: Architecture, folder: Path) -> Path:
-    """A routine whose calls of the system that prepare pages go through the check."""
+def with_stages(arch: Architecture, folder: Path, mode: str = "") -> Path:
+    """A routine whose calls of the system that prepare pages go through the check; `mode`: that of
+    huge pages in its profile."""
     stages = [(65535, 1 << 20, "populate", 65536), (1 << 20, 4 << 20, "huge", 1 << 20)]
     shares = [(131071, 4 << 20, 3, 0)]
-    routine = render(tuned(arch), folder, shares=shares, stages=stages)
+    routine = render(tuned(arch), folder, shares=shares, stages=stages, huge_pages=mode)
     text = re.sub(
         r"(?<!long )\basterope_fresh_call\(", "counted_call(", routine.read_text(encoding="ascii")
     )
@@ -70,9 +71,11 @@ def with_stages(arch: Architecture, folder: Path) -> Path:
     return routine
 
 
-staged_check = once(
-    lambda arch, folder: build_check(arch, with_stages(arch, folder), "-Wno-unused-function")
-)
+def build_staged(arch: Architecture, folder: Path, *mode: str) -> Path:
+    return build_check(arch, with_stages(arch, folder, *mode), "-Wno-unused-function")
+
+
+staged_check = once(build_staged)
 
 
 @pytest.mark.parametrize("creations", [-1, 0])
@@ -80,6 +83,13 @@ staged_check = once(
 def test_copies_into_fresh_memory_prepare_its_pages(staged_check, arch, creations):
     emulators = () if arch.is_native else (1,)
     assert_ok(run(*arch.on(), staged_check(arch), "fresh", 4, creations, *emulators))
+
+
+@each(lambda arch: ["never", "always"])
+def test_they_do_under_another_mode_of_huge_pages(staged_check, arch, case):
+    """One of these two the system has not got."""
+    emulators = () if arch.is_native else (1,)
+    assert_ok(run(*arch.on(), staged_check(arch, case), "fresh", 4, -1, *emulators))
 
 
 @each(lambda arch: CHECKS)

@@ -77,7 +77,7 @@ def tuned_profile(arch: Architecture, folder: Path, stages: Sequence = ()) -> Pa
         winners, small = [(4096, arch.plain), (MIB, arch.plain)], None
         sets = Memset([(MIB, arch.set_pipelines.PLAIN)])
     profile = json.loads(profile_json(winners, small, memset=sets, stages=stages))
-    profile["machine"] = {"cpu": {"brand": "A CPU (TM) @ 3.20GHz"}}
+    profile["machine"] = {"cpu": {"brand": "A CPU (TM) @ 3.20GHz"}, "huge_pages": "madvise"}
     profile["search"] = {"workload": "balanced", "finished": "2026-11-20T22:19:00Z"}
     (folder / "profile.json").write_text(json.dumps(profile))
     return folder / "profile.json"

@@ -169,6 +169,7 @@ class Contents(NamedTuple):
     memset: Memset | None = None
     shares: Sequence[tuple[int, int, int, int]] = ()
     stages: Sequence[tuple[int, int, str, int]] = ()
+    huge_pages: str = ""  # the mode that the stages were timed under; "": not known
 
 
 def profile_json(*parts: Any, **more: Any) -> str:
@@ -190,7 +191,8 @@ def profile_json(*parts: Any, **more: Any) -> str:
         choices += _pipelines(of_intent, intent=name)
     architecture = type(its.intervals[0][1]).__module__.split(".")[-2]
     choices += [*shares_json(*its.shares), *_stages_json(its.stages, bool(its.memset))]
-    return json.dumps(profile_of(architecture, *choices))
+    told = {"machine": {"huge_pages": its.huge_pages}} if its.huge_pages else {}
+    return json.dumps(profile_of(architecture, *choices, **told))
 
 
 def with_small_stages(path: Path) -> Profile:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-STAGES = ("none", "populate", "huge")
+POPULATE, HUGE = "populate", "huge"
+STAGES = ("none", POPULATE, HUGE)
+
+# Linux's modes of transparent huge pages. Their first letters tell them apart.
+MODES = ("always", "madvise", "never")
 
 # Bytes from which on pages are prepared: below, a system call costs more than it saves.
 LEAST_BYTES = 1 << 16
