@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_errors import SHORTEST, tune_error
 from namespaces import run_with
-from profile_samples import DOUBT, of, of_memset, provisional_profile, taking, without
+from profile_samples import DOUBT, choice, of, of_memset, provisional_profile, taking, without
 
 pytestmark = pytest.mark.one_cpu
 
@@ -93,6 +93,40 @@ def test_this_machines_fits_and_what_does_not_matter_is_told_apart(check, profil
     for part in ("cpu.vendor", "cpu.model", "cpus", "libc", "memory", "hypervisor"):
         assert part in same.removeprefix("The same: ").split(", ")
     assert "\nChanged, which does not matter by itself:\n  kernel: " in done.stdout
+
+
+@pytest.fixture
+def of_another_mode(profile: dict) -> dict:
+    """One that was made under another mode of huge pages than the machine's."""
+    mode = profile["machine"]["huge_pages"]
+    if not mode:
+        pytest.skip("this system does not tell its mode of huge pages")
+    return changed(profile, "machine.huge_pages", "never" if mode == "always" else "always")
+
+
+STAGE = choice("fresh", 65535, 131072, {"stage": "populate", "piece": 65536})
+
+
+def test_page_stages_of_another_mode_of_huge_pages_are_stale(check, of_another_mode: dict) -> None:
+    of_another_mode["choices"].append(STAGE)
+    done = check(of_another_mode)
+    assert (done.returncode, done.stderr) == (3, "")
+    first, told, blank, *rest = done.stdout.splitlines()
+    assert (first, blank) == ("profile.json is stale:", "")
+    assert re.fullmatch(r"  huge_pages: \w+ in the profile, \w+ here", told)
+    assert rest[-1] == "Next: asterope-tune -o profile.json"  # only that times them
+    last = check(of_another_mode, "--measure").stdout.splitlines()[-1]
+    assert last.startswith("The profile is stale: not timed, as for another mode of huge pages ")
+    del of_another_mode["machine"]["huge_pages"]
+    done = check(of_another_mode)
+    assert done.returncode == 0
+    assert "Not recorded in the profile: huge_pages" in done.stdout
+
+
+def test_without_page_stages_the_mode_of_huge_pages_does_not_matter(check, of_another_mode) -> None:
+    done = check(of_another_mode)
+    assert done.returncode == 0
+    assert "\nChanged, which does not matter by itself:\n  huge_pages: " in done.stdout
 
 
 @pytest.mark.parametrize("options", [(), ("--settled",), ("--measure",)], ids=" ".join)

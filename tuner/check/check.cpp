@@ -45,12 +45,21 @@ void require_machine(const std::string& path, const nlohmann::json& there,
                    "fits; make one of this machine with asterope-tune");
 }
 
+constexpr const char* kHugePages = "huge_pages";
+
+/// The mode of huge pages decides which page stage is the best, and nothing else: it makes no other
+/// machine, so the fingerprint is without it.
 std::vector<Part> parts_of(const std::string& path, const Profile& profile,
                            const Machine& machine) {
     const nlohmann::json here = to_json(machine);
     const nlohmann::json there = nearest_machine(profile.machines(), here);
     std::vector<Part> parts = compare_machines(there, here);
     require_machine(path, there, parts);
+    Part* const mode = find_in(parts, std::string(kHugePages), &Part::name);
+    if (mode && mode->state == PartState::harmless &&
+        contains(profile.choices, ChoiceKind::fresh, &Choice::kind)) {
+        mode->state = PartState::decides;
+    }
     return parts;
 }
 
@@ -107,12 +116,17 @@ void print_parts(const std::string& path, const std::vector<Part>& parts, const 
     print_names("The same", parts, PartState::same);
 }
 
-/// Whether a difference is one that no timing of the profile's copies can make up for.
-bool another_processor(const std::vector<Part>& parts) {
-    return std::ranges::any_of(parts, [](const Part& part) {
-        return part.state == PartState::decides &&
-               (part.name.rfind("cpu.", 0) == 0 || part.name.rfind("caches.", 0) == 0);
-    });
+/// Why no timing of the profile's copies can make up for a difference. Empty where it can.
+std::string why_timing_does_not_tell(const std::vector<Part>& parts) {
+    std::string why;
+    for (const Part& part : parts) {
+        if (part.state != PartState::decides) continue;
+        if (part.name.starts_with("cpu.") || part.name.starts_with("caches.")) {
+            return "for another processor other copies";
+        }
+        if (part.name == kHugePages) why = "for another mode of huge pages other page stages";
+    }
+    return why;
 }
 
 /// Times the profile's copies again.
@@ -213,12 +227,13 @@ ExitCode check(const Request& request) {
         std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
     }
     const bool stale = differs || (request.settled && !doubt.empty());
-    const bool timing_tells = differs && !another_processor(parts);
+    const std::string untimed = why_timing_does_not_tell(parts);
+    const bool timing_tells = differs && untimed.empty();
     std::optional<Retimed> retimed;
     Closing closing = {stale ? kIsStale : "The profile fits", stale};
     if (request.measure && differs && !timing_tells) {
-        closing.line = "The profile is stale: not timed, as for another processor other copies may "
-                       "be the best, which only a new search can tell";
+        closing.line = "The profile is stale: not timed, as " + untimed +
+                       " may be the best, which only a new search can tell";
         std::printf("\n");
     } else if (request.measure) {
         const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
@@ -250,8 +265,8 @@ Subcommand add_check(CLI::App& app) {
         "a profile that is provisional, as too much disturbed its search, counts as stale, too");
     add_option(command, "--measure", &request->measure,
                "also time its copies again, beside libc and their runners-up (20 s at "
-               "most): what that says, in the last line, decides, unless the processor is "
-               "another or too little could be timed",
+               "most): what that says, in the last line, decides, unless the processor or the "
+               "mode of huge pages is another, or too little could be timed",
                "", {.excludes = {"--settled"}});
     add_option(
         command, "--json", &request->json,
