@@ -48,5 +48,5 @@ def everything(arch: Architecture) -> dict[str, Any]:
         **{"profile": every_kind(arch), "small": GATED[arch.name], "memset": every_set(arch)},
         **{"aliased": Aliased(511, 4096, arch.moves[0]), "overlapping": arch.moves[-1]},
         "intents": intents_of(arch),
-        "sensing": {16384: SensingCopy(PROBES[0], 200, arch.plain, cold)},
+        "sensing": {32768: SensingCopy(PROBES[0], 200, arch.plain, cold)},
     }
