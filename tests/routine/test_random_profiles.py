@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from architectures import Architecture, build_dispatch_check, each, list_routines, needs_of
-from asterope.spaces.probes import PROBES, SensingCopy
+from asterope.spaces.probes import FOUND, PROBES, SensingCopy
 from asterope.spaces.x86_64 import small_copies
 from copy_programs import (
     FUNCTIONS,
@@ -134,9 +134,8 @@ class Chance(random.Random):
     def sensing(self, winners: list[Any]) -> SensingCopy:
         probe = self.choice(PROBES)
         thresholds = [0, HIGHEST_THRESHOLD, self.randrange(2000), self.randrange(1 << 20)]
-        hot, cold, fetch = (self.choice([*winners, self.tuple()]) for _ in range(3))
-        each_side = probe.kind == "each"
-        return SensingCopy(probe, self.choice(thresholds), hot, cold, fetch if each_side else None)
+        ways = {way: self.choice([*winners, self.tuple()]) for way in FOUND[probe.kind]}
+        return SensingCopy(probe, self.choice(thresholds), **ways)
 
     def profile(self) -> RandomProfile:
         self.has = self.arch.features_of(self.choice(self.arch.cpus))

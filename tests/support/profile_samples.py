@@ -72,6 +72,7 @@ _GOOD: dict[str, Any] = json.loads("""{
         "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"], "without": ["avx512"],
         "weights": {"memcpy": {"hot": 1, "cold": 0.5, "consume": 0.5, "produce": 0, "fetch": 0,
+                               "produce_again": 0, "produce_walk": 0, "produce_copied": 0,
                                "fresh": 0, "fresh_hot": 0, "fresh_read": 0,
                                "fresh_hot_read": 0, "fresh_huge": 0, "fresh_huge_hot": 0,
                                "fresh_huge_read": 0, "fresh_small": 0, "bystander": 0},
