@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from architectures import Architecture, build_dispatch_check, each, list_routines, needs_of
-from asterope.spaces.probes import FOUND, PROBES, SensingCopy
+from asterope.spaces.probes import FOUND, MINIMUM_BYTES, PROBES, SensingCopy
 from asterope.spaces.x86_64 import small_copies
 from copy_programs import (
     FUNCTIONS,
@@ -144,7 +144,7 @@ class Chance(random.Random):
         winners = [t for _, t in intervals]
         sensing, known = {}, []
         for end, before in zip(ends, [0, *ends]):
-            if before >= 4095 and self.random() < 0.5:
+            if before >= MINIMUM_BYTES - 1 and self.random() < 0.5:
                 again = known and self.random() < 0.5
                 known.append(known[-1] if again else self.sensing(winners))
                 sensing[end] = known[-1]
