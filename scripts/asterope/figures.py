@@ -26,7 +26,7 @@ def bytes_text(value: float) -> str:
 
 
 def percent_text(share: float | None) -> str:
-    """Of what something takes at most, two digits: 0.1234 -> 12 %."""
+    """An upper bound in two digits: 0.1234 -> 12 %."""
     if share is None:
         return "-"
     return f"{100 * max(share, 0.0001):.2g} %" if share < 0.995 else "100 %"

@@ -260,7 +260,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "stages": stages,
         # the first letter of the mode that its huge pages are for; "": they are asked for in any
         "mode": next((one["mode"] for one in stages if one["mode"]), ""),
-        # Above so many bytes there may be a probe; 0: there is none.
+        # Above so many bytes a copy may sense; 0: at no size.
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
         "extended": any(t.is_marked for t in tuples),

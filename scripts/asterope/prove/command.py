@@ -24,7 +24,7 @@ def _prove(arguments: argparse.Namespace) -> int:
 
 
 def _of_kept(arguments: argparse.Namespace) -> int:
-    """What is kept under names."""
+    """The kept libraries and maps, by their names."""
     from .trial import command, operation
 
     if arguments.what == LIST:

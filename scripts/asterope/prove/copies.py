@@ -55,7 +55,7 @@ class Copy:
 
     @property
     def description(self) -> str:
-        """What it is, for people."""
+        """Its description for people."""
         if self.command is not None:
             return shlex.join(self.command)
         what = f"{self.library}, preloaded" if self.library else "libc"
@@ -70,7 +70,7 @@ class Copy:
         return {**variables, **self._variables}
 
     def line(self, command: Sequence[str]) -> str:
-        """What a user types to run a command so."""
+        """The words that a user types to run a command so."""
         words = one_line(shlex.join(command))
         settings = "".join(f"{name}={shlex.quote(one_line(value))} "
                            for name, value in self._variables.items())  # fmt: skip

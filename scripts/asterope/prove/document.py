@@ -18,7 +18,7 @@ FORMAT, VERSION = "asterope-prove", 2
 
 @dataclass(frozen=True)
 class Setting:
-    """What was run, and how."""
+    """The command, and how it was run."""
 
     command: Sequence[str]
     client: Sequence[str] | None
@@ -35,7 +35,7 @@ class Setting:
 
     @property
     def base(self) -> str:
-        """What the others are compared with, for people."""
+        """The copy that the others are compared with, for people."""
         return self.libc if self.copies[0].command is None else self.copies[0].name
 
 

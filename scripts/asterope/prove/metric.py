@@ -1,4 +1,4 @@
-"""What is compared: a run's wall-clock time, its CPU time, or a number that it prints."""
+"""The compared figure: a run's wall-clock time, its CPU time, or a number that it prints."""
 
 from __future__ import annotations
 

@@ -22,12 +22,12 @@ _OF_KEPT = {
     LIST: "Lists the programs whose maps, libraries and figures are kept.",
     REMOVE: "Removes all that is kept under a name.",
 }
-# Those of whole runs; any of them asks for these.
+# The options of whole runs; any of them asks for these.
 _OF_RUNS = (
     *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "against"),
     *("client", "tunables"),
 )
-# Those of the trial.
+# The options of the trial.
 _OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
 
 

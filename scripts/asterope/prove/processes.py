@@ -26,7 +26,7 @@ _adopting = False
 
 
 def send_at_parents_end(number: int) -> None:
-    """This process gets that signal when the one that started it ends, in whatever way."""
+    """This process gets that signal when the one that started it ends, however it ends."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, number)
 
 
@@ -175,7 +175,7 @@ class Process:
             os.killpg(self.pid, signal.SIGKILL)
 
     def _reap(self) -> None:
-        """What it left running is ended."""
+        """Processes that it left running are ended."""
         ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         if self._is_preloaded and ended is not None:
             self._cause = sandbox_words(self.pid, ended.si_status)

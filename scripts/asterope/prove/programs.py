@@ -68,7 +68,7 @@ def libraries() -> Path:
 
 
 def to_build(library: Path) -> str:
-    """What a user types to have one."""
+    """The words that a user types to have one."""
     return "scripts/tune" if _is_checkout() else f"asterope-generate --preload {_word(library)}"
 
 

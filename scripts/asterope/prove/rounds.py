@@ -32,7 +32,7 @@ class Goal:
 
 @dataclass
 class Rounds:
-    """What was measured: blocks of (copy, figure), in the order in which they ran. `base`: what the
+    """The measurements: blocks of (copy, figure), in the order in which they ran. `base`: what the
     others are compared with."""
 
     larger_is_better: bool = False
@@ -88,7 +88,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Progress:
-    """After a block. `seconds_left`: None where nobody can tell."""
+    """After a block. `seconds_left`: None where it is unknown."""
 
     rounds: int
     reach: float | None
@@ -131,7 +131,7 @@ def measure(
 
 
 def _seconds_left(goal: Goal, count: int, passed: float, reach: float | None) -> float | None:
-    """Of what ends it first. An interval narrows with the square root of the rounds."""
+    """Until its first limit. An interval narrows with the square root of the rounds."""
     ends = [] if goal.seconds is None else [goal.seconds - passed]
     if goal.rounds is not None:
         ends.append((goal.rounds - count) * passed / count)

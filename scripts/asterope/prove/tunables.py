@@ -25,9 +25,8 @@ _FRESH = "ASTEROPE_FRESH"
 
 
 def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[str]]:
-    """These and the added ones, and a line for each setting that changes nothing. What the
-    program's GLIBC_TUNABLES says already stays: of two values libc takes the last. Raises
-    BadInput."""
+    """These and the added ones, and a line for each setting that changes nothing. The program's
+    own GLIBC_TUNABLES stay: of two values libc takes the last. Raises BadInput."""
     own = os.environ.get(TUNABLES)
     libraries = [copy for copy in copies if copy.library is not None]
     added, lines = [], []

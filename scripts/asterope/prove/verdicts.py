@@ -1,4 +1,4 @@
-"""What the rounds say of each copy: faster, slower, the same, or that nobody can tell yet."""
+"""The verdict of the rounds on each copy: faster, slower, the same, or not told yet."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def judge(
 
 
 def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
-    """Of two copies, by the runs that were beside each other."""
+    """The ratio of two copies, by the runs that were beside each other."""
     return signed_rank_interval(rounds.logs(name, other)).low > 0
 
 
@@ -107,7 +107,7 @@ def _more_rounds(count: int, ratio: Ratio, rounding: float, until: float) -> int
 
 
 def _rounding(rounds: Rounds) -> float:
-    """Of the ratio of two figures, as a logarithm; 0 for clocks."""
+    """The error of the ratio of two figures, as a logarithm; 0 for clocks."""
     figures = [figure for block in rounds.blocks for _, figure in block]
     return median(figure.rounding if isinstance(figure, Figure) else 0.0 for figure in figures)
 

@@ -17,7 +17,7 @@ MOST_NAMED = 10
 
 def used_by(pid: int) -> tuple[str, Used, Used]:
     """What a process calls itself, which an exec changes; what it took, and what its children that
-    it waited for. Of one that has ended, too, until somebody waits for it."""
+    it waited for. An ended process has them, too, until its parent waits for it."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
         name, _, rest = text.partition("(")[2].rpartition(")")

@@ -1,4 +1,4 @@
-"""What is known of a recorded run besides its raw files."""
+"""The facts of a recorded run besides its raw files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the kernel takes of a program: page faults are most of it in one that copies into memory
-that nobody has touched."""
+"""The kernel's share of a program's CPU time. Where a program copies into untouched memory, page
+faults are most of it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..figures import count_text, percent_text
 _KNOWN = 0.1
 
 # Fresh pages are the cost where the kernel takes that share of the CPU time, and there are so many
-# faults for each MiB copied. Of copies into pages of 4 KiB that nobody has touched, there are 256:
-# where there are 64, a quarter of the bytes goes there. A fault takes 0.5 to 2 us, so 64 take about
-# as long as copying the MiB.
+# faults for each MiB copied. A MiB that goes into untouched pages of 4 KiB has 256 faults, so 64
+# mean that a quarter of the bytes goes there. A fault takes 0.5 to 2 us, so 64 take about as long
+# as copying the MiB.
 _COST_SHARE, _COST_FAULTS = 0.2, 64
 
 
@@ -35,7 +35,7 @@ class Used:
 
     @property
     def kernel_share(self) -> float:
-        """Of the CPU time."""
+        """The kernel's part of the CPU time, 0 to 1."""
         return min(1.0, self.in_kernel / self.seconds) if self.seconds > 0 else 0.0
 
     @property
@@ -44,7 +44,7 @@ class Used:
 
 
 def _faults_a_mib(faults: int, copied: float | None) -> float | None:
-    """`copied`: bytes; None: not known. Of less than a MiB it says nothing."""
+    """`copied`: bytes; None: not known. Less than a MiB gives None."""
     mib = (copied or 0.0) / (1 << 20)
     return faults / mib if mib >= 1 else None
 

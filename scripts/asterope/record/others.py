@@ -1,4 +1,4 @@
-"""What is not libc's in a program: a sanitizer, another memcpy, the routine itself."""
+"""The parts of a program that replace libc's: a sanitizer, another memcpy, the routine itself."""
 
 from __future__ import annotations
 

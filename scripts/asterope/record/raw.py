@@ -1,4 +1,4 @@
-"""What the recorder library left of one process: its raw file, read and checked."""
+"""Reads and checks the raw file that the recorder library left of one process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RawError(Exception):
 
 @dataclass(frozen=True)
 class Flags:
-    """What a process could not record, and why."""
+    """The calls that a process could not record, and why."""
 
     full: bool  # no space could be reserved: nothing was recorded from then on
     shared_slots: bool  # more threads than slots, or children: counts of one slot may be too low
@@ -57,7 +57,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class RawProcess:
-    """What was recorded of one process. An exec begins another one of the same pid."""
+    """The recording of one process. An exec begins another one of the same pid."""
 
     pid: int
     started: float  # seconds since 1970

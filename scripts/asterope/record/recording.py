@@ -150,7 +150,7 @@ def _figure(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-# What a reader must know to trust the figures, a sentence for each flag that some process has.
+# The caveats of the figures: a sentence for each flag that some process has.
 _DOUBTS = {
     "full": "the disk was full: {} recorded only until then",
     "cut_short": "raw files of {} are cut short: a part of them is missing",

@@ -23,10 +23,10 @@ MOST_FAULTS = 10  # of files that cannot be read
 
 
 class Session:
-    """Of a command that runs now."""
+    """The session of a command that runs now."""
 
     def __init__(self, facts: Facts) -> None:
-        """Raises OSError where there is no place for the folder."""
+        """Raises OSError where the folder has no place."""
         place = Path(place_for_files() or tempfile.gettempdir())
         self._stack = ExitStack()
         self.folder = self._stack.enter_context(scratch_folder("asterope-record-", place))
@@ -63,7 +63,7 @@ class Session:
         return {**self.descendants.recorded, **waited_for}, set(waited_for)
 
     def recording(self, running: Running) -> dict[str, Any]:
-        """Of what was recorded so far. Raises OSError."""
+        """The figures recorded so far. Raises OSError."""
         seconds = time.monotonic() - self._began
         self.look(running)
         pool = self._left.copy()

@@ -1,4 +1,4 @@
-"""What the symbol tables of files tell: the functions that code addresses lie in, and which of some
+"""The symbol tables of files: the functions that code addresses lie in, and which of some
 names a file has."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from elftools.elf.sections import NoteSection, StringTableSection
 
 from ..faults import one_line
 
-# A symbol table of a browser, with room. What is larger names nothing.
+# A symbol table of a browser, with room. A larger one names nothing.
 MAXIMUM_TABLE = 512 << 20
 
 DEBUG_FOLDER = Path("/usr/lib/debug/.build-id")

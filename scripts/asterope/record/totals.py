@@ -46,7 +46,7 @@ class Total:
 
 @dataclass(frozen=True)
 class Place:
-    """What one call site copies or sets."""
+    """The copies or sets of one call site."""
 
     site: Site
     function: str  # libc's
@@ -143,7 +143,7 @@ def _most_seconds(samples: Iterable[Call], calls: float, copied: float) -> float
 
 
 def _places(calls: Iterable[Call]) -> list[Place]:
-    """Those that take most time as far as it was taken, or else copy most."""
+    """The sites that take most time as far as it was taken, or else copy most."""
     by_site: dict[tuple[Site, str], list[Call]] = {}
     for call in calls:
         by_site.setdefault((call.site, call.function), []).append(call)

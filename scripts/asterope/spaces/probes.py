@@ -11,7 +11,7 @@ from .axis import Axis, Copy, Space
 # The least a sensing copy takes, in bytes.
 MINIMUM_BYTES = 16384
 
-# What it goes on with, by what it finds; and what a profile must have of one besides.
+# The pipelines that it chooses among, by what it finds; and the fields that a profile must have.
 WAYS = ("hot", "produce", "fetch", "cold")
 ROLES = ("threshold", "hot", "cold", "plain")
 
@@ -23,12 +23,12 @@ AXES = (
 
 @dataclass(frozen=True)
 class Probe(Copy):
-    """What is timed before the copy goes on with one of its pipelines.
+    """The timed loads before the copy goes on with one of its pipelines.
 
-    `kind`: source (loads from as many `lines` of the source, spread evenly), each (the same, and
-    where these take long, as many from the destination), both (as many from each side at once, and
-    where these take long, from each side alone). More than one wait for memory fits into the same
-    time, so that several loads cost hardly more than one.
+    `kind`: source loads from as many `lines` of the source, spread evenly. each does the same, and
+    where these take long, loads as many from the destination. both loads as many from each side at
+    once, and where these take long, from each side alone. More than one wait for memory fits into
+    the same time, so that several loads cost hardly more than one.
     """
 
     kind: str

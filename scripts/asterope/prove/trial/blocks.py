@@ -1,4 +1,4 @@
-"""What a trial saw: blocks of intervals, by place and way."""
+"""The observations of a trial: blocks of intervals, by place and way."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass
 class Seen:
-    """Of one place, in all threads, processes and runs."""
+    """The blocks of one place, in all threads, processes and runs."""
 
     calls: int = 0
     own_calls: int = 0  # of them, while each place changed its way by itself

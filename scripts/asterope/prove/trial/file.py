@@ -1,4 +1,4 @@
-"""What the library left of one process's trial, behind all else in its raw file."""
+"""The library's figures of one process's trial, behind all else in its raw file."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class _Reader:
                 self._read_cycles(page, seen, functions, running)
 
     def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
-        """Group, place and block; None where there is none (yet)."""
+        """Group, place and block; None where it has not begun."""
         at = _BLOCKS_AT + page * _PAGE_BLOCKS * _BLOCK.size
         for fields in self._records(_BLOCK, at, _PAGE_BLOCKS):
             group, gap, calls, place, way, kept = fields[:6]

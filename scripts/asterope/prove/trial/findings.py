@@ -1,4 +1,4 @@
-"""What a trial found: how much faster the program is, and which way is best at each place."""
+"""The result of a trial: how much faster the program is, and which way is best at each place."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class PlaceFound:
 
     @property
     def brings(self) -> Estimate | None:
-        """What is believed of `gained`."""
+        """The part of `gained` that is believed."""
         return self.gained if self.possible else None
 
     @property
@@ -145,7 +145,7 @@ class Found:
 
     @property
     def unjudged_places(self) -> list[PlaceFound]:
-        """Those that matter and are in no table."""
+        """The places that matter and stand in no table."""
         return [one for one in self.places if one.matters and not one.is_shown]
 
     @property
@@ -280,9 +280,9 @@ def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFou
 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
-    """Of the CPU time, by way. In a trial half of the pairs of periods have libc in one and the
-    routine, or else the whole, in the other, and seven of eight where that alone is judged; in the
-    rest what each place tries is a half of each, see _explored()."""
+    """Shares of the CPU time, by way. In a trial half of the pairs of periods have libc in one and
+    the routine, or else the whole, in the other. These are seven of eight where that alone is
+    judged. In the rest each place tries a half of each, see _explored()."""
     seconds = max(observed.cpu_seconds, 1e-9)
     easy = observed.easy_libcs + observed.easy_others
     tried = 1 - easy / seconds
@@ -339,7 +339,7 @@ def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Blo
 
 
 def _together(observed: Observed, way: str, levels: Mapping[Place, float]) -> Sequence[Phase]:
-    """Of the pairs that had libc and this way."""
+    """The pairs that had libc and this way."""
     usual: dict[tuple[Pair, str], float] = {}
     shares: dict[Pair, Counter[Place]] = {}
     for place, level in levels.items():
@@ -376,8 +376,8 @@ def _together(observed: Observed, way: str, levels: Mapping[Place, float]) -> Se
 
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:
-    """Of each place in all. Where calls were timed in groups, the first one stands for all of its
-    group, whichever places these are of: so each place has its share of what was counted there."""
+    """The calls of each place. Where calls were timed in groups, the first one stands for all of
+    its group, of any places: so each place has its share of the calls counted there."""
     calls = {place: float(seen.calls) for place, seen in observed.places.items()}
     counted = {
         place: sum(block.calls for pair in seen.together.values() for block in pair)

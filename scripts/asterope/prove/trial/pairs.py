@@ -1,4 +1,4 @@
-"""What the second way of all places together saves a program, by pairs of periods."""
+"""The saving of the second way at all places together, by pairs of periods."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def saved(
     phases: Sequence[Phase], seconds: float, part: float, fewest: int = _FEWEST
 ) -> Saved | None:
     """`seconds`: of the whole program, this part of them under the second way, in threads that copy
-    or do not. Of fewer pairs there is no interval."""
+    or do not. Fewer pairs give no interval."""
     pairs = {pair: both for own, _ in phases for pair, both in own.items()}
     if len(pairs) < fewest:
         return None
@@ -206,7 +206,7 @@ def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
 
 
 def _reach(errors: Collection[float], count: float) -> float:
-    """Of the 95 % interval, of so many independent errors."""
+    """The factor of the 95 % interval of so many independent errors."""
     return t_quantile(0.975, count - 1) * math.hypot(*errors)
 
 

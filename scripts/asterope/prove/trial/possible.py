@@ -1,4 +1,4 @@
-"""What a routine can save or cost at most: no more than the copies themselves take, and what reads
+"""The most that a routine can save or cost: no more than the copies themselves take, and what reads
 their results."""
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _FEWEST = 20  # measured calls, of which a mean is known
 
 @dataclass(frozen=True)
 class Possible:
-    """Of the CPU time that a program takes with libc: `share`, what the calls take at most; `loss`:
-    what the routine costs more there, at most."""
+    """Shares of the CPU time that a program takes with libc. `share`: the most that the calls take;
+    `loss`: the most that the routine costs more there."""
 
     share: float
     loss: float
@@ -49,7 +49,7 @@ class Possible:
         return clipped(gain, *self.gain)
 
     def saved(self, gained: Estimate) -> Estimate:
-        """Of a place: of the CPU time, what the routine saves there."""
+        """The share of the CPU time that the routine saves at a place."""
         return clipped(gained, -self.loss, self.share)
 
 

@@ -1,4 +1,4 @@
-"""What a trial found, shown and written."""
+"""Shows and writes the result of a trial."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ KNOWN, TIME, ENDED = "known", "time", "ended"
 
 @dataclass
 class Tried:
-    """What was seen of these ways."""
+    """The observations of these ways."""
 
     ways: Sequence[Way]
     observed: Observed = field(default_factory=Observed)

@@ -50,8 +50,8 @@ Group = Sequence[Block]  # a cycle, or a pair of periods: what shares the progra
 
 @dataclass(frozen=True)
 class Trimming:
-    """What is left out of a place's intervals. `scales`: what a way's usually are, of those of all
-    ways beside it; `is_fair`: each way has its share of what is left out."""
+    """The intervals of a place that are left out. `scales`: a way's usual ones, as a part of those
+    of all ways beside it; `is_fair`: each way has its share of the ones left out."""
 
     limit: float
     scales: Mapping[str, float]

@@ -39,7 +39,7 @@ class Way:
 
 
 def names_of(ways: Iterable[Way]) -> list[str]:
-    """Those of the file, by their numbers."""
+    """The ways of the file, by their numbers."""
     return [LIBC, LIBC_AGAIN, *(way.name for way in ways)]
 
 
@@ -76,7 +76,7 @@ def ways_of_routine(library: Path) -> list[Way]:
 
 
 def way_of_map(library: Path) -> Way:
-    """Of a library for LD_PRELOAD."""
+    """The ways of a library for LD_PRELOAD."""
     sets = "memset" if "memset" in _exported(library) else _NONE
     return Way(MAP, library, "memcpy", sets, is_whole=True)
 

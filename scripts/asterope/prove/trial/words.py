@@ -1,4 +1,4 @@
-"""What a trial found, in words: one sentence, the places, and what to do."""
+"""The result of a trial in words: one sentence, the places, and what to do."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _not_judged(found: Found) -> str:
 
 
 def sentence_of_map(found: Found) -> str:
-    """Of the library as a whole."""
+    """The words for the library as a whole."""
     gain, beside = found.whole_gain, found.map_gain
     why = why_untold(found, gain)
     if gain is None or beside is None or why is not None:
@@ -259,7 +259,7 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
 
 
 def of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
-    """What else there is to try where copies go into fresh memory. `is_endless`: the command did
+    """Names another attempt where copies go into fresh memory. `is_endless`: the command did
     not end by itself."""
     if not observed.are_pages_the_cost:
         return []
