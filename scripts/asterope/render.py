@@ -299,7 +299,7 @@ def _stages(
                 "page_stage": one.copy,
                 "ratio": one.evidence.get("ratio"),
                 "pipeline": pipeline_of(min(one.copy.piece, one.up_to)),
-                "mode": mode if one.copy.stage == fresh.HUGE else "",
+                "mode": mode if one.copy.stage in fresh.ASKING else "",
                 "other_piece": other,
                 "other_pipeline": pipeline_of(min(other, one.up_to)),
             }

@@ -16,7 +16,7 @@
 static long refusal; /* what the system answers instead; 0: it does what it is asked for */
 static const char* mode_file; /* NULL: it cannot be opened */
 static size_t modes_opened, modes_closed;
-static size_t calls, looks, huge_calls, first_page = SIZE_MAX, behind_last;
+static size_t calls, looks, huge_calls, populated, first_page = SIZE_MAX, behind_last;
 
 enum { MODE_FILE = 1 << 20 }; /* the number of no other file */
 
@@ -38,6 +38,7 @@ static long seen_call(long number, size_t first, size_t second, size_t third) {
     if (number == SYS_madvise) {
         ++calls;
         huge_calls += third == 14;
+        populated += third == 23 ? second : 0;
         if (second && first < first_page) first_page = first;
         if (second && first + second > behind_last) behind_last = first + second;
         if (refusal) return refusal;
@@ -223,6 +224,21 @@ static void crowded(void) {
     if (huge_calls != 1) die("huge pages asked for", huge_calls);
 }
 
+/* Whole huge pages that were asked for are left to the stores, and all other pages are populated. */
+static void advised(void) {
+    enum { BYTES = 8 << 20, HUGE = 2 << 20 };
+    for (int sets = 0; sets < 2; ++sets) {
+        unsigned char* to = guarded(BYTES);
+        const size_t begin = ((size_t)to + HUGE - 1) / HUGE * HUGE;
+        const size_t end = ((size_t)to + BYTES) / HUGE * HUGE;
+        populated = huge_calls = 0;
+        one(to, source, BYTES, sets);
+        if (huge_calls != 1) die("no huge pages asked for", huge_calls);
+        if (populated != BYTES - (end - begin)) die("populated", populated);
+        munmap(to - PAGE, BYTES + 2 * PAGE);
+    }
+}
+
 /* The calls of a copy into fresh memory. */
 static size_t calls_of(size_t bytes, int sets) {
     const size_t room = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
@@ -258,6 +274,7 @@ static const struct {
     void (*check)(void);
 } checks[] = {{"copies", copies},     {"sets", sets},         {"pages", pages},
               {"refused", refused},   {"kinds", kinds},       {"faulting", faulting},
+              {"advised", advised},
               {"threads", threads},   {"crowded", crowded},
               {"used", used}};
 

@@ -16,12 +16,15 @@ STAGES = [
     (262144, 1048576, "populate", 12288),
     (1048576, 2097152, "none", 0),
     (2097152, 5242880, "huge", 2097152),
-    (5242880, 8388608, "huge", 69632),
+    (5242880, 8388608, "advise", 69632),
     (8388608, 33554432, "populate", 1 << 26),
 ]
-CHECKS = ["copies", "sets", "pages", "refused", "kinds", "faulting", "threads", "crowded", "used"]
+CHECKS = [
+    *("copies", "sets", "pages", "refused", "kinds", "faulting", "threads", "crowded", "used"),
+    "advised",
+]
 # An emulator answers some advice by itself, and has mappings of its own.
-OF_SYSTEM = {"pages", "crowded"}
+OF_SYSTEM = {"pages", "crowded", "advised"}
 
 # The mode of huge pages that a profile was made under, the system's file (None: it cannot be read),
 # and whether huge pages are asked for.

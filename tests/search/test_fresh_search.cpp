@@ -23,6 +23,7 @@ TEST(PageStages, are_tried_only_where_they_do_what_no_simpler_one_does) {
     EXPECT_FALSE(can_prepare({"populate", mib}, 64 * kib));
     EXPECT_FALSE(can_prepare({"huge", 2 * mib}, 4 * mib - 1)); // no whole page may lie within
     EXPECT_TRUE(can_prepare({"huge", 2 * mib}, 4 * mib));
+    EXPECT_FALSE(can_prepare({"advise", 2 * mib}, 4 * mib - 1));
     EXPECT_FALSE(can_prepare({}, 4 * mib));
 }
 

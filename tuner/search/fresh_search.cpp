@@ -20,13 +20,19 @@ std::string name_of(const PageStage& stage) {
 }
 
 bool is_page_stage(std::string_view name) {
-    return name.starts_with("populate ") || name.starts_with("huge ");
+    return name.starts_with("populate ") || name.starts_with("huge ") ||
+           name.starts_with("advise ");
+}
+
+int asks_for_huge_pages(const PageStage& stage) {
+    return stage.stage == "huge" ? 1 : stage.stage == "advise" ? 2 : 0;
 }
 
 bool is_possible(const PageStage& stage) {
     if (stage.stage == "none") return stage.piece == 0;
-    return (stage.stage == "populate" || stage.stage == "huge") && stage.piece >= kLeastPiece &&
-           stage.piece <= kMostPiece && stage.piece % kLeastPiece == 0;
+    return (stage.stage == "populate" || asks_for_huge_pages(stage) > 0) &&
+           stage.piece >= kLeastPiece && stage.piece <= kMostPiece &&
+           stage.piece % kLeastPiece == 0;
 }
 
 std::vector<PageStage> all_page_stages() {
@@ -34,13 +40,14 @@ std::vector<PageStage> all_page_stages() {
     for (const std::size_t piece : kPieces) stages.push_back({"populate", piece});
     // A piece below a huge page would ask for the same page again.
     for (const std::size_t piece : {kHugePage, 2 * kHugePage}) stages.push_back({"huge", piece});
+    for (const std::size_t piece : {kHugePage, 2 * kHugePage}) stages.push_back({"advise", piece});
     return stages;
 }
 
 bool can_prepare(const PageStage& stage, std::size_t size) {
     if (stage.piece == 0) return false;
     // A mapping begins where it likes: of twice that size, one huge page lies whole within it.
-    if (stage.stage == "huge" && size < 2 * kHugePage) return false;
+    if (asks_for_huge_pages(stage) > 0 && size < 2 * kHugePage) return false;
     return stage.piece == kPieces[0] || stage.piece == kHugePage || stage.piece <= size;
 }
 

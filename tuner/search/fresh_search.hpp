@@ -14,7 +14,7 @@ namespace asterope {
 
 /// The page stage before a copy; see scripts/asterope/spaces/fresh.py.
 struct PageStage {
-    std::string stage = "none"; ///< "none", "populate" or "huge"
+    std::string stage = "none"; ///< "none", "populate", "huge" or "advise"
     std::size_t piece = 0;      ///< bytes that are prepared, then copied, at a time; 0 of none
     bool operator==(const PageStage&) const = default;
 };
@@ -23,6 +23,9 @@ struct PageStage {
 std::string name_of(const PageStage& stage);
 /// Whether it is the name of one that does anything.
 bool is_page_stage(std::string_view name);
+
+/// How a stage asks for huge pages, as struct asterope_page_stage takes it; 0: it does not.
+int asks_for_huge_pages(const PageStage& stage);
 
 /// Whether a routine can have it.
 bool is_possible(const PageStage& stage);

@@ -182,8 +182,9 @@ unsigned asterope_start_threads(void);
 void* asterope_copy_over_threads(void* destination, const void* source, size_t bytes, size_t share);
 
 /* How the pages of the destination are prepared. A piece has so many bytes, a multiple of 4096, and
- * `copy` copies it. With `huge`, the whole huge pages are asked for first. `stride`: 1 of a copy, 0
- * of a set, whose value is the same for all pieces. */
+ * `copy` copies it. With `huge` 1, the whole huge pages are asked for first; with 2, they are asked
+ * for and not populated. `stride`: 1 of a copy, 0 of a set, whose value is the same for all pieces.
+ */
 struct asterope_page_stage {
     int huge;
     size_t piece;

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-POPULATE, HUGE = "populate", "huge"
-STAGES = ("none", POPULATE, HUGE)
+POPULATE, HUGE, ADVISE = "populate", "huge", "advise"
+STAGES = ("none", POPULATE, HUGE, ADVISE)
+ASKING = (HUGE, ADVISE)  # those that ask for huge pages
 
 # Linux's modes of transparent huge pages. Their first letters tell them apart.
 MODES = ("always", "madvise", "never")
@@ -22,7 +23,8 @@ class PageStage:
     """The page stage of a copy.
 
     `stage`: with none the copy's own stores fault. With populate MADV_POPULATE_WRITE maps the pages
-    before the copy gets there. With huge, MADV_HUGEPAGE asks for huge pages before that.
+    before the copy gets there. With huge, MADV_HUGEPAGE asks for huge pages before that. With
+    advise, these are left to the copy's stores: only the pages around them are populated.
     `piece`: the bytes that are prepared, and then copied, at a time; 0 of none.
     """
 

@@ -43,7 +43,7 @@ void prepare(Run& run, std::size_t size, const PipelineFacts& pipelines,
         const std::size_t piece = stage.piece ? stage.piece : kLeastPiece;
         const TimedCopy copy = copy_of_piece(run, pipelines, std::min(piece, size));
         const bool reads = facts_of(run.plan.operation).reads;
-        how.push_back({stage.stage == "huge", piece, reads, copy.function, copy.distance});
+        how.push_back({asks_for_huge_pages(stage), piece, reads, copy.function, copy.distance});
     }
     std::vector<TimedCopy> copies = {alone};
     for (std::size_t i = 1; i < stages.size(); ++i) {
