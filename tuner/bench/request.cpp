@@ -78,7 +78,7 @@ void refuse_untimed(Workload workload, const std::vector<std::size_t>& sizes) {
     if (sets) {
         for (const Workload workload : kSets) known += name_of(workload) + ", ";
     } else {
-        known += names_of(WorkloadFamily::one_size) + ", ";
+        known += "a workload of one size (--help lists them), ";
     }
     throw BadInput("suite '" + name.substr(0, 40) + "' is none of " + name_of(operation) +
                    ": choose " + known + "balanced or all");
