@@ -101,9 +101,17 @@ static size_t distance_of(const struct asterope_sensing* sensing, char which) {
                           : sensing->produce_distance;
 }
 
+/* The table of pages where copies began whose source alone was cached; see templates/names.j2. */
+extern size_t asterope_candidate_produced[512];
+
+static void forget_pages(void) {
+    memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
+}
+
 static bool goes_on(const struct asterope_copy* probe) {
     static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, sizeof from};
-    static size_t pages; /* a page for each that is produced: the table knows those before */
+    size_t pages = 0; /* a page for each that is produced: the table knows those before */
+    forget_pages();
     enum { CASES = COUNT_OF(cases) };
     for (size_t i = 0; i < CASES * COUNT_OF(sizes); ++i) {
         const size_t bytes = sizes[i / CASES], n = i % CASES;
@@ -143,9 +151,9 @@ static bool goes_on(const struct asterope_copy* probe) {
 static bool tries_hot_rarely(const struct asterope_copy* probe) {
     static const struct looks uncached = {{500, 500, 50}};
     const struct asterope_sensing sensing = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
-    static unsigned char again[9 * LEAST]; /* each probe has a place of its own, by its lines */
-    unsigned char* const to = again + (size_t)(probe->name[5] - '0') * LEAST;
+    static unsigned char to[LEAST];
     int tries = 0;
+    forget_pages();
     set_clock(12345, &uncached, 3); /* draws nothing by chance */
     for (int times = 0; times < 500; ++times) {
         const bool doubled = times < 64 && (times & (times - 1)) == 0;
