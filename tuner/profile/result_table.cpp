@@ -134,8 +134,7 @@ std::string choices_tables(const Profile& profile, Operation operation) {
     return out +
            "GB/s: the most under any workload (cached, uncached: under hot, cold; fetch, produce: "
            "under these);\nlead: runner-up's time over the winner's; ties: others within the "
-           "noise; floor: "
-           "libc over libc\n";
+           "noise; floor: libc over libc\n";
 }
 
 std::string references_table(const Profile& profile, Operation operation) {

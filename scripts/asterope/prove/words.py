@@ -48,8 +48,8 @@ def verdict(one: Finding) -> str:
 
 
 def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
-    """A line for each copy whose medians say the opposite of its ratio, which nobody would believe
-    without a word."""
+    """A line for each copy whose medians say the opposite of its ratio, which a reader would
+    doubt without a word."""
     base = findings.copies[0].figure
     lines = []
     for one in findings.compared:

@@ -156,7 +156,7 @@ static void table(size_t which, const size_t *sizes, size_t how_many)
     munmap(block, source_bytes + header);
 }
 
-/* Of 64K or 32M; 0: it is no size. */
+/* The bytes of 64K or 32M; 0: not a size. */
 static size_t size_of(const char *text)
 {
     char *end;

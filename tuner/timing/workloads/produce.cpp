@@ -21,8 +21,8 @@ namespace asterope {
 
 namespace {
 
-/// What the sources of a group take together, at most: half of a small first cache, as the
-/// destinations' lines come to stay there too.
+/// The sources of a group take so many bytes at most: half of a small first cache, as the
+/// destinations' lines come to stay there, too.
 constexpr std::size_t kGroupBytes = std::size_t{16} << 10;
 
 /// Makes the sources, and returns where the next destination begins, in bytes, behind the arena's.
