@@ -117,7 +117,7 @@ LOOKED_FOR = {
 AVX = {"avx2", "osxsave", "xmm", "ymm", "leaf 7"}
 AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
 MASKED = {*AVX_512, "avx512bw", "avx512vl", "bmi2"}
-SENSES = {16384: SensingCopy(PROBES[0], 0, R64, ZMM)}
+SENSES = {65536: SensingCopy(PROBES[0], 0, R64, ZMM)}
 
 # The needs of a copy or set and the small one below it, and the routine's further copies. These are
 # the copy for overlapping buffers where it is not the plain one, and copies that sense.
@@ -155,7 +155,7 @@ def test_each_feature_is_looked_for(tmp_path, case):
     needs, winner, small, *more = case
     of_copies, of_sets = ("copy_", FUNCTIONS, 2**40), ("set_", ["memset"], 0)
     kind, functions, distance = of_copies if winner.loads else of_sets
-    winners = [(4096, winner), (16384, winner), (65536, winner)]
+    winners = [(16384, winner), (65536, winner), (2**18, winner)]
     if winner.loads:
         routine = render(winners, tmp_path / "routine", small, **dict(*more))
     else:
