@@ -97,7 +97,7 @@ def fields(
         text = field["description"] + values(field)
         if is_by_workload(field):
             each = reference(next(iter(field["properties"].values())), sections)
-            yield prefix + name, f"{text} A {each} for each [workload](#workloads)."
+            yield prefix + name, f"{text} {each} by [workload](#workloads)."
             continue
         if is_by_operation(field):
             each = reference(next(iter(field["properties"].values())), sections)
@@ -116,7 +116,8 @@ def measured_workloads() -> Iterator[tuple[str, str]]:
     for one in (one for family in workloads.FAMILIES for one in workloads.chosen(COLUMN, family)):
         ends = [f"from {bytes_text(one.from_bytes)}"] if one.from_bytes else []
         ends += [f"up to {bytes_text(one.to_bytes)}"] if one.to_bytes else []
-        yield one.name, "; ".join([one.text, " ".join(ends)] if ends else [one.text]) + "."
+        text = one.text.replace(" (timed along)", "")
+        yield one.name, "; ".join([text, " ".join(ends)] if ends else [text]) + "."
 
 
 def sections_of(whole: Mapping[str, Any]) -> dict[str, str]:
@@ -144,7 +145,10 @@ def fields_text() -> str:
     for name, title in sections.items():
         text = "" if name in TUPLES else whole["$defs"][name]["description"]
         parts.append((title, text, fields(whole["$defs"][name], sections)))
-    about = "Objects with a field for each workload use these names."
+    about = (
+        "Objects with a field for each workload use these names. "
+        "Reads after a copy and look-ups before it are timed."
+    )
     parts.insert(1, ("Workloads", about, measured_workloads()))
     out = []
     for title, text, rows in parts:
