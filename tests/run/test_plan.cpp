@@ -45,9 +45,22 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     EXPECT_EQ(made.objective.name, "balanced");
     EXPECT_TRUE(made.extended && made.options.sensing);
     EXPECT_EQ(made.rigor.name, "standard");
-    EXPECT_EQ(made.sizes, default_sizes(machine.caches));
+    EXPECT_EQ(made.sizes, default_sizes(machine.caches, false, 64 * kMiB));
     EXPECT_FALSE(made.source_map);
     EXPECT_EQ(made.small_weights, small_weights());
+}
+
+TEST_F(PlanOf, larger_copies_than_the_usual_ones_are_evaluated_where_the_memory_has_room) {
+    const auto largest = [&](const std::string& rigor, std::size_t usable) {
+        request.options.rigor = rigor;
+        machine.usable_bytes = usable;
+        return plan().sizes.back();
+    };
+    EXPECT_EQ(largest("quick", 16 * kGiB), 32 * kMiB);
+    EXPECT_EQ(largest("standard", 16 * kGiB), 64 * kMiB);
+    EXPECT_EQ(largest("exhaustive", 16 * kGiB), 256 * kMiB);
+    EXPECT_EQ(largest("exhaustive", kGiB), 64 * kMiB);
+    EXPECT_EQ(largest("exhaustive", kGiB / 2), 32 * kMiB);
 }
 
 TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
@@ -135,7 +148,7 @@ TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
     EXPECT_EQ(sets.small_weights, small_weights(Operation::set));
     EXPECT_NE(sets.small_weights, plan().small_weights);
     EXPECT_EQ(sets.sizes.front(), 128u);
-    EXPECT_EQ(sets.sizes.back(), 32u << 20);
+    EXPECT_EQ(sets.sizes.back(), 64 * kMiB);
     for (const std::size_t size : sets.sizes) EXPECT_TRUE(std::has_single_bit(size)) << size;
     EXPECT_EQ(sets.objective.weights.size(), kSets.size());
     EXPECT_EQ(sets.objectives().size(), 1u);

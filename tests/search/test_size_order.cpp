@@ -42,7 +42,15 @@ TEST(DefaultSizes, are_the_powers_of_two_from_128_to_32_mi_where_no_cache_is_kno
     EXPECT_EQ(sizes_with({0}), powers_and({}));
 }
 
-// Above 32 MiB nothing is evaluated, at any cache size.
+TEST(DefaultSizes, go_on_to_64_mi_and_256_mi_where_that_is_asked) {
+    std::vector<std::size_t> sizes = powers_and({});
+    EXPECT_EQ(default_sizes({}, false, 63 * kMiB), sizes);
+    sizes.push_back(64 * kMiB);
+    EXPECT_EQ(default_sizes({}, false, 255 * kMiB), sizes);
+    sizes.push_back(256 * kMiB);
+    EXPECT_EQ(default_sizes({}, false, 1024 * kMiB), sizes);
+}
+
 TEST(DefaultSizes, stand_an_eighth_below_and_above_each_cache_up_to_32_mi) {
     EXPECT_EQ(sizes_with({48 * kKiB, 2 * kMiB, 480 * kMiB}),
               powers_and({42 * kKiB, 54 * kKiB, 1792 * kKiB, 2304 * kKiB}));

@@ -20,6 +20,7 @@
 #include "search/small_search.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
+#include "timing/arena.hpp"
 #include "timing/distribution.hpp"
 #include "timing/stopwatch.hpp"
 
@@ -43,7 +44,11 @@ std::vector<Operation> parse_operations(const std::string& text) {
 /// A set has one side, so a cache's size gives it no second boundary: powers of two are enough.
 std::vector<std::size_t> default_sizes_of(Operation operation, const Machine& machine,
                                           const Rigor& rigor) {
-    std::vector<std::size_t> sizes = default_sizes(machine.caches, rigor.coarse_sizes);
+    std::vector<std::size_t> sizes =
+        default_sizes(machine.caches, rigor.coarse_sizes, rigor.largest_size);
+    std::erase_if(sizes, [&](std::size_t size) {
+        return size > kUsualLargest && !has_room_for(size, machine);
+    });
     if (!facts_of(operation).reads) {
         std::erase_if(sizes, [](std::size_t size) { return !std::has_single_bit(size); });
     }

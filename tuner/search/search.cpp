@@ -39,6 +39,7 @@ Rigor quick() {
 
 Rigor standard() {
     return {.name = "standard",
+            .largest_size = 2 * kUsualLargest,
             .coarse = {.ps = {2, 6, 12}, .pd = {0, 4, 12, 24}},
             .fine = {},
             .families = 10,
@@ -62,6 +63,7 @@ Rigor standard() {
 Rigor exhaustive() {
     Rigor rigor = standard();
     rigor.name = "exhaustive";
+    rigor.largest_size = 8 * kUsualLargest;
     rigor.coarse = {};
     rigor.families = 0;
     rigor.screens_all = true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "search/race.hpp"
+#include "search/size_order.hpp"
 #include "space/space.hpp"
 #include "timing/workload.hpp"
 
@@ -17,7 +18,8 @@ namespace asterope {
 /// How much is spent on a size. Samples are trials for each workload.
 struct Rigor {
     std::string name;
-    bool coarse_sizes = false; ///< see default_sizes
+    bool coarse_sizes = false;                ///< see default_sizes
+    std::size_t largest_size = kUsualLargest; ///< the same
     /// Some prefetch sizes and distances; empty: all.
     struct Grid {
         std::vector<int> ps, pd;

@@ -11,23 +11,26 @@
 namespace asterope {
 
 namespace {
-constexpr std::size_t kLargest = std::size_t{32} << 20;
 constexpr std::size_t kLine = 64;
 } // namespace
 
-std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool coarse) {
+std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool coarse,
+                                       std::size_t largest) {
     std::set<std::size_t> sizes;
     const std::size_t ratio = coarse ? 4 : 2;
-    for (std::size_t size = kMinimumBytes; size <= kLargest; size *= ratio) sizes.insert(size);
+    for (std::size_t size = kMinimumBytes; size <= kUsualLargest; size *= ratio) sizes.insert(size);
+    for (const std::size_t size : {2 * kUsualLargest, 8 * kUsualLargest}) {
+        if (size <= largest) sizes.insert(size);
+    }
     if (coarse) {
         // 32 MiB took a third of a quick search (480 MiB of last cache), in the cache of 8 MiB.
-        if (last_cache_bytes(caches) >= 2 * kLargest) sizes.erase(kLargest);
+        if (last_cache_bytes(caches) >= 2 * kUsualLargest) sizes.erase(kUsualLargest);
         return {sizes.begin(), sizes.end()};
     }
     for (const Cache& cache : caches) {
         for (const std::size_t eighths : {7, 9}) {
             const std::size_t size = cache.bytes / 8 * eighths / kLine * kLine;
-            if (size > kMinimumBytes && size < kLargest) sizes.insert(size);
+            if (size > kMinimumBytes && size < kUsualLargest) sizes.insert(size);
         }
     }
     return {sizes.begin(), sizes.end()};

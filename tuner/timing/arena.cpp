@@ -53,12 +53,25 @@ void Arena::touch() const {
     if (!maps_source()) touch_pages(writable_source(), bytes_, kHugePage);
 }
 
-std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
-    const std::size_t last_cache = last_cache_bytes(machine);
+namespace {
+
+/// The most bytes that a side may take.
+std::size_t most_bytes(const Machine& machine) {
     // a system without /proc reports 0: then half of the memory, or 1 GiB, must do
     std::size_t usable = machine.usable_bytes;
     if (usable == 0) usable = std::max(machine.memory_bytes / 2, 1024 * kMiB);
-    const std::size_t most = std::min(1280 * kMiB, usable / 3);
+    return std::min(1280 * kMiB, usable / 3);
+}
+
+} // namespace
+
+bool has_room_for(std::size_t size, const Machine& machine) {
+    return size <= most_bytes(machine) / 4;
+}
+
+std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
+    const std::size_t last_cache = last_cache_bytes(machine);
+    const std::size_t most = most_bytes(machine);
     // This divides instead of multiplying: any size may come in here, and 3 * 2^63 overflows.
     if (most < kMiB || largest_size > (most - kMiB) / 3) {
         throw Failure("no memory for the buffers: copies of " + format_size(largest_size) +

@@ -45,6 +45,10 @@ class Arena {
     char* destination_;
 };
 
+/// Whether a side of the arena holds four copies of `size` bytes, so that each finds the caches
+/// full of the others.
+bool has_room_for(std::size_t size, const Machine& machine);
+
 /// The bytes of each side of the arena: the hot buffers of `largest_size`, and cold room. Cold room
 /// is four times the last cache level and at least eight of the largest copies, so that a line is
 /// evicted long before it comes round again. Walks get half as much again (see Buffers). A side
