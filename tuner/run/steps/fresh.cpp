@@ -6,13 +6,13 @@ namespace asterope {
 
 namespace {
 
-/// The workloads that count of those in memory as the system gives it. In pages that were advised
-/// before, there is less to prepare.
+/// The workloads that count: memory as the system gives it, and memory for which the program has
+/// asked for huge pages itself. A stage must not lose there what it gains elsewhere.
 Weights fresh_weights(const Weights& weights) {
     Weights fresh;
     for (const auto& weighted : weights) {
         const WorkloadFacts& facts = facts_of(weighted.first);
-        if (facts.fresh && facts.pages.empty()) fresh.push_back(weighted);
+        if (facts.fresh && facts.pages != "small") fresh.push_back(weighted);
     }
     return fresh;
 }
