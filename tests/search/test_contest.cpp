@@ -54,12 +54,15 @@ const asterope_variant kVariant = made_up("YMM", "T", "NT", "T2", 6),
                        kNear = made_up("YMM", "T", "NT", "T0", 4),
                        kOther = made_up("ZMM", "T", "T", "none", 0);
 
+/// Caches that hold both sides of every copy.
+const auto kFits = [](std::size_t) { return false; };
+
 /// Where none of the pipelines is standard.
 Entrants contestants(const std::vector<Found>& found, const std::vector<Weights>& objectives,
                      Entrant plain, std::size_t most) {
     const std::vector<Candidate> space(64, Candidate{&kVariant, 24});
     const StandardPipelines none(space, [](Entrant) { return true; });
-    return choose_contestants(found, objectives, space, none, plain, most);
+    return choose_contestants(found, objectives, kFits, space, none, plain, most);
 }
 
 } // namespace
@@ -122,7 +125,7 @@ TEST(ChooseContestants,
         EXPECT_EQ(standard.has(one), one != 2 && one != 3) << one;
     }
     const std::vector<Found> one = {found(4096, {{5, 1.5}})};
-    const Entrants chosen = choose_contestants(one, {kHot}, space, standard, kLibc, 6);
+    const Entrants chosen = choose_contestants(one, {kHot}, kFits, space, standard, kLibc, 6);
     EXPECT_EQ(chosen, (Entrants{0, 1, 5}));
     EXPECT_EQ(prices_of(chosen, standard, space), (std::vector<double>{0, 0.03, 0.08}));
     EXPECT_EQ(handicaps_of(chosen, standard, space), (std::vector<double>{0, 0.01, 0.02}));
@@ -135,7 +138,7 @@ TEST(ChooseContestants, take_what_one_instruction_does_although_it_wins_nowhere)
     const std::vector<Found> one = {found(4096, {{2, 1.5}})};
     for (const bool right : {true, false}) {
         const StandardPipelines standard(space, [&](Entrant e) { return e != 1 || right; });
-        EXPECT_EQ(choose_contestants(one, {kHot}, space, standard, kLibc, 3),
+        EXPECT_EQ(choose_contestants(one, {kHot}, kFits, space, standard, kLibc, 3),
                   (right ? Entrants{1, 2} : Entrants{2}));
     }
 }
@@ -150,6 +153,20 @@ TEST(ScoresOf, are_by_contestant_what_the_run_off_says_and_alike_where_noise_hid
     const std::vector<double> alike = {0, 0};
     EXPECT_EQ(hidden.plain, alike);
     for (const auto& sensed : hidden.sensed) EXPECT_EQ(sensed, alike);
+}
+
+TEST(ScoresOf, behind_a_probe_are_uncached_where_both_sides_outgrow_the_caches_but_fresh_pages) {
+    for (const WorkloadFacts& facts : kWorkloads) {
+        const Workload one = find_workload(facts.name).value();
+        EXPECT_EQ(locality_of(one, true), facts.fresh ? Locality::fetched : Locality::uncached);
+    }
+    const SizeResult one = result(1 << 25, {{0, 1.5, 1.0, 0.8}, {1, 1.1, 0.9, 1.3}});
+    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeNs{}, true);
+    const auto& uncached = scores.sensed[static_cast<std::size_t>(Locality::uncached)];
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(scores.sensed[0][i], 0);
+        EXPECT_NEAR(uncached[i], scores.plain[i], 1e-12);
+    }
 }
 
 TEST(ScoresOf, behind_a_probe_are_those_of_each_locality_less_what_it_takes) {

@@ -34,23 +34,25 @@ double worth(const Finalist& finalist, const Weights& weights) {
     return total > 0 ? sum / total : 0;
 }
 
-Weights of_locality(const Weights& weights, Locality locality) {
+Weights of_locality(const Weights& weights, Locality locality, bool outgrows) {
     Weights own = weights;
     std::erase_if(own, [&](const auto& one) {
-        return one.second == 0 || locality_of(one.first) != locality;
+        return one.second == 0 || locality_of(one.first, outgrows) != locality;
     });
     return own;
 }
 
-std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weights>& objectives) {
+std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weights>& objectives,
+                         const std::function<bool(std::size_t)>& outgrows) {
     std::vector<Aim> aims;
     for (const Found& one : found) {
+        const bool is_larger = outgrows(one.results.front().size);
         std::vector<Weights> asked;
         for (const Weights& weights : objectives) {
             asked.push_back(weights_at(one.results.front().size, weights));
         }
         for (std::size_t i = 0; i < kLocalities; ++i) {
-            const Weights own = of_locality(asked.front(), static_cast<Locality>(i));
+            const Weights own = of_locality(asked.front(), static_cast<Locality>(i), is_larger);
             if (!own.empty()) asked.push_back(own);
         }
         for (const Weights& weights : asked) {
@@ -154,11 +156,12 @@ const std::vector<Entrant>& StandardPipelines::like(const Candidate& candidate) 
 
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const std::vector<Weights>& objectives,
+                                        const std::function<bool(std::size_t)>& outgrows,
                                         const std::vector<Candidate>& space,
                                         const StandardPipelines& standard, Entrant plain,
                                         std::size_t most) {
     std::vector<Entrant> covering;
-    const std::vector<Aim> aims = aims_of(found, objectives);
+    const std::vector<Aim> aims = aims_of(found, objectives, outgrows);
     for (std::size_t place = 0; place < 3; ++place) cover(aims, place, most, covering);
     std::vector<Entrant> chosen;
     if (plain != kLibc) chosen.push_back(plain);
@@ -224,7 +227,8 @@ void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
 }
 
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
-                     const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe) {
+                     const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe,
+                     bool outgrows) {
     const Weights here = weights_at(result.size, weights);
     SizeScores scores;
     scores.plain.assign(contestants.size(), -std::numeric_limits<double>::infinity());
@@ -237,7 +241,7 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
         if (!probe || result.undecided) continue;
         for (const auto& [workload, weight] : here) {
             if (weight == 0) continue;
-            const auto locality = static_cast<std::size_t>(locality_of(workload));
+            const auto locality = static_cast<std::size_t>(locality_of(workload, outgrows));
             const Measured& measured = finalist.workloads.at(workload);
             const double log_ratio = std::log(measured.judged_ratio().median);
             const double slower = std::log1p((*probe)[locality] / measured.ns);

@@ -44,8 +44,10 @@ class StandardPipelines {
 /// places; those without prefetch come first. The pipelines that cover most fill the rest. A
 /// pipeline covers an objective at a size if it was about the best for it. A part of the first
 /// objective that a probe could tell apart (see Locality) counts like an objective.
+/// `outgrows(bytes)`: whether the sides of a copy are too large for all caches.
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const std::vector<Weights>& objectives,
+                                        const std::function<bool(std::size_t)>& outgrows,
                                         const std::vector<Candidate>& space,
                                         const StandardPipelines& standard, Entrant plain,
                                         std::size_t most);
@@ -68,10 +70,10 @@ std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
 using ProbeNs = std::array<double, kLocalities>;
 
 /// The contestants' worth for one objective, from its result at one size. All are alike where noise
-/// hid everything. `probe` is empty where no copy can sense.
+/// hid everything. `probe` is empty where no copy can sense. `outgrows`: see locality_of().
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
-                     const std::optional<ProbeNs>& probe = std::nullopt);
+                     const std::optional<ProbeNs>& probe = std::nullopt, bool outgrows = false);
 
 /// At a short size, several contestants execute the same instructions. They all get the mean of
 /// their worths, as chance decides which of them wins. Otherwise a name that says "non-temporal"

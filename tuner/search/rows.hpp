@@ -21,10 +21,12 @@ enum class Locality {
 };
 inline constexpr std::size_t kLocalities = 4;
 
-/// The place where a probe finds the data under a workload.
-constexpr Locality locality_of(Workload workload) {
+/// The place where a probe finds the data under a workload. `outgrows`: the sides of a copy are too
+/// large for all caches, so that the kernel's cleared pages alone are cached where a probe looks.
+constexpr Locality locality_of(Workload workload, bool outgrows = false) {
     const WorkloadFacts& facts = facts_of(workload);
     if (facts.fresh) return Locality::fetched;
+    if (outgrows) return Locality::uncached;
     if (facts.source_cached) {
         return facts.destination_cached ? Locality::cached : Locality::produced;
     }

@@ -29,8 +29,11 @@ double about_alike(const std::string& name, std::size_t size, Workload) {
     return luck(name + std::to_string(size)) < 0.01 ? 0.695 : 0;
 }
 
-bool has_cached_source(Workload workload) {
-    const Locality locality = locality_of(workload);
+/// Bytes from which on the sides of a copy are too large for the made-up caches.
+constexpr std::size_t kOutgrown = 64 * kMiB;
+
+bool has_cached_source(Workload workload, bool outgrows = false) {
+    const Locality locality = locality_of(workload, outgrows);
     return locality == Locality::cached || locality == Locality::produced;
 }
 
@@ -79,9 +82,10 @@ Truth sensing(const Truth& truth) {
                    both = name.find(", produce ") != name.npos;
         const std::string cached = part(", else ", "\n"), fetched = part(", fetch ", ","),
                           uncached = part(": ", ",");
-        const Locality locality = locality_of(workload);
+        const bool outgrows = size >= kOutgrown;
+        const Locality locality = locality_of(workload, outgrows);
         const std::string taken = both && locality == Locality::produced  ? part(", produce ", ",")
-                                  : has_cached_source(workload)           ? cached
+                                  : has_cached_source(workload, outgrows) ? cached
                                   : each && locality == Locality::fetched ? fetched
                                                                           : uncached;
         return 2 + truth(taken, size, workload);
@@ -201,6 +205,16 @@ TEST_F(RowsOf, a_routine_store_past_the_caches_only_where_cached_data_does_not_p
          {std::pair(Workload::hot, kSmaller), {Workload::cold, kLarger}}) {
         EXPECT_EQ(rows_of(profile.of(ChoiceKind::pipelines, Operation::copy, intent)).back(), copy);
     }
+}
+
+TEST_F(RowsOf, a_routine_sense_untouched_pages_where_both_sides_outgrow_the_caches_too) {
+    request_.options.of(Operation::copy).sizes.push_back(kOutgrown);
+    const Profile profile = run(loses_in_fresh_pages);
+    const Choice& last = *profile.of(ChoiceKind::pipelines).back();
+    ASSERT_TRUE(last.sensing);
+    EXPECT_EQ(last.sensing->cold.name(), kLarger);
+    ASSERT_TRUE(last.sensing->fetch);
+    EXPECT_EQ(last.sensing->fetch->name(), kSmaller);
 }
 
 TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evaluated_sizes) {

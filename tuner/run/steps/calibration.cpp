@@ -89,8 +89,7 @@ void calibrate_sizes(Run& run) {
     run.session.enter(run.logged(Step::calibration));
     Planner planner(run.progress, run.plan, run.spaces);
     for (const std::size_t size : run.plan.sizes) {
-        const bool senses = !run.spaces.members("probes").empty() && size >= kSensingMinimum &&
-                            !run.outgrows_caches(size);
+        const bool senses = !run.spaces.members("probes").empty() && size >= kSensingMinimum;
         const Weights all = weights_at(size, run.weights());
         for (const auto& [workload, weight] : all) {
             const Calibration calibration = run.session.calibration(size, workload);

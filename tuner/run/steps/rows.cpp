@@ -87,9 +87,10 @@ Contests find_rows(Run& run, Findings& findings) {
     const std::vector<Found>& found = findings.pipelines.found;
     const StandardPipelines standard(run.spaces.space, run.spaces.right_pipeline);
     Contests contests;
-    contests.contestants =
-        choose_contestants(found, weights_of(run.objectives), run.spaces.space, standard,
-                           run.plain_copy(), run.plan.rigor.contestants);
+    contests.contestants = choose_contestants(
+        found, weights_of(run.objectives),
+        [&run](std::size_t size) { return run.outgrows_caches(size); }, run.spaces.space, standard,
+        run.plain_copy(), run.plan.rigor.contestants);
     add_standing(run, contests.contestants);
     run.show(Step::rows);
     const bool held = Run::within_budget(findings.left_out, Step::rows, [&] {

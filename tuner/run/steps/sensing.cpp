@@ -25,13 +25,12 @@ void append(std::vector<double>& readings, const std::vector<double>& more) {
     readings.insert(readings.end(), more.begin(), more.end());
 }
 
-/// Indices of the evaluated sizes at which a copy may sense. Sides that outgrow all caches are
-/// cached nowhere: there is nothing to tell apart.
-std::vector<std::size_t> sizes_to_sense(const Run& run, const Contests& contests) {
+/// Indices of the evaluated sizes at which a copy may sense. Sides that outgrow all caches count,
+/// too: there a probe tells untouched pages, which the kernel clears in the cache, from used ones.
+std::vector<std::size_t> sizes_to_sense(const Contests& contests) {
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < contests.at_size.size(); ++i) {
-        const std::size_t size = contests.size_at(i);
-        if (size >= kSensingMinimum && !run.outgrows_caches(size)) indices.push_back(i);
+        if (contests.size_at(i) >= kSensingMinimum) indices.push_back(i);
     }
     return indices;
 }
@@ -63,21 +62,25 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
     };
     Readings readings;
     const bool both = ways_of(probe) == 4; // its readings of the source are of both sides at once
-    const ProbeTicks hot = read(kept, Workload::hot);
-    append(readings.cached, hot.source);
-    if (both) append(readings.cached, hot.destination);
-    // Cached is also a source that the cold pipeline has just copied by mistake. It must read so,
-    // or one wrong guess in a loop would be repeated for ever.
-    if (!both) append(readings.cached, read(past, Workload::hot).source);
-    const ProbeTicks fetched = read(kept, Workload::fetch);
-    append(readings.uncached, fetched.source);
-    append(readings.cached, fetched.destination);
+    const bool outgrows = run.outgrows_caches(size);
+    if (!outgrows) {
+        const ProbeTicks hot = read(kept, Workload::hot);
+        append(readings.cached, hot.source);
+        if (both) append(readings.cached, hot.destination);
+        // Cached is also a source that the cold pipeline has just copied by mistake. It must read
+        // so, or one wrong guess in a loop would be repeated for ever.
+        if (!both) append(readings.cached, read(past, Workload::hot).source);
+        const ProbeTicks fetched = read(kept, Workload::fetch);
+        append(readings.uncached, fetched.source);
+        append(readings.cached, fetched.destination);
+    }
     // In every order in which programs go through memory: a prefetcher that learns one of them
     // would show here.
     for (const auto& [workload, weight] : weights_at(size, run.weights())) {
         const Locality locality = locality_of(workload);
+        // Of a large source that was just written a part may lie in a cache that is shared.
         const bool uncached =
-            locality == Locality::uncached || (both && locality == Locality::produced);
+            locality == Locality::uncached || (both && !outgrows && locality == Locality::produced);
         if (!uncached || facts_of(workload).reads) continue;
         const ProbeTicks ticks = read(past, workload);
         append(readings.uncached, ticks.source);
@@ -130,7 +133,8 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     const SizeResult result =
         race.run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
     for (const auto& [workload, weight] : counting(weights_at(size, run.weights()))) {
-        const auto locality = static_cast<std::size_t>(locality_of(workload));
+        const auto locality =
+            static_cast<std::size_t>(locality_of(workload, run.outgrows_caches(size)));
         const double alone = result.of(0).workloads.at(workload).ns;
         for (std::size_t i = 0; i < probes.size(); ++i) {
             const Finalist& sensing = result.of(static_cast<Entrant>(i) + 1);
@@ -230,15 +234,17 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
     }
     // Two races find caches and buffers in other states: at 512 KiB hot, one and the same copy had
     // 1.03 of libc in one and 1.9 in the other (a Zen 4). So a sensing copy has the worth of its
-    // pipeline for cached data in the contest, and its lead over that one in this race.
+    // usual pipeline in the contest, and its lead over that one in this race. That is the pipeline
+    // for cached data, or for uncached data where both sides outgrow the caches.
     for (std::size_t i = 0; i < sensing.size(); ++i) {
         const Finalist& finalist = result.of(static_cast<Entrant>(pipelines.size() + i));
         TimedSensing& one = *sensing[i];
-        const std::size_t cached = one.row.copy.pipelines.front();
-        const auto place = std::ranges::find(pipelines, cached) - pipelines.begin();
+        const std::size_t usual =
+            one.row.copy.of(run.outgrows_caches(size) ? Locality::uncached : Locality::cached);
+        const auto place = std::ranges::find(pipelines, usual) - pipelines.begin();
         const double ahead = finalist.score - result.of(static_cast<Entrant>(place)).score;
         one.row.scores[index] =
-            contains(hold, one.row.copy) ? contests.scores[index].plain[cached] + ahead : kUnusable;
+            contains(hold, one.row.copy) ? contests.scores[index].plain[usual] + ahead : kUnusable;
         one.at.at(index).finalist = finalist;
     }
 }
@@ -275,7 +281,7 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
 /// that. Then times the sensing copies of these rows, beside the rows' pipelines. Afterwards only
 /// copies that were timed themselves may be chosen.
 void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
-    const std::vector<std::size_t> sizes = sizes_to_sense(run, contests);
+    const std::vector<std::size_t> sizes = sizes_to_sense(contests);
     if (run.spaces.members("probes").empty() || sizes.empty()) return;
     run.show(Step::sensing);
     Run::within_budget(left_out, Step::sensing, [&] {
@@ -284,8 +290,9 @@ void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
         if (!cost) return;
         std::vector<SizeScores> predicted = contests.scores;
         for (const std::size_t i : sizes) {
-            predicted[i] = scores_of(contests.at_size[i].results.front(), run.weights(),
-                                     contests.contestants, cost);
+            predicted[i] =
+                scores_of(contests.at_size[i].results.front(), run.weights(), contests.contestants,
+                          cost, run.outgrows_caches(contests.size_at(i)));
         }
         contests.forbid_unprobed(run, 0, predicted);
         std::vector<Row> rows = choose_rows(predicted, contests.rules);
