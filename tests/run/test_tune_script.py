@@ -1,5 +1,5 @@
-"""scripts/tune by itself: its refusals before it installs or builds, the profile that it asks about,
-its reasons to search again, its output while it builds, and the owner of the checkout.
+"""scripts/tune by itself: its refusals before it installs or builds, the profile that it asks
+about, its reasons to search again, its output while it builds, and the owner of the checkout.
 
 Its set-up and asterope-tune are stand-ins here.
 """

@@ -1,4 +1,4 @@
-"""Copies numpy arrays with the tuned routine. Refuses arrays that are not one piece of plain memory.
+"""Copies numpy arrays with the tuned routine. Refuses any that is not one piece of plain memory.
 
 Needs libasterope_memcpy.so beside this file: see README.md.
 """
