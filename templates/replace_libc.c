@@ -10,8 +10,9 @@
 #define ASTEROPE_ROUTINE "asterope_memcpy.c"
 #endif
 #undef _FORTIFY_SOURCE /* Its inline memcpy would stand in the way of the aliases. */
-/* A file of several profiles would choose by an indirect function, which has to be relocated: libc
- * and other libraries copy before that is done. */
+
+/* A file of several profiles would choose by an indirect function, which has to be relocated. libc
+ * and other libraries copy earlier than that. */
 #define ASTEROPE_NO_IFUNC
 #include ASTEROPE_ROUTINE
 

@@ -64,8 +64,8 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
 
 
 def check_output(path: Path) -> None:
-    """Checks a file that a user names for a result, before the work. Raises BadInput where it is
-    already known that it cannot be written, and Failure where there is no room for it."""
+    """Checks, before the work, a file that a user names for its result. Raises BadInput if the file
+    surely cannot be written, and Failure if a trial write fails, as on a full disk."""
     if path.is_dir():
         raise BadInput(f"{one_line(path)}: a folder: name a file")
     folder = _nearest(path.parent)

@@ -310,7 +310,7 @@ def _stages(
 def _mode_of_huge_pages(profile: Profile) -> str:
     """The first letter of the mode of huge pages under which the profile was made; "": not known.
 
-    Of a merged profile, all machines must have had it.
+    In a merged profile, all machines must have had the same mode.
     """
     merged = profile.raw.get("merged", {}).get("sources", ())
     machines = (profile.machine, *(one["machine"] for one in merged))

@@ -1,4 +1,4 @@
-// Files written whole or not at all: what stood there before survives every fault.
+// Files are written whole or not at all: an earlier file survives every fault.
 #include "base/atomic_file.hpp"
 
 #include <csignal>

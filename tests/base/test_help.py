@@ -1,4 +1,4 @@
-"""The common part of the C++ commands' lines: what --help looks like."""
+"""The options that all C++ commands share, and the form of --help."""
 
 from __future__ import annotations
 

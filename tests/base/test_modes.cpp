@@ -1,4 +1,4 @@
-// Two modes are found where there are two, and only there; on made-up samples whose truth is known.
+// Two modes are found if a sample has two, and only then. The samples are made up.
 #include "base/modes.hpp"
 
 #include <random>

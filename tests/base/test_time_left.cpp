@@ -1,4 +1,4 @@
-// The time left, of made-up work: what was said at any moment beside what then came.
+// The time left, for made-up work: the estimate at any moment beside the time that then passed.
 #include "base/time_left.hpp"
 
 #include "support/unit_test.hpp"

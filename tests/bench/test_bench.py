@@ -1,5 +1,5 @@
-"""The command asterope-bench: its table, its report, any number of copies, and what it does where
-it is interrupted, refuses something or has no library."""
+"""The command asterope-bench: its table, its report, any number of copies, interruptions, refusals,
+and a missing library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The copies of the literature are copies of their own: no compiler put a call of libc's there."""
+"""The literature's copies do their own work: compilers put no call of libc's in their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The summary of a comparison: which copy is clearly better, which cells are under a check, and
+// The summary of a comparison: the copies that are clearly better, the cells that fail a check, and
 // their names.
 #include "bench/summary.hpp"
 

@@ -1,4 +1,4 @@
-// The bench's tables: what stands in which row and column.
+// The bench's tables: the contents of their rows and columns.
 #include "bench/table.hpp"
 
 #include "support/unit_test.hpp"

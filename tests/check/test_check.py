@@ -1,4 +1,4 @@
-"""asterope-tune check: part by part, what matters and what does not, and whether winners hold."""
+"""asterope-tune check: parts of a machine that make a profile stale, and winners timed anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The rule by which a winner has fallen: synthetic timings of known truth, and both mistakes.
+// The rule by which a winner has lost its place, on made-up timings: it seldom errs either way.
 #include "check/rule.hpp"
 
 #include "support/known_machine.hpp"

@@ -1,4 +1,4 @@
-"""The experiment with a Ceph client: it works, and leaves nothing behind. How fast is not asked."""
+"""The experiment with a Ceph client works, and leaves nothing behind. Its speed is not tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The libraries that routines are judged by: what makes them refuses what it cannot use."""
+"""The libraries that routines are judged by: the script that makes them refuses bad input."""
 
 from __future__ import annotations
 

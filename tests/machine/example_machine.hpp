@@ -1,4 +1,4 @@
-// A machine that never was, and a look at what is said of machines.
+// A made-up machine, and a search in the text that describes one.
 #pragma once
 
 #include <regex>

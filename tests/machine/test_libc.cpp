@@ -1,4 +1,4 @@
-// The loader's lists of tunables and diagnostics: what is understood, and what is passed over.
+// The loader's lists of tunables and diagnostics: known lines are read, others are skipped.
 #include "machine/libc.hpp"
 
 #include "support/unit_test.hpp"

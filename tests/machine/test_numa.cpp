@@ -1,4 +1,4 @@
-// Nodes of memory on made-up machines, and which policy the kernel is asked for there.
+// Nodes of memory on made-up machines, and the policy that the kernel is asked for there.
 #include "machine/numa.hpp"
 
 #include <cerrno>

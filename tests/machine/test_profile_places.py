@@ -1,4 +1,4 @@
-"""Profiles that no option names: which is taken, and that every command says so."""
+"""Profiles that no option names: each command takes the right one, and says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles for all users or for one, and that a better one is not replaced by accident."""
+"""Profiles for all users or for one. A better one is not replaced by accident."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The documentation speaks of what is there, in the checkout and in an installed tree: links,
-commands, options."""
+"""The links, commands and options of the documentation exist, in the checkout and in an installed
+tree."""
 
 from __future__ import annotations
 

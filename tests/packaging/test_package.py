@@ -1,4 +1,4 @@
-"""The Debian package: its fields, its files, and what cpack refuses to pack."""
+"""The Debian package: its fields, its files, and the builds that cpack refuses to pack."""
 
 from __future__ import annotations
 

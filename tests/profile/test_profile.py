@@ -1,4 +1,4 @@
-"""A profile from outside: what is safe gets through whole, everything else is named in one line."""
+"""A profile from outside: a safe one is read whole, any other is refused in one line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""One idea of what a profile is: what asterope-generate refuses, the C++ commands neither take nor
-write."""
+"""All commands share one idea of a profile: the C++ commands neither read nor write one that
+asterope-generate refuses."""
 
 from __future__ import annotations
 

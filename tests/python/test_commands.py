@@ -1,4 +1,4 @@
-"""`python -m asterope` and the launchers: lists the commands, runs them, says what is missing."""
+"""`python -m asterope` and the launchers list the commands, run them, and name missing parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two modes are found where there are two, and only there, in samples whose truth is known."""
+"""Two modes are found if a sample has two, and only then. The samples are made up."""
 
 from __future__ import annotations
 

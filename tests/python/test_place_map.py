@@ -1,4 +1,4 @@
-"""The map of places: what is written is read, and a broken or foreign one refused in one line."""
+"""Maps of places: written ones are read again, broken or foreign ones are refused in one line."""
 
 from __future__ import annotations
 

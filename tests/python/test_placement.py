@@ -1,4 +1,4 @@
-"""The command asterope-placement: what it makes of timings, its builds, its errors."""
+"""The command asterope-placement: its conclusions from timings, its builds, its errors."""
 
 from __future__ import annotations
 

@@ -401,8 +401,8 @@ unix = not sys.argv[1].isdecimal()
 address = sys.argv[1] if unix else ("127.0.0.1", int(sys.argv[1]))
 endpoint = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
 """
-# Tells each client under which library it runs, and its process id. Under a library whose name it
-# was given as well, it ends after that.
+# Tells each client the library under which it runs, and its process id. If the library's name is
+# also among its arguments, it ends then.
 SERVER = """
 endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 endpoint.bind(address)

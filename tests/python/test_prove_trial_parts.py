@@ -1,4 +1,4 @@
-"""The parts of a trial decide and say the right things, without one: ways, looks, notes, the last
+"""The parts of a trial decide and say the right things, without a run: ways, looks, notes, the last
 line."""
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
     both.add(Observed(used=Used(9.0, 0.0, 3)))
     assert of_pages(both, ["true"], False) == []
     assert kernel_line(both).startswith("The kernel took 6 % of the CPU time, with 17k page faults")
-    assert kernel_line(Observed()) == ""  # in operation nobody waits for the processes
+    assert kernel_line(Observed()) == ""  # in operation the ends of processes are not awaited
 
 
 def test_a_place_that_copies_into_fresh_memory_says_so() -> None:

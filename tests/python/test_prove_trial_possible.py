@@ -18,8 +18,9 @@ from test_prove_trial_pairs import PLACE, observed_of
 
 
 def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
-    """From a call to the next one the routine takes so many times as long as libc; of libc's that
-    part is the copy itself, and the routine's copy takes so many times as long."""
+    """The findings on a made-up place. From one call to the next, the routine takes `factor` times
+    as long as libc. Of libc's time, the part `share` is the copy alone. The routine's copy alone
+    takes `routine` times as long as libc's."""
     observed = observed_of({PLACE: steady(factor)}, 1, pairs=100)
     count = observed.places[PLACE].calls
     level = observed.cpu_seconds / count / ((1 + factor) / 2)

@@ -1,4 +1,4 @@
-"""What a trial says of processes too short for periods, on made-up ones whose truth is known."""
+"""A trial of processes too short for periods tells the truth about made-up ones."""
 
 from __future__ import annotations
 

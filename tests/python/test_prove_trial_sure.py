@@ -23,8 +23,9 @@ def is_false(found: Found, truth: float) -> bool:
 
 
 def false_of(share: float, seconds: float, trials: int) -> tuple[int, int]:
-    """How many trials told anything, and how many of them something false: alone and beside busy
-    jobs, for 2 and 20 seconds, of routines that are as fast as libc, faster and slower."""
+    """The number of trials that told anything, and of those that told something false. They run
+    alone and beside busy jobs, for 2 and 20 seconds. Routines are as fast as libc, faster or
+    slower."""
     told = false = 0
     for seed in range(trials):
         dice = random.Random(f"{share} {seconds} {seed}")

@@ -1,4 +1,4 @@
-"""The command asterope-report: what it reads, what it refuses, what it says."""
+"""The command asterope-report: the files that it reads, its refusals, its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of asterope-report: what is drawn, as data and as pixels, and what is said beside it."""
+"""The page of asterope-report: its pictures, as data and as pixels, and the words beside them."""
 
 from __future__ import annotations
 

@@ -69,9 +69,9 @@ static void copy_in_child(size_t bytes, long calls) {
     wait_for(child);
 }
 
-/* CALLS: so many of 16 bytes in the parent, 32 in a child and 64 in its child; of 128 in a child
- * that only the kernel knows of; of 200 in one of vfork, which counts as the parent. Then 16 in the
- * parent again. */
+/* Makes CALLS copies in each process: of 16 bytes in the parent, of 32 in a child, of 64 in the
+ * child's child. A child that libc does not know of copies 128 bytes. A child of vfork copies 200
+ * bytes, and counts as the parent. Then the parent copies 16 again. */
 static void children(long calls) {
     copies(16 * scale, calls);
     pid_t child = fork();

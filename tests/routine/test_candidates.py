@@ -14,10 +14,10 @@ from architectures import ARCHITECTURES, Architecture, each, once
 from asterope.render import render_candidates
 from copy_programs import CHECKERS
 
-# All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each variant of the paper
-# with non-temporal stores, as its result has to come back from memory. Each of these takes a third
-# of them where variants of other prefetch types take the rest. The other variants take 0.2 s. Those
-# beyond the paper and small copies meet fewer sizes (candidates_check.c).
+# All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 0.2 s for most variants. Each
+# variant of the paper with non-temporal stores takes 2 s, as its result has to come back from
+# memory. So such a variant is checked at a third of them, and variants of other prefetch types at
+# the rest. Small copies, and variants beyond the paper, meet fewer sizes (candidates_check.c).
 #
 # An emulated copy takes some ten times as long. There each pair of offsets meets one size in 31,
 # which lets each size meet every offset. So each run checks one candidate in so many on each CPU.

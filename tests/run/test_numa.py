@@ -13,8 +13,8 @@ from namespaces import run_with
 
 pytestmark = pytest.mark.one_cpu
 
-# Stands for the kernel of that machine: it takes a policy for both nodes, remembers it, and writes
-# it down, and the mappings that are as large as the search's buffers.
+# Stands in for the kernel of that machine. It takes a policy for both nodes and remembers it. It
+# writes down the policy, and the mappings that are as large as the search's buffers.
 KERNEL = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>

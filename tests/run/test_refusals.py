@@ -1,5 +1,7 @@
-"""Arguments that the C++ commands refuse: one line says why, and nothing is done. Each option has
-one value here; the tests of their parsers have more."""
+"""Arguments that the C++ commands refuse: one line says why, and the command does nothing.
+
+Each option has one value here; the tests of their parsers have more.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The figures of a run: a search that is asked again gets what it got before, and then goes on.
+// The figures of a run: a search that is repeated gets the earlier figures, and then goes on.
 #include "run/session.hpp"
 
 #include "support/made_up_files.hpp"

@@ -1,4 +1,4 @@
-// Copies over threads: which sizes take how many of them.
+// Copies over threads: the number of threads that each size gets.
 #include "run/steps.hpp"
 #include "support/unit_test.hpp"
 

@@ -1,6 +1,8 @@
-"""scripts/tune by itself: what it refuses before it installs or builds, which profile it asks
-about, when it searches again, what it shows while it builds, and whose checkout it is. Its set-up
-and asterope-tune are stand-ins here."""
+"""scripts/tune by itself: its refusals before it installs or builds, the profile that it asks
+about, its reasons to search again, its output while it builds, and the owner of the checkout.
+
+Its set-up and asterope-tune are stand-ins here.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// A copy for aliasing buffers is taken where it gains, on neighbouring sizes, and nowhere else; the
-// one for overlapping buffers is the simplest of the best.
+// A copy for aliasing buffers is taken on neighbouring sizes at which it gains, and at no other
+// size. The copy for overlapping buffers is the simplest of the best.
 #include "search/aliased_search.hpp"
 
 #include "support/known_machine.hpp"

@@ -1,5 +1,5 @@
-// Where winners change places: found as exactly as promised, with few trials, and never elsewhere
-// than between the sizes at which they won.
+// The size at which winners change places is found as exactly as promised, with few samples. It is
+// always between the sizes at which they won.
 #include "search/boundaries.hpp"
 
 #include "support/unit_test.hpp"

@@ -1,4 +1,4 @@
-// Objectives: which workloads count, and how much.
+// Objectives: the workloads that count, and their weights.
 #include "search/objective.hpp"
 
 #include "support/unit_test.hpp"

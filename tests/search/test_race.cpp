@@ -1,4 +1,4 @@
-// The race on made-up machines: what is timed when, what counts, and in which order.
+// The race on made-up machines: the order of timings, and the samples that count.
 #include "search/race.hpp"
 
 #include "search/race_track.hpp"

@@ -1,4 +1,4 @@
-// Races on noisy machines: what drift, lucky shots and loud neighbours must not change.
+// Races on noisy machines: drift, lucky samples and loud neighbours must not change the winner.
 #include "search/race.hpp"
 
 #include "search/race_track.hpp"

@@ -1,4 +1,4 @@
-// A race's run-off on made-up machines: what wins, what ties, and what is said of the winner.
+// A race's run-off on made-up machines: the winner, the ties, and the facts about the winner.
 #include "search/race.hpp"
 
 #include "search/race_track.hpp"

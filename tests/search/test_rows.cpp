@@ -1,4 +1,4 @@
-// The rows of a routine: few where they lose little, and the cheapest that there are.
+// The rows of a routine: few if few lose little, and the cheapest possible ones.
 #include "search/rows.hpp"
 
 #include "support/random_figures.hpp"

@@ -1,5 +1,5 @@
-// Copies over threads are taken where they beat one thread by more than the noise, the fewest
-// threads that do, and from sizes on at which they won.
+// Several threads are taken if they beat one thread by more than the noise. The fewest such threads
+// are taken, from sizes on at which they won.
 #include "search/threads_search.hpp"
 
 #include "search/race_track.hpp"

@@ -1,4 +1,4 @@
-// Copies with a fault, for tests of what must find it.
+// Copies with a fault, for tests of the checks that must find it.
 #pragma once
 
 #include <cstddef>

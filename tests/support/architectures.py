@@ -1,5 +1,5 @@
-"""The architectures whose copies are tested: which copies there are, what compiles a program, and
-what CPUs it runs on, natively or in an emulator."""
+"""The architectures whose copies are tested: their copies, their compilers, and the CPUs on which
+programs run, natively or in an emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a command, and what tests ask of all: an error is one line, in the program's name."""
+"""Runs a command. Checks a rule for all commands: an error is one line, in the program's name."""
 
 from __future__ import annotations
 

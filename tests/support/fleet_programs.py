@@ -10,9 +10,9 @@ from copy_programs import compiled
 
 QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --threads 1 --quiet"
 
-# Stands in for asterope-tune where a test is about the jobs alone. It says on which node it ran as
-# which task; where there is a file `ends-TASK` beside it, that has the exit code of the next run.
-# A merge says what it was given.
+# Stands in for asterope-tune in tests of the jobs alone. It prints its node and its task. If a file
+# `ends-TASK` lies beside it, that file has the exit code of the next run. A merge prints its
+# arguments.
 STAND_IN = """\
 #!/usr/bin/env bash
 given=$*

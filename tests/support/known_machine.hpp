@@ -1,4 +1,4 @@
-// Made-up machines whose fastest copy is known, for tests of what searches.
+// Made-up machines whose fastest copy is known, for tests of the search.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Files of runs that never were: a log's first line, and a recording.
+// Files of made-up runs: a log's first line, and a recording.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-"""Whole programs that are made up, as a trial of all of their processes sees them."""
+"""Made-up whole programs, as a trial of all of their processes sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that are made up, so that the truth about what a trial sees of them is known."""
+"""Made-up programs, as a trial sees them: the truth about them is known."""
 
 from __future__ import annotations
 

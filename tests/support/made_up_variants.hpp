@@ -1,4 +1,4 @@
-// Variants that no template renders, for tests of what searches, writes and prints them.
+// Variants that no template renders, for tests of the code that searches, writes and prints them.
 #pragma once
 
 #include <algorithm>

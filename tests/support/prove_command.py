@@ -1,4 +1,4 @@
-"""asterope-prove on programs that say what they are to have taken: nothing depends on the clock."""
+"""asterope-prove on programs that print made-up times: nothing depends on the clock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROVE = ("-m", "asterope", "prove")
 only_error = partial(only_error_of, "asterope-prove")
 
 
-# A routine that copies right, after what BEFORE says.
+# A routine that copies right, behind the statements of BEFORE.
 ROUTINE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -65,7 +65,8 @@ ROUTINES = {
             !strstr(caller.dli_fname, "record_check"))
             _exit(9);""",
 }
-# COUNT, 20000 copies if none is given, CODE to end with, and `wait`, for the end of its input.
+# Its arguments: the number of copies (20000 by default), the exit code, and `wait`, to wait for the
+# end of its input.
 PROGRAM = """
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-"""The programs that the recorder is tested with: built, run under it or under asterope-record, and
-what these left, read."""
+"""The programs of the recorder's tests. Builds them, runs them under it or under asterope-record,
+and reads the files that these leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Copies that copy nothing and remember what they were asked for.
+// Copies that copy nothing and remember the calls.
 #pragma once
 
 #include <cstddef>

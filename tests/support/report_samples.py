@@ -1,4 +1,4 @@
-"""Inputs of reports for the tests, of machines that never were; and how a test reads them."""
+"""Inputs of reports for the tests, of made-up machines. Also reads a report's parts for a test."""
 
 from __future__ import annotations
 

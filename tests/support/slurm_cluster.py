@@ -1,7 +1,7 @@
 """A Slurm cluster of our own for the tests: munged, slurmctld and two slurmd on this machine.
 
 Its configuration, keys, ports and logs are private, and everything runs as the user who runs the
-tests; a Slurm that the machine may have is neither used nor disturbed.
+tests. If the machine has a Slurm of its own, it is neither used nor disturbed.
 """
 
 from __future__ import annotations

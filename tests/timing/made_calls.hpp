@@ -1,4 +1,4 @@
-// The calls that workloads make, remembered: what the tests of stopwatches look at.
+// Remembers the calls that workloads make, for the tests of stopwatches.
 #pragma once
 
 #include "support/remembered_calls.hpp"

@@ -1,4 +1,4 @@
-// The memory that copies are timed in: large enough, small enough, and no page still to come.
+// The memory that copies are timed in: large enough, small enough, and every page is mapped.
 #include "timing/arena.hpp"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// What programs do with the buffers: all bytes, and no other.
+// Reads and writes of the buffers, as programs do them: they touch all bytes, and no other.
 #include <sys/mman.h>
 
 #include "support/unit_test.hpp"

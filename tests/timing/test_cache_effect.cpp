@@ -1,5 +1,5 @@
-// How libc's own copies leave the caches. That companies are timed together is tested with races
-// (tests/search/test_race.cpp).
+// The state in which libc's own copies leave the caches. The order of timings by it is
+// tested with races (tests/search/test_race.cpp).
 #include "timing/cache_effect.hpp"
 
 #include "support/unit_test.hpp"

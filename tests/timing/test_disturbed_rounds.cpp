@@ -1,4 +1,5 @@
-// The account of disturbed rounds: what is timed again, what is kept, and when that is too much.
+// The account of disturbed rounds: some are timed again, others kept, and too many make a winner
+// provisional.
 #include "timing/disturbed_rounds.hpp"
 
 #include "support/unit_test.hpp"

@@ -1,4 +1,4 @@
-// How options name copies of shared objects, and what is said of those that cannot be used.
+// Copies of shared objects, as options name them, and the errors for those that cannot be used.
 #include "timing/external_copy.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// The workloads of small copies: which calls are made, and where.
+// The workloads of small copies: their calls, and the places of these.
 #include "timing/made_calls.hpp"
 
 // Half of what the cache of a workload holds is for sources and destinations, a half of that each.

@@ -1,4 +1,4 @@
-// The workloads of small copies: by the ends of pages, and what holds of all of them.
+// The workloads of small copies: those at the ends of pages, and rules for all of them.
 #include <csignal>
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-// Moves are timed where buffers overlap as they are said to, inside the arena, hot.
+// Timed moves have buffers that overlap as told, lie inside the arena, and are cached.
 #include "timing/workloads/overlapping.hpp"
 
 #include "timing/made_calls.hpp"

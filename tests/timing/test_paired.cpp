@@ -1,5 +1,5 @@
-// Paired rounds: changing orders, and slow phases cancel out. The entrants, their companies and
-// disturbed rounds are tested where races run off (tests/search/test_race.cpp).
+// Paired rounds: the order changes, and slow phases cancel out. The entrants, their cache effects
+// and disturbed rounds are tested with races (tests/search/test_race.cpp).
 #include "timing/paired.hpp"
 
 #include "support/unit_test.hpp"

@@ -1,4 +1,4 @@
-// How many calls take as long as wanted: what a single shot says is not believed.
+// The number of calls that take the wanted time: a single timing does not decide it.
 #include "timing/repeated_copy.hpp"
 
 #include "support/unit_test.hpp"

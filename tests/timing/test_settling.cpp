@@ -1,5 +1,5 @@
-// Workloads: what settles the caches before a trial of another company, and sources that are
-// mapped.
+// Workloads: the untimed calls that settle the caches before a trial of another cache effect, and
+// mapped sources.
 #include "timing/made_calls.hpp"
 
 namespace {

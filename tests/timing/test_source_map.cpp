@@ -1,4 +1,4 @@
-// Sources from a file: which stretch of it, and what is refused instead of crashing later.
+// Sources from a file: the stretch of it that is used, and refusals instead of a later crash.
 #include "timing/source_map.hpp"
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Workloads: where the buffers of each call lie. How long a call takes is not tested here.
+// Workloads: the places of each call's buffers. The duration of a call is not tested here.
 #include "timing/made_calls.hpp"
 
 namespace {

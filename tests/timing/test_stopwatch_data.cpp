@@ -1,4 +1,4 @@
-// Workloads: what is read after a copy, written before it, set, and touched for the first time.
+// Workloads: the data that is read after a copy, written before it, set, or touched first.
 #include <sys/mman.h>
 
 #include "timing/buffer_access.hpp"

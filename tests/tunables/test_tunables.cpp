@@ -1,4 +1,4 @@
-// What can be set: of a libc and its list, or one line that says why nothing can.
+// The tunables that a libc's list offers, or one line that says why it offers none.
 #include "tunables/tunables.hpp"
 
 #include "support/unit_test.hpp"

@@ -44,10 +44,10 @@ class BenchRun {
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; none: nothing is printed.
     void begin(std::unique_ptr<Table> table);
-    /// Times all that take part in paired rounds, libc under two names, each copy its own cache
-    /// effect, and prints the rows. Disturbed rounds are timed again, as in a search. They are not
-    /// where other threads copy: the watch sees this thread alone, which waits for them. Returns a
-    /// cell a label.
+    /// Times all copies of the job in paired rounds and prints the rows. libc runs under two names,
+    /// and each copy has its own cache effect. Disturbed rounds are timed again, as in a search,
+    /// unless other threads copy: the watch sees this thread alone, which waits for them. Returns
+    /// a cell for each label.
     std::vector<Cell> measure(const Job& job);
     void end(); ///< ends the table
 
@@ -70,7 +70,7 @@ class BenchRun {
 /// which may be taken.
 void require_memory(std::size_t bytes, const std::string& needs, std::size_t most);
 
-/// How often to move `each` bytes, so that all are `bytes`; four times at least.
+/// The number of copies of `each` bytes that move `bytes` in all; four at least.
 unsigned times_for(std::size_t bytes, std::size_t each);
 
 /// How many bytes a copy moves, untimed, before its turn is timed: as many as the last cache holds.

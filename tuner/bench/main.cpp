@@ -45,7 +45,7 @@ void measure_all(BenchRun& run, std::vector<Suite>& suites, bool brief, Cells& c
 
 void write_report(const Options& options, const Setting& setting, const BenchRun& run,
                   const std::vector<LeftOutCopy>& left_out, const Cells& cells, bool complete) {
-    // better that of an earlier run than an empty one
+    // a file of an earlier run is worth more than an empty one
     if (cells.empty() || options.json.empty()) return;
     const RunFacts facts{
         setting.machine,    run.rounds(), setting.operation, setting.statistics.name,
@@ -138,7 +138,7 @@ int check(double least, const std::vector<Cell>& cells) {
     return kFailed;
 }
 
-/// Loads the copies, which may be anybody's, and times them. Returns the exit code.
+/// Loads the copies, which may come from any library, and times them. Returns the exit code.
 int measure(const Options& options, const Request& request, const CallStatistics& statistics,
             const Machine& machine) {
     const Operation operation = options.routine.operation;

@@ -1,6 +1,6 @@
-// The suite states: situations in which a routine may be slow for ever that chooses by the caches'
-// state or by classes of sizes. They are the same buffer again and again from untouched pages;
-// unpredictable sizes that all are as likely; and buffers that lie across a page's end.
+// The suite states. Here a routine may stay slow if it chooses by the caches' state or by classes
+// of sizes. The cells are: the same buffer again and again from untouched pages; unpredictable
+// sizes, all equally likely; and buffers that lie across a page's end.
 #include <algorithm>
 
 #include "base/size_text.hpp"

@@ -103,8 +103,8 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
                                        const std::vector<std::size_t>& sizes);
 
-/// One buffer of each of `sizes` again and again, from untouched pages on; buffers across a page's
-/// end; unpredictable small sizes that are all as likely.
+/// One buffer of each of `sizes` again and again, at first on untouched pages; buffers across a
+/// page's end; unpredictable small sizes that are all equally likely.
 std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
                                 const std::vector<std::size_t>& sizes);
 

@@ -23,7 +23,7 @@ struct Better {
 /// the routine's other entry points. `copy` is empty where all copies are slower or close.
 Better clearly_better(const Cell& cell, const Contenders& contenders);
 
-/// The same for the entry point for the workload; none in a cell that has none.
+/// The same for the entry point for the workload; empty if the cell does not have one.
 std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders);
 
 /// Lines for people, the last one ended. They count the cells of each suite in which the routine is

@@ -140,8 +140,8 @@ Retimed measure(const std::string& path, const Profile& profile, const Machine& 
     return time_winners_again(*contests, machine, cpu);
 }
 
-/// What is to be done about a stale profile. `timing_tells`: whether timing it again may absolve
-/// it.
+/// The commands that a user may run next for a stale profile. `timing_tells`: timing it again may
+/// show that it still fits.
 std::string next_step(const std::string& path, bool timing_tells) {
     std::string place = "-o " + shell_word(path);
     if (path == system_profile()) place = "--system";

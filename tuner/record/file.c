@@ -19,13 +19,13 @@
 
 enum {
     LONGEST_FOLDER = 960,
-    MOST_FILES = 1 << 20, /* of one process id */
-    MOST_KEPT = 1024,     /* of ended processes, in operation */
+    MOST_FILES = 1 << 20, /* for one process id */
+    MOST_KEPT = 1024,     /* files of ended processes, in operation */
     PROBES = 8,
     NO_REPLACE = 1, /* RENAME_NOREPLACE */
 };
 
-static char path[LONGEST_FOLDER + 64]; /* the folder, and the file where there is one */
+static char path[LONGEST_FOLDER + 64]; /* of the folder, then of the process's file */
 static size_t folder_bytes;
 
 int record_into(const char *folder)
@@ -43,8 +43,9 @@ static int open_raw(int more)
 
 static void close_raw(int file) { syscall(SYS_close, file); }
 
-/* Where Linux is older than 5.14, which has MADV_POPULATE_WRITE. Where the file system cannot
- * reserve anything, zeros are written: no page of the kernel's, which may hold other areas too. */
+/* For Linux before 5.14, which lacks MADV_POPULATE_WRITE. If the file system cannot reserve
+ * space, zeros are written. They only go to these bytes: a whole page of the kernel's may hold
+ * other areas, too. */
 static int allocate(size_t offset, size_t bytes)
 {
     static const char zeros[RAW_PAGE];
@@ -116,7 +117,7 @@ static int create(uint32_t pid)
     return -1;
 }
 
-/* Its size, by how large files may be: one beyond the limit is a signal that ends the program. */
+/* The file's size, within the limit on the size of files: beyond it a signal ends the program. */
 static size_t file_bytes(void)
 {
     struct rlimit limit;
@@ -129,11 +130,11 @@ static size_t file_bytes(void)
     return limit.rlim_cur - (limit.rlim_cur - rest) % sizeof(struct raw_slot);
 }
 
-/* Maps the file, with space for what each process has; null: there is none. */
+/* Maps the file, with space for the areas that each process has; null: space is short. */
 static struct raw_file *map(int file, size_t bytes)
 {
     if (!bytes || syscall(SYS_ftruncate, file, bytes) != 0) return NULL;
-    /* no function of libc's, in whose place a program may have one that copies */
+    /* a system call, as a program may have an mmap of its own that copies */
     void *mapped =
         (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED) return NULL;
@@ -144,8 +145,9 @@ static struct raw_file *map(int file, size_t bytes)
     return NULL;
 }
 
-/* The child of a signal handler may return into a call that is about to count in its parent's file:
- * nothing but a file may be at that address. Where a larger one does not fit, both stay. */
+/* A signal handler may fork, and its child return into a call that is about to count in the
+ * parent's file. So a file must stay at that address. If the child's larger file does not fit
+ * there, both files stay mapped. */
 static struct raw_file *put_in_place_of(struct raw_file *parents, struct raw_file *own,
                                         size_t bytes)
 {
@@ -159,7 +161,7 @@ static struct raw_file *put_in_place_of(struct raw_file *parents, struct raw_fil
 
 void remove_file(void) { syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
 
-/* Returns whether that could be done. */
+/* Renames the file to the name of that number. Returns whether it succeeded. */
 static int name_ended(uint32_t number, int how)
 {
     static char kept[sizeof path];

@@ -1,8 +1,9 @@
 /* libasterope_record.so: libc's copies and memset under their own names, counted.
  *
  * The fast path: where to go on, this thread's cells, the cell of function and size class, one
- * addition, a jump. In operation it is shorter: one counter of the thread's for all. Before the constructor has run, it uses nothing that needs a relocation: not
- * even the thread's cells, whose place the dynamic linker writes. */
+ * addition, a jump. In operation it is shorter: one counter of the thread's for all. Before the
+ * constructor has run, it uses nothing that needs a relocation: not even the thread's cells,
+ * whose place the dynamic linker writes. */
 #include "instructions.h"
 #include "recorder.h"
 #include "size_class.h"
@@ -30,7 +31,7 @@ __thread struct thread thread = {.counted = &uncounted};
 any_function *next_function[RAW_FUNCTIONS];
 any_function *recorded_function[RAW_FUNCTIONS];
 
-/* Where the process does not record. As forgiving as libc's: any of them may overlap. */
+/* The copy of a process that does not record. All functions allow overlap, as libc's do. */
 RARE static void *unrecorded(void *destination, const void *source, size_t bytes, int function)
 {
     any_function *next = next_function[function];
@@ -45,7 +46,7 @@ RARE static void *unrecorded(void *destination, const void *source, size_t bytes
     return (char *)destination + (function == RAW_MEMPCPY ? bytes : 0);
 }
 
-/* Whether this call is sampled. */
+/* Counts the call. Returns whether it is sampled. */
 INLINED int is_due(struct raw_cells *counted, int function, size_t bytes)
 {
     return __builtin_expect(add_is_negative(&counted->cell[function][size_class(bytes)], RAW_CALL),

@@ -1,5 +1,5 @@
-/* Which program it is, and who else has functions of these names in the process: what "libc" and
- * "the routine" are there. */
+/* Finds the program's name, and the other libraries in the process that have functions of these
+ * names. So a reader knows the real copies behind "libc" and "the routine". */
 #include "recorder.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's alone. */
+/* Only glibc has it. */
 extern int dladdr1(const void *, Dl_info *, void **, int)
     __attribute__((weak, visibility("default")));
 
@@ -32,7 +32,8 @@ static int look_up(const void *address, Dl_info *info)
     return address && dladdr(address, info) != 0 && info->dli_fname;
 }
 
-/* Of a program that takes the function's address, the symbol may be the place that jumps to it. */
+/* Whether a symbol is the function itself. If a program takes the function's address, the symbol
+ * may be a place in the program that jumps to it. */
 static int is_defined_there(const void *address)
 {
     Dl_info info;
@@ -61,5 +62,5 @@ void find_others(void)
     for (uint32_t i = 0; i < sizeof initializers / sizeof initializers[0]; ++i) {
         if (dlsym(RTLD_DEFAULT, initializers[i])) others.sanitizer = i + 1;
     }
-    dlerror(); /* what was not there is no error of the program's */
+    dlerror(); /* forgets the missing symbols, which the program did not ask for */
 }

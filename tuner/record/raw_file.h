@@ -1,19 +1,20 @@
-/* The raw file: what the recorder writes of one process, and asterope/record/raw.py reads.
+/* The raw file: the recorder writes it for one process, and asterope/record/raw.py reads it.
  *
- * The recorder maps the file MAP_SHARED and writes as it goes, so that whatever ends the process
- * leaves what was recorded until then. The file is sparse: each area is reserved before it is
- * written for the first time, so that a full disk is an error then, and never SIGBUS.
+ * The recorder maps the file MAP_SHARED and writes as it goes. So the file has all records up to
+ * the process's end, however it ends. The file is sparse: each area is reserved before it is
+ * written for the first time. So a full disk is an error then, and never SIGBUS.
  *
  *     header     one page
  *     modules    the executable mappings, then their paths
  *     samples    a uniform choice among all samples
  *     slots      one a thread: the exact counts
  *
- * Of each function and size class, one number of 64 bits holds both the calls so far, in its lower
- * half, and the calls left until the next sample, signed, in its upper half. A call adds RAW_CALL,
- * which is one more of the former and one less of the latter; when the number is negative, the call
- * is sampled and as many calls are left as are drawn. So the program pays for one addition a call,
- * and no signal, exit or longjmp, whenever it comes, finds the counts half changed. */
+ * Each function and size class has a number of 64 bits. Its lower half holds the calls so far.
+ * Its upper half, signed, holds the calls left until the next sample. A call adds RAW_CALL,
+ * which raises the lower half by one and lowers the upper half by one. If the number is negative
+ * then, the call is sampled, and the number of calls until the next sample is drawn. So the
+ * program pays for one addition a call. A signal, an exit or a longjmp never finds the counts
+ * half changed. */
 #ifndef ASTEROPE_RAW_FILE_H
 #define ASTEROPE_RAW_FILE_H
 
@@ -46,7 +47,7 @@ enum {
 
 #define RAW_CALL (1 - ((int64_t)1 << 32))
 
-/* Of raw_header.flags. */
+/* The bits of raw_header.flags. */
 enum {
     RAW_FULL = 1,         /* no more space could be reserved */
     RAW_SHARED = 2,       /* threads or children share a slot, and lose counts to each other */
@@ -82,10 +83,10 @@ struct raw_header {
     uint64_t children_cpu_ns; /* of those that ended without a file of their own */
     uint32_t has_ended;       /* 1: and the clocks are noted */
     uint32_t sanitizer;       /* of addresses, threads, memory, tagged addresses: 1 to 4; 0: none */
-    /* Files; empty: none. The program; whose memcpy it calls, where that is not the recorder's;
-     * whose is the next one, where that is not libc's; whose is asterope_memcpy. */
+    /* Paths; empty: not any. The program; the file whose memcpy it calls, unless that is the
+     * recorder's; the file of the next memcpy, unless that is libc's; that of asterope_memcpy. */
     char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
-    uint32_t owners[RAW_SLOTS]; /* thread ids; 0: nobody has had this slot */
+    uint32_t owners[RAW_SLOTS]; /* thread ids; 0: the slot was never used */
 };
 
 struct raw_module {
@@ -96,14 +97,14 @@ struct raw_module {
 struct raw_sample {
     uint64_t size;
     uint64_t caller;
-    uint64_t ticks; /* that it took, less those of timing it */
+    uint64_t ticks; /* that the call took, less those of timing it */
     uint8_t function;
     uint8_t timed;
     uint16_t ready; /* 1: all of it is written; 2: being written */
     uint32_t unused;
 };
 
-/* What the fast path changes, and nothing else. */
+/* The only data that the fast path changes. */
 struct raw_cells {
     int64_t cell[RAW_FUNCTIONS][RAW_CLASSES_ROOM];
 };

@@ -54,8 +54,8 @@ static int grant(const struct call *call)
 
 /* --- Samples --- */
 
-/* Where the sample is to be kept; null: nowhere. Of all that were drawn, each is kept with the same
- * chance (Vitter's algorithm R). */
+/* The place in which to keep the sample; null: it is not kept. Each drawn sample is kept with the
+ * same chance (Vitter's algorithm R). */
 static struct raw_sample *place_of_sample(void)
 {
     struct raw_header *header = &process.file->header;

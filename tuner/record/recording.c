@@ -1,4 +1,5 @@
-/* The slots of a process's threads; when it records: from its start, after a fork, to its end. */
+/* The slots of a process's threads, and the times when it records: from its start or a fork to its
+ * end. */
 #include "recorder.h"
 
 #include "draw.h"
@@ -19,24 +20,24 @@
 #include <unistd.h>
 
 enum {
-    YIELDS = 100, /* to another thread that makes the file or takes a slot */
-    WAITS = 3000, /* for it, of 1 ms */
+    YIELDS = 100, /* first, to another thread that makes the file or takes a slot */
+    WAITS = 3000, /* at most, of 1 ms each, for that thread */
 };
 
-/* With half of it, samples took 3 % of a loop that does nothing but copy 64 cached KiB. */
+/* With half of this, samples took 3 % of a loop that only copies 64 cached KiB. */
 static const uint64_t default_period = 8 << 20;
 static const uint64_t largest_period = (uint64_t)1 << 32; /* draw_calls() */
 
 struct process process;
 static const uint32_t always_marked = 1;
 
-/* --- System calls that are no cancellation points --- */
+/* --- System calls, made directly: libc's functions may be cancellation points --- */
 
 uint64_t clock_ns(int clock)
 {
     struct timespec now;
-    /* Libc's function makes no system call, which may be forbidden. But it reads the time stamp, and
-     * others put one of their own in its place, as faketime does. */
+    /* Libc's function makes no system call, which may be forbidden. But it reads the time stamp,
+     * and others put one of their own in its place, as faketime does. */
     const int is_libcs = process.limit == IS_QUIET && !process.has_no_counter;
     if (is_libcs ? clock_gettime(clock, &now) != 0 : syscall(SYS_clock_gettime, clock, &now) != 0)
         return 0;
@@ -82,7 +83,7 @@ void changed(uint64_t signals)
 
 /* --- Slots --- */
 
-/* The first slot that nobody uses: one of a thread that has ended, or a new one. */
+/* Finds the first unused slot: that of a thread that has ended, or a new one. */
 static int free_slot(uint32_t *number)
 {
     struct raw_header *header = &process.file->header;
@@ -164,8 +165,9 @@ int claim_slot(void)
 
 /* --- Start, fork, end --- */
 
-/* What a program's own mmap or dlopen copies while the recorder itself is at work goes straight on:
- * it would wait for the lock that this thread has. Returns null where that is so already. */
+/* Marks the recorder as at work, so that copies meanwhile go straight on. A program's own mmap or
+ * dlopen may copy then, and would wait for the lock that this thread has. Returns null if the
+ * recorder is at work already. */
 static const char *begin_own(const char *frame)
 {
     if (thread.busy || tried.busy) return NULL;
@@ -186,7 +188,8 @@ void stop_recording(void)
         __atomic_store_n(&recorded_function[i], NULL, __ATOMIC_RELAXED);
 }
 
-/* A page that the kernel empties in the child of each fork, not of vfork, whose child shares it. */
+/* Makes the mark: the kernel empties its page in the child of each fork. A child of vfork shares
+ * the page. */
 static void mark_process(void)
 {
     static uint32_t *page;
@@ -221,8 +224,8 @@ void begin_anew(void)
     mark_process();
 }
 
-/* Where a signal handler forks that has interrupted the slow path, that one has to end first, in
- * the parent's file; the emptied page tells the next one. */
+/* A signal handler may interrupt the slow path and fork. Then that slow path has to end first,
+ * in the parent's file. The next slow path sees the emptied page, and begins anew. */
 static void begin_child(void)
 {
     if (!thread.busy) begin_anew();
@@ -276,14 +279,14 @@ void note_end(void)
     } else if (header->pid == (uint32_t)syscall(SYS_getpid)) { /* and no child of vfork */
         note_clocks(clock_ns(CLOCK_MONOTONIC));
         header->has_ended = 1;
-        /* in operation nobody takes away what thousands of short processes leave */
+        /* in operation, the files of thousands of short processes would stay for ever */
         if (trial.explore && trial.has_counter && !trial.failed)
             trial.has_figures ? keep_file() : remove_file();
     }
 }
 
-/* pthread_atfork() is no function of glibc's library, but a part of each program. Another libc has
- * no __register_atfork(). */
+/* glibc's shared library lacks pthread_atfork(): each program has its own. Another libc lacks
+ * __register_atfork(). */
 extern void *__dso_handle __attribute__((visibility("hidden")));
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
     __attribute__((weak, visibility("default")));
@@ -304,7 +307,7 @@ uint64_t number_in(const char *text, uint64_t otherwise)
     return *end ? otherwise : number;
 }
 
-/* Asked of the kernel: reading it where it is forbidden ends the program. */
+/* Asks the kernel: to read a forbidden counter ends the program. */
 static int counter_is_allowed(void)
 {
     int mode = PR_TSC_ENABLE;

@@ -1,11 +1,11 @@
-/* Which class a size is counted in: see raw_file.h. */
+/* The class in which a size is counted: see raw_file.h. */
 #ifndef ASTEROPE_RECORD_SIZE_CLASS_H
 #define ASTEROPE_RECORD_SIZE_CLASS_H
 
 #include <stddef.h>
 
-/* Without a branch: sizes are what branch predictors fail at. Below RAW_CLASSES for whatever
- * a program passes. */
+/* The class of any size, below RAW_CLASSES. It has no branch, as branch predictors fail at
+ * sizes. */
 static inline size_t size_class(size_t bytes)
 {
     const size_t power = 63 - (size_t)__builtin_clzl(bytes | 8);

@@ -1,21 +1,23 @@
-/* The trial: each call takes the way that is its turn, and what it takes until the next one is
- * booked on that way.
+/* The trial: each call takes the way whose turn it is. The time until the next call is booked on
+ * that way.
  *
  * Time is cut into pairs of periods of some milliseconds, which all threads share. In some pairs
- * every place (return address, size class, function) changes its way by itself, after a few calls;
- * an interval lasts until the next call of the same place then, and what a way does to the rest of
- * the program is in it. In the others all places go libc's way during one period of the pair and
- * the routine's during the other, and intervals last until the thread's next call, whichever that
- * is: they are all of its time, once. Calls that follow each other fast are timed in groups there;
- * one that takes as long as a group is timed by itself, and is no part of the group around it.
+ * every place (return address, size class, function) changes its way by itself, after a few calls.
+ * Then an interval lasts until the next call of the same place. So it also has the way's effect on
+ * the rest of the program.
  *
- * What a way leaves behind in the caches is paid for under the next one: dirty lines are written
- * back, lines that were thrown out are missed. So the first interval after a change is left out,
- * and the first part of a period; and where the copies turn the caches over within some
- * milliseconds, all changes are so far apart, and so much is left out, that little of it counts.
+ * In the other pairs all places take one way together: libc's during one period, the routine's
+ * during the other. Then an interval lasts until the thread's next call from any place. So the
+ * intervals add up to all of its time. Calls that follow each other fast are timed in groups. A
+ * call that takes as long as a group is timed by itself, and does not count in the group around it.
  *
- * In operation one pair of periods in so many is that. In the rest all calls take what has won
- * more pairs than it lost, and hardly any is looked at. */
+ * A way leaves dirty lines in the caches, and throws others out. The next way pays for that: it
+ * waits for write-backs and for missing lines. So the first interval after a change is left out,
+ * and the first part of a period. If the copies turn the caches over within some milliseconds,
+ * changes are further apart, and more is left out. So little of that cost counts.
+ *
+ * In operation only one pair of periods in so many is a trial. In the rest all calls take the way
+ * that has won more pairs than it lost, and hardly any is looked at. */
 #include "trial_thread.h"
 
 #include "draw.h"
@@ -24,15 +26,15 @@
 #include <errno.h>
 
 enum {
-    LEAST_CALLS = 3,      /* that are booked of a place's own block */
-    MORE_CALLS = 6,       /* fewer than so many more */
-    EASY = 64,            /* times the calls that are timed as one, */
-    MOST_EASY = 2048,     /* and at most so many: a child of a fork is noticed behind them */
+    LEAST_CALLS = 3,      /* booked calls in a place's own block, at least */
+    MORE_CALLS = 6,       /* a random number below this is added */
+    EASY = 64,            /* easy calls in a row, for each call that is timed as one */
+    MOST_EASY = 2048,     /* easy calls in a row, at most: behind them a fork's child is noticed */
     MOST_SETTLING = 1 << 12,
-    TURNING = 1 << 15,    /* bytes */
-    SINGLE = 1 << 14, /* bytes from where on a call may take as long as a group */
-    SLOW_GAP = 2,     /* of a place whose calls do */
-    MEASURED = 8,     /* of so many smaller calls that are timed, one is measured by itself, too */
+    TURNING = 1 << 15,    /* bytes; see note_moved() */
+    SINGLE = 1 << 14, /* bytes from which on one call may take as long as a group */
+    SLOW_GAP = 2,     /* it does so if its place has groups of so many calls or fewer */
+    MEASURED = 8,     /* one in so many smaller calls that are timed also has its copy measured */
 };
 
 __thread int64_t easy_calls;
@@ -52,14 +54,14 @@ static int is_whole(const struct trial_place *place)
            ((place->gap == 1 && tried.gap == 1) || place->pair == tried.period / 2);
 }
 
-/* For how long the caches take to be turned over. Smaller copies do that, too, where their data are
- * in no cache, but most of them are of data that stay there. */
+/* Counts the bytes that tell how fast the caches are turned over. Smaller copies do not count: most
+ * of them have data that stays in the caches. */
 static void note_moved(size_t bytes, uint64_t calls)
 {
     if (bytes >= TURNING) tried.moved += bytes * calls;
 }
 
-/* A call that stands for so many. */
+/* Counts one call that stands for so many. */
 static void count_calls(struct trial_place *place, int function, size_t bytes, uint64_t calls)
 {
     place->calls += calls;
@@ -74,7 +76,8 @@ static uint32_t settling_calls(const struct trial_place *place)
     return calls < 1 ? 1 : calls < MOST_SETTLING ? (uint32_t)calls : MOST_SETTLING;
 }
 
-/* Of those that are kept of a block, the first ones are its first, for what changes in it. */
+/* The first intervals of a block are always kept, as they show changes within it. The others are a
+ * random choice. */
 static void book_own(struct trial_place *place, uint64_t ticks)
 {
     struct trial_block *block = &place->own;
@@ -91,7 +94,7 @@ static void book_own(struct trial_place *place, uint64_t ticks)
     ++block->calls;
 }
 
-/* The way of a place that changes by itself. */
+/* The next way of a place that changes its way by itself. */
 static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t own)
 {
     const int has_block = place->turn < place->racing;
@@ -123,7 +126,7 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t o
     return trial.way[place->function][place->own.way];
 }
 
-/* As long as a group. */
+/* Whether the call may take as long as a group. */
 static int takes_long(const struct trial_place *place, size_t bytes)
 {
     return bytes >= SINGLE && place->gap <= SLOW_GAP;
@@ -167,8 +170,8 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     return copy_together(tried.period, function);
 }
 
-/* The way that the place of a large call has already, where its interval has not come to an end;
- * null: it has. */
+/* The present way of a large call's place, while its interval still runs; null: the interval
+ * ends. */
 static any_function *way_in_between(struct trial_place *place, size_t bytes)
 {
     if (--place->gap_left <= 0) return NULL;
@@ -176,7 +179,7 @@ static any_function *way_in_between(struct trial_place *place, size_t bytes)
     return trial.way[place->function][place->own.way];
 }
 
-/* Of a large call in a period together. */
+/* Whether a large call in a period together is just another one of its group. */
 static int is_one_of_group(struct trial_place *place, size_t bytes)
 {
     if (bytes < SINGLE || takes_long(place, bytes)) return 0;
@@ -184,10 +187,10 @@ static int is_one_of_group(struct trial_place *place, size_t bytes)
     return --tried.left > 0;
 }
 
-/* --- What copies take themselves --- */
+/* --- The time of copies alone --- */
 
-/* Which of the ways that are measured this is; below 0: it is none. A library with a map looks at
- * the return address, which a call that is measured has not. */
+/* The number of a way that is measured; below 0: this one is not. A library with a map looks at the
+ * return address, and a measured call does not have the program's. */
 static int measured_way(any_function *way, int function)
 {
     if (way == libcs(function)) return TRIAL_LIBC;
@@ -199,8 +202,8 @@ static int is_measured(size_t bytes)
     return bytes >= LARGE || !draw_below(&tried.random, MEASURED);
 }
 
-/* As few interruptions as there are, the first ones would be most of what copies take: no memory is
- * as slow as 100 MB/s. */
+/* Bounds the ticks of a copy. Otherwise a few interruptions would be most of the copies' time. Any
+ * memory is faster than 100 MB/s. */
 static uint64_t at_most(uint64_t ticks, size_t bytes)
 {
     const uint64_t most = 2 * trial.shortest + bytes * trial.shortest / 1000;
@@ -240,8 +243,8 @@ static int claim(void)
     return 1;
 }
 
-/* `measured`: the place of a call that is to be measured by itself; null: it is not. Two values in
- * registers: with the address of one on its stack, try_call() would not end in a jump. */
+/* `measured`: the place of the call, if its copy is to be measured; else null. Both values are
+ * returned in registers: if one had an address on the stack, try_call() would not end in a jump. */
 struct chosen {
     any_function *way;
     struct trial_place *measured;
@@ -257,7 +260,7 @@ __attribute__((noinline)) static struct chosen choose(const char *caller, int fu
     tried.busy = frame;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     const int error = errno;
-    const int is_strange = *process.mark == 0; /* the child of a fork that told nobody */
+    const int is_strange = *process.mark == 0; /* the child of a fork that called no handlers */
     if (is_strange && !process.limit) begin_anew();
     if (!(is_strange && process.limit) && !tried.is_idle && (tried.table || claim())) {
         struct trial_place *place = bytes < TRIAL_LEAST
@@ -280,7 +283,7 @@ __attribute__((noinline)) static struct chosen choose(const char *caller, int fu
     return (struct chosen){way, measured};
 }
 
-/* What needs no look at the clock; null: this call is to be timed. */
+/* The way of a call that is not timed, found without the clock; null: this call is to be timed. */
 static inline any_function *quick_way(const char *caller, int function, size_t bytes)
 {
     any_function *together = __atomic_load_n(&trial.together[function], __ATOMIC_RELAXED);
@@ -301,7 +304,7 @@ void *try_call(void *destination, const void *source, size_t bytes, int function
     if (!chosen.way) chosen = choose(caller, function, bytes);
     any_function *way = chosen.way;
     if (function != RAW_MEMSET && __builtin_expect(do_overlap(destination, source, bytes), 0))
-        way = next_function[RAW_MEMMOVE]; /* memcpy's, too, for programs that get away with it */
+        way = next_function[RAW_MEMMOVE]; /* also for memcpy: some programs rely on it by mistake */
     if (__builtin_expect(chosen.measured && measured_way(way, function) >= 0, 0)) {
         void *result = carry_out_measured(chosen.measured, way, destination, source, bytes, function);
         return function == RAW_MEMPCPY ? (char *)result + bytes : result;

@@ -1,4 +1,4 @@
-/* The trial's parts, and what the recorder calls of them. */
+/* The trial's parts, and the functions that the recorder calls. */
 #ifndef ASTEROPE_TRIAL_H
 #define ASTEROPE_TRIAL_H
 
@@ -13,28 +13,30 @@ struct trial {
     uint32_t ways[RAW_FUNCTIONS];
     uint8_t numbers[RAW_FUNCTIONS][TRIAL_WAYS];   /* of the ways that a function has */
     any_function *way[RAW_FUNCTIONS][TRIAL_WAYS]; /* by their numbers */
-    any_function *together[RAW_FUNCTIONS];        /* what all calls take now; null: not one way */
-    /* In operation, what calls take that are not even looked at; null: there is none. Overlap of
-     * copies is no harm to it, but for mempcpy's. */
+    any_function *together[RAW_FUNCTIONS]; /* all calls take it now; null: they differ */
+    /* In operation, most calls take these at once, and are not looked at; null: all calls are
+     * looked at. They copy overlapping buffers right, except for mempcpy's. */
     any_function *easy[RAW_FUNCTIONS], *easy_ways[RAW_FUNCTIONS][TRIAL_WAYS];
-    uint32_t whole;   /* the way that all places take together, or none: a library with a map; 0: none */
-    uint32_t explore; /* of so many pairs of periods one is tried in; 0: all are */
-    int32_t score;    /* of libc's, pairs together that it lost more than it won */
+    /* The way of a library with a map: all places take it together, or no place does; 0: not
+     * any. */
+    uint32_t whole;
+    uint32_t explore; /* one pair of periods in so many is a trial; 0: all are */
+    int32_t score;    /* pairs together that libc's way won, less those that it lost */
     uint64_t period, settled, period_end;         /* all threads are in the same one */
     uint64_t settling; /* ticks after a change until the caches hold what the new way leaves there */
     uint64_t seed, started, started_ns;
-    uint64_t turnover_ns; /* that fast copies take to fill the caches some times over */
-    uint64_t shortest; /* ticks of an interval: reading the time stamp is 1 % of it */
+    uint64_t turnover_ns; /* time in which fast copies fill the caches some times over */
+    uint64_t shortest; /* ticks of an interval of which reading the time stamp takes 1 % */
     uint32_t failed;
-    /* Of a process of a program whose processes are short: */
-    uint32_t alone;    /* 1 + the way that all of its calls take; 0: not one */
+    /* These are for programs whose processes are short: */
+    uint32_t alone;    /* 1 + the way that all of the process's calls take; 0: they differ */
     uint32_t by_place; /* 1: places change their ways by themselves in all of its periods */
     uint64_t kind;     /* 0: not known */
     uint32_t is_begun; /* 1: the process's file has the trial's header */
-    uint32_t has_figures; /* 1: of this process, of a place or of periods */
+    uint32_t has_figures; /* 1: this process has written figures of a place or of periods */
 };
 extern struct trial trial;
-/* Calls of this thread that may be easy, until one is looked at; below 0: none. */
+/* The calls of this thread that may still be easy before one is looked at; below 0: not any. */
 extern __thread int64_t easy_calls;
 
 static inline struct trial_file *trial_file(void)
@@ -44,45 +46,45 @@ static inline struct trial_file *trial_file(void)
 
 /* --- trial_ways.c --- */
 
-/* From the environment. Returns whether this process is to be tried. */
+/* Reads the environment. Returns whether this process takes part in a trial. */
 int start_trial(void);
-/* The program forbids itself the counter, or all but a few system calls. */
+/* Ends the trial: the program has forbidden itself the counter, or all but a few system calls. */
 void forbid_counter(void);
 
 /* --- trial_kinds.c: processes that are too short for periods --- */
 
-/* From the environment. */
+/* Finds the kind of this process, from the environment. */
 void find_kind(void);
-/* Whether this process is one of a kind that is short, and how it goes then. */
+/* If processes of this kind are known to be short, draws how this one takes part. */
 void begin_process(int is_fork);
-/* Before the process ends. */
+/* Notes the process's end. To be called before it. */
 void end_process(void);
 
 /* --- trial.c --- */
 
-/* The call's copy, by the way that is its turn. Jumped to, not called: its return address is the
- * caller's of the copy. */
+/* Copies by the way whose turn it is. The caller jumps here and does not call: so the return
+ * address is that of the copy's caller. */
 void *try_call(void *destination, const void *source, size_t bytes, int function);
-/* In the child of a fork. */
+/* Begins the trial anew in the child of a fork. */
 void forget_trial(void);
 
 /* --- trial_log.c: none of it waits, and no signal interrupts it half done --- */
 
-/* Makes the trial's part of the file where there is none yet. Returns 0 where there is no room. */
+/* Makes the trial's part of the file, if it is missing. Returns 0 if room is short. */
 int begin_trial_file(void);
-/* In that part. */
+/* Notes in that part that the counter may not be read. */
 void tell_of_no_counter(void);
-/* This thread's table; null: it has none, and is not tried. */
+/* This thread's table; null: the thread is not tried. */
 struct trial_thread *claim_table(void);
-/* The table's place for such a call, the first time anew. */
+/* The table's place for such a call. The first such call makes the place. */
 struct trial_place *find_place(struct trial_thread *table, const char *caller, int function,
                                size_t bytes);
-/* How many calls to time as one where one takes so long. */
+/* The number of calls to time as one, if a call takes so many ticks. */
 uint32_t gap_for(uint64_t ticks);
-/* Draws the order of the place's next cycle, and where it is kept. */
+/* Draws the order of the ways in the place's next cycle, and the room where it is kept. */
 void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random);
 void keep_own_block(struct trial_place *place);
-/* `at`: where the thread's next block together goes. */
+/* `at`: the place of the thread's next block together. */
 void keep_together_block(struct trial_thread *table, const struct trial_block *block, uint32_t *at);
 
 #pragma GCC visibility pop

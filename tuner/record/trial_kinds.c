@@ -1,11 +1,14 @@
 /* Processes that are too short for periods: see trial.c.
  *
- * Of a process that ends after a few periods, what counts is luck: which part of its start was in
- * which. So it takes one way as a whole, drawn at random, and its CPU time counts beside that of
- * another one of its kind. A kind is a program, and apart from it what is forked from it. Which are
- * short is known from those that have ended: each leaves an empty file of its kind in the folder of
- * the raw files, where asterope-prove has those of runs before as well. One of three processes tries
- * its places by themselves instead, for which of them want which way. */
+ * A process may end after a few periods. Then luck decides the result: which part of its start was
+ * in which period. So it takes one way as a whole, drawn at random. Its CPU time is compared with
+ * that of another process of its kind. A kind is a program, and the children forked from it are
+ * another kind.
+ *
+ * A kind is known to be short once a process of it has ended early. That process leaves an empty
+ * file of the kind's name in the folder of the raw files. asterope-prove puts those of earlier runs
+ * there, too. One of three processes has its places change their ways by themselves instead. These
+ * tell which place needs which way. */
 #include "trial_thread.h"
 
 #include "draw.h"
@@ -18,7 +21,7 @@
 
 enum { LONGEST = 4096, HOWS = 3, OF_FORKS = 1 };
 
-/* Some hundred periods. */
+/* Some hundred periods last so long. */
 static const uint64_t short_ns = 300000000;
 
 static char path[LONGEST]; /* the folder, and the file of the kind */

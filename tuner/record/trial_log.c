@@ -1,4 +1,4 @@
-/* Where a trial keeps what it sees: a thread's table of places, and the pages of their blocks. */
+/* Keeps the trial's figures: a thread's table of places, and the pages of their blocks. */
 #include "trial.h"
 
 #include "draw.h"
@@ -7,7 +7,7 @@
 
 enum {
     PROBES = 8,
-    SLOWER = 10, /* cycles more than not in which a way was, before it leaves */
+    SLOWER = 10, /* a way leaves once it was slower in so many more cycles than it was not */
 };
 static const uint32_t NOWHERE = UINT32_MAX;
 
@@ -16,7 +16,7 @@ static void flag(uint32_t what)
     __atomic_fetch_or(&trial_file()->header.flags, what, __ATOMIC_RELAXED);
 }
 
-/* Offset in the raw file. */
+/* The offset of an address in the raw file. */
 static size_t offset_of(const void *at)
 {
     return (size_t)((const char *)at - (char *)process.file);
@@ -53,7 +53,7 @@ static uint32_t mask_of(int function)
     return mask;
 }
 
-/* For the file's head. */
+/* Whether there is room for the head of the trial's part; reserves it. */
 static int has_room(void)
 {
     const struct trial_file *file = trial_file();
@@ -62,7 +62,7 @@ static int has_room(void)
            reserve(offset_of(file), offsetof(struct trial_file, thread));
 }
 
-/* By whichever thread comes first, and others at the same time: all write the same. */
+/* Several threads may do this at the same time: all of them write the same. */
 static void begin_file(struct trial_header *header)
 {
     trial.is_begun = 1;
@@ -102,7 +102,7 @@ struct trial_thread *claim_table(void)
     if (!reserve(offset_of(table), offsetof(struct trial_thread, place[TRIAL_SMALL + 1])))
         return NULL;
     if (!table->places) table->places = TRIAL_SMALL + 1;
-    for (uint32_t i = 0; i < table->places; ++i) { /* a thread's that has ended */
+    for (uint32_t i = 0; i < table->places; ++i) { /* left by a thread that has ended */
         table->place[i].started = 0;
         table->place[i].gap_left = 0;
     }
@@ -153,7 +153,8 @@ struct trial_place *find_place(struct trial_thread *table, const char *caller, i
     return &table->place[TRIAL_REST];
 }
 
-/* A uniform choice of all cycles (Vitter's algorithm R), once there is no more room. */
+/* The place of the next cycle's blocks, or NOWHERE. Once the room is full, the kept cycles are a
+ * uniform choice of all (Vitter's algorithm R). */
 static uint32_t place_of_cycle(struct trial_thread *table, struct trial_place *place,
                                uint64_t *random)
 {
@@ -175,8 +176,8 @@ uint32_t gap_for(uint64_t ticks)
     return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
 }
 
-/* A way that was plainly slower than libc in most cycles leaves: what it throws out of the caches
- * would go on to spoil the others' figures, and the program's time. */
+/* A way leaves if it was plainly slower than libc in most cycles. It throws data out of the caches,
+ * which would go on to spoil the others' figures, and cost the program time. */
 static void drop_slow_ways(struct trial_place *place)
 {
     const uint64_t libcs = place->ticks[TRIAL_LIBC];

@@ -1,6 +1,5 @@
-/* The trial's periods, and what is booked in those in which all places go the same way: see
- * trial.c.
- */
+/* The trial's periods, and the booking of those in which all places go the same way: see
+ * trial.c. */
 #include "trial_thread.h"
 
 #include "draw.h"
@@ -9,28 +8,29 @@
 #include <time.h>
 
 enum {
-    PERIOD_CALLS = 7,   /* that the thread has timed which ends a period that is tried */
-    LONG = 64,          /* of what is timed at least: longer intervals count as so long */
-    TURN = 10,          /* the same, from where on they are of CPU time */
-    UNSETTLED = 4,      /* one part of so many of a period, */
-    UNSETTLED_LONG = 2, /* of one that is as long as the caches take to be turned over */
+    PERIOD_CALLS = 7,   /* a thread times so many, before it may end a period that is tried */
+    LONG = 64,          /* shortest intervals: longer intervals count as so long */
+    TURN = 10,          /* shortest intervals: longer ones are measured in CPU time */
+    UNSETTLED = 4,      /* the first part of a period does not count: one in so many, */
+    UNSETTLED_LONG = 2, /* or one in so many, if its length is the time of a cache turnover */
     TURNING_AT = 2,     /* bytes a nanosecond: slower copies leave little behind in the caches */
-    FIRST_PERIODS = 16, /* that there are at least, however short the program is */
-    LARGE_COPIES = 8, /* that a period lasts at least, where large ones take */
-    LARGE_PART = 10,  /* one part of so many of the time */
+    FIRST_PERIODS = 16, /* a short program has so many periods, too */
+    LARGE_COPIES = 8,   /* a period lasts at least so many large copies, if these take much time */
+    LARGE_PART = 10,    /* that is one part in so many of the time */
     FIRST_OF_LARGE = 8,
     LOOKED_BITS = 8,
-    LOST = 4,           /* pairs that are lost more than won, and libc's way is better */
+    LOST = 4,           /* libc's way is better if it won so many pairs more than it lost */
     MOST_LOST = 32,
     LONGEST = 1 << 29, /* 16ths of a tick */
     LONGER = 8,
-    MOST_LONG = 2,     /* intervals of a period, and one of so many more: */
+    /* A period may have so many long intervals, and one more for each so many of all: */
+    MOST_LONG = 2,
     MOST_LONG_OF = 8,
 };
 
 static const uint64_t shortest_period_ns = 1000000;
 static const uint64_t shortest_interval_ns = 10000;
-static const uint64_t periods_room = 4096; /* so many of one length, before they become longer */
+static const uint64_t periods_room = 4096; /* periods become longer, so that there are not more */
 
 __thread struct tried tried;
 
@@ -41,11 +41,11 @@ int is_easy(uint64_t period)
     return trial.explore && mixed(~trial.seed + period / 2) % trial.explore;
 }
 
-/* Whether the way is drawn for the process as a whole, or for no period. */
+/* Whether this process is of a kind that is too short for periods: see trial_kinds.c. */
 static int is_short(void) { return trial.alone || trial.by_place; }
 
-/* One of two in a row, so that each phase of the program has its share. Where a map is judged, most
- * of the others too: it is only seen in those. */
+/* One pair of two in a row is together, so that each phase of the program has its share. If a
+ * map is judged, most of the other pairs are, too: a map only acts in these. */
 int is_together(uint64_t period)
 {
     const uint64_t pair = period / 2, drawn = mixed(trial.seed + pair);
@@ -54,7 +54,7 @@ int is_together(uint64_t period)
     return !is_easy(period) && (is_one || (trial.whole && !trial.explore && drawn >> 62));
 }
 
-/* Of all places, in a period together. */
+/* The way of all places in a period together. */
 static uint32_t way_together(uint64_t period)
 {
     const uint64_t drawn = mixed(trial.seed + period / 2);
@@ -69,7 +69,7 @@ uint32_t best_way(void)
     return trial.whole ? trial.whole : TRIAL_ROUTINE;
 }
 
-/* Of the pair together that is over, whether libc's way took more for a call. */
+/* Counts whether libc's way took less time for a call in the pair together that is over. */
 static void keep_score(void)
 {
     const uint64_t timed = tried.timed - tried.first_timed;
@@ -110,8 +110,8 @@ void note_large(uint64_t ticks)
     tried.large_squares += ticks * ticks;
 }
 
-/* Ticks of some copies, as long as those are in which large copies spend their time; 0: these take
- * little of it. A period that has one such copy or none says nothing of it. */
+/* Ticks of LARGE_COPIES large copies, weighted by their time; 0: large copies take little of the
+ * thread's time. A period with only one such copy would tell nothing of it. */
 static uint64_t large_copies(void)
 {
     if (!tried.large_ticks || tried.large_ticks * LARGE_PART < tried.passed) return 0;
@@ -182,15 +182,15 @@ void begin_block(struct trial_block *block, const struct trial_place *place, uin
     block->way = (uint8_t)way;
 }
 
-/* What the part of the period that counts took, were the longest intervals as usual ones of this way;
- * 0: too many are long, as where another phase has begun. */
+/* Ticks of the part of the period that counts, with the longest intervals taken as usual ones of
+ * this way; 0: too many are long, as when another phase of the program has begun. */
 static uint64_t usual_ticks(void)
 {
     if (tried.longest > MOST_LONG + tried.intervals / MOST_LONG_OF) return 0;
     return scaled(tried.within, tried.limits + tried.beyond, tried.limits);
 }
 
-/* The time of the period that is over, and its blocks together, for this thread. */
+/* Keeps the time of the period that is over, and its blocks together, for this thread. */
 static void end_together(void)
 {
     if (tried.counted && tried.touched_places && !process.limit && !is_short()) {
@@ -218,8 +218,9 @@ static void end_together(void)
     tried.touched_places = 0;
 }
 
-/* Interrupts, and the turns of other programs and other machines, are beyond about the longest 2 % of
- * a place's intervals and half as much again. Both periods of a pair have the same limit. */
+/* Books an interval within its place's limit or beyond it. The limit is 1.5 times a length that
+ * about 2 % of the place's intervals exceed. Interrupts, and turns of other programs and of
+ * other machines, are beyond it. Both periods of a pair have the same limit. */
 static void book_within(struct trial_place *place, uint64_t ticks, uint32_t gap)
 {
     const uint32_t pair = (uint32_t)(tried.period / 2);
@@ -231,7 +232,7 @@ static void book_within(struct trial_place *place, uint64_t ticks, uint32_t gap)
     if (each > place->longest)
         place->longest += place->longest / LONGER + 1;
     else
-        place->longest -= place->longest / (49 * LONGER); /* where one of 50 is longer, it stays */
+        place->longest -= place->longest / (49 * LONGER); /* if one of 50 is longer, it stays */
     const uint64_t limit = (uint64_t)place->limit * 3 / 2 * gap / 16;
     ++tried.intervals;
     if (ticks > limit) {
@@ -243,8 +244,8 @@ static void book_within(struct trial_place *place, uint64_t ticks, uint32_t gap)
     }
 }
 
-/* An interval of so many calls, in a period together. Of each place's in a period, those that are
- * kept are a uniform choice. */
+/* Books an interval of `gap` calls, in a period together. The kept intervals are a uniform
+ * choice of the place's in that period. */
 static void book_together(struct trial_place *place, uint64_t ticks, uint32_t gap)
 {
     struct trial_block *block = &place->together;
@@ -269,7 +270,7 @@ static void book_together(struct trial_place *place, uint64_t ticks, uint32_t ga
     tried.grouped += gap;
 }
 
-/* The group that the single call came into goes on, as if that had not been. */
+/* Books the single call. The group that it came into goes on as if the call had not been. */
 static void end_single(uint64_t own)
 {
     if (tried.is_single_settled)
@@ -285,7 +286,7 @@ static void enter_period(uint64_t period)
     if (period / 2 == tried.period / 2) {
         tried.first_ticks = tried.ticks;
         tried.first_timed = tried.timed;
-    } else { /* both of a pair are timed alike */
+    } else { /* both periods of a pair are timed alike */
         if (tried.timed) {
             keep_score();
             const uint64_t mean = tried.ticks / tried.timed;

@@ -1,5 +1,5 @@
-/* Which ways a trial has: libc's, libc's again, and those of the libraries that the environment
- * names. */
+/* The ways of a trial: libc's, libc's again, and those of the libraries that the environment names.
+ */
 #include "trial.h"
 
 #include "draw.h"
@@ -22,7 +22,7 @@ static any_function *symbol_of(void *library, const char *name)
     return is_none(name) ? NULL : (any_function *)dlsym(library, name);
 }
 
-/* Returns what follows the first blank, which ends the text now; null: there is none. */
+/* Ends the text at its first blank, and returns the rest behind it; null: it has no blank. */
 static char *cut_at_blank(char *text)
 {
     while (*text && *text != ' ') ++text;
@@ -31,7 +31,8 @@ static char *cut_at_blank(char *text)
     return text + 1;
 }
 
-/* "asterope_memmove" and "asterope_mempcpy" for "asterope_memcpy", over what stands behind that. */
+/* Finds "asterope_memmove" and "asterope_mempcpy" for "asterope_memcpy". The longer names overwrite
+ * the text behind `name`. */
 static void find_easy_copies(void *library, char *name, uint32_t number)
 {
     const size_t bytes = strlen(name);
@@ -44,8 +45,9 @@ static void find_easy_copies(void *library, char *name, uint32_t number)
     trial.easy_ways[RAW_MEMPCPY][number] = symbol_of(library, name);
 }
 
-/* "COPY SET PATH", each of the first two a symbol or -; behind a = a way that is only taken by all
- * places together. Returns whether all of it is there. */
+/* Loads the way of a line "COPY SET PATH". Each of the first two words is a symbol or -. A = in
+ * front of the line means a way that only all places together take. Returns whether it found all
+ * of it. */
 static int load_way(char *line, uint32_t number)
 {
     const int is_whole = *line == '=';
@@ -67,7 +69,7 @@ static int load_way(char *line, uint32_t number)
     return 1;
 }
 
-/* One a line. */
+/* Loads the way of each line. */
 static int load_ways(const char *text)
 {
     uint32_t number = TRIAL_ROUTINE;
@@ -84,8 +86,9 @@ static int load_ways(const char *text)
     return number > TRIAL_ROUTINE;
 }
 
-/* Of twice the last cache at 16 bytes a nanosecond; but of 128 MiB at least, as some systems do not
- * tell it, and of 1 GiB at most: of a larger one a program has a part. */
+/* The time for twice the last cache's bytes, at 16 bytes a nanosecond. These are at least 128
+ * MiB, as some systems do not tell the cache. They are at most 1 GiB, as a program only gets a
+ * part of a larger one. */
 static uint64_t turnover_ns(void)
 {
     const int64_t least = 128 << 20, most = 1 << 30;

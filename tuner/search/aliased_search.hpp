@@ -29,8 +29,8 @@ struct AliasedChoice {
 /// others are the copies.
 double aliased_ratio(const SizeResult& at, std::size_t entrant);
 
-/// The copy and the run of neighbouring sizes on which it gains most over the pipelines; none where
-/// none gains kAliasedGain anywhere.
+/// The copy and the run of neighbouring sizes on which it gains most over the pipelines; empty if
+/// every copy gains less than kAliasedGain at all sizes.
 std::optional<AliasedChoice> choose_aliased(const std::vector<SizeResult>& sizes);
 
 /// Chooses one of `count` for all sizes and shifts, the simplest that is as good as the best within

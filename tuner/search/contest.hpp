@@ -29,7 +29,7 @@ class StandardPipelines {
     const std::vector<Entrant>& like(const Candidate& candidate) const;
     bool has(Entrant entrant) const { return all_.count(entrant) > 0; }
 
-    /// The first one that a single instruction does: libc does the same at some sizes.
+    /// The first pipeline that is a single instruction: libc copies that way at some sizes.
     std::optional<Entrant> whole() const { return whole_; }
 
   private:
@@ -58,10 +58,10 @@ std::vector<double> prices_of(const std::vector<Entrant>& contestants,
                               const StandardPipelines& standard,
                               const std::vector<Candidate>& space);
 
-/// By how much each has to be better than the simplest at each size, see RowRules. A plain loop
-/// without prefetch: by 0. Another standard pipeline: by half of TieBand::never. The rest: by all
-/// of it, and so have all but the first of those that are one instruction. Two runs agree on
-/// nothing finer.
+/// How much better each contestant has to be than the simplest at each size, see RowRules. A plain
+/// loop without prefetch has 0. Another standard pipeline has half of TieBand::never. The rest have
+/// all of it, as do pipelines of one instruction, but for the first of these. With finer steps two
+/// runs would not agree.
 std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
                                  const StandardPipelines& standard,
                                  const std::vector<Candidate>& space);

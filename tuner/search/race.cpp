@@ -13,9 +13,9 @@ namespace asterope {
 
 namespace {
 
-/// The candidates of a heat while screening. They are so many that the caches settle seldom, once
-/// for each cache effect of a heat: with 24 that took half of a standard search's screening. They
-/// are so few that little is timed again where a heat is disturbed.
+/// The candidates of a heat while screening. Caches settle once for each cache effect of a heat.
+/// With 24 candidates, that took half of a standard search's screening, so there are many. They are
+/// few enough that a disturbed heat does not repeat much.
 ///
 /// A stretch is the candidates between two timings of libc, near enough that a slow phase of the
 /// machine hits both.

@@ -81,7 +81,7 @@ class TimedCopies {
 struct Measured {
     double ns = 0, libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's, paired in each round
-    /// The same of the fastest of libc and the references, and which one that is.
+    /// The same ratio for the fastest of libc and the references, and the name of that one.
     std::optional<Estimate> best_ratio = std::nullopt;
     std::string best_reference = {};
     double noise = kLossNoise; ///< a loss inside it, as a logarithm, counts once
@@ -159,14 +159,14 @@ class Race {
     /// under which all entrants were sampled.
     void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
-    /// The best `keep` of the first objective and half as many more, which the other objectives
-    /// share: no less than one place each.
+    /// The best `keep` of the first objective, and half as many more for the other objectives,
+    /// which get at least one place each.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
     /// Times the finalists anew, each in every round, and chooses for each objective. Ties go to
     /// the first of its favourites that is among them, else to the lowest index. `plain`, one of
-    /// the finalists, wins where noise hides the differences, see kWidestFloor. With kLibc no copy
-    /// takes that part.
+    /// the finalists, wins where noise hides the differences, see kWidestFloor. kLibc: no copy wins
+    /// for that reason.
     std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
                                      const std::vector<std::vector<Entrant>>& favourites,
                                      Entrant plain = kLibc, const TieBand& ties = {});

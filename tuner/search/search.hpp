@@ -20,7 +20,7 @@ struct Rigor {
     std::string name;
     bool coarse_sizes = false;                ///< see default_sizes
     std::size_t largest_size = kUsualLargest; ///< the same
-    /// Some prefetch sizes and distances; empty: all.
+    /// A part of the prefetch sizes and distances; empty: all of them.
     struct Grid {
         std::vector<int> ps, pd;
         bool has(const Candidate& candidate) const;
@@ -81,7 +81,7 @@ inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// From so many bytes on, a trial takes a millisecond, and some.
+/// Sizes from which on one sample takes about a millisecond, and several milliseconds.
 inline constexpr std::size_t kLargeCopy = std::size_t{1} << 20, kHugeCopy = std::size_t{4} << 20;
 /// Up to this size contests have all their rounds. With five rounds at 8 MiB, chance decided which
 /// copy took the sizes that 32 MiB of cache hold, and in one of six searches it had 0.85 of libc.

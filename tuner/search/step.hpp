@@ -13,7 +13,7 @@
 
 namespace asterope {
 
-/// In the order in which left-out lists name them.
+/// The steps in the order in which lists of left-out steps name them.
 enum class Step {
     calibration,
     pipelines,
@@ -27,7 +27,7 @@ enum class Step {
     fresh,
     exam,
     memset, ///< all of another operation, where nothing of it was done
-    // These are in the account of time besides. It has the pipelines in two parts, see
+    // The account of time also has the following steps. Its pipelines are in two parts, see
     // Timings::Stage.
     building,
     verifying,
@@ -37,8 +37,8 @@ enum class Step {
 
 struct StepNames {
     Step step;
-    /// In the log; behind it the objective of a boundary, and the size, where there is one. Empty
-    /// where the log has no such step.
+    /// Its name in the log. There the objective of a boundary and the size, if any, stand behind
+    /// it. Empty if the log has no such step.
     const char* logged;
     /// Its name among left-out steps, in the account of time, on the progress line.
     const char* title;
@@ -67,7 +67,7 @@ constexpr const char* title_of(Step step) {
     return kSteps[static_cast<std::size_t>(step)].title;
 }
 
-/// On the progress line: "screening", "memset screening".
+/// The title on the progress line: "screening", "memset screening".
 inline std::string title_of(Step step, Operation operation) {
     const std::string name = operation == Operation::copy ? "" : name_of(operation) + ' ';
     return name + title_of(step);

@@ -12,7 +12,8 @@
 
 namespace asterope {
 
-/// Bytes from which on copies over threads are tried: less is copied before anybody has come.
+/// Bytes from which on copies over threads are tried: the caller has copied less than this before
+/// another thread begins.
 inline constexpr std::size_t kSharedMinimum = std::size_t{256} << 10;
 
 /// How a copy is shared among threads.
@@ -25,9 +26,9 @@ struct ThreadShare {
 /// "threads 2 chunk 1 MiB"; "threads 2 even".
 std::string name_of(const ThreadShare& share);
 
-/// All shares that are tried where there may be `most` threads: one alone, then fewest threads
-/// first, and of as many the even share first. Their numbers are powers of two and `most`: numbers
-/// in between differ by less than these do from one another.
+/// All shares that are tried with up to `most` threads. One thread comes first, then the fewest;
+/// with equal threads, the even share comes first. Their numbers are powers of two and `most`:
+/// numbers in between differ by less than these do from one another.
 std::vector<ThreadShare> all_shares(unsigned most);
 
 /// Whether no thread of several is left without a chunk.

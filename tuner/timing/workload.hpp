@@ -110,7 +110,7 @@ constexpr bool is_timed_at(std::size_t size, Workload workload) {
     return size >= facts.from_bytes && (facts.to_bytes == 0 || size <= facts.to_bytes);
 }
 
-/// What the system is advised about the pages of both sides.
+/// The advice to the system about the pages of both sides.
 constexpr PageAdvice advice_of(const WorkloadFacts& facts) {
     if (facts.pages.empty()) return PageAdvice::none;
     return facts.pages == "huge" ? PageAdvice::huge : PageAdvice::small;

@@ -17,7 +17,7 @@ from .programs import to_build
 
 
 def again(name: str) -> str:
-    """What others are compared with runs twice: what it differs by from itself is noise."""
+    """The second name of the base, which runs twice: a difference between the two is noise."""
     return f"{name} again"
 
 
@@ -30,8 +30,8 @@ _TUNABLES = f"{TUNABLES}="
 
 @dataclass(frozen=True)
 class Copy:
-    """`library`: what is preloaded. `tunables`: what GLIBC_TUNABLES says to libc. `command`: of a
-    build of its own; None: all have the same. `more`: another variable, as in NAME=VALUE.
+    """`library` is preloaded. `tunables` is the value of GLIBC_TUNABLES. `command` runs a build of
+    its own; None: all copies have the same. `more` is another variable, as in NAME=VALUE.
     `is_offer`: --tunables has added it."""
 
     name: str
@@ -43,14 +43,14 @@ class Copy:
 
     @property
     def _variables(self) -> dict[str, str]:
-        """Besides that of the library."""
+        """Its environment variables, without the one that preloads the library."""
         variables = {} if self.tunables is None else {TUNABLES: self.tunables}
         name, _, value = self.more.partition("=")
         return {**variables, name: value} if name else variables
 
     @property
     def parts(self) -> int:
-        """What there is to set up for it."""
+        """The number of settings that a user has to make for it."""
         return len(self._variables) + (self.library is not None)
 
     @property
@@ -63,26 +63,27 @@ class Copy:
         return f"{what}{',' if self.library else ''} with {settings}" if settings else what
 
     def environment(self) -> dict[str, str]:
-        """This process's, less any LD_PRELOAD: it would be in libc's runs, too."""
+        """This process's environment, with the copy's variables. It leaves out an LD_PRELOAD of the
+        user's, which would be in libc's runs, too."""
         variables = {name: value for name, value in os.environ.items() if name != _PRELOAD}
         if self.library:
             variables[_PRELOAD] = str(self.library)
         return {**variables, **self._variables}
 
     def line(self, command: Sequence[str]) -> str:
-        """The words that a user types to run a command so."""
+        """The command line that runs a command with this copy."""
         words = one_line(shlex.join(command))
         settings = "".join(f"{name}={shlex.quote(one_line(value))} "
                            for name, value in self._variables.items())  # fmt: skip
         if self.library is None:
             return f"{settings}{words}"
-        # behind a link that was made for a path that LD_PRELOAD does not take
+        # resolved, as it may be a link that was made for a path that LD_PRELOAD does not take
         return preloading(self.library.resolve(), words, settings)
 
 
 def parse_copies(texts: Iterable[str], may_be_libc: bool = False) -> list[Copy]:
-    """libc twice, whether it is among `texts` or not, then the others. `may_be_libc`: it may be the
-    only one. Raises BadInput."""
+    """libc twice, even if it is not among `texts`, then the others. `may_be_libc`: libc alone is
+    allowed. Raises BadInput."""
     copies = {name: Copy(name) for name in (LIBC, LIBC_AGAIN)}
     for text in texts:
         if text == LIBC:
@@ -107,8 +108,8 @@ def check_count(copies: Collection[Copy | str]) -> None:
 
 
 def two_builds(text: str, command: Sequence[str]) -> list[Copy]:
-    """The other one twice, then this command. `text`: a program, which takes the same arguments, or
-    a whole command as the shell has it. Raises BadInput."""
+    """The other build twice, then this command. `text` is a program, which gets the same arguments,
+    or a whole command in the shell's words. Raises BadInput."""
     try:
         words = [text] if os.path.isfile(text) else shlex.split(text)
     except ValueError as error:
@@ -145,7 +146,7 @@ def _library(path: str) -> Path:
             "with --copies"
         )
     resolved = preloadable(library.resolve())
-    # ld.so only warns of what it cannot load, and goes on without it
+    # ld.so only warns of a library that it cannot load, and goes on without it
     probe = subprocess.run(
         ["/bin/true"], env={"LD_PRELOAD": str(resolved)}, capture_output=True, text=True, timeout=60
     )
@@ -167,8 +168,8 @@ def missing_library(copy: Copy, loaded: Sequence[str]) -> str | None:
 
 
 def are_known(copy: Copy, loader: Path) -> bool:
-    """Whether its tunables change anything, where the loader can list what it knows (glibc 2.33):
-    it ignores others without a word."""
+    """Whether its tunables change anything: the loader ignores unknown ones without a word. It must
+    be able to list them (glibc 2.33)."""
 
     def listed(one: Copy) -> tuple[int, str]:
         done = subprocess.run(

@@ -54,7 +54,7 @@ def document(
     seconds: float,
     best: Copy | None = None,
 ) -> str:
-    """`best`: what brings most, where --tunables asked for that."""
+    """`best`: the copy that brings most, if --tunables asked for it."""
     found = {one.name: asdict(one) for one in findings.copies} if findings else {}
     whole = {
         "format": FORMAT,

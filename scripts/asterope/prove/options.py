@@ -14,8 +14,8 @@ from .rounds import LEAST_ROUNDS
 PROGRAM = "asterope-prove"
 UNTOLD = 4  # exit code: not enough was seen to tell
 DEFAULT_LIBRARY = "build/libasterope_preload.so"
-MOST_ROUNDS = 10_000  # of too few there is no interval, see LEAST_ROUNDS
-# What is kept of programs under names. A command of such a name: -- list.
+MOST_ROUNDS = 10_000  # the least is LEAST_ROUNDS, as fewer give no interval
+# The commands for results that are kept under names. To run a program of such a name: -- list.
 MERGE, LIST, REMOVE = "merge", "list", "remove"
 _OF_KEPT = {
     MERGE: "Says what --explore has found in all processes of these names until now.",
@@ -188,8 +188,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def parse_kept(argv: Sequence[str]) -> argparse.Namespace | None:
-    """Of what is kept under names; None: `argv` asks for nothing of it. Bad arguments leave through
-    SystemExit(2)."""
+    """Parses the commands for results that are kept under names; None: `argv` has another command.
+    Bad arguments leave through SystemExit(2)."""
     if not argv or argv[0] not in (MERGE, LIST, REMOVE):
         return None
     what = argv[0]

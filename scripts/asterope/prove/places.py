@@ -26,7 +26,8 @@ def placeholders_in(command: Sequence[str]) -> set[str]:
 
 
 def check_placeholders(command: Sequence[str]) -> None:
-    """Refuses what is nearly a placeholder, and would be handed on as it is. Raises BadInput."""
+    """Refuses a word that resembles a placeholder, as the command would get it unchanged. Raises
+    BadInput."""
     for word in command:
         for name in _WORD.findall(word):
             meant = difflib.get_close_matches(name, _NAMES, 1, _ALIKE)
@@ -35,8 +36,8 @@ def check_placeholders(command: Sequence[str]) -> None:
 
 
 class Place:
-    """A folder that is removed when the place is closed, a socket's path in it, and a TCP port of
-    the loopback that nobody used."""
+    """A folder, the path of a socket in it, and a free TCP port of the loopback. Closing the place
+    removes the folder."""
 
     def __init__(self, with_port: bool) -> None:
         self.folder = _new_folder()

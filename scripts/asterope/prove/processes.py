@@ -31,16 +31,16 @@ def send_at_parents_end(number: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """From now on, what descendants leave running becomes this process's child, whatever session
-    or group it is in."""
+    """From now on, processes that descendants leave running become this process's children, in any
+    session or group."""
     global _adopting
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _adopting = True
 
 
 def end_children() -> None:
-    """Kills all children, and theirs as they are adopted, until there is none, but those that
-    belong to another user. Does nothing in a process that adopts none."""
+    """Kills all children, and theirs as they are adopted, until none is left. Leaves those alone
+    that belong to another user. Does nothing in a process that adopts none."""
     while _adopting:
         ended = [pid for pid in list(_children()) if _kill(pid)]
         if not ended:
@@ -50,7 +50,8 @@ def end_children() -> None:
 
 
 def _children() -> Iterator[int]:
-    """Of all threads, of which one may end meanwhile. None in kernels without such lists."""
+    """The children of all threads; a thread may end meanwhile. Some kernels do not list them: there
+    it finds none."""
     for path in Path("/proc/self/task").glob("*/children"):
         with suppress(FileNotFoundError, ProcessLookupError):
             yield from map(int, path.read_text().split())
@@ -66,8 +67,8 @@ def _kill(pid: int) -> bool:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a command: seconds by the clock, what it and its children took, and all that it
-    printed, stdout first."""
+    """One run of a command: its seconds by the clock, the CPU time that it and its children used,
+    and all that it printed, stdout first."""
 
     wall: float
     used: Used
@@ -75,10 +76,10 @@ class Run:
 
 
 class Process:
-    """A command in a process group of its own. What it prints goes to files: who reads a pipe
-    would take part in what is measured."""
+    """A command in a process group of its own. Its output goes to files: a reader of a pipe would
+    take part in the measurement."""
 
-    _running = 0  # of all; while one runs, an orphan may be its
+    _running = 0  # how many run; while one runs, an orphan may be a child of it
 
     def __init__(
         self,
@@ -112,17 +113,17 @@ class Process:
                 raise Failure(f"cannot be started: {error.strerror}") from None
             raise
         self.pid = self._process.pid
-        self.used = Used()  # once it has ended: by it, and by all its children that it waited for
+        self.used = Used()  # known at its end; counts the children for which it waited, too
         self._is_preloaded, self._cause = "LD_PRELOAD" in environment, ""
         Process._running += 1
 
     def has_ended(self) -> bool:
-        """Without reaping it, so that its number stays its own."""
+        """Does not reap the process, so that the system gives its number to no other."""
         options = os.WEXITED | os.WNOWAIT | os.WNOHANG
         return self._process.returncode is not None or bool(os.waitid(os.P_PID, self.pid, options))
 
     def wait(self, limit: float | None = None) -> Run:
-        """Until it ends. Raises Failure where it does so with an error, or not in `limit` s."""
+        """Waits for its end. Raises Failure if it ends with an error, or not within `limit` s."""
         late = threading.Event()
 
         def stop() -> None:
@@ -170,12 +171,12 @@ class Process:
         self._close_files()
 
     def _kill_group(self) -> None:
-        # Only while the leader is not reaped: until then nobody else can have its number.
+        # Call this only before the leader is reaped: later another process may have its number.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
     def _reap(self) -> None:
-        """Processes that it left running are ended."""
+        """Reaps the process, and ends those that it left running."""
         ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         if self._is_preloaded and ended is not None:
             self._cause = sandbox_words(self.pid, ended.si_status)
@@ -194,6 +195,6 @@ class Process:
 
 
 def _end_of(file: IO[bytes], most: int = _MOST_OUTPUT) -> str:
-    # Not by seeking: who still writes has the same position.
+    # It does not seek: a process that still writes shares the position in the file.
     size = os.fstat(file.fileno()).st_size
     return os.pread(file.fileno(), most, max(0, size - most)).decode(errors="replace")

@@ -26,7 +26,8 @@ def _is_checkout() -> bool:
 
 
 def _all() -> Path:
-    """Where scripts/tune --name keeps libraries as well; an installation has the user's folder."""
+    """The folder of all programs. In a checkout scripts/tune --name keeps libraries there, too; an
+    installation has a folder of the user's."""
     if _is_checkout():
         return Path(os.environ.get("ASTEROPE_BUILD_DIR", _ROOT / "build")).resolve() / "programs"
     named = os.environ.get("XDG_DATA_HOME", "")
@@ -35,12 +36,13 @@ def _all() -> Path:
 
 
 def libraries() -> Path:
-    """The folder of the libraries that serve all programs. scripts/tune builds these in a checkout;
-    where asterope is installed, they are compiled here whenever the profile or a template is newer.
+    """The folder of the libraries that serve all programs. In a checkout scripts/tune builds them.
+    An installation compiles them here, again each time that the profile or a template is newer.
     Raises BadInput, Failure and OSError."""
     folder = _all().parent
     if not _is_checkout():
-        # Not above: whoever names a library needs neither templates nor a compiler.
+        # These imports stand here because a user who names a library needs neither templates nor a
+        # compiler.
         from ..preload import compile_preload, compile_routine
         from ..profile import load_profile
         from ..render import Asks, render_routine, template_folder
@@ -68,13 +70,13 @@ def libraries() -> Path:
 
 
 def to_build(library: Path) -> str:
-    """The words that a user types to have one."""
+    """The command that makes such a library."""
     return "scripts/tune" if _is_checkout() else f"asterope-generate --preload {_word(library)}"
 
 
 def to_map(places: Path, preload: Path) -> tuple[str, Path]:
-    """What a user types for a library with that map, and the library: where asterope is installed,
-    one beside the map, as `preload` serves other programs, too."""
+    """The command that makes a library with that map, and the library's path. An installation puts
+    it beside the map, because `preload` serves other programs, too."""
     library = preload if _is_checkout() else places.resolve().with_name(PRELOAD)
     return f"{to_build(library)} --places {_word(places)}", library
 
@@ -107,7 +109,7 @@ def _profiles(name: str) -> Path:
 
 
 def profile_of(name: str) -> Path:
-    """What its routine was made of: its own profile, else the general one."""
+    """The profile that its routine was made of: its own one, else the general one."""
     if _is_checkout():
         for folder in (_profiles(name), _ROOT / "generated"):
             if (folder / "profile.json").is_file():
@@ -116,13 +118,14 @@ def profile_of(name: str) -> Path:
 
 
 def kept() -> Iterator[Path]:
-    """Their folders."""
+    """The folders of the programs that are kept."""
     if _all().is_dir():
         yield from sorted(one for one in _all().iterdir() if one.is_dir())
 
 
 def remove(name: str) -> None:
-    """And what scripts/tune --name made. Raises BadInput and OSError."""
+    """Removes all that is kept of it, and its profile, which scripts/tune --name made. Raises
+    BadInput and OSError."""
     shutil.rmtree(existing_folder(name))
     if _is_checkout() and _profiles(name).is_dir():
         shutil.rmtree(_profiles(name))

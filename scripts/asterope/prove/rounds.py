@@ -12,10 +12,10 @@ from ..record.kernel import Used
 from ..robust import signed_rank_interval
 from .copies import LIBC, again
 
-# Of fewer values, no interval that assumes no distribution holds the median with 95 %.
+# With fewer values, no interval without an assumed distribution holds the median with 95 %.
 LEAST_ROUNDS = 6
-# Each look may mistake luck for a difference: there are few, and what they decide by is stricter
-# than the 95 % of the interval that is shown.
+# Each look may mistake luck for a difference. So looks are few, and they decide by a stricter
+# interval than that of 95 % that is shown.
 _LOOKS, _SURE = 1.3, 0.995
 NARROW = 0.01
 
@@ -32,32 +32,32 @@ class Goal:
 
 @dataclass
 class Rounds:
-    """The measurements: blocks of (copy, figure), in the order in which they ran. `base`: what the
-    others are compared with."""
+    """The measurements: blocks of (copy, figure), in the order in which they ran. The others are
+    compared with `base`."""
 
     larger_is_better: bool = False
     base: str = LIBC
     blocks: list[list[tuple[str, float]]] = field(default_factory=list)
     stopped_by: str = ""
-    # Of every run, wall-clock time in seconds and what it took, whatever its figure is.
+    # The wall-clock seconds and the use of every run, whichever metric was asked for.
     times: list[tuple[float, Used]] = field(default_factory=list)
 
     def figures(self, name: str) -> list[float]:
         return [dict(block)[name] for block in self.blocks]
 
     def logs(self, name: str, other: str | None = None) -> list[float]:
-        """Of the other's figure (the base's) over the copy's, block by block; above 0 the copy is
-        better.
+        """The logarithms of the other's figure (the base's) over the copy's, block by block. Above
+        0 the copy is better.
 
-        Only one of the base's two runs is taken: with the mean of both, noise that has a long tail
-        on one side would not cancel out, and the median of the differences would be off 0.
+        It takes only one of the base's two runs. With the mean of both, noise with a long tail on
+        one side would not cancel out. Then the median of the differences would not be 0.
         """
         sign = -1 if self.larger_is_better else 1
         pairs = zip(self.figures(other or self.base), self.figures(name))
         return [sign * (math.log(base) - math.log(own)) for base, own in pairs]
 
     def used(self, name: str) -> Used:
-        """By all of its runs."""
+        """What all runs of the copy used together."""
         blocks = zip(self.blocks, self.times_by_block())
         of_it = (
             used
@@ -68,13 +68,13 @@ class Rounds:
         return sum(of_it, Used())
 
     def times_by_block(self) -> list[list[tuple[float, Used]]]:
-        """Of whole blocks."""
+        """The times of whole blocks alone."""
         each = len(self.blocks[0]) if self.blocks else 1
         return [self.times[at : at + each] for at in range(0, each * len(self.blocks), each)]
 
     def reach(self) -> float:
-        """How far the widest of the intervals that decide nothing yet reaches from its ratio, as a
-        part of it; 0 where all decide."""
+        """How far the widest interval that decides nothing yet reaches from its ratio, as a part of
+        that ratio; 0 if all intervals decide."""
         widest = 0.0
         for name in {name for name, _ in self.blocks[0]} - {self.base, again(self.base)}:
             sure = signed_rank_interval(self.logs(name), _SURE)
@@ -88,7 +88,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Progress:
-    """After a block. `seconds_left`: None where it is unknown."""
+    """The state after a block. `seconds_left`: None if it is unknown."""
 
     rounds: int
     reach: float | None
@@ -104,8 +104,8 @@ def measure(
     tell: Callable[[Progress], None] = lambda _: None,
     now: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Adds blocks to `into`, whole ones only, until the goal is reached; a block is not begun
-    where the time left is shorter than the mean block. What interrupts it leaves the blocks."""
+    """Adds whole blocks to `into` until the goal is reached. It begins no block if the time left is
+    shorter than the mean block. After an interruption, `into` keeps its blocks."""
     order = random.Random(seed)
     began, next_look = now(), LEAST_ROUNDS
     reach: float | None = None
@@ -131,7 +131,7 @@ def measure(
 
 
 def _seconds_left(goal: Goal, count: int, passed: float, reach: float | None) -> float | None:
-    """Until its first limit. An interval narrows with the square root of the rounds."""
+    """Seconds until the goal's first limit. An interval narrows with the root of the rounds."""
     ends = [] if goal.seconds is None else [goal.seconds - passed]
     if goal.rounds is not None:
         ends.append((goal.rounds - count) * passed / count)

@@ -29,9 +29,9 @@ def _in_copy(copy: Copy, what: str) -> Iterator[None]:
 
 
 class Commands:
-    """Each run is a process of its own. `warm_up`: the first run, which nobody counts; it proves
-    that the copy is in use. `run`: another one, of at most `limit` s. Both raise Failure.
-    `command`: of copies that have none of their own; `name`: as what errors speak of it."""
+    """Each run is a process of its own. `warm_up` is the first run; it is not counted, and proves
+    that the copy is in use. `run` is a later one, of at most `limit` s. Both raise Failure.
+    `command` serves copies that have none of their own; errors call it `name`."""
 
     def __init__(
         self, command: Sequence[str], name: str, cpus: Collection[int] | None, output: bool
@@ -72,17 +72,17 @@ class Commands:
 
 
 def _loaded(trace: Path) -> list[str]:
-    """The libraries that LD_DEBUG=files tells of."""
+    """The libraries that LD_DEBUG=files has listed."""
     try:
         text = trace.read_text(errors="replace")
-    except OSError:  # no ld.so ran, or it trusted its environment not
+    except OSError:  # no ld.so ran, or it did not trust its environment
         return []
     return re.findall(r"(?m)calling init: (\S+)$", text)
 
 
 class Servers:
-    """A server for each copy, which stays; each run is one of a client, without any library. They
-    have the same functions as Commands."""
+    """A server for each copy, which runs until the end. Each run is a client's, without a library.
+    The class has the same functions as Commands."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Servers:
             with _in_copy(copy, server[0]):
                 self._wait_a_little(process, deadline)
         with _in_copy(copy, server[0]):
-            # Nothing says that a server which no placeholder waits for is past its ld.so.
+            # Without a placeholder, this may look at a server whose ld.so still loads libraries.
             begun = time.monotonic()
             while why := missing_library(copy, _mapped(process.pid)):
                 if time.monotonic() - begun > LOADING:
@@ -147,7 +147,7 @@ class Servers:
                 with closing(client):
                     run = client.wait(limit)
         except Failure:
-            self._check(copy, server)  # a client fails where its server is gone
+            self._check(copy, server)  # a client also fails if its server has ended
             raise
         self._check(copy, server)
         return run

@@ -40,8 +40,8 @@ SEED = 1  # of the order within each block
 
 
 def _built_library() -> str:
-    """That of the current folder's build, else the one that serves all programs. Raises BadInput,
-    Failure and OSError."""
+    """The library of the current folder's build, else the one that serves all programs. Raises
+    BadInput, Failure and OSError."""
     here = Path(DEFAULT_LIBRARY)
     beside = here if here.is_file() else programs.libraries() / programs.PRELOAD
     return str(beside if beside.is_file() else here)

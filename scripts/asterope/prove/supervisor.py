@@ -24,9 +24,9 @@ _PREFIX = "asterope-prove-"
 
 
 def supervised(work: Callable[[], int]) -> int:
-    """Forks. Returns in both processes what `work` returned in the child, where it may raise, too;
-    all temporary files of the child lie in a folder that is removed. Raises Failure in the parent
-    where a signal ended the child."""
+    """Forks, and calls `work` in the child, where it may raise. Returns its result in both
+    processes. All temporary files of the child lie in a folder that is removed. Raises Failure in
+    the parent if a signal ended the child."""
     parent = os.getpid()
     awaited = {*SIGNALS, signal.SIGCHLD}
     with scratch_folder(_PREFIX, Path(tempfile.gettempdir())) as folder:

@@ -1,5 +1,5 @@
-"""What --tunables adds to the copies: settings of glibc's malloc that save page faults, alone and
-with each library; and which of all brings most."""
+"""The copies that --tunables adds: settings of glibc's malloc that save page faults, alone and with
+each library. It also tells which of all copies brings most."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[
 
 
 def best_of(copies: Sequence[Copy], rounds: Rounds, findings: Findings) -> Copy | None:
-    """What makes the program fastest; of what is as good as that, what needs least. None: nothing
-    surely makes it faster than libc alone."""
+    """The copy that makes the program fastest; of several that are as good, the one with the fewest
+    settings. None: no copy surely makes the program faster than libc alone."""
     gains = {
         one.name: one.ratio.median
         for one in findings.compared

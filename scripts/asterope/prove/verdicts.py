@@ -18,9 +18,9 @@ FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "the same", "cannot tell yet
 
 @dataclass(frozen=True)
 class Finding:
-    """One copy. `ratio`: the base's time over its own, None for the base; `at_most`: how far the
-    interval reaches from 1, 0.01 for 1 %; `more_rounds`: about how many would tell, None where that
-    is told, or where nobody knows."""
+    """One copy. `ratio`: the base's time over its own, None for the base. `at_most`: how far the
+    interval reaches from 1, 0.01 for 1 %. `more_rounds`: about how many more rounds would tell;
+    None if they already tell, or if that number is unknown."""
 
     name: str
     figure: float  # median
@@ -45,9 +45,10 @@ class Findings:
 def judge(
     rounds: Rounds, names: Sequence[str], until: float = NARROW, has_servers: bool = False
 ) -> Findings:
-    """Of at least one round. `until`: what is the same within that, is the same. `has_servers`: a
-    server stays, and where its memory happens to lie stays with it: two of libc's may differ for
-    good, and the floor counts. Otherwise each run has luck of its own, which is in the interval."""
+    """Judges at least one round. `until`: a difference below that part counts as the same.
+    `has_servers`: a server runs for all rounds, and its memory stays in one place. So two servers
+    with libc may differ each time, and the floor counts. Otherwise each run has luck of its own,
+    and the interval holds it."""
     rounding = _rounding(rounds)
     floor = _interval(rounds, again(rounds.base))
     noise = _distance(floor) if has_servers else 0.0
@@ -73,7 +74,7 @@ def judge(
 
 
 def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
-    """The ratio of two copies, by the runs that were beside each other."""
+    """By the ratio of the two copies within each block."""
     return signed_rank_interval(rounds.logs(name, other)).low > 0
 
 
@@ -96,8 +97,8 @@ def _verdict(ratio: Ratio, noise: float, reach: float, until: float) -> str:
 
 
 def _more_rounds(count: int, ratio: Ratio, rounding: float, until: float) -> int | None:
-    """Until the interval excludes 1 where the ratio stays what it is, or is as narrow as asked: it
-    narrows with the square root of the rounds, but for what rounding does to each figure."""
+    """Rounds until the interval excludes 1, if the ratio stays the same, or is narrow enough. It
+    narrows with the square root of the rounds, but the figures' rounding does not."""
     half = math.log(ratio.high / ratio.low) / 2 - rounding
     nearest = max(abs(math.log(ratio.median)), math.log1p(until) - abs(math.log(ratio.median)))
     nearest -= rounding

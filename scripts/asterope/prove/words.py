@@ -34,7 +34,7 @@ def table(findings: Findings, metric: Metric) -> str:
 
 
 def verdict(one: Finding) -> str:
-    """Faster and slower by how much less or more time; with their intervals."""
+    """The verdict in words: how much less or more time the copy takes, with the interval."""
     if one.verdict is None:
         return "(the noise floor)"
     if one.verdict == SAME:
@@ -48,8 +48,8 @@ def verdict(one: Finding) -> str:
 
 
 def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
-    """A line for each copy whose medians say the opposite of its ratio, which a reader would
-    doubt without a word."""
+    """A line for each copy whose medians say the opposite of its ratio: without it a reader would
+    doubt the ratio."""
     base = findings.copies[0].figure
     lines = []
     for one in findings.compared:
@@ -63,7 +63,7 @@ def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
 
 
 def of_kernel(name: str, rounds: Rounds) -> list[str]:
-    """Of all runs of a copy; empty where it is not known."""
+    """A line on the CPU time and page faults of a copy's runs; empty if they are not known."""
     used = rounds.used(name)
     if not used.is_known:
         return []

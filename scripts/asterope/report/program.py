@@ -51,7 +51,7 @@ def proof_finding(proof: Json) -> str:
 
 
 def _base(proof: Json) -> str:
-    """What the others are compared with: libc, or of two builds the other one."""
+    """The name of the copy that the others are compared with: libc, or the other of two builds."""
     return one_line(proof["copies"][0]["name"])
 
 

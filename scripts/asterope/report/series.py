@@ -19,8 +19,8 @@ USUAL_SUITES = ("sizes", "workloads")
 class Point:
     """One copy in one cell: 1e9 bytes a second, libc's time over its own.
 
-    What was paired is the ratio. So the rate of a copy that has one is libc's times the ratio: two
-    rates by themselves are of different rounds, and could contradict it."""
+    The ratio comes from paired rounds. So a copy with a ratio gets libc's rate times that ratio.
+    Its own measured rate is of different rounds, and could contradict the ratio."""
 
     gb_per_s: float | None
     ratio: Ratio | None

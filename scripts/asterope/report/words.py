@@ -98,7 +98,7 @@ def findings(inputs: Inputs) -> list[str]:
 
 
 def losses_of(inputs: Inputs) -> list[Mapping[str, Any]]:
-    """Where the exam at the end of the search found the reported function slower."""
+    """The losses of the reported function in the exam at the end of the search, worst first."""
     operation = inputs.bench.operation if inputs.bench else MEMCPY
     exams = inputs.profile.raw.get("exam", {}) if inputs.profile else {}
     losses = exams.get(operation, {}).get("losses", ())

@@ -1,10 +1,10 @@
 """Which copies and sets exist, in a folder for each architecture.
 
-What all architectures share lies beside these folders. `of` hands out one of them: TITLE is what
-texts call it, and its spaces have the same names as all others', each with the copies of a kind:
-AXES, what they are made of; Tuple, one of them; PLAIN, the one that any CPU runs; why_not(), why
-there is none with such values. Its templates and its part of the tuner have a folder of the same
-name.
+The modules beside these folders serve all architectures. `of` returns one architecture; texts call
+it by its TITLE. Its spaces have the same names as those of the others. Each space has the copies of
+one kind: AXES are the parameters of a copy, Tuple is the class of the copies, and any CPU runs the
+copy PLAIN. why_not() says why a copy with certain values does not exist. The templates and the
+tuner have a folder of the architecture's name, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ARCHITECTURES = ("x86_64", "aarch64")
 
 @functools.cache
 def of(architecture: str) -> Any:
-    """The spaces of an architecture; KeyError where there is none of that name."""
+    """The spaces of an architecture. Raises KeyError for an unknown name."""
     if architecture not in ARCHITECTURES:
         raise KeyError(architecture)
     return importlib.import_module(f".{architecture}", __name__)

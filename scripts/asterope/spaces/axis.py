@@ -1,4 +1,4 @@
-"""One parameter of a copy, an axis of the space: what everybody must know of it."""
+"""One parameter of a copy, an axis of the space, with all facts that other modules need of it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ def _nothing(_: Value) -> str:
 class Axis:
     """A parameter, its values and its words; `values` begin with the default.
 
-    Those of one type are words or numbers alike. `needs`: the CPU features of a value, with blanks
-    in between, as /proc/cpuinfo names them.
+    The values of one axis are all words or all numbers. `needs` gives the CPU features of a value,
+    with blanks in between, as /proc/cpuinfo names them.
 
-    Axes beyond the paper's: `paper` of the values, the first ones, are the paper's; all others are
-    a matter of the extension axis called `extension` in profiles. One with a `mark` may be left out
-    of a tuple, and stands in names, behind its mark, where it is not the default: "TB4". In the
-    comments of a routine, `words` tells such a value, and `legend` what the column is.
+    The first `paper` values are the paper's. The others belong to the extension axis that profiles
+    call `extension`. An axis with a `mark` may be left out of a tuple. Names have its value behind
+    the mark, unless it is the default: "TB4". In the comments of a routine, `words` tells such a
+    value, and `legend` explains the column.
 
-    A `distance` is no variant of its own but an argument of the copy, in cache lines, for those
-    that have such a prefetch stage: whose axis `stage` is not 0. `argument`: it is the low
-    (1) or the high half (2) of the copy's fourth argument.
+    A distance, in cache lines, does not make a variant: it is an argument of the copy. The copy has
+    it if its axis `stage`, the size of that prefetch stage, is not 0. `argument`: the distance is
+    the low (1) or the high half (2) of the copy's fourth argument.
 
-    `implied_by`: features that bring with them those of this axis: named alone they say enough.
+    `implied_by`: each of these features brings the needed ones with it, so a copy that needs one of
+    them names it alone.
     """
 
     field: str
@@ -84,7 +85,8 @@ class Axis:
 
     @property
     def pattern(self) -> str:
-        """A regular expression for the value in a name; of numbers, any as long."""
+        """A regular expression for the value in a name. Any number fits that is not longer than the
+        longest one."""
         words = [str(value) for value in self.values[self.mark is not None :]]
         if self.is_number:
             longest = max(map(len, words))
@@ -104,8 +106,8 @@ class Axis:
 class Copy:
     """A copy of any kind: a value on each of the kind's axes.
 
-    `loads`: a set is a copy without them. `stem`: what the names of an operation's functions in C
-    have behind the prefix.
+    `loads`: a set is a copy without loads. `stem`: in C, the names of an operation's functions have
+    it behind the prefix.
     """
 
     AXES: ClassVar[tuple[Axis, ...]]
@@ -114,7 +116,7 @@ class Copy:
 
     @property
     def name(self) -> str:
-        """How it is written in tables and logs: `masked ZMM up 256`."""
+        """The copy's name in tables and logs: `masked ZMM up 256`."""
         return " ".join(str(getattr(self, axis.field)) for axis in self.AXES)
 
     @property
@@ -146,16 +148,16 @@ def needs_of(axes: Iterable[Axis], values: Mapping[str, Value]) -> tuple[str, ..
 
 
 def why_outside(axes: Iterable[Axis], values: Mapping[str, Value]) -> str | None:
-    """Why there is no copy with these values on the axes, each looked at alone; None: there is."""
+    """Why an axis does not have its value; None: each has it. The axes are looked at one by one."""
     reasons = (axis.why_not(values[axis.field]) for axis in axes)
     return next((reason for reason in reasons if reason), None)
 
 
 @dataclass(frozen=True)
 class Space:
-    """The copies of a kind: all of the class `Tuple` but those of which `rule` says, by their
-    values, why they do not exist. `nesting`: the axes in the order in which ties are broken, the
-    last one fastest. `PLAIN`: what any CPU runs, and a profile without such a copy gets."""
+    """The copies of a kind: all of the class `Tuple`, unless `rule` says why one with such values
+    does not exist. `nesting`: the axes in the order in which ties are broken, the last one fastest.
+    `PLAIN`: any CPU runs it, and a profile without such a copy gets it."""
 
     Tuple: Any
     PLAIN: Any
@@ -171,7 +173,7 @@ class Space:
         return why_outside(self.AXES, values) or self.rule(**values)
 
     def points(self) -> Iterator[Any]:
-        """All of them, simplest first."""
+        """All copies of the space, simplest first."""
         table = {one.field: one.values for one in self.AXES}
         for values in itertools.product(*(table[field] for field in self.nesting)):
             fields = dict(zip(self.nesting, values))
@@ -180,6 +182,6 @@ class Space:
 
 
 def of_sets(of_copies: Iterable[Axis], field: str, meaning: str) -> Axis:
-    """An axis of the copies with other words, for sets: there nothing is beyond a paper."""
+    """An axis of the copies with other words, for sets: the paper has no sets to go beyond."""
     found = next(one for one in of_copies if one.field == field)
     return replace(found, meaning=meaning, paper=0, extension="")

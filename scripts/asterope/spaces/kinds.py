@@ -15,11 +15,12 @@ MEMCPY, MEMSET = "memcpy", "memset"
 
 @dataclass(frozen=True)
 class Operation:
-    """What the tuner's C has of one: its `space` of copies, and the `function` that is one.
+    """A tuned function of libc. The tuner's C calls its pipelines `space`, and the macro `function`
+    of candidate.j2 writes one of them.
 
-    Of its function in routines, what their header `says`; memcpy's says more. `mapped`: places of a
-    program's calls may choose its way (--places). `libc`: what libc has that does as much, where
-    that has another name.
+    The header of a routine `says` what its function does; it says more of memcpy. `mapped`: places
+    of a program's calls may choose its way (--places). `libc`: libc's function that does the same,
+    if its name differs.
     """
 
     name: str
@@ -40,10 +41,10 @@ OPERATIONS = (
     ),
 )
 
-# Those of which routines have a function that is all of it; of memcpy they have several.
+# The operations that have a single function in a routine; memcpy has several.
 OTHERS = OPERATIONS[1:]
 
-# Those that may sense, and that are chosen by intent as well.
+# Only these copies may sense, and are also chosen by intent.
 SENSING = (MEMCPY, "pipelines")
 
 
@@ -51,12 +52,12 @@ SENSING = (MEMCPY, "pipelines")
 class Kind:
     """A kind of copies of an operation.
 
-    `space`: what each architecture calls its copies; "": they are none. `functions`: what the tuner
-    calls their functions (struct asterope_copy), and the macro of candidate.j2 that writes each.
-    `least`: the bytes from which on they do right. `overlap`: whether their buffers may. `chosen`:
-    whether profiles have choices of it, and `alone`: one at most. `begins`: the bytes with which
-    the first of these may begin; 0: they begin with none. `step`: a search that leaves it out has
-    no choice of the kind.
+    `space`: the name of its copies in each architecture; "": it has no copies. `functions`: the
+    tuner's names of their functions (struct asterope_copy), with the macro of candidate.j2 that
+    writes each. `least`: the bytes from which on they copy right. `overlap`: whether their buffers
+    may overlap. `chosen`: whether profiles have choices of it. `alone`: a profile has one at most.
+    `begins`: the size at which the first choice may begin; 0: the first choice has the smallest
+    sizes. `step`: a search that leaves out this step has no choice of the kind.
     """
 
     operation: str
@@ -71,7 +72,7 @@ class Kind:
     step: str = ""
 
 
-# Of one operation in the order in which the tuner proves them right, and logs name their space.
+# The kinds of one operation, in the order in which the tuner proves them and logs name their space.
 KINDS = (
     # large copies
     Kind(MEMCPY, "pipelines", "pipelines"),

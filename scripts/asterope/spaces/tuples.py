@@ -1,4 +1,4 @@
-"""What the pipelines of all operations have in common: their names, their marks, their variants.
+"""The base of all operations' pipelines: their names, their marks, their variants.
 
 A tuple has a value on each axis of its space. A variant is a tuple without its distances: one
 function of the tuner.
@@ -15,27 +15,27 @@ from typing import Any, ClassVar
 from . import axis
 from .axis import Axis
 
-# Up to here a pipeline moves its first and last bytes, overlapping, and runs no stage (edges.j2):
-# eight registers, as libc does it, and 256 bytes at least.
+# Up to this size a pipeline moves its first and last bytes, which overlap, and runs no stage
+# (edges.j2). It takes eight registers, as libc does, or more for 256 bytes.
 SHORT_WAY = 256
 _SHORT_WAY_ZMM = 512
 _LINE, _PAGE = 64, 4096
 
 
 class _Pipeline(axis.Copy):
-    """What a variant and a tuple have in common."""
+    """The base of a variant and of a tuple."""
 
     MARKED: ClassVar[tuple[Axis, ...]]
-    VARIANT: ClassVar[type]  # of a tuple; of a variant itself
+    VARIANT: ClassVar[type]  # the class of the tuple's variants; a variant's own class
     VECTORS: ClassVar[tuple[str, ...]]  # register types that are plain loads and stores
-    EDGES: ClassVar[tuple[str, ...]]  # those that move as much as short_way by themselves
-    WHOLE: ClassVar[tuple[str, ...]]  # those of which one instruction does it all
+    EDGES: ClassVar[tuple[str, ...]]  # register types that move as much as short_way by themselves
+    WHOLE: ClassVar[tuple[str, ...]]  # register types of which one instruction copies all
 
     @property
     def name(self) -> str:
-        """How it is written in tables and logs: the paper's `ZMM T NT T0 4 8`, for a variant
-        `ZMM T NT T0 4`, and behind it what the paper lacks: ` TB4 PI2 PW8 down`. A variant leaves
-        the distance open here as well: ` PW`.
+        """Its name in tables and logs: the paper's `ZMM T NT T0 4 8`, for a variant `ZMM T NT T0
+        4`. The marked axes follow: ` TB4 PI2 PW8 down`. A variant leaves their distance open, too:
+        ` PW`.
         """
         words = []
         for one in self.AXES:
@@ -189,13 +189,13 @@ class Pipelines(axis.Space):
         return self.Tuple.MARKED
 
     def why_not(self, **values: Any) -> str | None:
-        """Why the tuple does not exist, or None where it does; what is not named is the default."""
+        """Why the tuple does not exist, or None if it does. Missing axes have their default."""
         values = {one.field: one.default for one in self.AXES} | values
         alone = [one for one in self.AXES if one.field not in self.by_rule]
         return axis.why_outside(alone, values) or self.rule(**values)
 
     def named(self, name: str) -> Any:
-        """The tuple that its `name` writes so; None where there is none."""
+        """The tuple of that `name`; None if it does not exist."""
         words = name.split(" ")
         values = {}
         for one in self.AXES:
@@ -211,7 +211,7 @@ class Pipelines(axis.Space):
 
     @functools.cache  # noqa: B019 (there are as many spaces as operations and architectures)
     def variants(self) -> tuple[Any, ...]:
-        """All variants, simplest first: in this order ties are broken, that of `nesting`; those
+        """All variants, simplest first. Ties are broken in this order, that of `nesting`; those
         with fewer departures from the paper come first.
         """
         table = {one.field: one for one in self.AXES}

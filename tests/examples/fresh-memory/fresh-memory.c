@@ -4,8 +4,8 @@
  *
  *   fresh-memory [LIBRARY.so] [SIZE...]
  *
- * LIBRARY.so has a memcpy that joins in, a newer glibc's, say. A SIZE is like 64K or 32M. Without
- * one there are all from 64 KiB to 256 MiB for which the machine has memory. */
+ * LIBRARY.so has a memcpy that joins in, a newer glibc's, say. A SIZE is like 64K or 32M. The
+ * default is all sizes from 64 KiB to 256 MiB for which the machine has memory. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "asterope_memcpy.h"
 

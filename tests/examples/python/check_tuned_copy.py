@@ -1,4 +1,4 @@
-"""Checks what tuned_copy copies and what it refuses: python3 -m unittest check_tuned_copy"""
+"""Checks the copies and the refusals of tuned_copy: python3 -m unittest check_tuned_copy"""
 
 from __future__ import annotations
 

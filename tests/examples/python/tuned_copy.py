@@ -1,4 +1,4 @@
-"""Copies numpy arrays with the tuned routine; refuses what would not be one copy of plain memory.
+"""Copies numpy arrays with the tuned routine. Refuses any that is not one piece of plain memory.
 
 Needs libasterope_memcpy.so beside this file: see README.md.
 """

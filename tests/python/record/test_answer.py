@@ -1,4 +1,4 @@
-"""The first answer of asterope-record: what it says, and that it fits on a screen."""
+"""The first answer of asterope-record is right, and fits on a screen."""
 
 from __future__ import annotations
 

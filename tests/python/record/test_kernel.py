@@ -1,4 +1,4 @@
-"""What the kernel takes of a program, and where that is the cost of fresh pages."""
+"""The kernel's share of a program's CPU time, and the advice if fresh pages cost much of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is not libc's in a program: said in words, and no ground for a verdict."""
+"""Copies of other libraries than libc in a program: the report names them, and gives no verdict."""
 
 from __future__ import annotations
 

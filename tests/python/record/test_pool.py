@@ -1,4 +1,4 @@
-"""Processes added up: what comes out is the same, however many they are and whenever they ended."""
+"""Processes added up: their number and the times of their ends do not change the sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command asterope-record: runs, signals, errors, and what it must not call little."""
+"""The command asterope-record: runs, signals, errors, and costs that it must not call small."""
 
 from __future__ import annotations
 

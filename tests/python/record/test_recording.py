@@ -1,4 +1,4 @@
-"""The recording: what it holds, and that it fits its schema."""
+"""The recording has the right contents, and fits its schema."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ struct Copier {
     CopyFunction take = publish; ///< the subscriber's: a message out of it
 };
 
-/// Seconds that one message takes, each the median of those of a turn: now and then a message waits
-/// for a process that the system has interrupted.
+/// Seconds that the parts of one message take, each the median of a copier's turn. The mean would
+/// count messages that wait for a process that the system has interrupted.
 struct MessageTimes {
     double publish; ///< The publisher's copy into the ring.
     double take;    ///< The subscriber's copy out of it, its allocation included.
@@ -46,9 +46,9 @@ class MessagePair {
 
     /// Passes messages with the copier of that name. The first ones settle the caches after the
     /// copier before: they are compared word for word and not timed. The timed ones follow. All
-    /// messages have different data. Throws Failure where a message arrives changed, and where the
-    /// subscriber has died; Interrupted where a signal came. Where the subscriber hangs, so does
-    /// this: see run_watched().
+    /// messages have different data. Throws Failure if a message arrives changed or the subscriber
+    /// has died, and Interrupted after a signal. It hangs if the subscriber does, see
+    /// run_watched().
     MessageTimes run(const std::string& copier, unsigned settling, unsigned timed);
 
     pid_t subscriber() const { return subscriber_.pid(); }

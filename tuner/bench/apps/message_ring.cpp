@@ -12,7 +12,8 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kHeaderStride = 128; // no two headers on one line, nor on the next of a pair
+// No two headers share a line, nor a pair of lines, as CPUs may fetch both lines of a pair.
+constexpr std::size_t kHeaderStride = 128;
 static_assert(sizeof(MessageHeader) <= kHeaderStride);
 
 std::size_t whole_pages(std::size_t bytes) {

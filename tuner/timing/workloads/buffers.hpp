@@ -1,4 +1,4 @@
-// What trials of all workloads share: where their buffers lie, and what was read and written there.
+// The buffers of all workloads: where they lie, and the data that was read and written there.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace asterope {
 
-/// Calls in a group, at most: the pages of so many sources fit in the first level of every TLB.
-/// Even of 128 bytes, so many copies take a microsecond.
+/// The most calls in a group: the pages of so many sources fit in the first level of every TLB.
+/// So many copies of even 128 bytes take a microsecond.
 inline constexpr std::size_t kGroupCalls = 32;
 
 /// The most that the sources of a group spread over: each may begin anywhere in its first page.
@@ -35,24 +35,24 @@ struct Slots {
 };
 
 /// A walk through a stretch of an area: blocks one after the other, all at the same distance from
-/// the one before. So programs take blocks from a large memory, and by that a prefetcher that
-/// learns strides by instruction, or one that runs on from block to block, brings lines before they
-/// are asked for.
+/// the one before. Programs take blocks from a large memory like this. So a prefetcher may bring
+/// lines before they are asked for, if it learns strides by instruction or runs on from block to
+/// block.
 struct Walk {
     std::size_t take();                   ///< the next block's offset in bytes
     std::size_t begin, end, next, stride; ///< all in bytes
 };
 
-/// What is copied before a walk is timed: a stride is known after five calls.
+/// Calls before a walk is timed: a prefetcher knows the stride after five.
 inline constexpr std::size_t kLeadIn = 6;
 
-/// From one block of a walk to the next: almost at its end, and a byte further in its line, so that
-/// a walk comes by all misalignments and yet has one stride.
+/// Bytes from the beginning of one block of a walk to that of the next. The next one begins behind
+/// the block's last line, plus one byte. So a walk has all misalignments and yet one stride.
 constexpr std::size_t walked_stride(std::size_t size) {
     return (size + 63) / 64 * 64 + 1;
 }
 
-/// Where the next calls go on both sides. They differ only where the source is mapped.
+/// The next calls' places on both sides. They differ only where the source is mapped.
 template <class Place> struct Sides {
     Place source, destination;
     /// The next call's offsets. The source is moved to its destination's place in the page, which
@@ -65,8 +65,8 @@ template <class Place> struct Sides {
 using SlotPair = Sides<Slots>;
 using WalkPair = Sides<Walk>;
 
-/// Of bystander: what the program has in the caches besides, of two working sets that are read line
-/// by line in a scattered order.
+/// The other data that the program of the workload bystander has in the caches. It is two working
+/// sets, read line by line in a scattered order.
 struct OtherData {
     explicit OtherData(const std::vector<Cache>& caches);
     Slots near, far; ///< half of the second cache, and behind it a quarter of the last one
@@ -87,17 +87,17 @@ struct Buffers {
     Buffers(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,
             SmallCalls small);
 
-    /// Of cold copies of `size` bytes.
+    /// The slots of cold copies of `size` bytes.
     SlotPair& slots(std::size_t size);
 
     /// Where an uncached source of `size` bytes begins, in pages of the workload's kind. Pages are
     /// the arena's where they are to be huge, or where memory is too short for others.
     const char* source_in_pages(std::size_t size, const WorkloadFacts& facts);
 
-    /// From the page behind that where the last walk through `in` ended, in steps of so many bytes.
-    /// So nobody walks where somebody has just been, until the whole stretch has gone by.
+    /// A walk in steps of `stride` bytes. It begins at the page behind the end of the last walk
+    /// through `in`. So no walk meets lines of an earlier one, until the whole stretch has gone by.
     WalkPair walk(const Arena& in, std::size_t stride) const;
-    /// That it goes on there. Walks of all workloads and sizes are one.
+    /// Notes the end of a walk, where the next one begins. All workloads and sizes share it.
     void took(const Arena& in, const WalkPair& walk);
 
     const Arena& arena;

@@ -1,7 +1,8 @@
-// The workload bystander: as cold, and after each copy other data of the program is read, timed
-// along: all of a working set of half the second cache, and of another one, of a quarter of the
-// last cache, as many lines as were copied, in turn. What a copy leaves in the caches drives that
-// data out, and the copy itself is not slower for it.
+// The workload bystander: cold copies. After each one the program reads other data of its own,
+// which is timed, too. It reads a whole working set, half as large as the second cache. It also
+// reads as many lines as were copied from a second one, a quarter of the last cache, which it goes
+// through in turn. A copy's data in the caches drives that data out, which the copy's own time does
+// not show.
 #include <algorithm>
 
 #include "timing/clock.hpp"

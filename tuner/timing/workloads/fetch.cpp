@@ -1,7 +1,7 @@
-// The workload fetch: calls from other sources each, as cold, to one and the same buffer, which is
-// cached if it fits, and read_copy of each: files and messages that are taken into a buffer and
-// used there. fetch_walk: from one source after the other, as cold_walk. lookup: from other sources
-// each, and before each call a look-up.
+// The workload fetch: each call has another source, as in cold. All copy to the same buffer, which
+// is cached if it fits, and read_copy reads each copy. So programs take files and messages into a
+// buffer and use them there. fetch_walk takes one source after the other, as cold_walk does. In
+// lookup, a look-up comes before each call, and the call waits for its result.
 #include <type_traits>
 
 #include "timing/buffer_access.hpp"
@@ -48,9 +48,9 @@ double time_fetch(Buffers& buffers, const WorkloadFacts& facts, const TrialTask&
     return seconds;
 }
 
-/// The destination's slots are the table: no source of this trial lies there. Each look-up is for a
-/// key of its own that is known beforehand, so it may begin while the copy before is still under
-/// way; the copy behind it cannot begin before it has ended.
+/// The destination's slots are the table: no source of this trial lies there. Each look-up has a
+/// key of its own that is known beforehand. So it may begin while the copy before it still runs.
+/// The copy behind it cannot begin before the look-up has ended.
 double time_lookup(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
     const char* table = buffers.arena.destination();
     const std::size_t lines = buffers.slot_bytes / 64;

@@ -1,7 +1,7 @@
-// The workloads fixed and fixed_read: one small size again and again, for each of several sizes;
-// fixed_walk and fixed_walk_read: one copy right behind the other through memory that is in no
-// cache, where a copy that touches more than its own bytes meets lines that nobody has asked for
-// yet. Of all sizes, the geometric mean of their times.
+// The workloads fixed and fixed_read: one small size again and again, for each of several sizes.
+// fixed_walk and fixed_walk_read: one copy right behind the other through uncached memory. There a
+// copy that touches more than its own bytes waits for lines that it would not need yet. The result
+// is the geometric mean of all sizes' times.
 #include <algorithm>
 
 #include "base/statistics.hpp"
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kCallsOfEach = 400; ///< in one trial, at least
 
 constexpr std::size_t kLargestWalked = 64; ///< larger ones are a line each, and more
-/// What one trial walks through of each size: as many lines that where it begins does not count.
+/// Bytes through which one trial walks at each size: so many that its first line does not count.
 constexpr std::size_t kWalkedBytes = 8192;
 
 std::size_t calls_of(const WorkloadFacts& facts, std::size_t size) {

@@ -32,12 +32,14 @@ constexpr std::size_t kWarmUpElsewhere = 8;
 /// and the last digits of hopeless figures decide nothing.
 constexpr double kHopeless = 8;
 
-/// `calls` calls from the `first` one on, at least one. What an address or a length comes from must
-/// stay in the registers that a call preserves, and there are six: a load of the loop's that has
-/// the page offset of one of the copy's stores waits for it, and delays the next copy by a dozen
-/// cycles (2 KiB: a sixth of its time). Hence a function of its own for each kind, the counter and
-/// the multiple of the golden ratio in one, and its end in memory: a branch is predicted, whenever
-/// it is known. `source`: as SecondArgument gives it.
+/// `calls` calls from the `first` one on, at least one. All values that make an address or a length
+/// must stay in the six registers that a call preserves. Otherwise the loop loads them. A load with
+/// the page offset of one of the copy's stores waits for that store, and delays the next copy by a
+/// dozen cycles (2 KiB: a sixth of its time).
+///
+/// So each kind has a function of its own, and the counter is also the multiple of the golden
+/// ratio. Its end is in memory: it only feeds a branch, which is predicted. `source`: as
+/// SecondArgument gives it.
 template <bool kRead, bool kAliased, bool kSource = true>
 [[gnu::noinline]] std::uint64_t run_calls(CopyFunction copy, std::size_t distance, std::size_t size,
                                           char* destination, const char* source,

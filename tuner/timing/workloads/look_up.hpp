@@ -1,5 +1,5 @@
-// A look-up in a large table, as programs make one before they copy a block out: a chain of cache
-// misses, each at a place that the one before decides.
+// A look-up in a large table, as programs make before they copy a block out of it. It is a chain of
+// cache misses: each one decides the place of the next.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace asterope {
 /// use, and the block's descriptor, as in the buffer cache of `asterope-bench cache`.
 inline constexpr std::size_t kLookUpLines = 4;
 
-/// Looks `key` up in a table of so many lines (below 2^32), of whatever content but one value all
-/// over. Returns what the last line says, mixed with what came before.
+/// Looks `key` up in a table of so many lines (below 2^32). Its words must not all be the same.
+/// Returns the last line's word, mixed with those before it.
 inline std::uint64_t look_up(const char* table, std::size_t lines, std::uint64_t key) {
     constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15u; // a multiple of the golden ratio
     std::uint64_t state = key * kOdd;
@@ -27,7 +27,7 @@ inline std::uint64_t look_up(const char* table, std::size_t lines, std::uint64_t
     return state;
 }
 
-/// 0, but not before the value is known, and without a compiler's knowing it.
+/// 0, but only once the value is known, and so that compilers do not see it.
 inline std::size_t nothing_of(std::uint64_t value) {
     std::uint64_t high = value >> 32;
     __asm__("" : "+r"(high)); // may be anything from here on

@@ -93,10 +93,11 @@ CallSequence& sequence_of(Buffers& buffers, const WorkloadFacts& facts) {
     return found->second;
 }
 
-/// Reads from all pages in an order that no prefetcher foresees, so that the last cache has what
-/// translates their addresses. A host that maps 4 KiB at a time (a virtual machine of a Xeon with
-/// AMX) has those of 32 KiB in a line, and such a line stays from the second time on that it is
-/// met: without this, 20 trials went by until a call took 60 ns instead of 150.
+/// Reads from all pages in an order that no prefetcher foresees. So the last cache gets the page
+/// table entries that translate their addresses. On a host that maps 4 KiB at a time (a virtual
+/// machine of a Xeon with AMX), one line holds the entries of 32 KiB. A line stays in the cache
+/// once it is met the second time. Without this, 20 trials passed until a call took 60 ns instead
+/// of 150.
 void meet_pages(const Arena& arena) {
     constexpr std::size_t kOfALine = std::size_t{32} << 10;
     constexpr std::size_t kStep = 50021; // a prime: it comes to each stretch once
@@ -116,15 +117,15 @@ double time_mix(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& t
     };
     if (!task.follows) {
         if (facts.level == kMemoryLevel) meet_pages(*buffers.small.arena);
-        // The first of a round finds the caches as another workload left them, and took 1.5 times
-        // as long as those behind it (mix_l3), whatever the copy.
+        // The first trial of a round finds the caches as another workload left them. With any copy
+        // it took 1.5 times as long as the later ones (mix_l3).
         time();
     }
     return time();
 }
 
 bool has_calls(Buffers& buffers, const WorkloadFacts& facts) {
-    // all sizes alike are no program's, so their bytes say nothing
+    // equally likely sizes are not those of a program, so weights by bytes would mean nothing
     if (facts.level == 0 && buffers.small.weighting == Weighting::bytes) return false;
     return !sequence_of(buffers, facts).calls.empty();
 }

@@ -31,7 +31,7 @@ inline constexpr std::array<std::ptrdiff_t, 6> kPageShifts = {4000, 4032, 4064, 
 std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes,
                                  std::span<const std::ptrdiff_t> shifts);
 
-/// What a trial moves at one size and shift, at least, in bytes: enough for the clock's cost not to
+/// The least bytes that a trial moves at one size and shift. With these the clock's cost does not
 /// show.
 inline constexpr std::size_t kOverlapTrialBytes = std::size_t{256} << 10;
 
@@ -40,9 +40,9 @@ inline const std::vector<std::size_t> kOverlapSizes = {1 << 10,  4 << 10,   16 <
                                                        64 << 10, 256 << 10, 1 << 20};
 
 /// Seconds a call of one trial of moves between buffers that overlap so. Every trial uses the same
-/// few cached lines again, at varying misalignments, those of the same `round` the same places. The
-/// buffers lie in the tail of the arena's destination, as hot ones do, whatever the source is
-/// mapped from. The arena must have room for the size, 8 KiB and a line.
+/// few cached lines again, at varying misalignments; trials of one `round` use the same places. The
+/// buffers lie in the tail of the arena's destination, as hot ones do, even if the source is mapped
+/// from elsewhere. The arena must have room for the size, 8 KiB and a line.
 double time_overlap(const Arena& arena, CopyFunction move, const Overlap& overlap,
                     std::uint64_t round);
 

@@ -1,7 +1,8 @@
-// The workloads page_end and page_end_read: calls as in the mixes, few enough places for the first
-// cache, and of every other call the source, of the others the destination ends 0 to 63 bytes
-// before the end of a page behind which nothing may be touched (PageEnds). A masked move whose
-// masked-off part reaches into such a page copies right, but takes hundreds of cycles or thousands.
+// The workloads page_end and page_end_read: calls as in the mixes, at so few places that the first
+// cache holds them. One side of each call ends 0 to 63 bytes before the end of a page. The page
+// behind it may not be touched (PageEnds). That side is the source or the destination at random. A
+// masked move may reach into such a page with its masked-off part. It copies right, but takes
+// hundreds of cycles or thousands.
 #include "base/random.hpp"
 #include "timing/workloads/workload_timer.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 /// Calls in one trial, untimed ones included. Fewer than of a mix, as they may be a hundred times
 /// as slow as others.
 constexpr std::size_t kEndCalls = 1600, kUntimedEnds = kEndCalls / 8;
-/// Where the side of a call that is not at the end begins: so far into a stretch at most. The
+/// The other side of a call, which is not at the end, begins at most so far into a stretch. So the
 /// working set stays in the first cache.
 constexpr std::size_t kInside = 1024;
 constexpr std::size_t kLine = 64;

@@ -7,15 +7,16 @@
 
 namespace asterope {
 
-/// Stretches of touched pages, some to copy from and some to copy to, each in front of one page
-/// that nobody may touch: forbidden (PROT_NONE) behind every other stretch, and behind the others
-/// mapped and never touched, as the rest of a heap is. The processor has no translation of either,
-/// nor of the page behind the end of a mapping, so these need no stretch of their own.
+/// Stretches of touched pages, some to copy from and some to copy to. Behind each stretch is a page
+/// that must not be touched. Behind every other stretch it is forbidden (PROT_NONE). Behind the
+/// others it is mapped and stays untouched, like the rest of a heap. The processor translates the
+/// address of neither. Nor does it for the page behind the end of a mapping, so that case needs no
+/// stretch of its own.
 class PageEnds {
   public:
-    /// Of each side. The last line of every stretch falls into the same set of the first cache, or
-    /// into two sets: those of both sides together fit in 8 ways, which first caches of x86 have;
-    /// where there are 4, and pages of more than 4 KiB, some are in the second cache.
+    /// The stretches of each side. Their last lines all fall into one set of the first cache, or
+    /// into two. Those of both sides together fit in 8 ways, which first caches of x86 have. With 4
+    /// ways, and pages of more than 4 KiB, some are in the second cache.
     static constexpr std::size_t kStretches = 4;
 
     /// Stretches of at least `bytes`. Throws Failure where the memory is not to be had.

@@ -1,10 +1,14 @@
-// The workloads of producers: the sources of a group of calls are written, all in one stretch that
-// stays cached as far as it fits; then the copies of the group are timed, to slots as cold ones. A
-// group is one call from 16 KiB up, and below as many as keep their sources in the first cache: the
-// clock, read twice a group, costs tens of nanoseconds, as much as a copy of 128 bytes.
-// produce_walk: to one destination after the other, as cold_walk. produce_again: to one and the
-// same destination, which is cached if it fits. produce_copied: the sources are made by libc's copy
-// of uncached memory, as a program has what it took from a file or a message.
+// The workloads of producers. First the sources of a group of calls are written, all in one stretch
+// that stays cached as far as it fits. Then the copies of the group are timed, to slots as cold
+// ones.
+//
+// From 16 KiB up a group is one call. Below, it is as many calls as keep their sources in the first
+// cache. The clock is read twice a group. That costs tens of nanoseconds, as much as a copy of 128
+// bytes.
+//
+// produce_walk copies to one destination after the other, as cold_walk does. produce_again copies
+// to the same destination, which is cached if it fits. In produce_copied, libc's copy of uncached
+// memory makes the sources, as when a program takes data from a file or a message.
 #include "timing/workloads/buffers.hpp"
 
 #include <algorithm>

@@ -29,15 +29,15 @@ void refuse_undrawable(const SmallCalls& small) {
 double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting weighting,
                      bool read) {
     if (sequence.next + sequence.warm + sequence.timed > sequence.calls.size()) sequence.next = 0;
-    // The list of calls is no part of a program: it must not wait for memory. Where it did, mixes
-    // in the first cache took 12 ns a call in one trial and 35 in the next.
+    // A program does not have this list of calls, so the trial must not wait for it. When it came
+    // from memory, mixes in the first cache took 12 ns a call in one trial and 35 in the next.
     std::uint32_t listed = 0;
     for (std::size_t i = 0; i < sequence.warm + sequence.timed; ++i) {
         listed += sequence.calls[sequence.next + i].size;
     }
     keep(listed);
     SmallCaller call(copy, read);
-    // What is not timed brings copy and working set into their caches. No call is repeated.
+    // Untimed calls bring the copy and the working set into their caches. No call is repeated.
     const double seconds = call.time(sequence.warm, sequence.timed, [&](std::size_t count) {
         for (const std::size_t end = sequence.next + count; sequence.next < end; ++sequence.next) {
             const CallSequence::Call& one = sequence.calls[sequence.next];

@@ -18,13 +18,14 @@ namespace asterope {
 /// Sizes above this, in bytes, are not drawn: twice the largest bound of the small copies.
 inline constexpr std::size_t kLargestMixed = 1024;
 
-/// Which size is drawn how often.
+/// The weight of a size in the draw.
 /// - calls: each call counts once. Sizes have their own probabilities, and the few above `largest`
-///   are not drawn; the figure is the time a call. What a program's many small calls wait for.
-/// - bytes: each byte counts once. Sizes are drawn with probability times size, up to half of what
-///   the working set has for a side, at most `largest`. The figure is the time a byte, times the
-///   mean size (so that by chance larger calls in one trial say nothing). What moving the data
-///   takes, which a few large calls do most of.
+///   are not drawn. The figure is the time a call: it tells how long a program's many small calls
+///   take.
+/// - bytes: each byte counts once. Sizes are drawn with probability times size, up to half of a
+///   side of the working set, at most `largest`. The figure is the time a byte, times the mean size
+///   (so that by chance larger calls in one trial say nothing). It tells how long moving the data
+///   takes, of which a few large calls do most.
 enum class Weighting { calls, bytes };
 
 /// Which calls are made.
@@ -32,7 +33,7 @@ struct SmallCalls {
     std::vector<Cache> caches = {}; ///< whose sizes the working sets have; none: usual ones
     CallStatistics statistics = fleet_statistics();
     std::size_t largest = kLargestMixed; ///< bytes; larger sizes are not drawn
-    std::uint64_t seed = 1;              ///< what the calls are drawn from
+    std::uint64_t seed = 1;              ///< of the random draw of the calls
     Weighting weighting = Weighting::calls;
     const Arena* arena = nullptr; ///< where; none: that of the other workloads
 };
@@ -40,15 +41,15 @@ struct SmallCalls {
 /// Bounds the working sets of caches, lest a machine that reports a huge one touches all memory.
 inline constexpr std::size_t kMostOfACache = std::size_t{64} << 20;
 
-/// What the largest cache up to that level has; of a machine that names none, what is usual.
+/// Bytes of the largest cache up to that level; a usual size if the machine names no such cache.
 std::size_t cache_bytes(const std::vector<Cache>& caches, int level);
 
 /// Throws BadInput where calls count and none has a size that can be drawn.
 void refuse_undrawable(const SmallCalls& small);
 
-/// Calls in the order in which they are made. A trial makes the next ones of a sequence far longer
-/// than branch predictors remember: they do learn ten thousand calls by heart, and were the copies
-/// of one round given the same calls, the last ones would find them learnt.
+/// Calls in the order in which they are made. Each trial makes the next ones of a sequence that is
+/// far longer than branch predictors remember. They learn ten thousand calls by heart. If all
+/// copies of a round had the same calls, the last copies would find them learnt.
 struct CallSequence {
     struct Call {
         std::uint32_t size, source, destination;

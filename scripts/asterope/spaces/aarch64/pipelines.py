@@ -5,7 +5,7 @@ the axes with a mark. The paper knows x86-64 only: here its part of the space is
 first, and the axes with a mark around its best. Non-temporal loads and stores are hints on this
 architecture (Arm ARM, C3.2.5): they need no alignment, and no barrier behind them.
 
-A line is 64 bytes, whatever the CPU's caches have.
+A line is 64 bytes here, even if those of the CPU's caches are larger.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ AXES = (
 # axis goes to the front.
 _NESTING = ("dir", "clear", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 
-# A stretch of a page must be whole steps, and none is longer than 8 lines.
+# A stretch of 4096 bytes must be whole steps, and a step is at most 8 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
 Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=(MOPS,), edges=("Q",))

@@ -6,9 +6,10 @@ from .. import axes, members
 from ..axis import Axis, Space
 from .registers import VECTORS, needs
 
-# Bytes that 16 registers of XMM hold, and 8 of YMM and ZMM. Beyond, a loop is shorter: 600 bytes as
-# twice 512 had 0.72 of the speed of libc's set (Zen 5), 260 to 420 bytes as 16 YMM registers 0.66
-# to 0.82 of it and 0.69 to 0.94 of its copy, where loops have 0.95 to 1.2 (Zen 3).
+# Bytes that 16 registers of XMM hold, and 8 of YMM and ZMM. Beyond, a loop is faster. 600 bytes as
+# twice 512 had 0.72 of the speed of libc's set (Zen 5). As 16 YMM registers, 260 to 420 bytes had
+# 0.66 to 0.82 of that set's speed, and as a copy 0.69 to 0.94 of libc's; loops had 0.95 to 1.2
+# (Zen 3).
 _MOST_BYTES = {"XMM": 256, "YMM": 256, "ZMM": 512}
 
 

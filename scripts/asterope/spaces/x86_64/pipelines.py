@@ -1,9 +1,9 @@
 """The space of pipelines: which tuples exist, and what each needs of the CPU.
 
-A tuple is (rt, lt, st, pt, ps, pd) as in Kappes and Anastasiadis, "Asterope", PLOS 2021: register
-type, load type, store type, prefetch type, prefetch size and prefetch distance in cache lines; and
-beyond the paper the axes with a mark, and the register type MOVDIR64B: a direct store of 64 bytes,
-past every cache. All that others must know of an axis is in the table below.
+A tuple is (rt, lt, st, pt, ps, pd) as in Kappes and Anastasiadis, "Asterope", PLOS 2021. These are
+register type, load type, store type, prefetch type, prefetch size and prefetch distance in cache
+lines. Beyond the paper there are the axes with a mark. There is also the register type MOVDIR64B,
+a direct store of 64 bytes past every cache. All facts on an axis are in the table below.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ AXES = (
         paper=7,
         extension="movdir64b",
     ),
-    # movntdqa has no unaligned form: with lt NT and st T the source is aligned instead of the
-    # destination; with st NT both would have to be, and where they are not, loads are plain. Write-
-    # combining sources (--source-map) need that. On write-back memory, as the paper's machines copy
-    # it (their published winners have lt T alone), movntdqa is a plain load, and lt NT measures the
-    # side with st T, nothing with st NT. The side as an axis, 1,215 variants more, won at no size
-    # on Zen 3, 384 B to 64 KiB: with the source aligned, cached copies had 0.77 to 0.96 of the
-    # speed, 1.01 with prefetchw at 12 to 16 KiB, where reading them took that back, and uncached
-    # ones were alike; with neither aligned both lost as much, but where that saves a loop's turn.
+    # movntdqa has no unaligned form. With lt NT and st T, the source is aligned instead of the
+    # destination. With st NT both would have to be aligned; where they are not, loads are plain.
+    # Write-combining sources (--source-map) need movntdqa. On write-back memory it is a plain load.
+    # The paper's machines copy such memory; their published winners have lt T alone. There lt NT
+    # with st T only measures which side is aligned, and with st NT it changes nothing.
+    #
+    # (Rejected: the aligned side as an axis, 1,215 variants more. It won at no size on Zen 3, 384 B
+    # to 64 KiB. With the source aligned, cached copies had 0.77 to 0.96 of the speed. With
+    # prefetchw they had 1.01 at 12 to 16 KiB, but a reader took that back. Uncached copies were
+    # alike. With neither side aligned both lost as much, unless that saves a loop's turn.)
     Axis(
         "lt",
         ("T", "NT"),
@@ -110,13 +112,13 @@ AXES = (
 # axis goes to the front.
 _NESTING = ("pg", "dir", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 
-# A stretch of a page must be whole steps, and none is longer than 16 lines.
+# A stretch of 4096 bytes must be whole steps, and a step is at most 16 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
 Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=WHOLE)
 
-# Loads and stores and nothing else, on any x86-64 CPU, in no situation a cliff: what copies where
-# the CPU lacks what the winners need, and where noise hid which copy is the fastest.
+# Loads and stores alone: any x86-64 CPU runs them, and they are never far behind. They copy where
+# the CPU lacks a feature of the winners, and where noise hid the fastest copy.
 _PLAIN = Tuple("XMM", "T", "T", "none", 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""What the vector registers of x86-64 need of the CPU."""
+"""The vector registers of x86-64, and the CPU features that they need."""
 
 VECTORS = ("XMM", "YMM", "ZMM")
 
