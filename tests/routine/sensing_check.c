@@ -18,7 +18,9 @@ enum { PAGES = 64, LEAST = 16384, READINGS = 32 };
 
 /* With how many pipelines the copy of a probe goes on. */
 static int ways_of(const struct asterope_copy* probe) {
-    return strncmp(probe->name, "both ", 5) == 0 ? 4 : strncmp(probe->name, "each ", 5) == 0 ? 3 : 2;
+    return strncmp(probe->name, "both ", 5) == 0   ? 4
+           : strncmp(probe->name, "each ", 5) == 0 ? 3
+                                                   : 2;
 }
 
 /* Time stamps, in a ring. Assembly knows this layout. */
@@ -29,8 +31,8 @@ struct time_stamp {
 extern struct time_stamp* sensing_clock;
 struct time_stamp* sensing_clock; /* the next one */
 
-/* The ticks of a probe's looks: of the source (of kind `both`: of both sides), of the destination, and
- * of the source alone. */
+/* The ticks of a probe's looks: of the source (of kind `both`: of both sides), of the destination,
+ * and of the source alone. */
 enum { LOOKS = 3 };
 struct looks {
     unsigned ticks[LOOKS];
@@ -80,6 +82,8 @@ static const struct {
     {100, {{101, 101, 101}}, {'c', 'c', 'c'}},
     {100, {{101, 101, 100}}, {'c', 'c', 'p'}},
     {100, {{500, 900, 0}}, {'c', 'c', 'p'}},
+    {100, {{32 * 101 - 1, 900, 900}}, {'c', 'c', 'c'}}, /* the longest wait for memory */
+    {100, {{32 * 101, 900, 900}}, {'c', 'c', 'f'}},     /* a page fault, see templates/names.j2 */
     {NEVER, {{5000, 5000, 5000}}, {'h', 'h', 'h'}},
     {0, {{1, 1, 1}}, {'c', 'c', 'c'}},
     {0, {{1, 0, 1}}, {'c', 'f', 'f'}},
@@ -115,9 +119,9 @@ static bool goes_on(const struct asterope_copy* probe) {
     enum { CASES = COUNT_OF(cases) };
     for (size_t i = 0; i < CASES * COUNT_OF(sizes); ++i) {
         const size_t bytes = sizes[i / CASES], n = i % CASES;
-        const struct asterope_sensing sensing = {
-            cases[n].threshold, hot,   11ul << 32 | 7, cold,    13ul << 32 | 5,
-            fetch,              17ul << 32 | 3, produce, 19ul << 32 | 9};
+        const struct asterope_sensing sensing = {cases[n].threshold, hot,   11ul << 32 | 7, cold,
+                                                 13ul << 32 | 5,     fetch, 17ul << 32 | 3, produce,
+                                                 19ul << 32 | 9};
         const struct looks* looks = &cases[n].looks;
         const char which = cases[n].goes_on[ways_of(probe) - 2];
         unsigned char* const to = room + (which == 'p' ? ++pages : 0) * PAGE;
@@ -146,8 +150,8 @@ static bool goes_on(const struct asterope_copy* probe) {
     return true;
 }
 
-/* A destination that stays uncached: the hot pipeline gets a try at the 1st, 2nd, 4th, ... 32nd time
- * that the copy finds its page again, then one time in 32. */
+/* A destination that stays uncached: the hot pipeline gets a try at the 1st, 2nd, 4th, ... 32nd
+ * time that the copy finds its page again, then one time in 32. */
 static bool tries_hot_rarely(const struct asterope_copy* probe) {
     static const struct looks uncached = {{500, 500, 50}};
     const struct asterope_sensing sensing = {100, hot, 0, cold, 0, fetch, 0, produce, 0};

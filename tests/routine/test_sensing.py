@@ -172,6 +172,7 @@ LOOKS = {
     "each": [((200,), HOT_WAY), ((201, 200), FETCH_WAY), ((201, 201), COLD_WAY)],
     "both": [((200,), HOT_WAY), ((201, 200), FETCH_WAY), ((201, 201, 201), COLD_WAY)],
 }
+FAULT = 32  # thresholds: what takes longer is a page fault
 
 
 @pytest.mark.parametrize("threshold", [200, 70000])  # on AArch64 one instruction, and two
@@ -185,6 +186,11 @@ def test_each_side_s_ticks_choose_the_pipeline(tmp_path, arch, case, threshold):
         told = " ".join(str(n - 200 + threshold) for n in ticks)
         expected = [WAYS[arch.name][0].symbol, *[WAYS[arch.name][way].symbol] * 4]
         assert pipelines_taken(arch, program, told) == expected, told
+    if case.kind == "both":
+        more = FAULT * (threshold + 1)
+        for told, way in ((f"{more - 1} 999999 999999", COLD_WAY), (str(more), FETCH_WAY)):
+            expected = [WAYS[arch.name][0].symbol, *[WAYS[arch.name][way].symbol] * 4]
+            assert pipelines_taken(arch, program, told) == expected, told
 
 
 @each()

@@ -74,6 +74,7 @@ FAULTS = {
         "it writes other": (("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), "each 2", MORE),
         # those that look at both sides at once
         "it never produces": (("ja 3f", "jmp 3f"), "both 2", f"{WRONGLY} with c"),
+        "it sees no fault": (("ja 4f", ""), "both 2", f"{WRONGLY} with c"),
         "it never tries": (("jz 5f", ""), "both 2", "time at one page went on with p"),
         "it tries for ever": (("cmove %r8d, %ecx", ""), "both 2", "time at one page went on with"),
         "it tries by chance alone": (("jb 5f", "jmp 5f"), "both 2", f"{WRONGLY} with h"),
@@ -83,6 +84,7 @@ FAULTS = {
         "it always fetches": (("b.hi 3f", "nop"), "each 2", f"{WRONGLY} with f"),
         "it hands on the other distance": (("[x4, #48]", "[x4, #32]"), "each 2", WRONGLY),
         "it compares more than 32 bits": (("cmp w12, w15", "cmp x12, x15"), "source 2", WRONGLY),
+        "it sees no fault": (("b.lo 4f", ""), "both 2", f"{WRONGLY} with c"),
         "it never tries": (("b.eq 5f", ""), "both 2", "time at one page went on with p"),
     },
 }
