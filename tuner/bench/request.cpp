@@ -105,10 +105,11 @@ void add_options(CLI::App& app, Options& options) {
         "by workload; aliased: the same where buffers alias modulo 4096; misalignment: a grid of "
         "misaligned sources and destinations; mix: copies of unpredictable sizes, as calls count, "
         "at page ends, and as bytes count; fixed: small copies of one size at a time; states: one "
-        "buffer from untouched pages on, across a page's end, sizes that are all as likely; "
-        "overlap: memmove within cached buffers, shifted by 1 byte to 3 pages up and down; "
-        "threads: 1 to all CPUs at once; all. Of memset there are workloads, sizes, misalignment, "
-        "mix, fixed and states. Or workloads, under which sizes runs then: " +
+        "buffer from untouched pages on, cached buffers in turn with a producer's, across a page's "
+        "end, sizes that are all as likely; overlap: memmove within cached buffers, shifted by 1 "
+        "byte to 3 pages up and down; threads: 1 to all CPUs at once; all. Of memset there are "
+        "workloads, sizes, misalignment, mix, fixed and states. Or workloads, under which sizes "
+        "runs then: " +
             names_of(WorkloadFamily::one_size) +
             ", or balanced, all that count for it; else it runs under what the profile was tuned "
             "for, or hot, hot_read, cold, consume and their walks",

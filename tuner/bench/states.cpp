@@ -1,10 +1,14 @@
 // The suite states. Here a routine may stay slow if it chooses by the caches' state or by classes
-// of sizes. The cells are: the same buffer again and again from untouched pages; unpredictable
-// sizes, all equally likely; and buffers that lie across a page's end.
+// of sizes. The cells are: the same buffer again and again from untouched pages; cached buffers in
+// turn with a producer's; unpredictable sizes, all equally likely; and buffers that lie across a
+// page's end.
 #include <algorithm>
+#include <memory>
 
 #include "base/size_text.hpp"
 #include "bench/suite.hpp"
+#include "timing/buffer_access.hpp"
+#include "timing/clock.hpp"
 #include "timing/fresh_memory.hpp"
 #include "timing/placement.hpp"
 
@@ -21,6 +25,51 @@ constexpr std::pair<std::size_t, std::size_t> kRanges[] = {
     {1, 63}, {1, 48}, {16, 64}, {0, 1}, {0, 8}};
 constexpr std::size_t kAcrossPages[] = {256, 600, 800, 1000};
 
+/// So many calls between two cached buffers, then as many of a producer: a guess by what the last
+/// calls found would be wrong each time, or often.
+constexpr std::size_t kInTurn[] = {1, 8, 17};
+constexpr std::size_t kLeastSensed = std::size_t{16} << 10; ///< bytes of copies that may look
+constexpr std::size_t kMostInTurn = std::size_t{4} << 20;   ///< larger ones take long
+
+/// Seconds a call of the cached ones, or of the producer's: each has its source written before, and
+/// the next place of a memory that is walked through.
+double time_in_turn(const Arena& arena, const TimedCopy& copy, std::size_t size, std::size_t turn,
+                    bool produced, std::size_t& place) {
+    const std::size_t room = (size / 4096 + 2) * 4096, calls = 4 * kInTurn[2] / turn * turn;
+    char *const source = arena.writable_source(), *const to = arena.destination();
+    std::uint64_t elapsed = 0;
+    clean_vector_state();
+    for (std::size_t done = 0; done < calls; ++done) {
+        const bool produces = done / turn % 2 != 0;
+        std::size_t at = 0;
+        if (produces) {
+            at = place = place + 2 * room > arena.bytes() ? room : place + room;
+            write_source(source + room, size, done);
+        } else if (done % turn == 0) {
+            keep(read_copy(source, size) + read_copy(to + kPhase, size));
+        }
+        const std::uint64_t begin = ticks();
+        copy.function(to + kPhase + at, source + (produces ? room : 0), size, copy.distance);
+        if (produces == produced) elapsed += ticks() - begin;
+    }
+    return seconds_between(0, elapsed) * 2 / static_cast<double>(calls);
+}
+
+Job in_turn(const Setting& setting, const Arena& arena, std::size_t size, std::size_t turn,
+            bool produced) {
+    Job job{kSuite,
+            produced ? "produced in turn" : "cached in turn",
+            {format_size(size) + (produced ? " produced, " : " cached, ") + std::to_string(turn) +
+             " in turn"},
+            size};
+    const auto place = std::make_shared<std::size_t>(0); // shared: each walks on behind the others
+    job.trial_seconds = 12 * static_cast<double>(kInTurn[2] * size) / kBytesPerSecond;
+    job.time = [=, &setting, &arena](const Contender& contender, std::uint64_t, int) {
+        return time_in_turn(arena, setting.timed(contender), size, turn, produced, *place);
+    };
+    return job;
+}
+
 Job of_range(const Setting& setting, const Arena& arena, std::size_t least, std::size_t most) {
     CallStatistics statistics = setting.statistics;
     statistics.sizes = all_alike(least, most);
@@ -36,7 +85,7 @@ Job of_range(const Setting& setting, const Arena& arena, std::size_t least, std:
 
 std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
                                 const std::vector<std::size_t>& sizes) {
-    std::vector<Job> again, across, spread;
+    std::vector<Job> again, turns, across, spread;
     const auto repeated = [&](const char* workload, std::size_t size, const auto& place) {
         return repeated_job({kSuite, workload, {format_size(size)}, size}, setting,
                             kRepeatedSeconds, kLeastCalls, place);
@@ -46,6 +95,15 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
             const auto memory = std::make_shared<FreshMemory>(size + kPhase + kRoaming);
             return {memory->begin() + kPhase + roam(round) / 2, arena.source(), memory};
         }));
+    }
+    for (const std::size_t size : sizes) {
+        const bool may_look = size >= kLeastSensed && size <= kMostInTurn;
+        if (!may_look || !facts_of(setting.operation).reads) continue;
+        for (const std::size_t turn : kInTurn) {
+            for (const bool produced : {false, true}) {
+                turns.push_back(in_turn(setting, arena, size, turn, produced));
+            }
+        }
     }
     for (const std::size_t size : kAcrossPages) {
         // the page's end in its middle, and somewhat beside it
@@ -58,6 +116,10 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
     }
     std::vector<Suite> suites;
     suites.push_back(suite_of("one buffer, from untouched pages on", setting, std::move(again)));
+    if (!turns.empty()) {
+        suites.push_back(
+            suite_of("cached buffers in turn with a producer's", setting, std::move(turns)));
+    }
     suites.push_back(suite_of("across a page's end", setting, std::move(across)));
     suites.push_back(suite_of("sizes all alike", setting, std::move(spread)));
     return suites;

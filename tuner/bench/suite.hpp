@@ -20,6 +20,9 @@
 
 namespace asterope {
 
+/// About the speed of a copy, for estimates of time.
+inline constexpr double kBytesPerSecond = 8e9;
+
 /// One measurement in the same rounds: a cell. An application has a cell for each part of its
 /// trials.
 struct Job {
@@ -103,8 +106,9 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
                                        const std::vector<std::size_t>& sizes);
 
-/// One buffer of each of `sizes` again and again, at first on untouched pages; buffers across a
-/// page's end; unpredictable small sizes that are all equally likely.
+/// One buffer of each of `sizes` again and again, at first on untouched pages; cached buffers in
+/// turn with those of a producer; buffers across a page's end; unpredictable small sizes that are
+/// all equally likely.
 std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
                                 const std::vector<std::size_t>& sizes);
 

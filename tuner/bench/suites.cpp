@@ -12,8 +12,6 @@ namespace asterope {
 
 namespace {
 
-constexpr double kBytesPerSecond = 8e9; ///< about the speed of a copy, for estimates of time
-
 /// Where nothing is cached, copies begin by settling the caches.
 double estimate(std::size_t size, Workload workload, const Machine& machine) {
     const bool hot = workload == Workload::hot || workload == Workload::hot_read ||
