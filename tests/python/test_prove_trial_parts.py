@@ -25,6 +25,7 @@ from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
 from asterope.prove.trial.words import kernel_line, of_pages, other_ways, table, what_to_do
 from asterope.record.kernel import Used
+from made_up_processes import made_up_process
 from profile_samples import plain_profile
 
 
@@ -72,6 +73,21 @@ def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told
     monkeypatch.setattr(Trial, "read", recorded)
     trial = Trial(None, [], Path("recorder.so"), 1.0)
     assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
+
+
+@pytest.mark.parametrize(("has_ended", "seconds"), [(False, 3.0), (True, 0.5)])
+def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(tmp_path, has_ended, seconds):
+    """As one that ends by a system call of its own."""
+    (tmp_path / "7-0.raw").write_bytes(b"-")
+    process = made_up_process([], pid=7, cpu_seconds=0.5, has_ended=has_ended)
+    trial = Tried([])
+    trial._known = {7: 3.0}
+    trial.observed = Observed()
+    seen: list[float] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "read_process", lambda _: process)
+        patch.setattr(run, "read_trial", lambda *of: seen.append(of[-1]) or Observed(of[-1]))
+        assert trial.read(tmp_path) == seconds and seen == [seconds]
 
 
 @pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])

@@ -133,7 +133,8 @@ class Observed:
     @property
     def are_pages_the_cost(self) -> bool:
         used = self.used
-        return used.is_known and are_pages_the_cost(used.kernel_share, used.faults, self.copied)
+        share, seconds = used.kernel_share, used.seconds
+        return used.is_known and are_pages_the_cost(share, seconds, used.faults, self.copied)
 
 
 FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN = (

@@ -142,7 +142,7 @@ class _Reader:
                 observed.places.setdefault(place, Seen()).add(one)
                 seen[-1] = observed.places[place]
         observed.threads += 1
-        for page, kind in pages:
+        for page, kind in pages if self._tick else ():  # else it is not known how long they took
             if kind == _TOGETHER:
                 self._read_together(page, seen, observed)
             else:

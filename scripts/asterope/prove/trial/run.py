@@ -16,6 +16,7 @@ from ...preload_link import preloadable
 from ...program import Program
 from ...record.descendants import Descendants, used_by
 from ...record.others import why_no_verdict
+from ...record.pace import Pace
 from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, RawProcess, left_files, read_process
 from ...record.recorder import admit_other_users, place_for_files
@@ -29,7 +30,6 @@ from .findings import Found, findings
 from .ways import Way, environment, names_of
 
 _TURN = 0.02  # seconds between two looks whether the command has ended
-_LOOK = 0.25  # seconds between two looks for what ended processes have left
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
 _MOMENT = 0.2  # seconds that other processes of the command have to end after it
 _LITTLE = 10  # times the CPU time of what goes on after the command, which is little beside it
@@ -50,6 +50,7 @@ class Tried:
     _found: Found | None = None  # of all that is observed
     _tick_hz: tuple[float, float] = (0.0, 0.0)  # seconds in which it was seen, and the rate
     _clocks: dict[int, float] = field(default_factory=dict)  # of processes whose files are gone
+    _known: dict[int, float] = field(default_factory=dict)  # their CPU time, as it was seen last
 
     @property
     def names(self) -> list[str]:
@@ -86,7 +87,9 @@ class Tried:
         self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
         if files is not None and not self._tick_hz[1]:
             return 0.0  # they stay until a process has lived long enough
-        own = own_cpu_seconds(processes, last=self._clocks)
+        noted = {process.pid for process in processes if process.has_ended}
+        known = {pid: seconds for pid, seconds in self._known.items() if pid not in noted}
+        own = own_cpu_seconds(processes, known, self._clocks)
         if in_operation:
             own = (max(0.0, one.cpu_seconds - one.cpu_before) for one in processes)
         before = self.observed.cpu_seconds
@@ -189,15 +192,22 @@ class Trial(Tried):
                 self.observed.used += process.used
 
     def _follow(self, process: Process, folder: Path, deadline: float) -> bool:
-        looked = time.monotonic()
+        family, pace, files = Descendants(folder), Pace(time.monotonic()), set[str]()
+        self._known = family.recorded
         while not process.has_ended():
             now = time.monotonic()
             if now > deadline:
                 _end(process)
                 return False
-            if now - looked > _LOOK:  # thousands of children would fill the memory
+            before, files = files, set(os.listdir(folder))
+            if files - before:
+                pace.begun(now)
+            if now >= pace.due:
+                family.look()
+                # thousands of children would fill the memory
                 self.read(folder, files=left_files(folder))
-                looked = time.monotonic()
+                family.forget_ended()
+                pace.looked(now, time.monotonic())
             time.sleep(_TURN)
         outlived_by = _running_after(folder)
         self._cpu_seconds = process.wait().used.seconds
