@@ -1,5 +1,5 @@
-"""When to look at the command's processes. What one takes between the last look at it and its end is
-in nobody's account where it ends without noting it, and its parent waits for it."""
+"""When to look at the command's processes. What one takes after the last look at it is in nobody's
+account where it ends without noting that, and its own parent waits for it."""
 
 from __future__ import annotations
 
