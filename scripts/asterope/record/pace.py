@@ -3,10 +3,8 @@ account where it ends without noting that, and its own parent waits for it."""
 
 from __future__ import annotations
 
-FIRST, LAST = (
-    0.01,
-    0.25,
-)  # seconds from one look to the next: after a process has begun, and at most
+# Seconds from one look to the next: after a process has begun, and at most.
+FIRST, LAST = 0.01, 0.25
 GROWTH = 1.03  # of each such time over the one before: they are 3 % of the process's age so
 _BETWEEN = 10  # so many times what a look took pass until the next one, but no more than LAST
 
