@@ -52,6 +52,7 @@ def test_a_slower_routine_is_advised_against(prove, program: Path, tmp_path: Pat
     assert "program main (memcpy)" in done.stdout and "8KiB.." in done.stdout
     assert lines[2].startswith("The kernel took ") and "--tunables" not in done.stdout
     found = read_json(file, "trial")
+    assert found["said"][:3] == lines[:3]
     (place,) = found["places"]
     assert (place["module"], place["caller"]) == (str(program), "main")
     assert found["gain"]["high"] < 0 and place["ratios"]["routine"]["high"] < 1

@@ -51,10 +51,12 @@ def document(
     setting: Setting,
     rounds: Rounds,
     findings: Findings | None,
+    said: Sequence[str],
     seconds: float,
     best: Copy | None = None,
 ) -> str:
-    """`best`: what brings most, where --tunables asked for that."""
+    """`said`: the sentences below the table. `best`: what brings most, where --tunables asked for
+    that."""
     found = {one.name: asdict(one) for one in findings.copies} if findings else {}
     whole = {
         "format": FORMAT,
@@ -84,6 +86,7 @@ def document(
             }
             for copy in setting.copies
         ],
+        "said": list(said),
         "most": best and {"copy": best.name, "line": best.line(setting.command)},
         "blocks": [
             [

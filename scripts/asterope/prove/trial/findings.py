@@ -144,6 +144,11 @@ class Found:
         return self.gain is None and self.short <= MOST_UNJUDGED
 
     @property
+    def shown(self) -> list[PlaceFound]:
+        """In tables and pictures, of which the first ones have room."""
+        return [one for one in self.places if one.is_shown]
+
+    @property
     def unjudged_places(self) -> list[PlaceFound]:
         """The places that matter and stand in no table."""
         return [one for one in self.places if one.matters and not one.is_shown]

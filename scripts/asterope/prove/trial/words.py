@@ -15,13 +15,13 @@ from ...preload_link import preload_line
 from ...record.kernel import kernel_words, to_try_tunables
 from ...render import FRESH, human_size
 from ..programs import to_map
-from .blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
+from .blocks import LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
 from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach, side
 from .statistics import Estimate
 
 _WITH = "With the routine this program"
 _TOO_LITTLE = "too little of it was seen"
-_MOST_PLACES = 12
+MOST_PLACES = 12  # of a table, and of a picture
 _MOST_UNJUDGED = 3
 _IDLE = 0.1  # of the time: a program that runs no more waits
 _WIDTH = 40  # of what says where
@@ -151,8 +151,7 @@ def faster(saved: Estimate) -> Estimate:
 
 def table(found: Found, names: Names) -> str:
     """Places by what they bring. `names`: of the functions that called."""
-    worth = [one for one in found.places if one.is_shown]
-    shown = worth[:_MOST_PLACES]
+    shown = found.shown[:MOST_PLACES]
     lines = []
     if shown:
         start = f"{'faster by':>15}  {'size':>9}  {'calls':>7}"
@@ -163,10 +162,33 @@ def table(found: Found, names: Names) -> str:
         lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
         lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
         lines += [f"{'':17}{note}" for note in _notes(one)]
-    if len(worth) > len(shown):
-        lines.append(f"and {len(worth) - len(shown)} more places, which bring less")
-    lines += [_not_shown(one, names) for one in found.unjudged_places[:_MOST_UNJUDGED]]
-    return "\n".join([*lines, *_sum(found, worth)])
+    return "\n".join(lines)
+
+
+def before_table(found: Found, whole: Found | None, observed: Observed) -> list[str]:
+    """What was found, in sentences. `whole`: with the map of places."""
+    return [
+        *([sentence_of_map(whole)] if whole else []),
+        sentence(found),
+        clock_line(found, observed),
+        *filter(None, [kernel_line(observed)]),
+    ]
+
+
+def after_table(found: Found, names: Names) -> list[str]:
+    """Of what the table lacks."""
+    more = len(found.shown) - MOST_PLACES
+    return [
+        *([f"And {more} more places, which bring less."] if more > 0 else []),
+        *(_not_shown(one, names) for one in found.unjudged_places[:_MOST_UNJUDGED]),
+        *_sum(found),
+    ]
+
+
+def doubts(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
+    """`is_endless`: the command did not end by itself."""
+    limits = (f"Note: {LIMITS[name]}." for name in sorted(observed.limits))
+    return [*limits, *_of_pages(observed, command, is_endless)]
 
 
 def _size(place: Place) -> str:
@@ -185,9 +207,9 @@ def _why_not_shown(one: PlaceFound) -> str:
     return f"each way came {one.cycles} times, and {FEW} are needed"
 
 
-def _sum(found: Found, worth: Sequence[PlaceFound]) -> list[str]:
+def _sum(found: Found) -> list[str]:
     """Why the rows do not add up to the sentence, where they do not."""
-    own = [one.brings for one in worth if one.brings is not None]
+    own = [one.brings for one in found.shown if one.brings is not None]
     if not own or not found.is_told or found.gain is None:
         return []
     value = sum(one.value for one in own)
@@ -258,9 +280,8 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
     return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
 
 
-def of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
-    """Names another attempt where copies go into fresh memory. `is_endless`: the command did
-    not end by itself."""
+def _of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
+    """Names another attempt where copies go into fresh memory."""
     if not observed.are_pages_the_cost:
         return []
     tried = to_try_tunables(one_line(shlex.join(command)))
