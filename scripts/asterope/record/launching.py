@@ -65,14 +65,19 @@ class Ended:
         return f"the command was killed by {signal_name(-self.status)}{self.cause}"
 
 
+def forgiving() -> dict[str, str]:
+    """For gcc's address sanitizer, which ends programs in which its library is not the first one
+    otherwise."""
+    options = filter(None, (os.environ.get("ASAN_OPTIONS"), _ASAN_FORGIVES))
+    return {"ASAN_OPTIONS": ":".join(options)}
+
+
 def environment_with(library: Path, folder: Path) -> dict[str, str]:
     """What has the program load the recorder, before the libraries that are preloaded already."""
     preloaded = os.environ.get("LD_PRELOAD", "")
     both = f"{library}:{preloaded}" if preloaded else str(library)
-    # gcc's address sanitizer ends programs in which its library is not the first one otherwise.
-    forgiving = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), _ASAN_FORGIVES)))
-    ours = {"LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder), "ASAN_OPTIONS": forgiving}
-    return {**os.environ, **ours}
+    ours = {"LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder)}
+    return {**os.environ, **forgiving(), **ours}
 
 
 def _watch(folder: Path) -> int | None:

@@ -26,6 +26,7 @@ from ...profile.schema import read_checked
 from ...profile.text import Kind
 from ...program import find_program
 from ...record.launching import PYTHON_IGNORES
+from ...record.others import why_not_libcs
 from ...record.raw import left_files
 from ...record.recorder import admit_other_users, closed_to_others, find_library
 from .. import programs
@@ -49,13 +50,16 @@ _MUCH = 16 << 20  # bytes of figures, from which on a word is said of them
 
 
 def explore(arguments: argparse.Namespace) -> NoReturn:
-    """Becomes the command, without a trial where the machine has no room for it. Raises BadInput,
-    and OSError."""
+    """Becomes the command, without a trial where that can tell nothing or the machine has no room
+    for it. Raises BadInput, and OSError."""
     program, variables = find_program(arguments.command), dict(os.environ)
+    why: object = why_not_libcs(program)
     try:
-        variables = _prepared(arguments)
+        if why is None:
+            variables = _prepared(arguments)
     except (Failure, OSError) as error:
         why = error if isinstance(error, Failure) else f"{error.filename}: {error.strerror}"
+    if why is not None:
         print(f"{PROGRAM}: {one_line(why)}: it runs without a trial", file=sys.stderr)
     for number in PYTHON_IGNORES:
         signal.signal(number, signal.SIG_DFL)

@@ -12,6 +12,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ...faults import BadInput, one_line
+from ...record.launching import forgiving
 from ...render import ENTRIES
 from .. import programs
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
@@ -149,6 +150,7 @@ def environment(
     periods one is a trial; None: all are."""
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith("ASTEROPE_")},
+        **forgiving(),
         "LD_PRELOAD": str(recorder),
         "ASTEROPE_RECORD": str(folder),
         "ASTEROPE_TRIAL": "\n".join(way.line for way in ways),
