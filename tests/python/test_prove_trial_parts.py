@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
 from asterope.prove.trial.words import doubts, kernel_line, other_ways, table, what_to_do
 from asterope.record.kernel import Used
+from copy_programs import shared_library
 from made_up_processes import made_up_process
 from profile_samples import plain_profile
 
@@ -125,6 +127,41 @@ def test_where_the_time_is_over_more_of_it_is_the_advice() -> None:
     assert last == "Not known: give it more --time."
 
 
+@pytest.mark.parametrize(
+    ("cycles", "takes", "told"), [(0, 0.9, True), (2, 0.2, True), (3, 0.9, False), (0, 0.05, False)]
+)
+def test_of_few_long_calls_whole_runs_are_the_advice(cycles: int, takes: float, told) -> None:
+    place = Place("/bin/program", 1, "memcpy", 64 << 20)
+    found = Found(None, None, [PlaceFound(place, 180, cycles, 0.0, takes=takes)], 1.0)
+    copied = {place: Seen(180, copied=180 << 26)}
+    for pages, says in (
+        (Used(12.0, 10.0, 3_000_000), "asterope-prove --runs --tunables -- ./program tells what"),
+        (Used(12.0, 1.0, 3_000), "--runs --metric cpu compares whole runs"),
+    ):
+        observed = Observed(12.0, 12.0, places=copied, used=pages)
+        last = what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over=True)
+        assert (says in last and "too few calls for a trial" in last) == told
+        assert told or last == "Not known: give it more --time."
+
+
+def test_where_pages_are_the_cost_there_may_be_something_to_gain() -> None:
+    place = Place("/bin/program", 1, "memcpy", 1 << 20)
+    observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
+    for all_of_it, says in (
+        (observed, "asterope-prove --runs --tunables -- ./program tells"),
+        (Observed(), "nothing to gain here"),
+    ):
+        found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+        assert says in what_to_do(found, all_of_it, ["./program"], Path("x.so"), None)
+
+
+def test_a_place_shows_another_way_that_is_surely_better_after_few_cycles() -> None:
+    place = Place("/bin/program", 1, "memcpy", 64 << 20)
+    one = PlaceFound(place, 99, 21, 0.9, {"fresh": Estimate(3.0, 2.9, 3.1)}, best="fresh")
+    assert one.is_shown and not replace(one, best=ROUTINE).is_shown
+    assert not replace(one, share=0.001).is_shown and not replace(one, steady=False).is_shown
+
+
 def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
     place = Place("/bin/program", 1, "memcpy", 1 << 20)
     observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
@@ -206,6 +243,14 @@ def test_options_of_whole_runs_ask_for_them() -> None:
     assert not parse(["--", "true"]).runs
     for option in (["--runs"], ["--metric", "cpu"], ["--rounds", "6"], ["--client", "true"]):
         assert parse([*option, "--", "true"]).runs
+
+
+def test_page_stages_are_tried_from_the_least_size_on_that_has_one(tmp_path: Path) -> None:
+    functions = "".join(
+        f"void asterope_mem{name}(void) {{}}\n" for name in ("cpy", "set", "cpy_hot", "cpy_fresh")
+    )
+    ways = ways_of_routine(shared_library(tmp_path / "routine.so", functions))
+    assert {way.name: way.least for way in ways} == {"routine": 0, "hot": 0, "fresh": 65536}
 
 
 def test_the_routines_entry_points_are_ways(libraries: Path) -> None:

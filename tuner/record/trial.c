@@ -26,6 +26,9 @@
 enum {
     LEAST_CALLS = 3,      /* that are booked of a place's own block */
     MORE_CALLS = 6,       /* fewer than so many more */
+    FEW_CALLS = 1,        /* the same of calls that take long, of which a program has few */
+    FEW_MORE_CALLS = 2,
+    LONG_CALLS = 100,     /* times the shortest interval, from where on they do */
     EASY = 64,            /* times the calls that are timed as one, */
     MOST_EASY = 2048,     /* and at most so many: a child of a fork is noticed behind them */
     MOST_SETTLING = 1 << 12,
@@ -109,8 +112,10 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t o
             begin_cycle(tried.table, place, &tried.random);
         begin_block(&place->own, place, place->cycles, place->order[place->turn], place->gap);
         place->unsettled = settling_calls(place);
-        place->left = place->unsettled > LEAST_CALLS ? place->unsettled : LEAST_CALLS;
-        place->left += (uint32_t)draw_below(&tried.random, MORE_CALLS);
+        const int is_long = place->usual > LONG_CALLS * trial.shortest && place->gap == 1;
+        const uint32_t least = is_long ? FEW_CALLS : LEAST_CALLS;
+        place->left = place->unsettled > least ? place->unsettled : least;
+        place->left += (uint32_t)draw_below(&tried.random, is_long ? FEW_MORE_CALLS : MORE_CALLS);
     }
     place->gap_left = (int32_t)place->gap;
     count_calls(place, place->function, bytes, place->gap);

@@ -13,6 +13,7 @@ struct trial {
     uint32_t ways[RAW_FUNCTIONS];
     uint8_t numbers[RAW_FUNCTIONS][TRIAL_WAYS];   /* of the ways that a function has */
     any_function *way[RAW_FUNCTIONS][TRIAL_WAYS]; /* by their numbers */
+    uint64_t least[TRIAL_WAYS]; /* bytes from where on places by themselves try it */
     any_function *together[RAW_FUNCTIONS];        /* what all calls take now; null: not one way */
     /* In operation, what calls take that are not even looked at; null: there is none. Overlap of
      * copies is no harm to it, but for mempcpy's. */

@@ -21,7 +21,7 @@
 #define TRIAL_MAGIC "astetri" /* 8 bytes with its end */
 
 enum {
-    TRIAL_VERSION = 5,
+    TRIAL_VERSION = 6,
     TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
     TRIAL_GAP = 128,   /* calls that are timed as one, at most */
     TRIAL_WAYS = 16,
@@ -56,7 +56,6 @@ enum {
 struct trial_header {
     char magic[8];
     uint32_t version;
-    uint32_t copy_ways, set_ways; /* bit masks */
     uint32_t flags;
     uint32_t pages, own_pages; /* handed out */
     /* Periods in which there was a trial; those of operation, in which all calls took libc's way,
@@ -135,7 +134,7 @@ struct trial_file {
     struct trial_block block[TRIAL_PAGES][TRIAL_PAGE_BLOCKS];
 };
 
-_Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_header) == 56, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_place) == 616, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");

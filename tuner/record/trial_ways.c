@@ -44,19 +44,21 @@ static void find_easy_copies(void *library, char *name, uint32_t number)
     trial.easy_ways[RAW_MEMPCPY][number] = symbol_of(library, name);
 }
 
-/* "COPY SET PATH", each of the first two a symbol or -; behind a = a way that is only taken by all
- * places together. Returns whether all of it is there. */
+/* "COPY SET LEAST PATH", each of the first two a symbol or -; behind a = a way that is only taken by
+ * all places together. Returns whether all of it is there. */
 static int load_way(char *line, uint32_t number)
 {
     const int is_whole = *line == '=';
     line += is_whole;
-    char *set = cut_at_blank(line), *path = set ? cut_at_blank(set) : NULL;
+    char *set = cut_at_blank(line), *least = set ? cut_at_blank(set) : NULL;
+    char *path = least ? cut_at_blank(least) : NULL;
     if (!path) return 0;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return 0;
     any_function *copies = symbol_of(library, line), *sets = symbol_of(library, set);
     if ((!copies && !is_none(line)) || (!sets && !is_none(set))) return 0;
     if (is_whole) trial.whole = number;
+    trial.least[number] = number_in(least, 0);
     for (int function = 0; function < RAW_FUNCTIONS; ++function) {
         any_function *way = function == RAW_MEMSET ? sets : copies;
         trial.way[function][number] = way;

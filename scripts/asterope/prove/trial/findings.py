@@ -51,6 +51,7 @@ KNOWN = 0.01
 # seem faster or slower under the routine: a place keeps what is chosen, and a program has many.
 _BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
+_MUCH_MORE = 10  # times the time of a trial
 _MOST_MEANS = 500  # of a place: enough to see whether they have two modes
 
 
@@ -92,7 +93,8 @@ class PlaceFound:
     def is_shown(self) -> bool:
         """In tables and pictures: of few calls nothing is known, and little is brought."""
         brings = self.gained is None or abs(self.gained.value) >= LITTLE
-        sure = self.steady and self.possible and self.surely != 0 and brings
+        has_other = self.matters and self.best not in (None, ROUTINE)
+        sure = self.steady and self.possible and (has_other or (self.surely != 0 and brings))
         return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
 
     @property
@@ -152,6 +154,15 @@ class Found:
     def unjudged_places(self) -> list[PlaceFound]:
         """The places that matter and stand in no table."""
         return [one for one in self.places if one.matters and not one.is_shown]
+
+    @property
+    def has_too_few_calls(self) -> bool:
+        """Whether much of the CPU time is at places of which a trial ten times as long would tell
+        nothing: each call takes long, and a process ends before all ways had some."""
+        return any(
+            one.place.is_own and _MUCH_MORE * one.cycles < FEW and (one.takes or 0) > MOST_UNJUDGED
+            for one in self.unjudged_places
+        )
 
     @property
     def unknown(self) -> list[PlaceFound]:

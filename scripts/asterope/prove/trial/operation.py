@@ -45,6 +45,7 @@ _KIND = Kind(
     version=1,
     remedy="remove its folder, and explore again",
 )
+_OF_WAYS = ("copy", "set", "is_whole", "least")  # behind the first two fields
 _ROOM = 1 << 20  # bytes: a process that copies much takes 0.2 MB
 _MUCH = 16 << 20  # bytes of figures, from which on a word is said of them
 
@@ -173,7 +174,7 @@ def _read(files: Path) -> tuple[Tried, list[str]]:
 
     kept = read_checked(files / _WAYS, _KIND, _SCHEMA_FILE, check)
     ways = [
-        Way(row["name"], Path(row["library"]), row["copy"], row["set"], row["is_whole"])
+        Way(row["name"], Path(row["library"]), *(row[one] for one in _OF_WAYS))
         for row in kept["ways"]
     ]
     tried = Tried(ways)

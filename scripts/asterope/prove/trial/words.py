@@ -284,9 +284,13 @@ def _of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> l
     """Names another attempt where copies go into fresh memory."""
     if not observed.are_pages_the_cost:
         return []
-    tried = to_try_tunables(one_line(shlex.join(command)))
     also = " (a server needs a --client there)" if is_endless else ""
-    return [f"Note: much of the cost is fresh memory: {tried} tells what saves page faults{also}."]
+    return [f"Note: much of the cost is fresh memory: {_of_faults(command)}{also}."]
+
+
+def _of_faults(command: Sequence[str]) -> str:
+    tried = to_try_tunables(one_line(shlex.join(command)))
+    return f"{tried} tells what saves page faults"
 
 
 def what_to_do(
@@ -304,17 +308,21 @@ def what_to_do(
         build, library = to_map(mapped, preload)
         return f"To give each place its way: {build}, then {preload_line(library, command)}"
     if gain is None or not found.is_told:
-        return f"Not known: {_hint(found, observed, is_over)}."
+        return f"Not known: {_hint(found, observed, command, is_over)}."
     if gain.low > 0 and gain.value >= SAME / 2:
         return f"To have it: {preload_line(preload, command)}"
     if side(gain) < 0:
         return "Leave it: the routine makes this program slower."
+    if observed.are_pages_the_cost:
+        return f"The routine alone brings nothing here: {_of_faults(command)}."
     return "Leave it: nothing to gain here."
 
 
-def _hint(found: Found, observed: Observed, is_over: bool) -> str:
+def _hint(found: Found, observed: Observed, command: Sequence[str], is_over: bool) -> str:
     gain = found.deciding
     runs = "--runs --metric cpu compares whole runs"
+    if observed.are_pages_the_cost:
+        runs = _of_faults(command)
     if UNSEEN in observed.limits:
         return "prove what takes the CPU time by itself"
     if not found.is_possible or found.unjudged > MOST_UNJUDGED:
@@ -323,6 +331,8 @@ def _hint(found: Found, observed: Observed, is_over: bool) -> str:
         return "it waited nearly all the time: give it load, such as a client that asks it for more"
     if found.short > MOST_UNJUDGED:
         return f"give it more --time, or {runs}" if is_over else runs
+    if found.has_too_few_calls:
+        return f"a process makes too few calls for a trial, and each takes long: {runs}"
     if gain is None and is_over:
         return "give it more --time"
     if gain is None:
