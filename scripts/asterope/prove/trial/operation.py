@@ -33,7 +33,7 @@ from .. import programs
 from ..options import PROGRAM
 from .command import preload_beside, ways_for
 from .report import report
-from .run import Tried, why_not
+from .run import MERGED, Tried, why_not
 from .ways import Way, environment, way_of_map
 
 _WAYS = "ways.json"
@@ -117,7 +117,7 @@ def merge(arguments: argparse.Namespace) -> int:
         else:
             tried.observed.add(one.observed)
     assert tried is not None
-    tried.observed.runs = tried.observed.processes
+    tried.observed.runs, tried.stopped_by = tried.observed.processes, MERGED
     if not tried.observed.places:
         why = why_not(tried) if tried.observed.processes or tried.observed.limits else None
         names = one_line(", ".join(arguments.names))

@@ -36,7 +36,7 @@ _LITTLE = 10  # times the CPU time of what goes on after the command, which is l
 _NOTICED = 0.05  # seconds of CPU time: less is the start of a process
 _HOPELESS = 50  # runs, after which nothing is known yet
 _BETWEEN = 3  # so many times what the last look took is measured until the next one
-KNOWN, TIME, ENDED = "known", "time", "ended"
+KNOWN, TIME, ENDED, MERGED = "known", "time", "ended", "merge"
 
 
 @dataclass
