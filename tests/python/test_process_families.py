@@ -18,6 +18,7 @@ from process_families import BY_SHELL, FAMILIES, PROGRAM
 from recorded_programs import read_recording
 
 COUNT = 60_000
+SANDBOX = "a program restricts its system calls, after which new places were not tried: prove it "
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,9 @@ def test_all_copies_are_recorded(started, build_dir, open_folder, tmp_path, how:
     ]
     assert sum(calls) == COUNT
     assert recording["outlived_by"] == (how == "background")
+    if how == "restricted":  # none of them was timed
+        assert "system calls were restricted in 1 process" in " ".join(done.stderr.split())
+        return
     assert how in ("raw_exit", "background") or recording["unseen"] == 0, done
     says = "Next: record again" if how == "background" else "asterope-prove -- "
     assert recording["unseen"] > 0 or says in " ".join(done.stderr.split()), done
@@ -87,7 +91,13 @@ def test_a_trial_of_each_tells_what_is_true(
         said = only_error_of("asterope-prove", done, 1)
         assert "still running when the command ended: family: prove a command that ends" in said
         return
+    if how == "restricted" and done.returncode == 1:
+        assert SANDBOX in only_error_of("asterope-prove", done, 1)
+        return
     found = read_json(file, "trial")
+    if how == "restricted":
+        assert not found["told"] and SANDBOX in " ".join(found["said"]), done
+        return
     assert done.stderr == "" and done.returncode in (3, 4), done
     assert not set(found["limits"]) - {"unseen"} and calls_of(found) >= COUNT
     assert how == "raw_exit" or found["limits"] == []
@@ -111,5 +121,8 @@ def test_in_operation_each_leaves_its_figures(
     assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
     file = tmp_path / "merged.json"
     done = own("merge", "own", "--json", file)
+    if how == "restricted":
+        assert SANDBOX in only_error_of("asterope-prove", done, 1)
+        return
     assert done.returncode in (0, 3, 4) and done.stderr == "", done
     assert calls_of(read_json(file, "trial")) == pytest.approx(20 * COUNT, rel=0.05)

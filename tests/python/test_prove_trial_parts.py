@@ -27,7 +27,7 @@ from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
 from asterope.prove.trial.words import doubts, kernel_line, other_ways, table, what_to_do
 from asterope.record.kernel import Used
 from copy_programs import shared_library
-from made_up_processes import made_up_process
+from made_up_processes import NO_FLAGS, made_up_process
 from profile_samples import plain_profile
 
 
@@ -77,11 +77,18 @@ def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told
     assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
 
 
-@pytest.mark.parametrize(("has_ended", "seconds"), [(False, 3.0), (True, 0.5)])
-def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(tmp_path, has_ended, seconds):
-    """As one that ends by a system call of its own."""
+@pytest.mark.parametrize(
+    ("has_ended", "is_quiet", "seconds"),
+    [(False, False, 3.0), (True, False, 0.5), (False, True, 0.5)],
+)
+def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(
+    tmp_path, has_ended, is_quiet, seconds
+):
+    """As one that ends by a system call of its own; but of one that restricts its own, which is not
+    tried any more, it counts as such."""
     (tmp_path / "7-0.raw").write_bytes(b"-")
-    process = made_up_process([], pid=7, cpu_seconds=0.5, has_ended=has_ended)
+    flags = replace(NO_FLAGS, quiet=is_quiet)
+    process = made_up_process([], pid=7, cpu_seconds=0.5, has_ended=has_ended, flags=flags)
     trial = Tried([])
     trial._known = {7: 3.0}
     trial.observed = Observed()
@@ -90,6 +97,27 @@ def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(tmp_path, has_e
         patch.setattr(run, "read_process", lambda _: process)
         patch.setattr(run, "read_trial", lambda *of: seen.append(of[-1]) or Observed(of[-1]))
         assert trial.read(tmp_path) == seconds and seen == [seconds]
+    assert trial.observed.restricted == (2.5 if is_quiet else 0)
+
+
+def test_where_much_is_restricted_nothing_is_told() -> None:
+    for restricted, is_told in ((0.09, True), (0.11, False)):
+        found = Found(Estimate(0.1, 0.05, 0.15), None, [], 1.0, restricted=restricted)
+        last = what_to_do(found, Observed(), ["./program"], Path("x.so"), None)
+        assert found.is_told == is_told
+        assert ("LD_PRELOAD" in last) == is_told == ("with its sandbox off" not in last)
+
+
+def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(monkeypatch) -> None:
+    def recorded(trial: Trial, _: object) -> float:
+        trial.observed.limits.add(blocks.QUIET)
+        trial.observed.cpu_seconds, trial._cpu_seconds = 0.25, 1.0
+        return 0.25
+
+    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
+    monkeypatch.setattr(Trial, "read", recorded)
+    trial = Trial(None, [], Path("recorder.so"), 1.0)
+    assert trial._run(1.0) and trial.observed.restricted == 0.75
 
 
 @pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])

@@ -7,8 +7,11 @@ PROGRAM = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +51,14 @@ static int background(long count)
     return 0;
 }
 
+/* As sandboxes do: the filter cannot be asked what it allows. */
+static int restrict_calls(void)
+{
+    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const struct sock_fprog filter = {1, &all};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter);
+}
+
 static int waited_for(void)
 {
     int status;
@@ -76,12 +87,16 @@ int main(int words, char **word)
     }
     if (!strcmp(how, "other_user") && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
         return 77;
+    if (!strcmp(how, "restricted") && restrict_calls()) return 77;
     copies(count);
     if (!strcmp(how, "raw_exit")) end_without_libc();
     return 0;
 }
 """
 
-FAMILIES = ("foreground", "raw_exit", "execve", "vfork", "fork", "other_user", "background")
+FAMILIES = (
+    *("foreground", "raw_exit", "restricted", "execve", "vfork", "fork", "other_user"),
+    "background",
+)
 # Each is started by itself, and by a shell that waits for it.
 BY_SHELL = ("{}", "sh -c '{}; exit $?'")

@@ -56,6 +56,7 @@ def document(
         "told": (judged or found).is_told,
         "unjudged": round(found.unjudged, 6),
         "short": round(found.short, 6),
+        "restricted": round(found.restricted, 6),
         "possible": None if found.possible is None else _possible(found.possible),
         "map_gain": _estimate((judged or found).whole_gain),
         "places": [

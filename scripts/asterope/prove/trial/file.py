@@ -76,7 +76,9 @@ class _Reader:
             return observed
         ((magic, version, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
         _, _, *periods, whole, kind, ended = counts
-        if magic == bytes(8):  # nothing large was copied
+        if magic == bytes(8):  # nothing large was copied, or it was not to be seen
+            if process.flags.quiet:
+                observed.limits.add(blocks.QUIET)
             return observed
         if (magic, version) != (_MAGIC, _VERSION):
             raise self._bad("its trial is of another version")

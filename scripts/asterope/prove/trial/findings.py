@@ -113,8 +113,14 @@ class Found:
     has_whole: bool = False
     unjudged: float = 0.0  # of the CPU time, what calls take that are longer than periods
     short: float = 0.0  # of it, what processes take that are too short, and too few
+    restricted: float = 0.0  # of all, what processes take that have restricted their system calls
     possible: Possible | None = None  # what the routine can bring; None: nothing was measured
     all_seen: bool = True  # False: some processes ran without the library
+
+    @property
+    def not_judged(self) -> float:
+        """Of the CPU time, for any of these reasons."""
+        return self.unjudged + self.short + self.restricted
 
     @property
     def deciding(self) -> Estimate | None:
@@ -131,7 +137,7 @@ class Found:
         gain = self.deciding
         if gain is None or not self.all_seen or not self.is_possible:
             return False
-        if self.unjudged + self.short > MOST_UNJUDGED and not self.is_negligible:
+        if self.not_judged > MOST_UNJUDGED and not self.is_negligible:
             return False
         return gain.low > 0 or gain.high < 0 or reach(gain) <= SAME
 
@@ -259,7 +265,9 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     gains = gain_of(ROUTINE, seconds), wall
     most = possible.get(None)
     found = Found(*gains, places, seconds, of_whole, whole is not None, unjudged, short, most)
-    found = replace(found, all_seen=UNSEEN not in observed.limits)
+    restricted = observed.restricted / max(1e-9, seconds + observed.restricted)
+    all_seen = UNSEEN not in observed.limits
+    found = replace(found, all_seen=all_seen, restricted=restricted)
     if most is None or not found.is_possible:
         return found
     if found.is_negligible:  # known without a trial

@@ -87,7 +87,12 @@ class Tried:
         self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
         if files is not None and not self._tick_hz[1]:
             return 0.0  # they stay until a process has lived long enough
-        noted = {process.pid for process in processes if process.has_ended}
+        # One that has restricted its system calls goes on without being tried.
+        quiet = {one.pid: one.cpu_seconds for one in processes if one.flags.quiet}
+        self.observed.restricted += sum(
+            max(0.0, self._known.get(pid, 0.0) - noted) for pid, noted in quiet.items()
+        )
+        noted = {*quiet, *(process.pid for process in processes if process.has_ended)}
         known = {pid: seconds for pid, seconds in self._known.items() if pid not in noted}
         own = own_cpu_seconds(processes, known, self._clocks)
         if in_operation:
@@ -162,19 +167,21 @@ class Trial(Tried):
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
-            recorded, self._clocks = -self.observed.cpu_seconds, {}
+            recorded, self._clocks = -self.observed.cpu_seconds - self.observed.restricted, {}
+            self._cpu_seconds = 0.0
             try:
                 return self._run_into(files, limit)
             finally:
                 lasted = time.monotonic() - began
                 self.observed.runs += 1
                 self.read(files)
-                recorded += self.observed.cpu_seconds
+                recorded += self.observed.cpu_seconds + self.observed.restricted
                 self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and what it waits for, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
-                is_noted = not self.observed.limits & {NO_COUNTER, QUIET}  # to its end
-                if is_noted and self._cpu_seconds > max(_NOTICED, 2 * recorded):
+                if self.observed.limits & {NO_COUNTER, QUIET}:
+                    self.observed.restricted += max(0.0, self._cpu_seconds - recorded)
+                elif self._cpu_seconds > max(_NOTICED, 2 * recorded):
                     self.observed.limits.add(UNSEEN)
 
     def _run_into(self, folder: Path, limit: float) -> bool:
@@ -263,7 +270,7 @@ def why_not(trial: Tried) -> str | None:
             "the program did not load the library: its environment was cleared, it is linked "
             "statically or privileged, or another user runs it"
         )
-    for limit in (NO_COUNTER, NO_WAY, UNSEEN):
+    for limit in (NO_COUNTER, NO_WAY, UNSEEN, QUIET):
         if limit in observed.limits and not observed.places:
             return LIMITS[limit]
     return None

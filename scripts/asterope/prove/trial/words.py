@@ -53,7 +53,7 @@ def why_untold(found: Found, gain: Estimate | None) -> str | None:
             "the trial says more than all of its copies can bring, which take at most "
             f"{_at_most(found.possible.share)} % of its CPU time"
         )
-    if found.unjudged + found.short > MOST_UNJUDGED and not found.is_negligible:
+    if found.not_judged > MOST_UNJUDGED and not found.is_negligible:
         return f"{_not_judged(found)} were not judged"
     if gain is None:
         return _TOO_LITTLE
@@ -72,6 +72,7 @@ def _not_judged(found: Found) -> str:
         for what, part in (
             ("calls as long as the trial's periods", found.unjudged),
             ("processes too short and too few", found.short),
+            ("processes that restricted their system calls, or were not seen", found.restricted),
         )
         if part > MATTERS
     ]
@@ -131,7 +132,7 @@ def clock_line(found: Found, observed: Observed) -> str:
         text += f"; as it waited for the rest, {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
         text += f" Copies take at most {_at_most(found.possible.share)} % of it."
-    if found.is_told and found.unjudged + found.short > MATTERS:
+    if found.is_told and found.not_judged > MATTERS:
         text += f" Not judged: {_not_judged(found).rstrip(',')}."
     return text
 
@@ -325,6 +326,8 @@ def _hint(found: Found, observed: Observed, command: Sequence[str], is_over: boo
         runs = _of_faults(command)
     if UNSEEN in observed.limits:
         return "prove what takes the CPU time by itself"
+    if found.restricted > MOST_UNJUDGED:
+        return "prove it with its sandbox off"
     if not found.is_possible or found.unjudged > MOST_UNJUDGED:
         return runs
     if observed.cpu_seconds < _IDLE * observed.wall_seconds:
