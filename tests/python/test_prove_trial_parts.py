@@ -120,6 +120,30 @@ def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(monkeypatch
     assert trial._run(1.0) and trial.observed.restricted == 0.75
 
 
+@pytest.mark.parametrize(
+    ("seconds", "recorded", "processes", "told"),
+    [
+        (0.028, 0.008, 2, True),  # a short child without its environment
+        (0.014, 0.008, 2, False),
+        (0.06, 0.015, 30, False),  # starts and ends of many processes
+        (1.0, 0.51, 1, False),
+        (1.0, 0.4, 1, True),
+    ],
+)
+def test_most_of_the_time_is_unseen_where_that_is_more_than_starts_and_ends(
+    monkeypatch, seconds: float, recorded: float, processes: int, told: bool
+) -> None:
+    def read(trial: Trial, _: object) -> float:
+        trial.observed.cpu_seconds, trial._cpu_seconds = recorded, seconds
+        trial.observed.processes = processes
+        return recorded
+
+    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
+    monkeypatch.setattr(Trial, "read", read)
+    trial = Trial(None, [], Path("recorder.so"), 1.0)
+    assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
+
+
 @pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])
 def test_no_room_is_told_from_a_library_that_is_not_loaded(tmp_path, folder, said: str) -> None:
     trial = Trial(None, [], Path("recorder.so"), 1.0)

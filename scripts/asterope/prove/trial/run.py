@@ -34,6 +34,9 @@ _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
 _MOMENT = 0.2  # seconds that other processes of the command have to end after it
 _LITTLE = 10  # times the CPU time of what goes on after the command, which is little beside it
 _NOTICED = 0.05  # seconds of CPU time: less is the start of a process
+# The same: a process takes so much before it loads the library, and after it has noted its time;
+# and less than that is not worth a word.
+_UNNOTED, _LEAST_UNSEEN = 0.002, 0.01
 _HOPELESS = 50  # runs, after which nothing is known yet
 _BETWEEN = 3  # so many times what the last look took is measured until the next one
 KNOWN, TIME, ENDED, MERGED = "known", "time", "ended", "merge"
@@ -112,6 +115,11 @@ def _rate(process: RawProcess) -> tuple[float, float]:
     return (process.seconds if process.tick_hz else 0.0, process.tick_hz)
 
 
+def _known_of(observed: Observed) -> float:
+    """Seconds of CPU time whose processes are known."""
+    return observed.cpu_seconds + observed.restricted
+
+
 class Trial(Tried):
     """`seconds`: of all runs together."""
 
@@ -167,21 +175,23 @@ class Trial(Tried):
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
-            recorded, self._clocks = -self.observed.cpu_seconds - self.observed.restricted, {}
-            self._cpu_seconds = 0.0
+            known, processes = _known_of(self.observed), self.observed.processes
+            self._cpu_seconds, self._clocks = 0.0, {}
             try:
                 return self._run_into(files, limit)
             finally:
                 lasted = time.monotonic() - began
                 self.observed.runs += 1
                 self.read(files)
-                recorded += self.observed.cpu_seconds + self.observed.restricted
+                known = _known_of(self.observed) - known
                 self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and what it waits for, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
+                ends = _UNNOTED * (self.observed.processes - processes)
+                unknown = self._cpu_seconds - known - ends
                 if self.observed.limits & {NO_COUNTER, QUIET}:
-                    self.observed.restricted += max(0.0, self._cpu_seconds - recorded)
-                elif self._cpu_seconds > max(_NOTICED, 2 * recorded):
+                    self.observed.restricted += max(0.0, unknown)
+                elif unknown > max(_LEAST_UNSEEN, known):
                     self.observed.limits.add(UNSEEN)
 
     def _run_into(self, folder: Path, limit: float) -> bool:
