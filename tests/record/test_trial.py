@@ -233,6 +233,15 @@ def test_in_operation_ended_processes_leave_so_many_files_at_most(tried, recorde
     assert len(files) == 1024 and 1 <= sum(path.stat().st_size > 0 for path in files) <= 2
 
 
+@pytest.mark.parametrize("situation", [("restricted", "calls"), ("probed", "filter")])
+def test_in_operation_so_do_those_that_restrict_their_calls(tried, recorder, situation) -> None:
+    """After which none can give its file another name; a probe is none of these."""
+    for _ in range(3):
+        tried(*situation, 200_000, explore=2)
+        assert {path.name.partition("-")[0] for path in recorder.folder.iterdir()} <= {"ended"}
+    assert (len(list(recorder.folder.iterdir())) == 3) or situation[0] == "probed"
+
+
 def test_what_ended_processes_left_goes_when_it_is_read(tried, way, recorder) -> None:
     tried("x64", *SITUATIONS["children"])
     seen, left = Tried([way("like")]), left_files(recorder.folder)
