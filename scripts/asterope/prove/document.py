@@ -13,7 +13,7 @@ from .metric import Metric
 from .rounds import Goal, Rounds
 from .verdicts import Findings
 
-FORMAT, VERSION = "asterope-prove", 2
+FORMAT, VERSION = "asterope-prove", 3
 
 
 @dataclass(frozen=True)

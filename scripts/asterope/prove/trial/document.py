@@ -16,7 +16,7 @@ from .possible import Possible
 from .run import Tried
 from .statistics import Estimate
 
-FORMAT, VERSION = "asterope-trial", 1
+FORMAT, VERSION = "asterope-trial", 2
 
 
 def document(

@@ -42,7 +42,7 @@ _KIND = Kind(
     noun="list of ways",
     program="asterope-prove --explore",
     format="asterope-ways",
-    version=1,
+    version=2,
     remedy="remove its folder, and explore again",
 )
 _OF_WAYS = ("copy", "set", "is_whole", "least")  # behind the first two fields
