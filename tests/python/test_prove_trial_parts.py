@@ -24,7 +24,14 @@ from asterope.prove.trial.mapping import map_of, wanted
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
-from asterope.prove.trial.words import doubts, kernel_line, other_ways, table, what_to_do
+from asterope.prove.trial.words import (
+    doubts,
+    kernel_line,
+    other_ways,
+    sentence,
+    table,
+    what_to_do,
+)
 from asterope.record.kernel import Used
 from copy_programs import shared_library
 from made_up_processes import NO_FLAGS, made_up_process
@@ -106,6 +113,21 @@ def test_where_much_is_restricted_nothing_is_told() -> None:
         last = what_to_do(found, Observed(), ["./program"], Path("x.so"), None)
         assert found.is_told == is_told
         assert ("LD_PRELOAD" in last) == is_told == ("with its sandbox off" not in last)
+
+
+def test_in_operation_nobody_knows_how_long_restricted_processes_ran(tmp_path) -> None:
+    tried = Tried([])
+    (tmp_path / "7-0.raw").write_bytes(b"-")
+    flags = replace(NO_FLAGS, quiet=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "read_process", lambda _: made_up_process([], flags=flags))
+        patch.setattr(run, "read_trial", lambda *_: Observed())
+        tried.read(tmp_path, in_operation=True)
+    assert tried.observed.untimed == 1
+    found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+    assert found.is_told and not replace(found, untimed=1).is_told
+    said = sentence(replace(found, untimed=1))
+    assert "how long a process that restricts system calls ran is not known" in said
 
 
 def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(monkeypatch) -> None:

@@ -106,6 +106,8 @@ class Observed:
     together: dict[Pair, list[Block]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
     restricted: float = 0.0  # CPU time in which processes restricted their system calls, at most
+    # Processes in operation that did so before they were tried: nobody knows how long they ran.
+    untimed: int = 0
     lived: list[Lived] = field(default_factory=list)
     outlived_by: set[str] = field(default_factory=set)  # programs that went on after the command
     # by all processes that were waited for, the trial's own work among it
@@ -118,6 +120,7 @@ class Observed:
         self.threads += other.threads
         self.limits |= other.limits
         self.restricted += other.restricted
+        self.untimed += other.untimed
         self.easy_libcs += other.easy_libcs
         self.easy_others += other.easy_others
         for place, seen in other.places.items():

@@ -116,6 +116,7 @@ class Found:
     restricted: float = 0.0  # of all, what processes take that have restricted their system calls
     possible: Possible | None = None  # what the routine can bring; None: nothing was measured
     all_seen: bool = True  # False: some processes ran without the library
+    untimed: int = 0  # processes that were not tried, for nobody knows how long
 
     @property
     def not_judged(self) -> float:
@@ -135,7 +136,7 @@ class Found:
     def is_told(self) -> bool:
         """Whether anything can be said of the whole program."""
         gain = self.deciding
-        if gain is None or not self.all_seen or not self.is_possible:
+        if gain is None or not self.all_seen or self.untimed or not self.is_possible:
             return False
         if self.not_judged > MOST_UNJUDGED and not self.is_negligible:
             return False
@@ -267,7 +268,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     found = Found(*gains, places, seconds, of_whole, whole is not None, unjudged, short, most)
     restricted = observed.restricted / max(1e-9, seconds + observed.restricted)
     all_seen = UNSEEN not in observed.limits
-    found = replace(found, all_seen=all_seen, restricted=restricted)
+    found = replace(found, all_seen=all_seen, restricted=restricted, untimed=observed.untimed)
     if most is None or not found.is_possible:
         return found
     if found.is_negligible:  # known without a trial

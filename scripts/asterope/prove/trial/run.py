@@ -105,7 +105,10 @@ class Tried:
             with suppress(TrialError, OSError):
                 if not process.tick_hz:
                     process = replace(process, tick_hz=self._tick_hz[1])
-                self.observed.add(read_trial(path, process, self.names, seconds))
+                one = read_trial(path, process, self.names, seconds)
+                if in_operation and process.flags.quiet and not one.lived:
+                    one.untimed = 1
+                self.observed.add(one)
         for path in files or ():
             path.unlink(missing_ok=True)
         return self.observed.cpu_seconds - before

@@ -48,6 +48,9 @@ def why_untold(found: Found, gain: Estimate | None) -> str | None:
     """Why nothing is said of the whole program, where that is so."""
     if not found.all_seen:
         return "most of its CPU time was taken by processes without the library"
+    if found.untimed:
+        many = "a process that restricts" if found.untimed == 1 else "processes that restrict"
+        return f"how long {many} system calls ran is not known"
     if found.possible is not None and gain is not None and not found.possible.holds(gain):
         return (
             "the trial says more than all of its copies can bring, which take at most "
@@ -326,7 +329,7 @@ def _hint(found: Found, observed: Observed, command: Sequence[str], is_over: boo
         runs = _of_faults(command)
     if UNSEEN in observed.limits:
         return "prove what takes the CPU time by itself"
-    if found.restricted > MOST_UNJUDGED:
+    if found.restricted > MOST_UNJUDGED or found.untimed:
         return "prove it with its sandbox off"
     if not found.is_possible or found.unjudged > MOST_UNJUDGED:
         return runs
