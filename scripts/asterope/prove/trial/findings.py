@@ -113,9 +113,9 @@ class Found:
     has_whole: bool = False
     unjudged: float = 0.0  # of the CPU time, what calls take that are longer than periods
     short: float = 0.0  # of it, what processes take that are too short, and too few
-    restricted: float = 0.0  # of all, what processes take that have restricted their system calls
     possible: Possible | None = None  # what the routine can bring; None: nothing was measured
     all_seen: bool = True  # False: some processes ran without the library
+    restricted: float = 0.0  # of all, what processes take that have restricted their system calls
     untimed: int = 0  # processes that were not tried, for nobody knows how long
 
     @property
