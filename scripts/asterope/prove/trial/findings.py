@@ -265,7 +265,9 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     unjudged, short = (min(1.0, one / seconds) if seconds > 0 else 0.0 for one in (long, unknown))
     gains = gain_of(ROUTINE, seconds), wall
     most = possible.get(None)
-    found = Found(*gains, places, seconds, of_whole, whole is not None, unjudged, short, most)
+    found = Found(
+        *gains, places, seconds, of_whole, whole is not None, unjudged, short, possible=most
+    )
     restricted = observed.restricted / max(1e-9, seconds + observed.restricted)
     all_seen = UNSEEN not in observed.limits
     found = replace(found, all_seen=all_seen, restricted=restricted, untimed=observed.untimed)
