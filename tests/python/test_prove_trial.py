@@ -20,9 +20,9 @@ import pytest
 from asterope.faults import BadInput
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
 from command_errors import finished, python_settings, read_json
-from copy_programs import compiled, output_of
+from copy_programs import compiled, need_way, output_of, shared_library
 from profile_samples import good_profile, of, plain_profile
-from prove_command import PROVE, interrupted_output, only_error
+from prove_command import PROVE, ROUTINE, interrupted_output, only_error
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def test_a_slower_routine_is_advised_against(prove, program: Path, tmp_path: Pat
     assert "program main (memcpy)" in done.stdout and "8KiB.." in done.stdout
     assert lines[2].startswith("The kernel took ") and "--tunables" not in done.stdout
     found = read_json(file, "trial")
+    assert found["said"][:3] == lines[:3]
     (place,) = found["places"]
     assert (place["module"], place["caller"]) == (str(program), "main")
     assert found["gain"]["high"] < 0 and place["ratios"]["routine"]["high"] < 1
@@ -114,6 +115,21 @@ def test_a_program_with_a_memcpy_of_its_own_is_not_called_hopeless(prove, tmp_pa
     done = prove("--", compiled(tmp_path / "own", text, "-fno-builtin", "-w"))
     assert "own has a memcpy of its own, whose calls are not seen" in only_error(done, 1)
     assert done.stdout == ""
+
+
+ENDS_CHECKED = """
+    Dl_info caller;
+    if (dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "checked"))
+        _exit(9);"""
+COPIES = """
+#include <string.h>
+static char from[8192], to[8192];
+int main(void)
+{
+    for (int i = 0; i < 100000; ++i) memcpy(to, from, sizeof to);
+    return 0;
+}
+"""
 
 
 # A server's workers: forked when its rights are given up.
@@ -265,6 +281,36 @@ def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp
     assert "asterope-prove merge own" in named("list").stdout
     assert named("remove", "own").returncode == 0 and not kept.exists()
     assert named("list").stdout == ""
+
+
+@pytest.mark.parametrize("is_child", [False, True])
+@pytest.mark.parametrize("checks", ["thread", "address"])
+def test_in_operation_no_copy_escapes_a_sanitizer(
+    settings, build_dir: Path, tmp_path: Path, checks: str, is_child: bool
+) -> None:
+    """The routine would end the program. It is said at once of the command, and of children by what
+    they leave."""
+    need_way(tmp_path, "cc", f"-fsanitize={checks}")
+    flags = ("-O1", "-fno-builtin", f"-fsanitize={checks}")
+    program = compiled(tmp_path / "checked", COPIES, *flags)
+    built = tmp_path / "build"
+    built.mkdir()
+    shutil.copy(build_dir / "libasterope_record.so", built)
+
+    routine = shared_library(tmp_path / "routine.so", ROUTINE.replace("BEFORE", ENDS_CHECKED))
+
+    def own(*arguments: object) -> subprocess.CompletedProcess:
+        return finished(settings(*arguments, routine="", ASTEROPE_BUILD_DIR=built))
+
+    command = ("sh", "-c", f"{program}; exit $?") if is_child else (program,)
+    done = own("--routine", routine, "--explore", 2, "--name", "own", "--", *command)
+    assert done.returncode == 0, done
+    why = "Sanitizer, whose checks are a part of what copies take: prove a build without it"
+    if is_child:
+        assert why not in done.stderr
+        assert why in only_error(own("merge", "own"), 1)
+    else:
+        assert done.stderr.count("\n") == 1 and f"{why}: it runs without a trial" in done.stderr
 
 
 @pytest.mark.parametrize("why", ["no space", "no folder"])

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,17 @@ from asterope.prove.trial.mapping import map_of, wanted
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
-from asterope.prove.trial.words import kernel_line, of_pages, other_ways, table, what_to_do
+from asterope.prove.trial.words import (
+    doubts,
+    kernel_line,
+    other_ways,
+    sentence,
+    table,
+    what_to_do,
+)
 from asterope.record.kernel import Used
+from copy_programs import shared_library
+from made_up_processes import NO_FLAGS, made_up_process
 from profile_samples import plain_profile
 
 
@@ -74,6 +84,88 @@ def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told
     assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
 
 
+@pytest.mark.parametrize(
+    ("has_ended", "is_quiet", "seconds"),
+    [(False, False, 3.0), (True, False, 0.5), (False, True, 0.5)],
+)
+def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(
+    tmp_path, has_ended, is_quiet, seconds
+):
+    """As one that ends by a system call of its own; but of one that restricts its own, which is not
+    tried any more, it counts as such."""
+    (tmp_path / "7-0.raw").write_bytes(b"-")
+    flags = replace(NO_FLAGS, quiet=is_quiet)
+    process = made_up_process([], pid=7, cpu_seconds=0.5, has_ended=has_ended, flags=flags)
+    trial = Tried([])
+    trial._known = {7: 3.0}
+    trial.observed = Observed()
+    seen: list[float] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "read_process", lambda _: process)
+        patch.setattr(run, "read_trial", lambda *of: seen.append(of[-1]) or Observed(of[-1]))
+        assert trial.read(tmp_path) == seconds and seen == [seconds]
+    assert trial.observed.restricted == (2.5 if is_quiet else 0)
+
+
+def test_where_much_is_restricted_nothing_is_told() -> None:
+    for restricted, is_told in ((0.09, True), (0.11, False)):
+        found = Found(Estimate(0.1, 0.05, 0.15), None, [], 1.0, restricted=restricted)
+        last = what_to_do(found, Observed(), ["./program"], Path("x.so"), None)
+        assert found.is_told == is_told
+        assert ("LD_PRELOAD" in last) == is_told == ("with its sandbox off" not in last)
+
+
+def test_in_operation_nobody_knows_how_long_restricted_processes_ran(tmp_path) -> None:
+    tried = Tried([])
+    (tmp_path / "7-0.raw").write_bytes(b"-")
+    flags = replace(NO_FLAGS, quiet=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "read_process", lambda _: made_up_process([], flags=flags))
+        patch.setattr(run, "read_trial", lambda *_: Observed())
+        tried.read(tmp_path, in_operation=True)
+    assert tried.observed.untimed == 1
+    found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+    assert found.is_told and not replace(found, untimed=1).is_told
+    said = sentence(replace(found, untimed=1))
+    assert "how long a process that restricts system calls ran is not known" in said
+
+
+def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(monkeypatch) -> None:
+    def recorded(trial: Trial, _: object) -> float:
+        trial.observed.limits.add(blocks.QUIET)
+        trial.observed.cpu_seconds, trial._cpu_seconds = 0.25, 1.0
+        return 0.25
+
+    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
+    monkeypatch.setattr(Trial, "read", recorded)
+    trial = Trial(None, [], Path("recorder.so"), 1.0)
+    assert trial._run(1.0) and trial.observed.restricted == 0.75
+
+
+@pytest.mark.parametrize(
+    ("seconds", "recorded", "processes", "told"),
+    [
+        (0.028, 0.008, 2, True),  # a short child without its environment
+        (0.014, 0.008, 2, False),
+        (0.06, 0.015, 30, False),  # starts and ends of many processes
+        (1.0, 0.51, 1, False),
+        (1.0, 0.4, 1, True),
+    ],
+)
+def test_most_of_the_time_is_unseen_where_that_is_more_than_starts_and_ends(
+    monkeypatch, seconds: float, recorded: float, processes: int, told: bool
+) -> None:
+    def read(trial: Trial, _: object) -> float:
+        trial.observed.cpu_seconds, trial._cpu_seconds = recorded, seconds
+        trial.observed.processes = processes
+        return recorded
+
+    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
+    monkeypatch.setattr(Trial, "read", read)
+    trial = Trial(None, [], Path("recorder.so"), 1.0)
+    assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
+
+
 @pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])
 def test_no_room_is_told_from_a_library_that_is_not_loaded(tmp_path, folder, said: str) -> None:
     trial = Trial(None, [], Path("recorder.so"), 1.0)
@@ -109,21 +201,56 @@ def test_where_the_time_is_over_more_of_it_is_the_advice() -> None:
     assert last == "Not known: give it more --time."
 
 
+@pytest.mark.parametrize(
+    ("cycles", "takes", "told"), [(0, 0.9, True), (2, 0.2, True), (3, 0.9, False), (0, 0.05, False)]
+)
+def test_of_few_long_calls_whole_runs_are_the_advice(cycles: int, takes: float, told) -> None:
+    place = Place("/bin/program", 1, "memcpy", 64 << 20)
+    found = Found(None, None, [PlaceFound(place, 180, cycles, 0.0, takes=takes)], 1.0)
+    copied = {place: Seen(180, copied=180 << 26)}
+    for pages, says in (
+        (Used(12.0, 10.0, 3_000_000), "asterope-prove --runs --tunables -- ./program tells what"),
+        (Used(12.0, 1.0, 3_000), "--runs --metric cpu compares whole runs"),
+    ):
+        observed = Observed(12.0, 12.0, places=copied, used=pages)
+        last = what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over=True)
+        assert (says in last and "too few calls for a trial" in last) == told
+        assert told or last == "Not known: give it more --time."
+
+
+def test_where_pages_are_the_cost_there_may_be_something_to_gain() -> None:
+    place = Place("/bin/program", 1, "memcpy", 1 << 20)
+    observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
+    for all_of_it, says in (
+        (observed, "asterope-prove --runs --tunables -- ./program tells"),
+        (Observed(), "nothing to gain here"),
+    ):
+        found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+        assert says in what_to_do(found, all_of_it, ["./program"], Path("x.so"), None)
+
+
+def test_a_place_shows_another_way_that_is_surely_better_after_few_cycles() -> None:
+    place = Place("/bin/program", 1, "memcpy", 64 << 20)
+    one = PlaceFound(place, 99, 21, 0.9, {"fresh": Estimate(3.0, 2.9, 3.1)}, best="fresh")
+    assert one.is_shown and not replace(one, best=ROUTINE).is_shown
+    assert not replace(one, share=0.001).is_shown and not replace(one, steady=False).is_shown
+
+
 def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
     place = Place("/bin/program", 1, "memcpy", 1 << 20)
     observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
-    (note,) = of_pages(observed, ["./program", "--fast"], False)
+    (note,) = doubts(observed, ["./program", "--fast"], False)
     assert (
         "asterope-prove --runs --tunables -- ./program --fast tells" in note
         and "--client" not in note
     )
-    assert "a server needs a --client" in of_pages(observed, ["./server"], True)[0]
+    assert "a server needs a --client" in doubts(observed, ["./server"], True)[0]
     said = kernel_line(observed)
     assert said.startswith("The kernel took 60 % of the CPU time, with 17k page faults (266 for")
     both = Observed()
     both.add(observed)
     both.add(Observed(used=Used(9.0, 0.0, 3)))
-    assert of_pages(both, ["true"], False) == []
+    assert doubts(both, ["true"], False) == []
     assert kernel_line(both).startswith("The kernel took 6 % of the CPU time, with 17k page faults")
     assert kernel_line(Observed()) == ""  # in operation the ends of processes are not awaited
 
@@ -190,6 +317,14 @@ def test_options_of_whole_runs_ask_for_them() -> None:
     assert not parse(["--", "true"]).runs
     for option in (["--runs"], ["--metric", "cpu"], ["--rounds", "6"], ["--client", "true"]):
         assert parse([*option, "--", "true"]).runs
+
+
+def test_page_stages_are_tried_from_the_least_size_on_that_has_one(tmp_path: Path) -> None:
+    functions = "".join(
+        f"void asterope_mem{name}(void) {{}}\n" for name in ("cpy", "set", "cpy_hot", "cpy_fresh")
+    )
+    ways = ways_of_routine(shared_library(tmp_path / "routine.so", functions))
+    assert {way.name: way.least for way in ways} == {"routine": 0, "hot": 0, "fresh": 65536}
 
 
 def test_the_routines_entry_points_are_ways(libraries: Path) -> None:

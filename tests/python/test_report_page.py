@@ -380,6 +380,7 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> N
     text = page_of(path).text
     assert "redis, 24 rounds: ours is faster: 1.259 x libc (1.237 to 1.282)" in text
     assert "glibc 2.36" in text
+    assert "With libc the kernel took 0.01 % of the CPU time a run." in text
     picture, modes = [one for section in make_sections(read(path)) for one in section.pictures]
     assert modes.title == "Two modes: runs" and "ours: 0.7125 and 0.9091 (50 %)" in modes.caption
     assert sum(bar.get_height() for bar in modes.figure.axes[0].patches) == 24
@@ -402,28 +403,31 @@ def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Mad
         "cannot be told",
     ]
     labels = [text.get_text() for text in picture.figure.axes[0].get_yticklabels()]
-    assert labels[0] == "<program> main\nmemcpy, from 4 KiB, 0xa"
-    assert "<program> main, memcpy, from 4 KiB, 0xa: +25.0 % (+23.5 to +28.2)" in picture.alt
+    assert labels[0] == "<program> copy.c:10 main\nmemcpy, from 4 KiB"
+    assert "copy.c:10 main, memcpy, from 4 KiB: +25.0 % (+23.5 to +28.2)" in picture.alt
     hidden = program_trial()
     hidden["places"][1]["shown"] = False
     assert len(trial_pictures(hidden)[0].table.rows) == 1
-    assert "with the routine +" not in picture.caption and "10.0 % faster" in picture.caption
-    hidden["told"] = False
-    assert "not enough was seen to tell" in trial_pictures(hidden)[0].caption
     assert picture.png()[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
     (row,) = modes.table.rows  # of the place that has two
     assert row[1:4] == ["1.0 µs", "3.0 µs", "50 %"]
+    unbelieved = program_trial()
+    unbelieved["places"][1]["possible"] = False
+    picture, _ = trial_pictures(unbelieved)
+    assert len(picture.figure.axes[0].containers) == 1 and picture.table.rows[1][2] == "-"
     unsure = program_trial()
     unsure["places"][1]["gained"] = {"value": -0.1, "low": -0.3, "high": 0.1}
     bars = trial_pictures(unsure)[0].figure.axes[0].containers
     assert [one.lines[0].get_color() for one in bars] == ["#1b7837", "#555555"]
 
 
-def test_a_trial_is_the_first_of_the_page(made: Made) -> None:
+def test_a_trial_is_the_first_of_the_page_in_the_words_of_its_command(made: Made) -> None:
     page = page_of(made.put(program_trial()))
-    assert "with the routine 10.0 % faster (5.0 to 15.0)" in page.text
-    slower = {**program_trial(), "gain": {"value": -0.018, "low": -0.03, "high": -0.01}}
-    assert "with the routine 1.8 % slower (1.0 to 3.0)" in page_of(made.put(slower)).text
+    said = "With the routine this program runs 10.0 % faster (5.0 to 15.0); no place is slower."
+    assert f"'<program>' 'a b': {said}" in page.text
+    assert "The kernel took 50 % of the CPU time, with 5k page faults." in page.text
+    untold = {**program_trial(), "said": ["How fast this program is with it cannot be told."]}
+    assert "cannot be told." in page_of(made.put(untold)).text
     assert "<program>" in page.text and "program" not in page.found
     assert page.found["section"][0]["id"] == "trial"

@@ -19,6 +19,7 @@ from asterope.prove.trial.findings import findings
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.ways import Way, environment, names_of
 from asterope.record.raw import left_files, read_process
+from copy_programs import compiled
 from recorded_programs import Recorder
 
 
@@ -76,6 +77,33 @@ def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
     periods = [block.seconds for pair in observed.together.values() for block in pair]
     usual = [within / seconds for seconds, within in periods if within]
     assert len(usual) > 0.8 * len(periods) and 0.5 < median(usual) < 1.1
+
+
+@pytest.mark.parametrize(("size", "is_tried"), [(5000, False), (9000, True)])
+def test_a_way_is_tried_from_its_least_size_on(tried, way, size: int, is_tried: bool) -> None:
+    ways = [way("like"), way("like", "other", least=8192)]
+    _, seen = only_place(tried("copies", size, 500_000, ways=ways))
+    own = {LIBC, LIBC_AGAIN, ROUTINE, *(["other"] if is_tried else [])}
+    assert seen.cycles and all({block.way for block in cycle} == own for cycle in seen.cycles)
+
+
+LONG_COPIES = """
+#include <string.h>
+static char from[32 << 20], to[32 << 20];
+int main(void)
+{
+    memset(from, 1, sizeof from);
+    for (int i = 0; i < 300; ++i) memcpy(to, from, sizeof to);
+    return 0;
+}
+"""
+
+
+def test_places_of_long_calls_change_their_ways_after_few(tried, tmp_path: Path) -> None:
+    """Else no cycle would come to an end in a program that has a hundred of them."""
+    program = compiled(tmp_path / "long", LONG_COPIES, "-O1", "-fno-builtin")
+    _, seen = only_place(tried(program=program))
+    assert len(seen.cycles) > seen.own_calls / 12 - 2
 
 
 def test_rare_long_calls_are_no_usual_time_of_a_period(tried, way) -> None:
@@ -203,6 +231,15 @@ def test_in_operation_ended_processes_leave_so_many_files_at_most(tried, recorde
     tried("copies", 4096, 3_000_000, explore=2)
     files = list(recorder.folder.iterdir())
     assert len(files) == 1024 and 1 <= sum(path.stat().st_size > 0 for path in files) <= 2
+
+
+@pytest.mark.parametrize("situation", [("restricted", "calls"), ("probed", "filter")])
+def test_in_operation_so_do_those_that_restrict_their_calls(tried, recorder, situation) -> None:
+    """After which none can give its file another name; a probe is none of these."""
+    for _ in range(3):
+        tried(*situation, 200_000, explore=2)
+        assert {path.name.partition("-")[0] for path in recorder.folder.iterdir()} <= {"ended"}
+    assert (len(list(recorder.folder.iterdir())) == 3) or situation[0] == "probed"
 
 
 def test_what_ended_processes_left_goes_when_it_is_read(tried, way, recorder) -> None:

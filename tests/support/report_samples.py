@@ -22,7 +22,9 @@ from asterope.prove.trial.findings import Found, PlaceFound
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import Way
+from asterope.prove.trial.words import after_table, before_table
 from asterope.prove.verdicts import judge
+from asterope.prove.words import of_kernel
 from asterope.record.kernel import Used
 from command_errors import exit_code_of
 from profile_samples import good_profile
@@ -164,7 +166,7 @@ def log_lines(
 def program_trial() -> dict[str, Any]:
     """The findings of asterope-prove on two places, one of which loses."""
     way = Way(ROUTINE, Path("/lib.so"), "asterope_memcpy")
-    tried = Tried([way], Observed(2.0, 3.0, 1, 1, 1))
+    tried = Tried([way], Observed(2.0, 3.0, 1, 1, 1, used=Used(2.0, 1.0, 5000)))
     tried.stopped_by = "known"
     places = []
     for offset, gained in ((10, 0.2), (20, -0.1)):
@@ -176,7 +178,9 @@ def program_trial() -> dict[str, Any]:
         places.append(PlaceFound(place, 1000, 50, 0.5, ratios, one, best=LIBC, means=means))
     found = Found(Estimate(0.1, 0.05, 0.15), None, places, 2.0)
     names = {one.place: "main" for one in places}
-    return json.loads(document(tried, found, names, ["<program>", "a b"], 3.0, None))
+    apart = {one.place: f"copy.c:{one.place.offset} main" for one in places}
+    said = [*before_table(found, None, tried.observed), *after_table(found, apart)]
+    return json.loads(document(tried, found, names, apart, said, ["<program>", "a b"], 3.0, None))
 
 
 def whole_runs() -> dict[str, Any]:
@@ -189,7 +193,8 @@ def whole_runs() -> dict[str, Any]:
         rounds.blocks.append(list(zip(names, figures)))
     copies, goal = [prove.Copy(name) for name in names], Goal(rounds=24)
     run = Setting(["redis"], None, Metric("wall"), copies, goal, 1, "2026-11-20", "glibc 2.36")
-    return json.loads(runs_document(run, rounds, judge(rounds, names), 9.0))
+    said = of_kernel(prove.LIBC, rounds)
+    return json.loads(runs_document(run, rounds, judge(rounds, names), said, 9.0))
 
 
 class Made:

@@ -168,7 +168,9 @@ static int name_ended(uint32_t number, int how)
     put_text(kept, path);
     put_text(kept + folder_bytes, "/ended-");
     put_text(put_number(kept + folder_bytes + 7, number % MOST_KEPT), ".raw");
-    return syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, kept, how) == 0;
+    if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, kept, how) != 0) return 0;
+    put_text(path, kept);
+    return 1;
 }
 
 void keep_file(void)

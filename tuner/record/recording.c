@@ -242,6 +242,8 @@ void expect_restriction(int taken, struct restriction *restriction)
         .had_no_counter = process.has_no_counter,
         .was_on = trial.is_on,
     };
+    /* it may be its last chance to give the file such a name */
+    if (trial.explore && restriction->has_slot && !process.is_parents && !process.limit) keep_file();
     restriction->has_trial_file =
         taken & TAKES_COUNTER && trial.is_on && restriction->has_slot && begin_trial_file();
     restriction->limit_before = process.limit;

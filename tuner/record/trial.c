@@ -28,6 +28,9 @@
 enum {
     LEAST_CALLS = 3,      /* booked calls in a place's own block, at least */
     MORE_CALLS = 6,       /* a random number below this is added */
+    FEW_CALLS = 1,        /* LEAST_CALLS of calls that take long: a program has few of them */
+    FEW_MORE_CALLS = 2,   /* MORE_CALLS of such calls */
+    LONG_CALLS = 100,     /* times the shortest interval: calls that take as much are long */
     EASY = 64,            /* easy calls in a row, for each call that is timed as one */
     MOST_EASY = 2048,     /* easy calls in a row, at most: behind them a fork's child is noticed */
     MOST_SETTLING = 1 << 12,
@@ -112,8 +115,10 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t o
             begin_cycle(tried.table, place, &tried.random);
         begin_block(&place->own, place, place->cycles, place->order[place->turn], place->gap);
         place->unsettled = settling_calls(place);
-        place->left = place->unsettled > LEAST_CALLS ? place->unsettled : LEAST_CALLS;
-        place->left += (uint32_t)draw_below(&tried.random, MORE_CALLS);
+        const int is_long = place->usual > LONG_CALLS * trial.shortest && place->gap == 1;
+        const uint32_t least = is_long ? FEW_CALLS : LEAST_CALLS;
+        place->left = place->unsettled > least ? place->unsettled : least;
+        place->left += (uint32_t)draw_below(&tried.random, is_long ? FEW_MORE_CALLS : MORE_CALLS);
     }
     place->gap_left = (int32_t)place->gap;
     count_calls(place, place->function, bytes, place->gap);

@@ -13,6 +13,7 @@ struct trial {
     uint32_t ways[RAW_FUNCTIONS];
     uint8_t numbers[RAW_FUNCTIONS][TRIAL_WAYS];   /* of the ways that a function has */
     any_function *way[RAW_FUNCTIONS][TRIAL_WAYS]; /* by their numbers */
+    uint64_t least[TRIAL_WAYS]; /* places try the way by themselves from so many bytes on */
     any_function *together[RAW_FUNCTIONS]; /* all calls take it now; null: they differ */
     /* In operation, most calls take these at once, and are not looked at; null: all calls are
      * looked at. They copy overlapping buffers right, except for mempcpy's. */

@@ -23,7 +23,7 @@
 #define TRIAL_MAGIC "astetri" /* 8 bytes with its end */
 
 enum {
-    TRIAL_VERSION = 5,
+    TRIAL_VERSION = 6,
     TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
     TRIAL_GAP = 128,   /* the most calls that are timed as one */
     TRIAL_WAYS = 16,
@@ -59,7 +59,6 @@ enum {
 struct trial_header {
     char magic[8];
     uint32_t version;
-    uint32_t copy_ways, set_ways; /* bit masks */
     uint32_t flags;
     uint32_t pages, own_pages; /* handed out */
     /* Periods with a trial; periods of operation in which all calls took libc's way; those in which
@@ -138,7 +137,7 @@ struct trial_file {
     struct trial_block block[TRIAL_PAGES][TRIAL_PAGE_BLOCKS];
 };
 
-_Static_assert(sizeof(struct trial_header) == 64, "prove/trial/file.py has the same");
+_Static_assert(sizeof(struct trial_header) == 56, "prove/trial/file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "prove/trial/file.py has the same");
 _Static_assert(sizeof(struct trial_place) == 616, "prove/trial/file.py has the same");
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");

@@ -46,13 +46,6 @@ static uint32_t take_page(struct trial_thread *table, uint16_t kind)
     return page;
 }
 
-static uint32_t mask_of(int function)
-{
-    uint32_t mask = 0;
-    for (uint32_t i = 0; i < trial.ways[function]; ++i) mask |= 1u << trial.numbers[function][i];
-    return mask;
-}
-
 /* Whether there is room for the head of the trial's part; reserves it. */
 static int has_room(void)
 {
@@ -67,8 +60,6 @@ static void begin_file(struct trial_header *header)
 {
     trial.is_begun = 1;
     if (header->version) return;
-    header->copy_ways = mask_of(RAW_MEMCPY);
-    header->set_ways = mask_of(RAW_MEMSET);
     if (!trial.has_counter) flag(TRIAL_NO_COUNTER);
     if (trial.failed) flag(TRIAL_NO_WAY);
     header->alone = trial.alone;
@@ -121,8 +112,10 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
     place->caller = (uintptr_t)caller;
     place->function = (uint8_t)function;
     place->power = power;
-    place->ways = (uint8_t)trial.ways[function];
-    for (uint8_t i = 0; i < place->ways; ++i) place->order[i] = trial.numbers[function][i];
+    for (uint32_t i = 0; i < trial.ways[function]; ++i) {
+        const uint8_t way = trial.numbers[function][i];
+        if (trial.least[way] <= (uint64_t)1 << power) place->order[place->ways++] = way;
+    }
     place->racing = place->ways;
     place->turn = place->racing; /* its first call begins a cycle */
     place->gap = 1;

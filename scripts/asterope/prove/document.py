@@ -13,7 +13,7 @@ from .metric import Metric
 from .rounds import Goal, Rounds
 from .verdicts import Findings
 
-FORMAT, VERSION = "asterope-prove", 2
+FORMAT, VERSION = "asterope-prove", 3
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,12 @@ def document(
     setting: Setting,
     rounds: Rounds,
     findings: Findings | None,
+    said: Sequence[str],
     seconds: float,
     best: Copy | None = None,
 ) -> str:
-    """`best`: the copy that brings most, if --tunables asked for it."""
+    """`said`: the sentences below the table. `best`: the copy that brings most, if --tunables asked
+    for it."""
     found = {one.name: asdict(one) for one in findings.copies} if findings else {}
     whole = {
         "format": FORMAT,
@@ -84,6 +86,7 @@ def document(
             }
             for copy in setting.copies
         ],
+        "said": list(said),
         "most": best and {"copy": best.name, "line": best.line(setting.command)},
         "blocks": [
             [

@@ -32,7 +32,7 @@ from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
 from .runners import Commands, Servers
 from .tunables import best_of, with_offers
-from .verdicts import SLOWER, UNKNOWN, judge
+from .verdicts import SLOWER, UNKNOWN, Findings, judge
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
 HANGS = 10
@@ -141,7 +141,7 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
     names = [copy.name for copy in setting.copies]
     until = setting.goal.until or NARROW
     findings = judge(rounds, names, until, setting.client is not None) if count else None
-    best: Copy | None = None
+    best, said = None, []
     if findings:
         print(
             f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
@@ -152,30 +152,35 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
             if copy.name not in (LIBC, again(LIBC), again(OTHER)):
                 print(f"{copy.name}: {one_line(copy.description)}")
         print(f"\n{words.table(findings, setting.metric)}", flush=True)
-        for line in words.contradictions(findings, rounds.larger_is_better):
-            print(line, flush=True)
-        for name in names:
-            figures = [dict(block)[name] for block in rounds.blocks]
-            for line in modes_told(name, figures, "{:.4g}".format):
-                print(line, flush=True)
-        unknown = [one for one in findings.compared if one.verdict == UNKNOWN]
-        if count >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
-            print("No number of rounds tells: the figure has too few digits.", flush=True)
         best = best_of(setting.copies, rounds, findings) if setting.has_offers else None
-        if setting.client is None:
-            for copy in dict.fromkeys(filter(None, [setting.copies[0], best])):
-                for line in words.of_kernel(copy.name, rounds):
-                    print(line, flush=True)
-        if setting.has_offers:
-            print(words.what_brings_most(best, bool(unknown), setting.command), flush=True)
+        said = _said(setting, rounds, findings, best)
+        for line in said:
+            print(line, flush=True)
     if file is not None:
-        write_output(Path(file), document(setting, rounds, findings, seconds, best))
+        write_output(Path(file), document(setting, rounds, findings, said, seconds, best))
     if findings is None or count < LEAST_ROUNDS:
         return UNTOLD
     offers = {copy.name for copy in setting.copies if copy.is_offer}
     if any(one.verdict == SLOWER and one.name not in offers for one in findings.compared):
         return STALE
     return UNTOLD if any(one.verdict == UNKNOWN for one in findings.compared) else DONE
+
+
+def _said(setting: Setting, rounds: Rounds, findings: Findings, best: Copy | None) -> list[str]:
+    """What stands below the table."""
+    lines = words.contradictions(findings, rounds.larger_is_better)
+    for copy in setting.copies:
+        figures = [dict(block)[copy.name] for block in rounds.blocks]
+        lines += modes_told(copy.name, figures, "{:.4g}".format)
+    unknown = [one for one in findings.compared if one.verdict == UNKNOWN]
+    if len(rounds.blocks) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
+        lines.append("No number of rounds tells: the figure has too few digits.")
+    if setting.client is None:
+        for copy in dict.fromkeys(filter(None, [setting.copies[0], best])):
+            lines += words.of_kernel(copy.name, rounds)
+    if setting.has_offers:
+        lines.append(words.what_brings_most(best, bool(unknown), setting.command))
+    return lines
 
 
 def prove_by_runs(arguments: argparse.Namespace) -> int:

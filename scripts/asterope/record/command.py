@@ -96,7 +96,7 @@ def _record(arguments: argparse.Namespace) -> int:
     try:
         environment = environment_with(preloadable(library, session.folder), session.folder)
         try:
-            running = Running(program.found, arguments.command, environment)
+            running = Running(program.found, arguments.command, environment, session.folder)
         except OSError as error:
             raise BadInput(
                 f"{one_line(program.found)}: cannot be run: {error.strerror}: name another command"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -32,6 +33,14 @@ def used_by(pid: int) -> tuple[str, Used, Used]:
     return name, own, waited
 
 
+def _own_seconds(pid: int, otherwise: float) -> float:
+    """By the kernel's clock of a process (CPUCLOCK_SCHED), as /proc has whole ticks alone."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)
+    except OSError:  # it is gone
+        return otherwise
+
+
 class Descendants:
     """Of this process. They are looked for now and then: those that live shortly may be missed."""
 
@@ -53,7 +62,7 @@ class Descendants:
                 continue
             name, its, of_children = used_by(pid)
             self.used += its + of_children
-            own = its.seconds
+            own = _own_seconds(pid, its.seconds)
             try:
                 program = os.readlink(_PROC / str(pid) / "exe")
                 maps = (_PROC / str(pid) / "maps").read_text(errors="replace")

@@ -14,8 +14,10 @@ _KNOWN = 0.1
 # Fresh pages are the cost where the kernel takes that share of the CPU time, and there are so many
 # faults for each MiB copied. A MiB that goes into untouched pages of 4 KiB has 256 faults, so 64
 # mean that a quarter of the bytes goes there. A fault takes 0.5 to 2 us, so 64 take about as long
-# as copying the MiB.
+# as copying the MiB. Each program has some hundred faults at its start, which are no cost: all
+# together are to take a quarter of the kernel's time, were each as slow as any.
 _COST_SHARE, _COST_FAULTS = 0.2, 64
+_SLOWEST_FAULT, _COST_PART = 1e-5, 0.25
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,12 @@ def _faults_a_mib(faults: int, copied: float | None) -> float | None:
     return faults / mib if mib >= 1 else None
 
 
-def are_pages_the_cost(share: float, faults: int, copied: float | None) -> bool:
-    """`share`: the kernel's."""
+def are_pages_the_cost(share: float, seconds: float, faults: int, copied: float | None) -> bool:
+    """`share`: the kernel's, of the CPU time, which is so many seconds."""
     each = _faults_a_mib(faults, copied)
-    return share >= _COST_SHARE and each is not None and each >= _COST_FAULTS
+    if share < _COST_SHARE or each is None or each < _COST_FAULTS:
+        return False
+    return faults * _SLOWEST_FAULT >= share * seconds * _COST_PART
 
 
 def kernel_words(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import time
@@ -20,6 +21,7 @@ from pathlib import Path
 from ..ending import FAILS, sandbox_words, signal_name
 from .descendants import used_by
 from .kernel import Used
+from .pace import Pace
 
 _SENT_ON = (
     signal.SIGINT,
@@ -28,7 +30,8 @@ _SENT_ON = (
     signal.SIGHUP,
     signal.SIGUSR1,
 )
-_TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD)
+_FILE_MADE = signal.SIGIO
+_TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD, _FILE_MADE)
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -36,9 +39,6 @@ _ASAN_FORGIVES = "verify_asan_link_order=0"
 
 # Python ignores these, and what is ignored stays so in the program.
 PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
-
-# How often it is looked what the command's processes are and have left, at first and later on.
-FIRST_TURN, TURN_SECONDS = 0.01, 0.25
 
 
 class Event(Enum):
@@ -65,14 +65,31 @@ class Ended:
         return f"the command was killed by {signal_name(-self.status)}{self.cause}"
 
 
+def forgiving() -> dict[str, str]:
+    """For gcc's address sanitizer, which ends programs in which its library is not the first one
+    otherwise."""
+    options = filter(None, (os.environ.get("ASAN_OPTIONS"), _ASAN_FORGIVES))
+    return {"ASAN_OPTIONS": ":".join(options)}
+
+
 def environment_with(library: Path, folder: Path) -> dict[str, str]:
     """What has the program load the recorder, before the libraries that are preloaded already."""
     preloaded = os.environ.get("LD_PRELOAD", "")
     both = f"{library}:{preloaded}" if preloaded else str(library)
-    # gcc's address sanitizer ends programs in which its library is not the first one otherwise.
-    forgiving = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), _ASAN_FORGIVES)))
-    ours = {"LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder), "ASAN_OPTIONS": forgiving}
-    return {**os.environ, **ours}
+    ours = {"LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder)}
+    return {**os.environ, **forgiving(), **ours}
+
+
+def _watch(folder: Path) -> int | None:
+    """Has a signal sent when a process makes its file there, until the descriptor is closed."""
+    try:
+        watched = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):  # not every kernel does: then a look comes later
+        fcntl.fcntl(watched, fcntl.F_SETSIG, _FILE_MADE)
+        fcntl.fcntl(watched, fcntl.F_NOTIFY, fcntl.DN_CREATE | fcntl.DN_MULTISHOT)
+    return watched
 
 
 def _adopt_orphans(do: bool) -> None:
@@ -85,10 +102,11 @@ class Running:
     and were not sent on are gone."""
 
     def __init__(
-        self, program: Path, command: Sequence[str], environment: Mapping[str, str]
+        self, program: Path, command: Sequence[str], environment: Mapping[str, str], folder: Path
     ) -> None:
-        """Raises OSError where it cannot be started."""
+        """`folder`: where its processes make files. Raises OSError where it cannot be started."""
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
+        self._watched = _watch(folder)
         self.ended: Ended | None = None
         self.used = Used()  # by the processes that have ended
         # Of these, by process id, what each called itself in the end, and its own CPU seconds.
@@ -115,29 +133,32 @@ class Running:
 
     def _restore(self) -> None:
         _adopt_orphans(False)
+        if self._watched is not None:
+            os.close(self._watched)
         while signal.sigtimedwait(_TAKEN, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def events(self, duration: float | None) -> Iterator[Event]:
         """Until the command has ended: then `ended` is set."""
-        deadline = None if duration is None else time.monotonic() + duration
-        turn = FIRST_TURN
+        began = time.monotonic()
+        deadline, pace = None if duration is None else began + duration, Pace(began)
         while True:
             self._look()
             if self.ended is not None:
                 return
-            wait = turn
-            if deadline is not None:
-                wait = min(wait, max(0.0, deadline - time.monotonic()))
-            came = signal.sigtimedwait(_TAKEN, wait)
+            at = pace.due if deadline is None else min(pace.due, deadline)
+            came = signal.sigtimedwait(_TAKEN, max(0.0, at - time.monotonic()))
+            now = time.monotonic()
             if came is None:
-                if deadline is not None and time.monotonic() >= deadline:
+                if deadline is not None and now >= deadline:
                     deadline = None
                     yield Event.DURATION
-                else:
-                    turn = min(2 * turn, TURN_SECONDS)
+                elif now >= pace.due:
                     yield Event.TURN
+                    pace.looked(now, time.monotonic())
+            elif came.si_signo == _FILE_MADE:
+                pace.begun(now)
             elif came.si_signo == signal.SIGUSR2:
                 yield Event.SNAPSHOT
             elif came.si_signo != signal.SIGCHLD and came.si_code <= 0:  # not of the terminal

@@ -80,6 +80,13 @@ def warnings_of(others: Others) -> list[str]:
 def check_has_libcs(program: Program) -> None:
     """Before copies of a program are compared with libc's. Raises BadInput where another memcpy is
     in libc's place."""
+    why = why_not_libcs(program)
+    if why is not None:
+        raise BadInput(why)
+
+
+def why_not_libcs(program: Program) -> str | None:
+    """None: its memcpy is libc's, as far as its own file tells and what all programs load."""
     others = Others()
     found = _symbols_of(str(program.file), tuple(_INITIALIZERS))
     others.sanitizers = {_INITIALIZERS[name] for name in found}
@@ -90,8 +97,7 @@ def check_has_libcs(program: Program) -> None:
             if _symbols_of(library, ["memcpy"]).get("memcpy")
         }
     why = _why_not_libcs(others)
-    if why is not None:
-        raise BadInput(f"{one_line(program.found.name)}: {why}")
+    return None if why is None else f"{one_line(program.found.name)}: {why}"
 
 
 def why_no_verdict(said: Iterable[tuple[str, str]], has_seen_copies: bool) -> str | None:

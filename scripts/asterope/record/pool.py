@@ -106,13 +106,14 @@ def own_cpu_seconds(
     last: dict[int, float] | None = None,
 ) -> list[float]:
     """Of each, first started first, what it added to its clock: an exec goes on with that of its
-    process. `last`: how far the clocks were of those that came before."""
+    process. `known`: as in Pool.add(). `last`: how far the clocks were of those before."""
     last = {} if last is None else last
-    seconds = []
+    seconds, newest = [], {process.pid: process for process in processes}
     for process in processes:
         before = last.get(process.pid, 0.0)
         if process.cpu_before and process.cpu_before < before:
             before = 0.0  # the kernel gave the number to another process
-        last[process.pid] = max(before, process.cpu_seconds, known.get(process.pid, 0.0))
+        seen = known.get(process.pid, 0.0) if process is newest[process.pid] else 0.0
+        last[process.pid] = max(before, process.cpu_seconds, seen)
         seconds.append(last[process.pid] - before)
     return seconds

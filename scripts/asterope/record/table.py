@@ -106,7 +106,7 @@ def _of_kernel(recording: Mapping[str, Any]) -> str:
         return ""
     copied = recording["copies"]["bytes"]
     words = kernel_words(share, faults, copied)
-    if not are_pages_the_cost(share, faults, copied):
+    if not are_pages_the_cost(share, recording["cpu_seconds"], faults, copied):
         return f"{words}, which no routine changes."
     return f"{words}: {to_try_tunables(_command(recording))} tells what saves them."
 

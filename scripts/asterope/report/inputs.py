@@ -85,8 +85,8 @@ def _kind(noun: str, program: str, format: str, version: int) -> Kind:
 
 _KINDS = {
     "bench": _kind("file of bench results", "asterope-bench --json", "asterope-bench", 2),
-    "proof": _kind("file of asterope-prove --runs", "asterope-prove --json", "asterope-prove", 2),
-    "trial": _kind("trial of asterope-prove", "asterope-prove --json", "asterope-trial", 1),
+    "proof": _kind("file of asterope-prove --runs", "asterope-prove --json", "asterope-prove", 3),
+    "trial": _kind("trial of asterope-prove", "asterope-prove --json", "asterope-trial", 2),
     "check": _kind("check", "asterope-tune check --measure --json", "asterope-check", 1),
     "diagnosis": _kind("diagnosis", "asterope-tune diagnose --json", "asterope-diagnosis", 1),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -16,7 +15,7 @@ from ..faults import one_line
 from ..figures import place_text
 from ..modes import histogram, two_modes
 from ..prove.trial.statistics import Estimate
-from ..prove.trial.words import by, faster
+from ..prove.trial.words import MOST_PLACES, faster
 from ..render import human_size
 from .bench import ratio_of
 from .modes import Sample, modes_pictures
@@ -32,7 +31,6 @@ from .style import (
 )
 
 COLOURS = {"faster": "#1b7837", "slower": "#b2182b"}
-_MOST_ROWS = 15
 
 Json = Mapping[str, Any]
 
@@ -55,36 +53,34 @@ def _base(proof: Json) -> str:
     return one_line(proof["copies"][0]["name"])
 
 
-def trial_finding(trial: Json) -> str:
-    """The result of a trial, in one sentence without its end."""
-    told = [
-        f"{words} {by(Estimate(**trial[field]))}"
-        for field, words in (("gain", "with the routine"), ("map_gain", "with its map of places"))
-        if trial[field] and trial.get("told", True)
-    ]
-    return f"{_name(trial)}: {', '.join(told) or 'not enough was seen to tell'}"
+def said_by(found: Json) -> list[str]:
+    """What the command said, in its words. The name of the program is before the first sentence."""
+    first, *others = found["said"] or ["nothing was found."]
+    return [f"{_name(found)}: {first}", *others]
 
 
 def _name(found: Json) -> str:
     return one_line(shlex.join(found["command"]))[:80]
 
 
-def _percents(one: Json) -> str:
+def _percents(one: Json | None) -> str:
+    if one is None:
+        return "-"
     value, low, high = (100 * one[end] for end in ("value", "low", "high"))
     return f"{value:+.1f} % ({low:+.1f} to {high:+.1f})"
 
 
 def trial_pictures(trial: Json) -> list[Picture]:
     """A row for each place that the command's own table has."""
-    places = [place for place in trial["places"] if place["gained"] and place.get("shown", True)]
-    places = places[:_MOST_ROWS]
-    names = _told_apart(places)
-    rows = [(name, asdict(faster(Estimate(**one["gained"])))) for name, one in zip(names, places)]
+    places = [place for place in trial["places"] if place["shown"]][:MOST_PLACES]
+    rows = [(_place(one), _brings(one)) for one in places]
     if not rows:
         return []
     labels = [_in_two_lines(name) for name, _ in rows]
     axes = _new_axes("What each place brings", labels, 0)
     for y, (_, one) in enumerate(rows):
+        if one is None:
+            continue
         ends = [[100 * (one["value"] - one["low"])], [100 * (one["high"] - one["value"])]]
         told = "faster" if one["low"] > 0 else "slower" if one["high"] < 0 else None
         _dot(axes, y, 100 * one["value"], ends, told)
@@ -100,7 +96,7 @@ def trial_pictures(trial: Json) -> list[Picture]:
             name="trial",
             title="Inside one run",
             alt="Dots: " + "; ".join(f"{name}: {_percents(one)}" for name, one in rows) + ".",
-            caption=f"{trial_finding(trial)}. Lines: 95 % intervals, from a call to the next of a "
+            caption=f"{said_by(trial)[0]} Lines: 95 % intervals, from a call to the next of a "
             "place.",
             figure=axes.get_figure(),
             table=Table(
@@ -125,19 +121,16 @@ def _in_two_lines(name: str) -> str:
     return f"{where}\n{what}" if comma else name
 
 
-def _told_apart(places: Sequence[Json]) -> list[str]:
-    """Their names, with the offset where a function has several copies."""
-    alike = Counter(_place(place) for place in places)
-    return [
-        f"{name}, {place['offset']:#x}" if alike[name := _place(place)] > 1 else name
-        for place in places
-    ]
+def _brings(place: Json) -> Json | None:
+    """How much faster the program is by it; None: not known."""
+    gained = place["gained"] if place["possible"] else None
+    return asdict(faster(Estimate(**gained))) if gained else None
 
 
 def _place(place: Json) -> str:
     if not place["least"]:
         return place["function"]
-    where = place_text(place["module"], place["caller"], place["offset"], 49)
+    where = place_text(place["module"], place["where"], place["offset"], 49)
     return f"{where}, {place['function']}, from {human_size(place['least'])}"
 
 

@@ -12,7 +12,7 @@ from ..render import human_size, what_is_missing
 from ..spaces.kinds import MEMCPY
 from .bench import ROUTINE, Bench, Cell
 from .inputs import Inputs
-from .program import proof_finding, trial_finding
+from .program import proof_finding, said_by
 from .style import cache_sizes
 from .trial_log import TrialLog
 
@@ -81,11 +81,11 @@ def findings(inputs: Inputs) -> list[str]:
     sentences = [f"Warning: {doubt}." for doubt in inputs.doubts]
     sentences += _losses(inputs)
     if inputs.trial is not None:
-        sentences.append(f"{trial_finding(inputs.trial)}.")
+        sentences += said_by(inputs.trial)
     if inputs.bench is not None:
         sentences += _bench_findings(inputs.bench)
     if inputs.proof is not None:
-        sentences.append(f"{proof_finding(inputs.proof)}.")
+        sentences += [f"{proof_finding(inputs.proof)}.", *inputs.proof["said"]]
     if inputs.bench is not None and inputs.profile is None and inputs.log is None:
         sentences.append("Only bench results were given: nothing of the search is shown.")
     if inputs.log is not None and not inputs.log.finished:

@@ -17,17 +17,18 @@ def test_faults_are_told_for_each_mib_where_it_is_known_how_much_was_copied() ->
 
 
 @pytest.mark.parametrize(
-    ("share", "faults", "copied", "are_it"),
+    ("share", "seconds", "faults", "copied", "are_it"),
     [
-        (0.2, 64, MIB, True),
-        (0.19, 256, MIB, False),  # the kernel takes little
-        (0.9, 63, MIB, False),  # it does something else
-        (0.9, 10**6, None, False),
-        (0.9, 10**6, MIB - 1, False),  # a program that hardly copies
+        (0.2, 0.01, 64, MIB, True),
+        (0.19, 0.01, 256, MIB, False),  # the kernel takes little
+        (0.9, 0.0001, 63, MIB, False),  # it does something else
+        (0.9, 1, 10**6, None, False),
+        (0.9, 1, 10**6, MIB - 1, False),  # a program that hardly copies
+        (0.9, 0.34, 250, 3 * MIB, False),  # faults of its start alone
     ],
 )
-def test_pages_are_the_cost_where_both_say_so(share, faults, copied, are_it: bool) -> None:
-    assert are_pages_the_cost(share, faults, copied) == are_it
+def test_pages_are_the_cost_where_all_say_so(share, seconds, faults, copied, are_it: bool) -> None:
+    assert are_pages_the_cost(share, seconds, faults, copied) == are_it
 
 
 def test_of_less_than_ten_ticks_the_share_is_not_known() -> None:

@@ -105,6 +105,9 @@ class Observed:
     # it took but for the longest intervals (0: these are not known).
     together: dict[Pair, list[Block]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
+    restricted: float = 0.0  # CPU time in which processes restricted their system calls, at most
+    # Processes in operation that did so before they were tried: nobody knows how long they ran.
+    untimed: int = 0
     lived: list[Lived] = field(default_factory=list)
     outlived_by: set[str] = field(default_factory=set)  # programs that went on after the command
     # by all processes that were waited for, the trial's own work among it
@@ -116,6 +119,8 @@ class Observed:
         self.processes += other.processes
         self.threads += other.threads
         self.limits |= other.limits
+        self.restricted += other.restricted
+        self.untimed += other.untimed
         self.easy_libcs += other.easy_libcs
         self.easy_others += other.easy_others
         for place, seen in other.places.items():
@@ -133,7 +138,8 @@ class Observed:
     @property
     def are_pages_the_cost(self) -> bool:
         used = self.used
-        return used.is_known and are_pages_the_cost(used.kernel_share, used.faults, self.copied)
+        share, seconds = used.kernel_share, used.seconds
+        return used.is_known and are_pages_the_cost(share, seconds, used.faults, self.copied)
 
 
 FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN = (
@@ -147,5 +153,6 @@ LIMITS = {
     THREADS_FULL: "more than 128 threads copy at a time: the rest was not tried",
     UNSEEN: "most of the CPU time was taken by processes without the library: their environment "
     "was cleared, or they are linked statically or privileged",
-    QUIET: "the program restricts its system calls: new places were not tried from then on",
+    QUIET: "a program restricts its system calls, after which new places were not tried: prove it "
+    "with its sandbox off",
 }

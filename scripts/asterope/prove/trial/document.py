@@ -16,18 +16,22 @@ from .possible import Possible
 from .run import Tried
 from .statistics import Estimate
 
-FORMAT, VERSION = "asterope-trial", 1
+FORMAT, VERSION = "asterope-trial", 2
 
 
 def document(
     trial: Tried,
     found: Found,
     names: Mapping[Place, str],
+    apart: Mapping[Place, str],
+    said: Sequence[str],
     command: Sequence[str],
     seconds: float,
     judged: Found | None,
 ) -> str:
-    """`judged`: what the trial of the map found, where there was one."""
+    """`names`: of the functions that called; `apart`: these with what tells several calls of one
+    apart. `said`: the findings in sentences. `judged`: what the trial of the map found, where there
+    was one."""
     observed = trial.observed
     whole = {
         "format": FORMAT,
@@ -44,6 +48,7 @@ def document(
         "kernel_share": round(observed.used.kernel_share, 6) if observed.used.is_known else None,
         "minor_faults": observed.used.faults or None,
         "copied_bytes": observed.copied,
+        "said": list(said),
         "limits": sorted(observed.limits),
         "ways": [{**asdict(way), "library": str(way.library)} for way in trial.ways],
         "gain": _estimate(found.gain),
@@ -51,9 +56,12 @@ def document(
         "told": (judged or found).is_told,
         "unjudged": round(found.unjudged, 6),
         "short": round(found.short, 6),
+        "restricted": round(found.restricted, 6),
         "possible": None if found.possible is None else _possible(found.possible),
         "map_gain": _estimate((judged or found).whole_gain),
-        "places": [_place(one, names.get(one.place, "")) for one in found.places],
+        "places": [
+            _place(one, names.get(one.place, ""), apart.get(one.place, "")) for one in found.places
+        ],
     }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"
 
@@ -68,9 +76,10 @@ def _possible(one: Possible) -> dict[str, float | None]:
     return {"share": round(one.share, 6), "least": least, "most": most_or_none}
 
 
-def _place(one: PlaceFound, function: str) -> dict[str, Any]:
+def _place(one: PlaceFound, function: str, apart: str) -> dict[str, Any]:
     """The fields of a place and of what was found there, by their names."""
     found = asdict(one)
     for left_out in ("saves", "surely", *(() if two_modes(one.means) else ("means",))):
         del found[left_out]
-    return {**found.pop("place"), "caller": function, "shown": one.is_shown, **found}
+    place = {**found.pop("place"), "caller": function, "where": apart}
+    return {**place, "shown": one.is_shown, **found}

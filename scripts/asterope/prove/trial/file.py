@@ -15,8 +15,8 @@ from .blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
-_MAGIC, _VERSION = b"astetri\0", 5
-_HEADER = struct.Struct("<8s10IQI4x")
+_MAGIC, _VERSION = b"astetri\0", 6
+_HEADER = struct.Struct("<8s8IQI4x")
 _PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
@@ -36,7 +36,6 @@ _FLAGS = (
 )
 _OWN, _TOGETHER = 1, 2
 _ALL = 0xFFFF  # of a block: the thread in this period
-_SET = FUNCTIONS.index("memset")
 
 
 class TrialError(Exception):
@@ -75,9 +74,11 @@ class _Reader:
             observed.limits.add(blocks.FULL)
         if not has_all:
             return observed
-        ((magic, version, copies, sets, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
+        ((magic, version, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
         _, _, *periods, whole, kind, ended = counts
-        if magic == bytes(8):  # nothing large was copied
+        if magic == bytes(8):  # nothing large was copied, or it was not to be seen
+            if process.flags.quiet:
+                observed.limits.add(blocks.QUIET)
             return observed
         if (magic, version) != (_MAGIC, _VERSION):
             raise self._bad("its trial is of another version")
@@ -92,7 +93,6 @@ class _Reader:
         alone = process.cpu_seconds - process.cpu_before if ended else None
         one = Lived(str(self._path), kind, process.started, self._seconds, way, alone)
         observed.lived.append(one)
-        self._masks = [sets if number == _SET else copies for number in range(len(FUNCTIONS))]
         pages = self._pages_of_threads()
         for thread in range(_THREADS):
             self._read_thread(thread, pages.get(thread, ()), observed)
@@ -115,13 +115,13 @@ class _Reader:
         if places > _PLACES:
             raise self._bad(f"a thread has {places} places")
         seen: list[Seen] = []
-        functions: list[int] = []
+        many: list[int] = []  # ways that each place has
         running: list[int] = []  # the cycle of each place that nobody ended
         for number, fields in enumerate(self._records(_PLACE, at + _THREAD.size, places)):
             caller, calls, own_calls, copied, cycles, *copy_ticks = fields[:7]
             function, power, ways, racing = fields[9:13]
-            if function >= len(FUNCTIONS) or power > 63:
-                raise self._bad("a place of no function or size")
+            if function >= len(FUNCTIONS) or power > 63 or (number > _SMALL and not ways):
+                raise self._bad("a place of no function, size or way")
             if number <= _SMALL:
                 names = ("copies without a place of their own", "small copies")
                 place = Place("", 0, names[number], 0)
@@ -136,17 +136,17 @@ class _Reader:
             }
             one = Seen(calls, own_calls, copied, left=left, measured=measured)
             seen.append(one)
-            functions.append(function)
+            many.append(ways)
             running.append(cycles)
             if calls:
                 observed.places.setdefault(place, Seen()).add(one)
                 seen[-1] = observed.places[place]
         observed.threads += 1
-        for page, kind in pages:
+        for page, kind in pages if self._tick else ():  # else it is not known how long they took
             if kind == _TOGETHER:
                 self._read_together(page, seen, observed)
             else:
-                self._read_cycles(page, seen, functions, running)
+                self._read_cycles(page, seen, many, running)
 
     def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
         """Group, place and block; None where it has not begun."""
@@ -186,7 +186,7 @@ class _Reader:
         self,
         page: int,
         seen: Sequence[Seen],
-        functions: Sequence[int],
+        many: Sequence[int],
         running: Sequence[int],
     ) -> None:
         """The ways of each cycle, one after the other: what is half written is left out."""
@@ -194,7 +194,9 @@ class _Reader:
         place = next((one[1] for one in found if one is not None), None)
         if place is None or place >= len(seen):
             return
-        count = bin(self._masks[functions[place]]).count("1")
+        count = many[place]
+        if not count:
+            return
         for first in range(0, _PAGE_BLOCKS - count + 1, count):
             cycle = [one for one in found[first : first + count] if one is not None]
             # those which took part; others are left over from before, and were replaced

@@ -51,6 +51,7 @@ KNOWN = 0.01
 # seem faster or slower under the routine: a place keeps what is chosen, and a program has many.
 _BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
+_MUCH_MORE = 10  # times the time of a trial
 _MOST_MEANS = 500  # of a place: enough to see whether they have two modes
 
 
@@ -92,7 +93,8 @@ class PlaceFound:
     def is_shown(self) -> bool:
         """In tables and pictures: of few calls nothing is known, and little is brought."""
         brings = self.gained is None or abs(self.gained.value) >= LITTLE
-        sure = self.steady and self.possible and self.surely != 0 and brings
+        has_other = self.matters and self.best not in (None, ROUTINE)
+        sure = self.steady and self.possible and (has_other or (self.surely != 0 and brings))
         return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
 
     @property
@@ -113,6 +115,13 @@ class Found:
     short: float = 0.0  # of it, what processes take that are too short, and too few
     possible: Possible | None = None  # what the routine can bring; None: nothing was measured
     all_seen: bool = True  # False: some processes ran without the library
+    restricted: float = 0.0  # of all, what processes take that have restricted their system calls
+    untimed: int = 0  # processes that were not tried, for nobody knows how long
+
+    @property
+    def not_judged(self) -> float:
+        """Of the CPU time, for any of these reasons."""
+        return self.unjudged + self.short + self.restricted
 
     @property
     def deciding(self) -> Estimate | None:
@@ -127,9 +136,9 @@ class Found:
     def is_told(self) -> bool:
         """Whether anything can be said of the whole program."""
         gain = self.deciding
-        if gain is None or not self.all_seen or not self.is_possible:
+        if gain is None or not self.all_seen or self.untimed or not self.is_possible:
             return False
-        if self.unjudged + self.short > MOST_UNJUDGED and not self.is_negligible:
+        if self.not_judged > MOST_UNJUDGED and not self.is_negligible:
             return False
         return gain.low > 0 or gain.high < 0 or reach(gain) <= SAME
 
@@ -144,9 +153,23 @@ class Found:
         return self.gain is None and self.short <= MOST_UNJUDGED
 
     @property
+    def shown(self) -> list[PlaceFound]:
+        """In tables and pictures, of which the first ones have room."""
+        return [one for one in self.places if one.is_shown]
+
+    @property
     def unjudged_places(self) -> list[PlaceFound]:
         """The places that matter and stand in no table."""
         return [one for one in self.places if one.matters and not one.is_shown]
+
+    @property
+    def has_too_few_calls(self) -> bool:
+        """Whether much of the CPU time is at places of which a trial ten times as long would tell
+        nothing: each call takes long, and a process ends before all ways had some."""
+        return any(
+            one.place.is_own and _MUCH_MORE * one.cycles < FEW and (one.takes or 0) > MOST_UNJUDGED
+            for one in self.unjudged_places
+        )
 
     @property
     def unknown(self) -> list[PlaceFound]:
@@ -242,8 +265,12 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     unjudged, short = (min(1.0, one / seconds) if seconds > 0 else 0.0 for one in (long, unknown))
     gains = gain_of(ROUTINE, seconds), wall
     most = possible.get(None)
-    found = Found(*gains, places, seconds, of_whole, whole is not None, unjudged, short, most)
-    found = replace(found, all_seen=UNSEEN not in observed.limits)
+    found = Found(
+        *gains, places, seconds, of_whole, whole is not None, unjudged, short, possible=most
+    )
+    restricted = observed.restricted / max(1e-9, seconds + observed.restricted)
+    all_seen = UNSEEN not in observed.limits
+    found = replace(found, all_seen=all_seen, restricted=restricted, untimed=observed.untimed)
     if most is None or not found.is_possible:
         return found
     if found.is_negligible:  # known without a trial

@@ -26,13 +26,14 @@ from ...profile.schema import read_checked
 from ...profile.text import Kind
 from ...program import find_program
 from ...record.launching import PYTHON_IGNORES
+from ...record.others import why_not_libcs
 from ...record.raw import left_files
 from ...record.recorder import admit_other_users, closed_to_others, find_library
 from .. import programs
 from ..options import PROGRAM
 from .command import preload_beside, ways_for
 from .report import report
-from .run import Tried, why_not
+from .run import MERGED, Tried, why_not
 from .ways import Way, environment, way_of_map
 
 _WAYS = "ways.json"
@@ -41,21 +42,25 @@ _KIND = Kind(
     noun="list of ways",
     program="asterope-prove --explore",
     format="asterope-ways",
-    version=1,
+    version=2,
     remedy="remove its folder, and explore again",
 )
+_OF_WAYS = ("copy", "set", "is_whole", "least")  # behind the first two fields
 _ROOM = 1 << 20  # bytes: a process that copies much takes 0.2 MB
 _MUCH = 16 << 20  # bytes of figures, from which on a word is said of them
 
 
 def explore(arguments: argparse.Namespace) -> NoReturn:
-    """Becomes the command, without a trial where the machine has no room for it. Raises BadInput,
-    and OSError."""
+    """Becomes the command, without a trial where that can tell nothing or the machine has no room
+    for it. Raises BadInput, and OSError."""
     program, variables = find_program(arguments.command), dict(os.environ)
+    why: object = why_not_libcs(program)
     try:
-        variables = _prepared(arguments)
+        if why is None:
+            variables = _prepared(arguments)
     except (Failure, OSError) as error:
         why = error if isinstance(error, Failure) else f"{error.filename}: {error.strerror}"
+    if why is not None:
         print(f"{PROGRAM}: {one_line(why)}: it runs without a trial", file=sys.stderr)
     for number in PYTHON_IGNORES:
         signal.signal(number, signal.SIG_DFL)
@@ -112,7 +117,7 @@ def merge(arguments: argparse.Namespace) -> int:
         else:
             tried.observed.add(one.observed)
     assert tried is not None
-    tried.observed.runs = tried.observed.processes
+    tried.observed.runs, tried.stopped_by = tried.observed.processes, MERGED
     if not tried.observed.places:
         why = why_not(tried) if tried.observed.processes or tried.observed.limits else None
         names = one_line(", ".join(arguments.names))
@@ -169,7 +174,7 @@ def _read(files: Path) -> tuple[Tried, list[str]]:
 
     kept = read_checked(files / _WAYS, _KIND, _SCHEMA_FILE, check)
     ways = [
-        Way(row["name"], Path(row["library"]), row["copy"], row["set"], row["is_whole"])
+        Way(row["name"], Path(row["library"]), *(row[one] for one in _OF_WAYS))
         for row in kept["ways"]
     ]
     tried = Tried(ways)

@@ -13,11 +13,13 @@ from ...record.lines import told_apart
 from ...record.symbols import name_functions
 from ..options import UNTOLD
 from . import words
-from .blocks import LIMITS, Place
+from .blocks import Place
 from .document import document
 from .findings import Found, side
 from .mapping import map_of, wanted
 from .run import TIME, Tried, why_not
+
+_NOTHING = "This program makes no copies that a library sees: there is nothing to try."
 
 
 def names_in(tried: Tried) -> dict[Place, str]:
@@ -49,10 +51,20 @@ def report(
     whole = judged.found() if judged else found if found.has_whole else None
     last = whole or found
     names = names_in(tried)
+    sites = [(place.module, place.offset) for place in names]
+    apart = dict(zip(names, told_apart(sites, list(names.values()))))
+    is_endless = tried.stopped_by == TIME and tried.observed.runs == 1
+    why = why_not(tried)
+    before, after, doubts = [f"Not judged: {why}." if why else _NOTHING], [], []
+    if tried.observed.places and not why:
+        before = words.before_table(found, whole, tried.observed)
+        after = words.after_table(found, apart)
+        doubts = words.doubts(tried.observed, command, is_endless)
     mapped, unwritten, notes = None, None, []
     try:  # what was found is shown though a disk is full
         if arguments.json is not None:
-            text = document(tried, found, names, command, seconds, whole)
+            said = [*before, *after, *doubts]
+            text = document(tried, found, names, apart, said, command, seconds, whole)
             write_output(Path(arguments.json), text)
         if arguments.write is not None:
             notes, has_places = write_map(tried, found, command, Path(arguments.write))
@@ -61,31 +73,18 @@ def report(
             notes = words.other_ways(wanted(tried, found))
     except Failure as error:
         unwritten = error
-    why = why_not(tried)
     if why:
         raise Failure(why)
     if tried.observed.places:
-        is_endless = tried.stopped_by == TIME and tried.observed.runs == 1
-        sites = [(place.module, place.offset) for place in names]
-        table = words.table(found, dict(zip(names, told_apart(sites, list(names.values())))))
-        shown = [
-            *([words.sentence_of_map(whole)] if whole else []),
-            words.sentence(found),
-            words.clock_line(found, tried.observed),
-            *filter(None, [words.kernel_line(tried.observed)]),
-            *(["", table] if table else []),
-            "",
-            *(f"Note: {LIMITS[name]}." for name in sorted(tried.observed.limits)),
-            *notes,
-            *words.of_pages(tried.observed, command, is_endless),
-        ]
+        table = [*filter(None, [words.table(found, apart)]), *after]
+        shown = [*before, *(["", *table] if table else []), "", *doubts, *notes]
         if tried.stopped_by != "failure":
             is_over = tried.stopped_by == TIME
             advice = words.what_to_do(last, tried.observed, command, preload, mapped, is_over)
             shown.append(advice)
         show("\n".join(shown))
     else:
-        show("This program makes no copies that a library sees: there is nothing to try.")
+        show(_NOTHING)
         show("Leave it: nothing to gain here.")
     if unwritten:
         raise unwritten

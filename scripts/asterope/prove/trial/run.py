@@ -16,6 +16,7 @@ from ...preload_link import preloadable
 from ...program import Program
 from ...record.descendants import Descendants, used_by
 from ...record.others import why_no_verdict
+from ...record.pace import Pace
 from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, RawProcess, left_files, read_process
 from ...record.recorder import admit_other_users, place_for_files
@@ -29,14 +30,16 @@ from .findings import Found, findings
 from .ways import Way, environment, names_of
 
 _TURN = 0.02  # seconds between two looks whether the command has ended
-_LOOK = 0.25  # seconds between two looks for what ended processes have left
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
 _MOMENT = 0.2  # seconds that other processes of the command have to end after it
 _LITTLE = 10  # times the CPU time of what goes on after the command, which is little beside it
 _NOTICED = 0.05  # seconds of CPU time: less is the start of a process
+# The same: a process takes so much before it loads the library, and after it has noted its time;
+# and less than that is not worth a word.
+_UNNOTED, _LEAST_UNSEEN = 0.002, 0.01
 _HOPELESS = 50  # runs, after which nothing is known yet
 _BETWEEN = 3  # so many times what the last look took is measured until the next one
-KNOWN, TIME, ENDED = "known", "time", "ended"
+KNOWN, TIME, ENDED, MERGED = "known", "time", "ended", "merge"
 
 
 @dataclass
@@ -50,6 +53,7 @@ class Tried:
     _found: Found | None = None  # of all that is observed
     _tick_hz: tuple[float, float] = (0.0, 0.0)  # seconds in which it was seen, and the rate
     _clocks: dict[int, float] = field(default_factory=dict)  # of processes whose files are gone
+    _known: dict[int, float] = field(default_factory=dict)  # their CPU time, as it was seen last
 
     @property
     def names(self) -> list[str]:
@@ -86,7 +90,14 @@ class Tried:
         self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
         if files is not None and not self._tick_hz[1]:
             return 0.0  # they stay until a process has lived long enough
-        own = own_cpu_seconds(processes, last=self._clocks)
+        # One that has restricted its system calls goes on without being tried.
+        quiet = {one.pid: one.cpu_seconds for one in processes if one.flags.quiet}
+        self.observed.restricted += sum(
+            max(0.0, self._known.get(pid, 0.0) - noted) for pid, noted in quiet.items()
+        )
+        noted = {*quiet, *(process.pid for process in processes if process.has_ended)}
+        known = {pid: seconds for pid, seconds in self._known.items() if pid not in noted}
+        own = own_cpu_seconds(processes, known, self._clocks)
         if in_operation:
             own = (max(0.0, one.cpu_seconds - one.cpu_before) for one in processes)
         before = self.observed.cpu_seconds
@@ -94,7 +105,10 @@ class Tried:
             with suppress(TrialError, OSError):
                 if not process.tick_hz:
                     process = replace(process, tick_hz=self._tick_hz[1])
-                self.observed.add(read_trial(path, process, self.names, seconds))
+                one = read_trial(path, process, self.names, seconds)
+                if in_operation and process.flags.quiet and not one.lived:
+                    one.untimed = 1
+                self.observed.add(one)
         for path in files or ():
             path.unlink(missing_ok=True)
         return self.observed.cpu_seconds - before
@@ -102,6 +116,11 @@ class Tried:
 
 def _rate(process: RawProcess) -> tuple[float, float]:
     return (process.seconds if process.tick_hz else 0.0, process.tick_hz)
+
+
+def _known_of(observed: Observed) -> float:
+    """Seconds of CPU time whose processes are known."""
+    return observed.cpu_seconds + observed.restricted
 
 
 class Trial(Tried):
@@ -159,19 +178,23 @@ class Trial(Tried):
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
-            recorded, self._clocks = -self.observed.cpu_seconds, {}
+            known, processes = _known_of(self.observed), self.observed.processes
+            self._cpu_seconds, self._clocks = 0.0, {}
             try:
                 return self._run_into(files, limit)
             finally:
                 lasted = time.monotonic() - began
                 self.observed.runs += 1
                 self.read(files)
-                recorded += self.observed.cpu_seconds
+                known = _known_of(self.observed) - known
                 self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and what it waits for, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
-                is_noted = not self.observed.limits & {NO_COUNTER, QUIET}  # to its end
-                if is_noted and self._cpu_seconds > max(_NOTICED, 2 * recorded):
+                ends = _UNNOTED * (self.observed.processes - processes)
+                unknown = self._cpu_seconds - known - ends
+                if self.observed.limits & {NO_COUNTER, QUIET}:
+                    self.observed.restricted += max(0.0, unknown)
+                elif unknown > max(_LEAST_UNSEEN, known):
                     self.observed.limits.add(UNSEEN)
 
     def _run_into(self, folder: Path, limit: float) -> bool:
@@ -189,15 +212,22 @@ class Trial(Tried):
                 self.observed.used += process.used
 
     def _follow(self, process: Process, folder: Path, deadline: float) -> bool:
-        looked = time.monotonic()
+        family, pace, files = Descendants(folder), Pace(time.monotonic()), set[str]()
+        self._known = family.recorded
         while not process.has_ended():
             now = time.monotonic()
             if now > deadline:
                 _end(process)
                 return False
-            if now - looked > _LOOK:  # thousands of children would fill the memory
+            before, files = files, set(os.listdir(folder))
+            if files - before:
+                pace.begun(now)
+            if now >= pace.due:
+                family.look()
+                # thousands of children would fill the memory
                 self.read(folder, files=left_files(folder))
-                looked = time.monotonic()
+                family.forget_ended()
+                pace.looked(now, time.monotonic())
             time.sleep(_TURN)
         outlived_by = _running_after(folder)
         self._cpu_seconds = process.wait().used.seconds
@@ -253,7 +283,7 @@ def why_not(trial: Tried) -> str | None:
             "the program did not load the library: its environment was cleared, it is linked "
             "statically or privileged, or another user runs it"
         )
-    for limit in (NO_COUNTER, NO_WAY, UNSEEN):
+    for limit in (NO_COUNTER, NO_WAY, UNSEEN, QUIET):
         if limit in observed.limits and not observed.places:
             return LIMITS[limit]
     return None

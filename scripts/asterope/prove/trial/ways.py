@@ -12,7 +12,9 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ...faults import BadInput, one_line
-from ...render import ENTRIES
+from ...record.launching import forgiving
+from ...render import ENTRIES, FRESH
+from ...spaces.fresh import LEAST_BYTES
 from .. import programs
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
 
@@ -24,18 +26,20 @@ _NONE = "-"
 @dataclass(frozen=True)
 class Way:
     """A library's functions; a symbol "-" where it has none. `is_whole`: all places take it
-    together or none does, as it has ways of its own by place."""
+    together or none does, as it has ways of its own by place. `least`: bytes from where on it
+    differs from the routine."""
 
     name: str
     library: Path
     copy: str
     set: str = _NONE
     is_whole: bool = False
+    least: int = 0
 
     @property
     def line(self) -> str:
         """As the recorder library reads it."""
-        return f"{'=' * self.is_whole}{self.copy} {self.set} {self.library}"
+        return f"{'=' * self.is_whole}{self.copy} {self.set} {self.least} {self.library}"
 
 
 def names_of(ways: Iterable[Way]) -> list[str]:
@@ -71,7 +75,9 @@ def ways_of_routine(library: Path) -> list[Way]:
     for entry in ENTRIES:
         copies, sets = f"{prefix}memcpy_{entry}", f"{prefix}memset_{entry}"
         if prefix and copies in symbols:
-            ways.append(Way(entry, library, copies, sets if sets in symbols else _NONE))
+            least = LEAST_BYTES if entry == FRESH else 0
+            sets = sets if sets in symbols else _NONE
+            ways.append(Way(entry, library, copies, sets, least=least))
     return ways
 
 
@@ -149,6 +155,7 @@ def environment(
     periods one is a trial; None: all are."""
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith("ASTEROPE_")},
+        **forgiving(),
         "LD_PRELOAD": str(recorder),
         "ASTEROPE_RECORD": str(folder),
         "ASTEROPE_TRIAL": "\n".join(way.line for way in ways),

@@ -15,13 +15,13 @@ from ...preload_link import preload_line
 from ...record.kernel import kernel_words, to_try_tunables
 from ...render import FRESH, human_size
 from ..programs import to_map
-from .blocks import LIBC, LIBC_AGAIN, ROUTINE, UNSEEN, Observed, Place
+from .blocks import LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
 from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach, side
 from .statistics import Estimate
 
 _WITH = "With the routine this program"
 _TOO_LITTLE = "too little of it was seen"
-_MOST_PLACES = 12
+MOST_PLACES = 12  # of a table, and of a picture
 _MOST_UNJUDGED = 3
 _IDLE = 0.1  # of the time: a program that runs no more waits
 _WIDTH = 40  # of what says where
@@ -48,12 +48,15 @@ def why_untold(found: Found, gain: Estimate | None) -> str | None:
     """Why nothing is said of the whole program, where that is so."""
     if not found.all_seen:
         return "most of its CPU time was taken by processes without the library"
+    if found.untimed:
+        many = "a process that restricts" if found.untimed == 1 else "processes that restrict"
+        return f"how long {many} system calls ran is not known"
     if found.possible is not None and gain is not None and not found.possible.holds(gain):
         return (
             "the trial says more than all of its copies can bring, which take at most "
             f"{_at_most(found.possible.share)} % of its CPU time"
         )
-    if found.unjudged + found.short > MOST_UNJUDGED and not found.is_negligible:
+    if found.not_judged > MOST_UNJUDGED and not found.is_negligible:
         return f"{_not_judged(found)} were not judged"
     if gain is None:
         return _TOO_LITTLE
@@ -72,6 +75,7 @@ def _not_judged(found: Found) -> str:
         for what, part in (
             ("calls as long as the trial's periods", found.unjudged),
             ("processes too short and too few", found.short),
+            ("processes that restricted their system calls, or were not seen", found.restricted),
         )
         if part > MATTERS
     ]
@@ -131,7 +135,7 @@ def clock_line(found: Found, observed: Observed) -> str:
         text += f"; as it waited for the rest, {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
         text += f" Copies take at most {_at_most(found.possible.share)} % of it."
-    if found.is_told and found.unjudged + found.short > MATTERS:
+    if found.is_told and found.not_judged > MATTERS:
         text += f" Not judged: {_not_judged(found).rstrip(',')}."
     return text
 
@@ -151,8 +155,7 @@ def faster(saved: Estimate) -> Estimate:
 
 def table(found: Found, names: Names) -> str:
     """Places by what they bring. `names`: of the functions that called."""
-    worth = [one for one in found.places if one.is_shown]
-    shown = worth[:_MOST_PLACES]
+    shown = found.shown[:MOST_PLACES]
     lines = []
     if shown:
         start = f"{'faster by':>15}  {'size':>9}  {'calls':>7}"
@@ -163,10 +166,33 @@ def table(found: Found, names: Names) -> str:
         lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
         lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
         lines += [f"{'':17}{note}" for note in _notes(one)]
-    if len(worth) > len(shown):
-        lines.append(f"and {len(worth) - len(shown)} more places, which bring less")
-    lines += [_not_shown(one, names) for one in found.unjudged_places[:_MOST_UNJUDGED]]
-    return "\n".join([*lines, *_sum(found, worth)])
+    return "\n".join(lines)
+
+
+def before_table(found: Found, whole: Found | None, observed: Observed) -> list[str]:
+    """What was found, in sentences. `whole`: with the map of places."""
+    return [
+        *([sentence_of_map(whole)] if whole else []),
+        sentence(found),
+        clock_line(found, observed),
+        *filter(None, [kernel_line(observed)]),
+    ]
+
+
+def after_table(found: Found, names: Names) -> list[str]:
+    """Of what the table lacks."""
+    more = len(found.shown) - MOST_PLACES
+    return [
+        *([f"And {more} more places, which bring less."] if more > 0 else []),
+        *(_not_shown(one, names) for one in found.unjudged_places[:_MOST_UNJUDGED]),
+        *_sum(found),
+    ]
+
+
+def doubts(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
+    """`is_endless`: the command did not end by itself."""
+    limits = (f"Note: {LIMITS[name]}." for name in sorted(observed.limits))
+    return [*limits, *_of_pages(observed, command, is_endless)]
 
 
 def _size(place: Place) -> str:
@@ -185,9 +211,9 @@ def _why_not_shown(one: PlaceFound) -> str:
     return f"each way came {one.cycles} times, and {FEW} are needed"
 
 
-def _sum(found: Found, worth: Sequence[PlaceFound]) -> list[str]:
+def _sum(found: Found) -> list[str]:
     """Why the rows do not add up to the sentence, where they do not."""
-    own = [one.brings for one in worth if one.brings is not None]
+    own = [one.brings for one in found.shown if one.brings is not None]
     if not own or not found.is_told or found.gain is None:
         return []
     value = sum(one.value for one in own)
@@ -258,14 +284,17 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
     return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
 
 
-def of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
-    """Names another attempt where copies go into fresh memory. `is_endless`: the command did
-    not end by itself."""
+def _of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
+    """Names another attempt where copies go into fresh memory."""
     if not observed.are_pages_the_cost:
         return []
-    tried = to_try_tunables(one_line(shlex.join(command)))
     also = " (a server needs a --client there)" if is_endless else ""
-    return [f"Note: much of the cost is fresh memory: {tried} tells what saves page faults{also}."]
+    return [f"Note: much of the cost is fresh memory: {_of_faults(command)}{also}."]
+
+
+def _of_faults(command: Sequence[str]) -> str:
+    tried = to_try_tunables(one_line(shlex.join(command)))
+    return f"{tried} tells what saves page faults"
 
 
 def what_to_do(
@@ -283,25 +312,33 @@ def what_to_do(
         build, library = to_map(mapped, preload)
         return f"To give each place its way: {build}, then {preload_line(library, command)}"
     if gain is None or not found.is_told:
-        return f"Not known: {_hint(found, observed, is_over)}."
+        return f"Not known: {_hint(found, observed, command, is_over)}."
     if gain.low > 0 and gain.value >= SAME / 2:
         return f"To have it: {preload_line(preload, command)}"
     if side(gain) < 0:
         return "Leave it: the routine makes this program slower."
+    if observed.are_pages_the_cost:
+        return f"The routine alone brings nothing here: {_of_faults(command)}."
     return "Leave it: nothing to gain here."
 
 
-def _hint(found: Found, observed: Observed, is_over: bool) -> str:
+def _hint(found: Found, observed: Observed, command: Sequence[str], is_over: bool) -> str:
     gain = found.deciding
     runs = "--runs --metric cpu compares whole runs"
+    if observed.are_pages_the_cost:
+        runs = _of_faults(command)
     if UNSEEN in observed.limits:
         return "prove what takes the CPU time by itself"
+    if found.restricted > MOST_UNJUDGED or found.untimed:
+        return "prove it with its sandbox off"
     if not found.is_possible or found.unjudged > MOST_UNJUDGED:
         return runs
     if observed.cpu_seconds < _IDLE * observed.wall_seconds:
         return "it waited nearly all the time: give it load, such as a client that asks it for more"
     if found.short > MOST_UNJUDGED:
         return f"give it more --time, or {runs}" if is_over else runs
+    if found.has_too_few_calls:
+        return f"a process makes too few calls for a trial, and each takes long: {runs}"
     if gain is None and is_over:
         return "give it more --time"
     if gain is None:

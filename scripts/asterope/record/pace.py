@@ -1,0 +1,27 @@
+"""When to look at the command's processes. What one takes after the last look at it is in nobody's
+account where it ends without noting that, and its own parent waits for it."""
+
+from __future__ import annotations
+
+# Seconds from one look to the next: after a process has begun, and at most.
+FIRST, LAST = 0.01, 0.25
+GROWTH = 1.03  # of each such time over the one before: they are 3 % of the process's age so
+_BETWEEN = 10  # so many times what a look took pass until the next one, but no more than LAST
+
+
+class Pace:
+    """All in seconds of one clock. `due`: when the next look is."""
+
+    def __init__(self, now: float) -> None:
+        self._pause, self._earliest = FIRST, now
+        self.due = now + FIRST
+
+    def begun(self, now: float) -> None:
+        """A process has begun."""
+        self._pause = FIRST
+        self.due = min(self.due, max(self._earliest, now + FIRST))
+
+    def looked(self, began: float, ended: float) -> None:
+        self._earliest = ended + min(LAST, _BETWEEN * (ended - began))
+        self._pause = min(LAST, self._pause * GROWTH)
+        self.due = max(self._earliest, ended + self._pause)

@@ -1,0 +1,134 @@
+"""However processes begin and end, what is recorded, tried and explored of them is all of it, and
+nothing sure is said that is false."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_errors import finished, only_error_of, python_settings, read_json
+from copy_programs import compiled
+from process_families import BY_SHELL, FAMILIES, PROGRAM
+from recorded_programs import read_recording
+
+COUNT = 60_000
+SANDBOX = "a program restricts its system calls, after which new places were not tried: prove it "
+
+
+@pytest.fixture(scope="module")
+def family(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("families") / "family", PROGRAM, "-O1", "-fno-builtin")
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """That other users may enter, unlike pytest's."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o711)
+        yield Path(folder)
+
+
+@pytest.fixture(params=BY_SHELL, ids=["alone", "below a shell"])
+def started(request, family: Path, open_folder: Path):
+    program = open_folder / "family"
+    shutil.copy(family, program)
+
+    def command(how: str, count: int = COUNT) -> list[str]:
+        if how == "other_user" and os.geteuid() != 0:
+            pytest.skip("only root becomes another user")
+        return shlex.split(request.param.format(f"{program} {how} {count}"))
+
+    return command
+
+
+@pytest.mark.parametrize("how", FAMILIES)
+def test_all_copies_are_recorded(started, build_dir, open_folder, tmp_path, how: str) -> None:
+    words = ("-m", "asterope", "record", "--", *started(how))
+    variables = {"TMPDIR": open_folder, "ASTEROPE_BUILD_DIR": build_dir}
+    done = finished(python_settings(tmp_path, *words, **variables))
+    assert done.returncode == 0, done
+    recording = read_recording(tmp_path / "recording.json")
+    calls = [
+        one["calls"]
+        for one in recording["calls"]
+        if (one["function"], one["from"]) == ("memcpy", 8192)
+    ]
+    assert sum(calls) == COUNT
+    assert recording["outlived_by"] == (how == "background")
+    if how == "restricted":  # none of them was timed
+        assert "system calls were restricted in 1 process" in " ".join(done.stderr.split())
+        return
+    assert how in ("raw_exit", "background") or recording["unseen"] == 0, done
+    says = "Next: record again" if how == "background" else "asterope-prove -- "
+    assert recording["unseen"] > 0 or says in " ".join(done.stderr.split()), done
+
+
+def calls_of(found: dict[str, Any]) -> int:
+    places = [one for one in found["places"] if (one["function"], one["least"]) == ("memcpy", 8192)]
+    return sum(one["calls"] for one in places if Path(one["module"]).name == "family")
+
+
+def check_not_tried(done: subprocess.CompletedProcess) -> None:
+    """Whatever was seen of a shell around it."""
+    assert done.returncode in (1, 4), done
+    assert SANDBOX in (
+        only_error_of("asterope-prove", done, 1) if done.returncode == 1 else done.stdout
+    )
+
+
+@pytest.mark.parametrize("how", FAMILIES)
+def test_a_trial_of_each_tells_what_is_true(
+    started, libraries, build_dir, open_folder, tmp_path, how: str
+) -> None:
+    """Its routine is slower by far."""
+    file = tmp_path / "trial.json"
+    words = ("--routine", libraries / "slow.so", "--time", "1s", "--json", file, "--")
+    settings = python_settings(
+        tmp_path,
+        *("-m", "asterope", "prove", *words, *started(how)),
+        **{"TMPDIR": open_folder, "ASTEROPE_BUILD_DIR": build_dir},
+    )
+    done = finished(settings)
+    if how == "background":
+        said = only_error_of("asterope-prove", done, 1)
+        assert "still running when the command ended: family: prove a command that ends" in said
+        return
+    if how == "restricted":
+        check_not_tried(done)
+        return
+    found = read_json(file, "trial")
+    assert done.stderr == "" and done.returncode in (3, 4), done
+    assert not set(found["limits"]) - {"unseen"} and calls_of(found) >= COUNT
+    assert how == "raw_exit" or found["limits"] == []
+    assert not found["told"] or found["gain"]["high"] < 0
+
+
+@pytest.mark.parametrize("how", FAMILIES)
+def test_in_operation_each_leaves_its_figures(
+    started, libraries, build_dir, open_folder, tmp_path, how: str
+) -> None:
+    built = open_folder / "build"
+    built.mkdir()
+    shutil.copy(build_dir / "libasterope_record.so", built)
+    shutil.copy(libraries / "like.so", built / "libasterope_memcpy.so")
+    variables = {"TMPDIR": open_folder, "ASTEROPE_BUILD_DIR": built}
+
+    def own(*words: object) -> Any:
+        return finished(python_settings(tmp_path, "-m", "asterope", "prove", *words, **variables))
+
+    done = own("--explore", 2, "--name", "own", "--", *started(how, 20 * COUNT))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
+    file = tmp_path / "merged.json"
+    done = own("merge", "own", "--json", file)
+    if how == "restricted":
+        check_not_tried(done)
+        return
+    assert done.returncode in (0, 3, 4) and done.stderr == "", done
+    assert calls_of(read_json(file, "trial")) == pytest.approx(20 * COUNT, rel=0.05)
