@@ -196,13 +196,17 @@ def test_bad_arguments_are_refused_in_one_line(empty, tmp_path, monkeypatch, arg
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_nothing_half_built(index, tmp_path, number):
     started, made = tmp_path / "started", tmp_path / "made"
-    script(index.bin / "apt-get", f"#!/bin/sh\necho $$ > {started}\nexec sleep 600\n")
+    script(index.bin / "apt-get", f"#!/bin/sh\nsleep 600 & echo $$ $! > {started}\nwait\n")
     command = [*COMMAND, made]
-    begun = lambda _: started.exists() and started.read_text() != ""  # noqa: E731
-    done = interrupted(command, begun, number, env=index.environment)
+    done = interrupted(
+        command,
+        lambda _: started.exists() and bool(started.read_text()),
+        number,
+        env=index.environment,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
     assert list(made.iterdir()) == []
-    assert_gone([started.read_text().strip()])
+    assert_gone(started.read_text().split())
 
 
 # --- Checkouts ---
