@@ -155,6 +155,12 @@ def test_a_second_run_takes_what_is_there_and_asks_for_the_rest(index, tmp_path)
         package.unlink()
     second = index.peers(tmp_path / "made")
     assert (second.stdout, second.stderr) == (first.stdout, first.stderr)
+    reader, writer = os.pipe()
+    os.close(reader)  # as that of `head`, which has read enough
+    command = [*COMMAND, tmp_path / "made"]
+    cut = subprocess.run(command, env=index.environment, stdout=writer, stderr=subprocess.PIPE)
+    assert (cut.returncode, cut.stderr) == (-signal.SIGPIPE, b"")
+    os.close(writer)
 
 
 def test_sets_and_references_are_named_where_they_are_asked_for(index, tmp_path):
