@@ -91,6 +91,14 @@ TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     EXPECT_EQ(text.back(), '\n');
 }
 
+TEST(SummaryText, names_at_most_twenty_losses) {
+    std::vector<Cell> cells;
+    for (int i = 0; i < 23; ++i) cells.push_back(cell(1, 1.5));
+    EXPECT_TRUE(mentions(summary_text(cells, kContenders), "\n  and 3 more, by less\n"));
+    cells.resize(20);
+    EXPECT_FALSE(mentions(summary_text(cells, kContenders), "more, by less"));
+}
+
 TEST(CellsUnder, are_those_whose_whole_interval_is_below) {
     // intervals end 1 % above
     const std::vector<Cell> cells = {cell(0.90, 1, 1, "1 KiB"), cell(0.965, 1, 1, "2 KiB"),

@@ -48,6 +48,29 @@ TEST(PeersTable, has_a_column_for_each_copy_and_marks_the_best) {
     EXPECT_EQ(table->row(cell("4 KiB", 0.5, 0.9)).find('*'), std::string::npos) << "libc is best";
 }
 
+TEST(PeersTable, names_the_best_three_others_where_a_column_for_each_would_be_too_wide) {
+    Contenders many = {kColumns[0], kColumns[1]};
+    Cell four = cell("4 KiB", 2), eight = cell("8 KiB", 8);
+    for (int i = 1; i <= 30; ++i) {
+        many.push_back({"someone-else-" + std::to_string(i), "", nullptr});
+        const double ratio = i / 10.0, other = i == 30 ? 0.1 : ratio;
+        four.copies.push_back({many.back().name, 1e-6, {ratio, ratio, ratio}, {1, 1, 1}});
+        if (i == 28) continue; // it did not run, so it has no mean
+        eight.copies.push_back({many.back().name, 1e-6, {other, other, other}, {1, 1, 1}});
+    }
+    const auto table = peers_table("hot", many);
+    EXPECT_EQ(words(table->begin()), "hot ns asterope floor the best others");
+    EXPECT_EQ(words(table->row(four)),
+              "4 KiB 1000.0 2.00 (0.98..1.02) "
+              "someone-else-30 3.00, someone-else-29 2.90, someone-else-28 2.80");
+    EXPECT_EQ(words(table->row(eight)),
+              "8 KiB 1000.0 8.00* (0.98..1.02) "
+              "someone-else-29 2.90, someone-else-27 2.70, someone-else-26 2.60");
+    EXPECT_EQ(words(table->end()),
+              "all 4.00 geometric mean: "
+              "someone-else-29 2.90, someone-else-27 2.70, someone-else-26 2.60");
+}
+
 TEST(WorkloadsTable, has_a_row_for_the_cells_of_one_size_and_a_dash_where_one_is_not_timed) {
     const auto table = workloads_table({Workload::hot, Workload::fresh});
     EXPECT_EQ(words(table->begin()), "x libc hot fresh");

@@ -7,13 +7,14 @@
 #include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "bench/summary.hpp"
 #include "profile/provisional.hpp"
 
 namespace asterope {
 
 namespace {
 
-nlohmann::ordered_json cell_json(const Cell& cell) {
+nlohmann::ordered_json cell_json(const Cell& cell, const Contenders& contenders) {
     nlohmann::ordered_json json = {
         {"suite", cell.suite}, {"workload", cell.workload}, {"label", cell.label}};
     if (cell.size) json["size"] = cell.size;
@@ -23,6 +24,9 @@ nlohmann::ordered_json cell_json(const Cell& cell) {
     if (contains(cell.copies, true, &CopyResult::reference)) {
         json["best_reference"] = cell.best_reference().copy;
         json["best_ratio"] = estimate_json(cell.best_ratio());
+    }
+    if (const Better better = clearly_better(cell, contenders); !better.copy.empty()) {
+        json["clearly_better"] = better.copy;
     }
     for (const CopyResult& copy : cell.copies) {
         nlohmann::ordered_json& own = json["copies"][copy.copy];
@@ -57,7 +61,7 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
         json["left_out"].push_back({{"name", one.name}, {"reason", one.reason}});
     }
     json["results"] = nlohmann::ordered_json::array();
-    for (const Cell& cell : cells) json["results"].push_back(cell_json(cell));
+    for (const Cell& cell : cells) json["results"].push_back(cell_json(cell, facts.contenders));
     return json;
 }
 

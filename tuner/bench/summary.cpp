@@ -11,7 +11,7 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kNamed = 10;
+constexpr std::size_t kNamed = 20;
 
 /// "38 of 40 (95.0 %)"
 std::string share(std::size_t some, std::size_t all) {

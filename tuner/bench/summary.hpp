@@ -29,7 +29,7 @@ std::optional<Better> clearly_better_than_told(const Cell& cell, const Contender
 /// Lines for people, the last one ended. They count the cells of each suite in which the routine is
 /// the best or within the noise floor of the best. They say the same of its entry points where they
 /// ran. Its worst ratio to the better of libc and the references follows. Then come the cells where
-/// another copy is clearly better, the worst first, at most ten. Empty without cells.
+/// another copy is clearly better, the worst first, at most twenty. Empty without cells.
 std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders,
                          Operation operation = Operation::copy);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "base/text.hpp"
@@ -27,6 +28,8 @@ struct Column {
     /// The ratio whose geometric mean the last line has; null where the cell has none.
     std::function<const Estimate*(const Cell&)> ratio = nullptr;
     GeometricMean all = {};
+    std::function<std::string()> last =
+        nullptr; ///< its text of the last line, where it has no ratio
 };
 
 class RowsTable : public Table {
@@ -61,6 +64,7 @@ class RowsTable : public Table {
         if (rows_ < 2) return "";
         bool said = false;
         return line_of("all", [&](const Column& column) -> std::string {
+            if (column.last) return column.last();
             if (column.width == 0) return std::exchange(said, true) ? "" : "geometric mean";
             if (!column.ratio) return "";
             // a mean of some rows only would not be comparable
@@ -98,6 +102,45 @@ Column times(const std::string& title, std::size_t width, std::size_t which, dou
 Column floors() {
     return {{"floor"}, 0, [](const Cell& cell) { return range_text(cell.floor); }};
 }
+
+/// The fastest of the other copies, by name, as there are too many for a column each.
+class FastestOthers {
+  public:
+    std::string row(const Cell& cell) {
+        ++rows_;
+        Figures figures;
+        for (const CopyResult& copy : cell.copies) {
+            if (&copy == &cell.libc() || &copy == &cell.routine()) continue;
+            figures.emplace_back(copy.ratio.median, copy.copy);
+            means_[copy.copy].add(copy.ratio.median);
+        }
+        return text(std::move(figures));
+    }
+    std::string means() const {
+        Figures figures;
+        for (const auto& [name, mean] : means_) {
+            if (mean.count() == rows_) figures.emplace_back(mean.mean(), name);
+        }
+        return "geometric mean: " + text(std::move(figures));
+    }
+
+  private:
+    using Figures = std::vector<std::pair<double, std::string>>;
+    static std::string text(Figures figures) {
+        std::ranges::stable_sort(figures, std::greater(), &Figures::value_type::first);
+        figures.resize(std::min<std::size_t>(figures.size(), 3));
+        std::string out;
+        for (const auto& [ratio, name] : figures) {
+            out += (out.empty() ? "" : ", ") + name + ' ' + factor(ratio);
+        }
+        return out;
+    }
+    std::map<std::string, GeometricMean> means_;
+    int rows_ = 0;
+};
+
+/// The widest table that can be read: a column for each copy where they fit in.
+constexpr std::size_t kWidest = 200;
 
 /// "avx_streaming_prefetch" in lines: "avx", "streaming", "prefetch".
 std::vector<std::string> words_of(const std::string& name) {
@@ -212,8 +255,21 @@ std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& c
         columns.push_back(std::move(column));
     }
     columns.push_back(floors());
-    return std::make_unique<RowsTable>(title, std::max<std::size_t>(title.size(), 15),
-                                       std::move(columns));
+    const std::size_t label = std::max<std::size_t>(title.size(), 15);
+    std::size_t width = label + 14; // with the floor
+    for (const Column& column : columns) width += column.width;
+    if (width > kWidest) {
+        columns.resize(2); // libc and the routine
+        columns.push_back({{"floor"}, 15, floors().text});
+        const auto others = std::make_shared<FastestOthers>();
+        columns.push_back({{"the best others"},
+                           0,
+                           [others](const Cell& cell) { return others->row(cell); },
+                           nullptr,
+                           {},
+                           [others] { return others->means(); }});
+    }
+    return std::make_unique<RowsTable>(title, label, std::move(columns));
 }
 
 std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads) {
