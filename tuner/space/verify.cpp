@@ -144,7 +144,8 @@ CheckedCopy sensing_subject(const asterope_copy& probe, asterope_candidate pipel
     const asterope_candidate sense = probe.copy;
     const auto both_ways = [=](void* to, const void* from, std::size_t size) {
         const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0, nullptr, 0, nullptr, 0};
-        const asterope_sensing uncached{0, nullptr, 0, pipeline, 0, nullptr, 0, nullptr, 0};
+        // A page fault, or what reads like one, goes on with `fetch`.
+        const asterope_sensing uncached{0, nullptr, 0, pipeline, 0, pipeline, 0, nullptr, 0};
         sense(to, from, size, reinterpret_cast<std::size_t>(&cached));
         if (std::memcmp(to, from, size) == 0) {
             std::memset(to, 0xA5, size);
