@@ -34,15 +34,15 @@ class BenchRun {
     std::size_t bytes_that_may_be_taken() const;
 
     /// Starts the clock, and notes interrupts from now on. `cpu`: to be pinned to, negative: the
-    /// last one allowed. `alone`: no process on another CPU is timed, whose counter is another.
-    /// Returns the CPU.
+    /// last one allowed. `alone`: no process on another CPU is timed. Such a process has another
+    /// time stamp counter, so the system's clock is read then. Returns the CPU.
     int start(int cpu, bool alone = true);
 
-    /// The seconds that all jobs take in a round, about, or the sum of their Job::trial_seconds.
+    /// `seconds`: the sum of expected_seconds() of all jobs.
     void plan(double seconds) { session_.progress.plan("", seconds * rounds_); }
-    /// The expected seconds of a round: see plan().
+    /// About how long a round of the job takes, in the unit of Job::trial_seconds.
     double expected_seconds(const Job& job) const;
-    /// Prints the table's header; none: nothing is printed.
+    /// Prints the table's header; without a table, neither header nor rows are printed.
     void begin(std::unique_ptr<Table> table);
     /// Times all copies of the job in paired rounds and prints the rows. libc runs under two names,
     /// and each copy has its own cache effect. Disturbed rounds are timed again, as in a search,
@@ -66,8 +66,8 @@ class BenchRun {
     std::optional<WatchedTimings> timings_; ///< where the session's figures come from
 };
 
-/// Throws BadInput where `needs` ("--file 1 TiB is"), which is so many bytes, is more than `most`,
-/// which may be taken.
+/// Throws BadInput if `bytes` exceeds `most`, the bytes that may be taken. The message begins with
+/// `needs`, such as "--file 1 TiB is".
 void require_memory(std::size_t bytes, const std::string& needs, std::size_t most);
 
 /// The number of copies of `each` bytes that move `bytes` in all; four at least.

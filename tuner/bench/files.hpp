@@ -24,8 +24,8 @@ struct RunFacts {
     DisturbanceCounts noise;
 };
 
-/// Version 2 of the format "asterope-bench", described in README.md here. `complete`: nothing cut
-/// it short.
+/// Version 2 of the format "asterope-bench", described for the most part in README.md here.
+/// `complete`: nothing cut it short.
 nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cell>& cells,
                                     bool complete);
 

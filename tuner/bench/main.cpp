@@ -102,7 +102,7 @@ void measure_suites(const Options& options, const Request& request, const Settin
     run.plan(seconds);
     measure_all(run, suites, options.brief, cells);
     suites.clear();
-    arena.reset(); // its memory is the threads' now
+    arena.reset(); // its memory is freed for the arenas of the threads
     measure_all(run, on_threads, options.brief, cells);
 }
 

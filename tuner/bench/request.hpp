@@ -39,7 +39,7 @@ struct Request {
     std::vector<Workload> workloads;                       ///< of the suite `sizes`
 
     bool has(const std::string& suite) const { return sizes.count(suite) > 0; }
-    /// The largest copy on one thread, in bytes; 0 where all are on several.
+    /// The largest copy of all suites but `threads`, in bytes; 0 if that is the only suite.
     std::size_t largest_size() const;
 };
 

@@ -20,19 +20,20 @@ constexpr const char* kSuite = "states";
 constexpr double kRepeatedSeconds = 50e-6;
 constexpr std::size_t kLeastCalls = 4; ///< of one trial
 
-/// From which size to which, in bytes.
+/// The smallest and the largest size of each mix, in bytes.
 constexpr std::pair<std::size_t, std::size_t> kRanges[] = {
     {1, 63}, {1, 48}, {16, 64}, {0, 1}, {0, 8}};
 constexpr std::size_t kAcrossPages[] = {256, 600, 800, 1000};
 
-/// So many calls between two cached buffers, then as many of a producer: a guess by what the last
-/// calls found would be wrong each time, or often.
+/// A trial alternates between this many calls on cached buffers and as many on a producer's. So a
+/// guess by the last calls' findings is often wrong.
 constexpr std::size_t kInTurn[] = {1, 8, 17};
 constexpr std::size_t kLeastSensed = std::size_t{16} << 10; ///< bytes of copies that may look
 constexpr std::size_t kMostInTurn = std::size_t{4} << 20;   ///< larger ones take long
 
-/// Seconds a call of the cached ones, or of the producer's: each has its source written before, and
-/// the next place of a memory that is walked through.
+/// Seconds a call: of the producer's calls if `produced`, else of the cached ones. A producer's
+/// call finds its source just written and copies to the next place of a memory that is walked
+/// through.
 double time_in_turn(const Arena& arena, const TimedCopy& copy, std::size_t size, std::size_t turn,
                     bool produced, std::size_t& place) {
     const std::size_t room = (size / 4096 + 2) * 4096, calls = 4 * kInTurn[2] / turn * turn;

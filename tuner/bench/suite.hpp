@@ -23,8 +23,8 @@ namespace asterope {
 /// About the speed of a copy, for estimates of time.
 inline constexpr double kBytesPerSecond = 8e9;
 
-/// One measurement in the same rounds: a cell. An application has a cell for each part of its
-/// trials.
+/// Copies that are timed in the same rounds. Each label gets a cell: one for most jobs, one for
+/// each part of an application's trials.
 struct Job {
     std::string suite, workload;
     std::vector<std::string> labels; ///< of the cells, the whole's first
@@ -32,7 +32,8 @@ struct Job {
     int threads = 1;
     std::string weighting = ""; ///< "calls" or "bytes" of a mix
     bool moves = false;         ///< buffers overlap: copies without a memmove take no part
-    /// About how long a sample takes, in seconds, with its untimed parts.
+    /// About how long a sample takes, with its untimed parts. It serves the progress line only: in
+    /// seconds, or in any unit that all jobs of a run share.
     double trial_seconds = 0;
     /// Prepares the first trial; may be empty.
     std::function<void()> prepare = nullptr;
@@ -79,7 +80,7 @@ Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t le
 /// some job.
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs);
 
-/// Each size (ascending) under each workload of one size at a time, where it is timed at that.
+/// A table for each workload, with the sizes (ascending) that are timed under it.
 std::vector<Suite> size_suites(const std::string& name, const Setting& setting, const Arena& arena,
                                const std::vector<std::size_t>& sizes,
                                const std::vector<Workload>& workloads);

@@ -19,7 +19,8 @@ std::string share(std::size_t some, std::size_t all) {
                      100 * static_cast<double>(some) / static_cast<double>(all));
 }
 
-/// The rival that is clearly faster than that whose time over each copy's is `versus`.
+/// The rival with the largest clear lead. `versus` gives a copy's lead: the judged copy's time over
+/// that copy's.
 template <typename Versus>
 Better best_rival(const Cell& cell, const Contenders& contenders, const Versus& versus) {
     Better best{&cell, "", 1};

@@ -26,10 +26,11 @@ Better clearly_better(const Cell& cell, const Contenders& contenders);
 /// The same for the entry point for the workload; empty if the cell does not have one.
 std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders);
 
-/// Lines for people, the last one ended. They count the cells of each suite in which the routine is
-/// the best or within the noise floor of the best. They say the same of its entry points where they
-/// ran. Its worst ratio to the better of libc and the references follows. Then come the cells where
-/// another copy is clearly better, the worst first, at most twenty. Empty without cells.
+/// Lines for people, with a newline behind the last. They count the cells of each suite in which
+/// the routine is the best or within the noise floor of the best. They say the same of its entry
+/// points where they ran. Its worst ratio to the better of libc and the references follows. Then
+/// come the cells where another copy is clearly better, the worst first, at most twenty. Empty
+/// without cells.
 std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders,
                          Operation operation = Operation::copy);
 

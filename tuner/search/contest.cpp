@@ -67,8 +67,9 @@ std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weig
     return aims;
 }
 
-/// Adds the contestants that cover most of the aims, until each is covered. `place`: by its best or
-/// next best.
+/// Adds the contestants that cover most of the aims, until each is covered. `place`: a rank, 0 for
+/// the best. Pipelines from that rank on cover an aim if they are nearly as good as the one of that
+/// rank.
 void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
            std::vector<Entrant>& chosen) {
     std::set<std::size_t> open;

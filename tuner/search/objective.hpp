@@ -23,7 +23,7 @@ Weights weights_at(std::size_t size, const Weights& weights);
 /// The weights above 0.
 Weights counting(Weights weights);
 
-/// They add up to 1, as far as any is above 0.
+/// The weights divided by their sum, so that they add up to 1; unchanged if all are 0.
 Weights scaled(Weights weights);
 
 /// All alike; they add up to 1.
@@ -38,7 +38,7 @@ double weight_of(const Weights& weights, Workload workload);
 
 struct Objective {
     std::string name; ///< "balanced", a workload's, or "weights" for a mix of the user's own
-    Weights weights;  ///< each above 0, adding up to 1, in the order of Workload
+    Weights weights;  ///< adding up to 1; with_intents() appends some of weight 0
 
     /// Whether it mixes all situations that a program may have, instead of a few that were asked
     /// for by name.
@@ -59,9 +59,9 @@ std::vector<Weights> weights_of(const std::vector<Objective>& objectives);
 /// that is named twice, and where all weights are 0. A weight must be a finite number from 0 up.
 Objective parse_objective(std::string_view workload);
 
-/// The objective of sets where copies have this one. It keeps the workloads that a set can be timed
-/// under, as "weights". Where the objective is broad, or none of its workloads suits sets, it has
-/// those that the table counts for sets.
+/// The objective of sets where copies have this one. It has the same name and those of its
+/// workloads that a set can be timed under. If the copies' objective is broad, or none of its
+/// workloads suits sets, it is "balanced" with the table's weights for sets.
 Objective objective_of_sets(const Objective& copies);
 
 /// The workloads of `weights` that count. Workloads that wait for the run-off are left out where

@@ -76,8 +76,8 @@ class TimedCopies {
     std::vector<TimedCopy> references_;
 };
 
-/// How a copy did under one workload; times in ns are medians of a call. For copies over threads,
-/// one thread's times stand in the place of libc's.
+/// How a copy did under one workload; times in ns are medians of a call. For copies over threads
+/// and page stages, the routine's plain copy has libc's place.
 struct Measured {
     double ns = 0, libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's, paired in each round
@@ -151,7 +151,8 @@ class Race {
     enum class Weighed { from_start, all };
 
     /// Adds `samples` log ratios to each entrant under each of these workloads: in heats of
-    /// shuffled entrants, libc at the beginning, in the middle and at the end of each.
+    /// shuffled entrants. libc runs before each stretch of a heat and at its end. Then the entrants
+    /// are put in the order of their cache effects.
     void sample(const std::vector<Entrant>& entrants, int samples,
                 Weighed weighed = Weighed::from_start);
 

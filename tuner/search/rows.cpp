@@ -352,8 +352,8 @@ std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRul
 
 namespace {
 
-/// A row of one size whose lead over a neighbour's copy there may be chance, and the neighbour that
-/// goes on; none left: nothing.
+/// A row of one size whose lead over a neighbour's copy there may be chance, and the neighbour
+/// whose copy replaces its own.
 struct ChanceRow {
     std::size_t row, neighbour;
 };

@@ -71,12 +71,12 @@ struct RowRules {
     std::size_t most_pipelines = 6;
     std::size_t most_senses = 2; ///< distinct sensing copies
     double row_price = 0.02;
-    double pipeline_price = 0.04; ///< of each further distinct pipeline, besides its rows
+    double pipeline_price = 0.04; ///< of each distinct pipeline not in place, besides its rows
     std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
     double sense_price = 0.02;                ///< of each row that senses, besides
     /// By pipeline, at each size: by how much it has to be better than the simplest. Otherwise an
-    /// equally good pipeline would win by chance. Empty: by nothing. A row that senses has a third
-    /// of each.
+    /// equally good pipeline would win by chance. Empty: by nothing. A row that senses has the mean
+    /// of its pipelines' handicaps.
     std::vector<double> handicaps = {};
     /// How far a size may lie behind the best choice there until each further step counts four
     /// times. The sum of many small gains shall not pay for one large loss.

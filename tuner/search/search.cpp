@@ -277,7 +277,7 @@ class Search {
         return entrants.front();
     }
 
-    /// The best of all that were screened.
+    /// The paper's candidate that screened best for the first objective; kLibc if it screened none.
     Entrant best_of_paper() const {
         std::vector<Entrant> paper;
         for (const Entrant entrant : seen_) {

@@ -36,8 +36,8 @@ struct Rigor {
     std::vector<Cut> cuts;
     int finalists, rounds; ///< Both of the run-off.
     /// Extension axes. All their combinations are screened around the best `bases` of the paper's
-    /// space. Then the fine prefetch sizes and distances of the best `planes` found there are
-    /// screened.
+    /// space. Then the best `planes` found there are screened with all prefetch sizes at the fine
+    /// distances.
     int bases, planes;
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
     /// screen no others. So do sizes from `huge` bytes on that do not outgrow them: there nothing

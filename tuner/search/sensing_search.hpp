@@ -41,11 +41,10 @@ struct SharedThreshold {
 };
 
 /// The threshold that as many sizes as possible share, by the readings at each. The time of a
-/// probe depends on the place of data, not on its amount. So it is used at larger sizes as well,
-/// although their cached and uncached readings are alike, where uncached sides read so. Data of
-/// these sizes does not stay in a cache that other machines share. The timing of copies tells
-/// whether one should sense there. Empty where no size has cached and uncached readings that
-/// differ.
+/// probe depends on the place of data, not on its amount. So larger sizes without a threshold of
+/// their own use it, too, if nine of ten of their uncached readings exceed it. Data of these sizes
+/// does not stay in a cache that other machines share. The timing of copies tells whether one
+/// should sense there. Empty where no size has cached and uncached readings that differ.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
 /// With how many pipelines the copy of a probe goes on: 2; 3 where it looks at the destination
@@ -62,7 +61,7 @@ struct SensingCopy {
 
     /// `probe->copy` gets the address of these.
     asterope_sensing arguments() const;
-    /// `arguments` must outlive it. Where nothing is cached, its cold pipeline leaves the caches.
+    /// `arguments` must outlive it. Its cache effect is the cold pipeline's.
     TimedCopy timed(const asterope_sensing& arguments) const;
     /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0"; with a third pipeline
     /// "each 4 > 187: YMM T NT T0 2 16, fetch REP_MOVSB T T none 0 0, else YMM T T none 0 0"; a

@@ -14,8 +14,9 @@
 namespace asterope {
 
 /// The weights of small copies. Calls of unpredictable sizes, in each cache and in memory, count as
-/// much as those of one size. These use the same buffers again and walk through uncached memory.
-/// Half of each is followed by a reader of the copy. Copies at the ends of pages count besides.
+/// much as those of one size; for sets, twice as much. Calls of one size use the same buffers again
+/// or walk through uncached memory. Half of each is followed by a reader of the copy. Copies at the
+/// ends of pages count besides.
 Weights small_weights(Operation operation = Operation::copy);
 
 /// The index of the operation's plain small copy; kLibc where it is not there.
@@ -29,8 +30,8 @@ using ShapeOf = std::function<std::string(Entrant)>;
 /// is the fastest, if it is one of them.
 ///
 /// With `shape_of`, the best of each shape are among the finalists. Under `fixed` and `fixed_read`
-/// each size is then timed for itself. Half the mean over the sizes and half the worst count: a
-/// program that copies one size again and again meets that one alone.
+/// each size is then timed for itself. A copy's worth is half the mean over the sizes and half the
+/// mean of its three worst. A program that copies one size again and again meets that one alone.
 ///
 /// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(). Throws
 /// Failure where `entrants` is empty.

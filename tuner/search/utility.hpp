@@ -9,10 +9,10 @@
 namespace asterope {
 
 /// The utility of `log_ratio`, the logarithm of the reference's time over the copy's. It is
-/// `log_ratio` itself where the copy gains or its loss is inside the `noise`. Each further step of
-/// a loss counts up to kLossFactor times. The change is smooth, over kLossOnset. With a step, a
-/// copy that loses 14 % and one that loses 4 % would be treated alike on either side of it. Noise
-/// would decide on which side a copy is.
+/// `log_ratio` itself where the copy gains or its loss is inside the `noise`. Each further percent
+/// of a loss counts up to kLossFactor times. The change is smooth, over kLossOnset. With a sudden
+/// jump, losses of 4 % and of 14 % on the same side of it would count alike. Noise would decide on
+/// which side a copy is.
 inline double utility(double log_ratio, double noise = kLossNoise) {
     const double loss = std::max(0.0, -log_ratio - noise);
     return log_ratio - (kLossFactor - 1) * loss * loss / (loss + kLossOnset);

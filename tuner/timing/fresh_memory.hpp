@@ -12,7 +12,7 @@ std::size_t page_size();
 /// writing and keeps its content. No other process may write there meanwhile.
 void touch_pages(char* begin, std::size_t bytes, std::size_t page = page_size());
 
-/// What the system is advised about the size of pages.
+/// The advice to the system about the size of pages.
 enum class PageAdvice { none, huge, small };
 
 /// Anonymous memory to read and write. Without advice, huge pages come where the system gives them

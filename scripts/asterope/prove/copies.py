@@ -168,8 +168,8 @@ def missing_library(copy: Copy, loaded: Sequence[str]) -> str | None:
 
 
 def are_known(copy: Copy, loader: Path) -> bool:
-    """Whether its tunables change anything: the loader ignores unknown ones without a word. It must
-    be able to list them (glibc 2.33)."""
+    """Whether its tunables change anything: the loader ignores unknown ones without a word. If it
+    cannot list them (before glibc 2.33), they count as known."""
 
     def listed(one: Copy) -> tuple[int, str]:
         done = subprocess.run(

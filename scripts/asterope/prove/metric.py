@@ -10,7 +10,7 @@ from decimal import Decimal
 from ..faults import BadInput, Failure, one_line
 from .processes import Run
 
-# Far from where the ratio of two figures, or an interval around it, has no floating-point number.
+# Within these bounds the ratio of two figures and its interval are finite floating-point numbers.
 _LEAST, _MOST = 1e-50, 1e50
 WALL, CPU, PATTERN = "wall", "cpu", "pattern"
 

@@ -22,7 +22,7 @@ _OF_KEPT = {
     LIST: "Lists the programs whose maps, libraries and figures are kept.",
     REMOVE: "Removes all that is kept under a name.",
 }
-# The options of whole runs; any of them asks for these.
+# The options of whole runs; any of them implies --runs.
 _OF_RUNS = (
     *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "against"),
     *("client", "tunables"),

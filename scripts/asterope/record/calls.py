@@ -1,6 +1,6 @@
 """Sampled calls as the totals want them: in seconds, with the calls that each stands for.
 
-A call is drawn with the probability 1 - exp(-work / period), its work being size + 256: the
+A call is drawn with the probability 1 - exp(-work / period), its work being size + 256. The
 distances between draws are exponential, so each call's draw is independent of all others. The
 inverse of that probability, times the drawn calls that a kept sample stands for, is its weight
 (Horvitz and Thompson).
@@ -20,10 +20,10 @@ COPIES = ("memcpy", "memmove", "mempcpy")
 # Work of a call of no bytes.
 CALL_WORK = 256
 
-# A copy that took so much longer than the slowest memory and page faults explain was interrupted:
-# what others did on the CPU in between is no time of its own, and one such timing among a thousand
-# small copies would be most of their mean. With them goes what zeroing a huge page takes, where a
-# small copy is the first to touch it.
+# A copy that took so much longer than the slowest memory and page faults explain was interrupted.
+# Its time holds other programs' work, and one such timing among a thousand small copies would be
+# most of their mean. With them goes what zeroing a huge page takes, where a small copy is the first
+# to touch it.
 PREEMPTED_SECONDS, SLOWEST_SECONDS_PER_BYTE = 20e-6, 1 / 100e6
 
 

@@ -17,8 +17,8 @@ MOST_NAMED = 10
 
 
 def used_by(pid: int) -> tuple[str, Used, Used]:
-    """What a process calls itself, which an exec changes; what it took, and what its children that
-    it waited for. An ended process has them, too, until its parent waits for it."""
+    """A process's own name, which an exec changes; its use of the CPU, and that of the children
+    that it waited for. An ended process has them, too, until its parent waits for it."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
         name, _, rest = text.partition("(")[2].rpartition(")")
@@ -91,7 +91,7 @@ class Descendants:
 
     @property
     def unrecorded_seconds(self) -> float:
-        """CPU time that is in nobody's account where a parent ignores how its children end."""
+        """CPU time that no process accounts for, as a parent ignores the ends of its children."""
         return sum(self._unrecorded.values())
 
     def warnings(self) -> list[str]:

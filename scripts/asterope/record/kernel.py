@@ -14,8 +14,8 @@ _KNOWN = 0.1
 # Fresh pages are the cost where the kernel takes that share of the CPU time, and there are so many
 # faults for each MiB copied. A MiB that goes into untouched pages of 4 KiB has 256 faults, so 64
 # mean that a quarter of the bytes goes there. A fault takes 0.5 to 2 us, so 64 take about as long
-# as copying the MiB. Each program has some hundred faults at its start, which are no cost: all
-# together are to take a quarter of the kernel's time, were each as slow as any.
+# as copying the MiB. Each program has some hundred faults at its start, which cost little. So all
+# faults together must be a quarter of the kernel's time, each taken as the slowest.
 _COST_SHARE, _COST_FAULTS = 0.2, 64
 _SLOWEST_FAULT, _COST_PART = 1e-5, 0.25
 

@@ -1,8 +1,8 @@
 """Runs the command, hands signals on to it, and says what happens meanwhile.
 
-A terminal's Ctrl-C reaches the command by itself, as it is in the same process group; what somebody
-sends to asterope-record alone is sent on. All signals are taken one by one, blocked otherwise, so
-that none ends asterope-record before the recording is written.
+A terminal's Ctrl-C reaches the command by itself, as it is in the same process group; a signal to
+asterope-record alone is sent on. All signals are taken one by one, blocked otherwise, so that none
+ends asterope-record before the recording is written.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def forgiving() -> dict[str, str]:
 
 
 def environment_with(library: Path, folder: Path) -> dict[str, str]:
-    """What has the program load the recorder, before the libraries that are preloaded already."""
+    """An environment that loads the recorder before the libraries that are preloaded already."""
     preloaded = os.environ.get("LD_PRELOAD", "")
     both = f"{library}:{preloaded}" if preloaded else str(library)
     ours = {"LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder)}

@@ -1,12 +1,12 @@
-"""When to look at the command's processes. What one takes after the last look at it is in nobody's
-account where it ends without noting that, and its own parent waits for it."""
+"""When to look at the command's processes. One may end without noting its time, and its own parent
+may wait for it. Then its CPU time since the last look is lost."""
 
 from __future__ import annotations
 
 # Seconds from one look to the next: after a process has begun, and at most.
 FIRST, LAST = 0.01, 0.25
-GROWTH = 1.03  # of each such time over the one before: they are 3 % of the process's age so
-_BETWEEN = 10  # so many times what a look took pass until the next one, but no more than LAST
+GROWTH = 1.03  # of each such time over the one before: it is 3 % of the process's age then
+_BETWEEN = 10  # times the duration of a look pass until the next one, but at most LAST
 
 
 class Pace:

@@ -105,8 +105,8 @@ def own_cpu_seconds(
     known: Mapping[int, float] = MappingProxyType({}),
     last: dict[int, float] | None = None,
 ) -> list[float]:
-    """Of each, first started first, what it added to its clock: an exec goes on with that of its
-    process. `known`: as in Pool.add(). `last`: how far the clocks were of those before."""
+    """The CPU time that each adds to its clock, first started first: an exec goes on with its
+    process's clock. `known`: as in Pool.add(). `last`: how far the clocks were of those before."""
     last = {} if last is None else last
     seconds, newest = [], {process.pid: process for process in processes}
     for process in processes:

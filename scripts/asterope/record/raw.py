@@ -18,8 +18,8 @@ FUNCTIONS = ("memcpy", "memmove", "mempcpy", "memset")
 
 
 class RawError(Exception):
-    """A file that is no raw file of this version, or that contradicts itself: one line, which
-    names the file."""
+    """A file that is not a raw file of this version, or that contradicts itself. The message is one
+    line and names the file."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class _Reader:
         )
 
     def _check(self, header: dict) -> None:
-        """Raises RawError where it is none of this version's, or impossible."""
+        """Raises RawError if it is not of this version, or impossible."""
         if header["magic"] != _MAGIC:
             if header["magic"] == bytes(len(_MAGIC)):
                 raise self.error("never begun: its process ended at once, or is just starting")
@@ -285,8 +285,8 @@ def read_process(path: Path) -> RawProcess:
 
 
 def left_files(folder: Path) -> list[Path]:
-    """The raw files there that nobody writes any more: no process has them mapped, be it the one
-    that made it or a child of it. Raises OSError where the folder cannot be listed."""
+    """The raw files there that no process writes any more: neither the process that made one nor a
+    child of it has it mapped. Raises OSError where the folder cannot be listed."""
     return [path for path in sorted(folder.iterdir()) if path.suffix == ".raw" and _is_left(path)]
 
 
@@ -297,7 +297,7 @@ def _is_left(path: Path) -> bool:
     except OSError:
         return False
     try:
-        # Who opens it meanwhile is told by a signal, to this process: by one that ends nothing.
+        # If another process opens it meanwhile, this one gets a signal: SIGURG, which ends nothing.
         fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)

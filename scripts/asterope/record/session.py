@@ -102,7 +102,8 @@ class Session:
 
 
 def _is_to_be_waited_for(path: Path) -> bool:
-    """Of a child of this process, which has ended: then it is known what it took."""
+    """Whether it is the file of an ended child of this process: waiting for it tells its CPU
+    time."""
     pid = path.name.partition("-")[0]
     try:
         options = os.WEXITED | os.WNOWAIT | os.WNOHANG

@@ -30,8 +30,8 @@ _BAD_FILE = (OSError, ELFError, ConstructError, ValueError, struct.error, KeyErr
 
 
 def name_functions(sites: Sequence[tuple[str, int]]) -> list[str]:
-    """For each file and offset of a return address the function that called, demangled where
-    c++filt is installed; empty where the file names none there, is gone or is no such file."""
+    """For each file and offset of a return address the function that called, demangled if c++filt
+    is installed. It is empty if the file names none there or cannot be read."""
     by_file: dict[str, set[int]] = {}
     for module, offset in sites:
         by_file.setdefault(module, set()).add(offset)
@@ -61,7 +61,8 @@ def _names_in(path: Path, offsets: Sequence[int]) -> dict[int, str]:
 
 
 def addresses_of(module: str, offsets: Sequence[int]) -> dict[int, int]:
-    """Of calls, by the offsets of their return addresses; empty where there is no such file."""
+    """The addresses of calls, by the offsets of their return addresses; empty if the file cannot be
+    read."""
     try:
         if not Path(module).is_file():
             return {}
@@ -102,7 +103,7 @@ def _build_id(elf: ELFFile) -> str:
 
 
 def build_id_of(module: str) -> str:
-    """In hexadecimal digits; empty where the file has none, is gone or is no such file."""
+    """In hexadecimal digits; empty if the file has none or cannot be read."""
     try:
         if not module.startswith("/") or not Path(module).is_file():
             return ""
@@ -113,8 +114,8 @@ def build_id_of(module: str) -> str:
 
 
 def symbols_of(path: str, wanted: Sequence[str]) -> dict[str, bool]:
-    """Which of these names the file has: True where it defines them, False where it needs them.
-    Empty where it is gone or is no such file."""
+    """The ones of these names that the file has: True if it defines the name, False if it needs it.
+    Empty if it cannot be read."""
     found: dict[str, bool] = {}
     try:
         if not Path(path).is_file():

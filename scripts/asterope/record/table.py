@@ -17,8 +17,7 @@ from .others import CHECKED, OWN
 
 WIDTH = 100
 
-# A program that gains less is as fast as before for whoever runs it: the noise of most machines is
-# more.
+# A smaller gain is not felt: the noise of most machines is more.
 WORTH_IT = 0.02
 
 # A share is a guess where fewer calls were timed, and not all.

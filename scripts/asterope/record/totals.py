@@ -22,7 +22,7 @@ PLACES = 10
 # Below this many timed calls their mean says nothing.
 FEW = 8
 
-# What a call of a program takes at most, and a byte, where neither was ever in a cache.
+# The most that a call of a program takes, and a byte of it, if its data was never in a cache.
 SLOWEST_CALL, SLOWEST_BYTE = 400e-9, 1e-9
 
 Classes = Mapping[tuple[int, int], int]  # calls by from <= size < to

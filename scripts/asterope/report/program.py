@@ -54,7 +54,7 @@ def _base(proof: Json) -> str:
 
 
 def said_by(found: Json) -> list[str]:
-    """What the command said, in its words. The name of the program is before the first sentence."""
+    """The command's own words. The name of the program is before the first sentence."""
     first, *others = found["said"] or ["nothing was found."]
     return [f"{_name(found)}: {first}", *others]
 

@@ -268,7 +268,8 @@ void LocalitySystem::churn_by_move() {
     }
 }
 
-/// Reads every byte, and changes the first by the sum, as in the paper.
+/// XORs all bytes of each element, and the first byte with the lowest three bits of that, as in the
+/// paper.
 void LocalitySystem::access() {
     for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
         Element* elements = subsystem(s);

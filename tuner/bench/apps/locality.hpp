@@ -65,8 +65,8 @@ Locality solve(const LocalityRequest& request);
 /// and at least 32; ours is that number cut by 64.
 std::size_t default_reps(std::size_t system_size);
 
-/// Bytes that the experiment takes: the elements and what manages them. The largest number there
-/// is where it does not fit one.
+/// Bytes that the experiment takes: the elements and what manages them. The largest std::size_t if
+/// the sum does not fit in one.
 std::size_t memory_of(const Locality& parameters);
 
 /// How much is churned and accessed in one run, in bytes.

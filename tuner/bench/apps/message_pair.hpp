@@ -39,8 +39,8 @@ struct MessageTimes {
 /// number under way.
 class MessagePair {
   public:
-    /// Starts the subscriber on that CPU and waits until it is ready. The clock has been started,
-    /// on the system's clock, which all CPUs agree on. Throws Failure where that is impossible.
+    /// Starts the subscriber on that CPU and waits until it is ready. Call start_clock(false)
+    /// before: all CPUs agree on the system's clock. Throws Failure where that is impossible.
     MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes, std::size_t message_bytes,
                 int subscriber_cpu);
 
@@ -54,7 +54,8 @@ class MessagePair {
     pid_t subscriber() const { return subscriber_.pid(); }
 
   private:
-    /// Says in `answers` that messages may come. Ends where the publisher is gone.
+    /// Says in `answers` that messages may come. Runs until the kernel kills this process, as it
+    /// does when the publisher ends.
     void subscribe(int cpu, int answers);
     /// Throws Failure where the subscriber has ended.
     void require_subscriber(const std::string& copier);

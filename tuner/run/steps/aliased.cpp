@@ -11,8 +11,7 @@ namespace asterope {
 
 namespace {
 
-/// Its ratio is that of the sizes that it is taken for: libc's time over the pipeline's, and that
-/// over its own.
+/// Its ratio is libc's time over its own: the geometric mean over the sizes that it is taken for.
 Choice choice_of(const AliasedChoice& chosen, const std::vector<SizeResult>& sizes,
                  const Spaces::Members& space) {
     Choice choice;

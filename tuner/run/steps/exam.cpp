@@ -136,7 +136,7 @@ std::pair<std::string, int> copying(const Run& run, const Contests& contests,
     return {copy.name, copy.cache_effect};
 }
 
-/// Examines the routine. Where it copies as the one of the `last` exam did, that stands.
+/// Examines the routine. Sizes whose copy has not changed since the `last` exam keep their figures.
 Exam examine_once(Run& run, const Contests& contests, const Findings& findings, TimedCopy routine,
                   int attempt, const Exam* last) {
     Exam exam;

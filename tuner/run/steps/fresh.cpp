@@ -23,7 +23,7 @@ TimedCopy copy_of_piece(const Run& run, const PipelineFacts& pipelines, std::siz
     return sensing ? timed_copy(sensing->copy.hot) : run.copy(pipelines.winner_for(bytes));
 }
 
-/// Does nothing where all page stages cannot be timed.
+/// Does nothing if no page stage can be timed.
 void prepare(Run& run, std::size_t size, const PipelineFacts& pipelines,
              const std::vector<PageStage>& stages, std::vector<SizeResult>& found) {
     const std::string step = run.logged(Step::fresh, size);

@@ -35,8 +35,8 @@ std::vector<std::size_t> sizes_to_sense(const Contests& contests) {
     return indices;
 }
 
-/// The contestant that is worth most at a size; where there are such, of those alone whose stores
-/// go past the caches, or do not.
+/// The contestant that is worth most at a size. With `effect`, only contestants of that cache
+/// effect compete; if none has it, the first contestant is taken.
 Entrant best_contestant(const Run& run, const Contests& contests, std::size_t index,
                         std::optional<CacheEffect> effect = {}) {
     const std::vector<double>& worth = contests.scores[index].plain;
@@ -78,7 +78,7 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
     // would show here.
     for (const auto& [workload, weight] : weights_at(size, run.weights())) {
         const Locality locality = locality_of(workload);
-        // Of a large source that was just written a part may lie in a cache that is shared.
+        // A part of a large source that was just written may lie in a cache that is shared.
         const bool uncached =
             locality == Locality::uncached || (both && !outgrows && locality == Locality::produced);
         if (!uncached || facts_of(workload).reads) continue;
@@ -113,8 +113,8 @@ std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
     return usable;
 }
 
-/// The time of each probe at one size, by workload, measured by copies that always go on with one
-/// pipeline.
+/// The times of each probe, by Locality of the data. add_costs() adds those at one size, measured
+/// by copies that always go on with one pipeline.
 using Costs = std::vector<std::array<std::vector<double>, kLocalities>>;
 void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
                const std::vector<UsableProbe>& probes, Costs& costs) {

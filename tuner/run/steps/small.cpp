@@ -16,8 +16,8 @@ namespace {
 /// The log's name of this part of a choice.
 constexpr const char* kPart = "bound";
 
-/// So many sizes count as much as all that the small copies are chosen by: those from 1 to 128
-/// bytes, by doubling.
+/// A small copy's score counts as much as its gains at this many sizes. So many sizes lie from 1 to
+/// 128 bytes, by doubling.
 constexpr double kSizesBelow = 8;
 
 /// A smaller gain does not justify a change, as a weighted mean of worths.

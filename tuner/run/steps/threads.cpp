@@ -17,8 +17,8 @@ Weights shared_weights(const Weights& weights) {
     return shared;
 }
 
-/// A chunk takes the copy that the routine takes for the whole. Does nothing where all shares
-/// cannot be timed.
+/// A chunk takes the copy that the routine takes for the whole. Does nothing if no share can be
+/// timed.
 void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
            const std::vector<ThreadShare>& shares, std::vector<SizeResult>& found) {
     const std::string step = run.logged(Step::threads, size);

@@ -15,7 +15,7 @@ namespace asterope {
 class PageEnds {
   public:
     /// The stretches of each side. Their last lines all fall into one set of the first cache, or
-    /// into two. Those of both sides together fit in 8 ways, which first caches of x86 have. With 4
+    /// into two. The lines of both sides together fit in the 8 ways of x86's first caches. With 4
     /// ways, and pages of more than 4 KiB, some are in the second cache.
     static constexpr std::size_t kStretches = 4;
 

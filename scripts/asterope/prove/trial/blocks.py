@@ -13,9 +13,9 @@ LIBC, LIBC_AGAIN, ROUTINE = "libc", "libc again", "routine"
 
 @dataclass(frozen=True)
 class Block:
-    """Calls in a row that went one way. `seconds`: of a call, from its start to the next one's, of
-    at most eight; `sizes`: of these, 1 for the smallest of the place; `calls`: how many it stands
-    for."""
+    """Calls in a row that went one way. `seconds`: up to eight intervals, each from a call's start
+    to the next one's. `sizes`: those of these calls, 1 for the smallest of the place. `calls`: the
+    number that the block stands for."""
 
     way: str
     seconds: Sequence[float]
@@ -25,7 +25,7 @@ class Block:
 
 
 class Pair(NamedTuple):
-    """Of periods."""
+    """Two successive periods: with libc in one and another way in the other."""
 
     process: str
     number: int
@@ -34,7 +34,8 @@ class Pair(NamedTuple):
 @dataclass(frozen=True, order=True)
 class Place:
     """Calls of one function from one place in the code, of sizes from `least`, below twice that.
-    `least` 0: those too small to be tried one by one, or without a place of their own."""
+    `least` is 0 for calls that are too small to be tried one by one, or have no place of their
+    own."""
 
     module: str  # the file; empty where the code is in none
     offset: int  # of the return address in it
@@ -52,7 +53,7 @@ class Seen:
 
     calls: int = 0
     own_calls: int = 0  # of them, while each place changed its way by itself
-    copied: int = 0  # bytes of all that are no sets
+    copied: int = 0  # bytes of all calls but sets
     left: set[str] = field(default_factory=set)  # ways that were plainly slower, and left
     # Each has a block of every way, in time's order: the place changed its way by itself.
     cycles: list[Sequence[Block]] = field(default_factory=list)
@@ -90,7 +91,7 @@ class Lived:
 
 @dataclass
 class Observed:
-    """Of all processes."""
+    """The observations of all processes."""
 
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
@@ -101,12 +102,12 @@ class Observed:
     easy_libcs: float = 0.0
     easy_others: float = 0.0
     places: dict[Place, Seen] = field(default_factory=dict)
-    # By pair of periods, of each thread: a block of two "calls", which are its CPU time, and what
-    # it took but for the longest intervals (0: these are not known).
+    # By pair of periods, a block of each thread and period. It has two `seconds`: the CPU time, and
+    # the same with the longest intervals as usual ones (0: not known).
     together: dict[Pair, list[Block]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
     restricted: float = 0.0  # CPU time in which processes restricted their system calls, at most
-    # Processes in operation that did so before they were tried: nobody knows how long they ran.
+    # Processes in operation that did so before they were tried: their time is not known.
     untimed: int = 0
     lived: list[Lived] = field(default_factory=list)
     outlived_by: set[str] = field(default_factory=set)  # programs that went on after the command

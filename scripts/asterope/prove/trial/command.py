@@ -1,4 +1,4 @@
-"""asterope-prove's first way: the trial inside one run of a command."""
+"""asterope-prove's trial inside a command; a short command runs several times."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ class _Reader:
         return TrialError(f"{one_line(self._path)}: damaged: {what}")
 
     def _records(self, kind: struct.Struct, at: int, count: int) -> Iterator[tuple]:
-        """Not of a mapping, which would have the holes made: in memory that is full, SIGBUS."""
+        """Reads with pread: a mapping would allocate the file's holes, and full memory would mean
+        SIGBUS."""
         data = os.pread(self._file, count * kind.size, at)
         if len(data) < count * kind.size:
             raise self._bad("it is cut short")
@@ -116,7 +117,7 @@ class _Reader:
             raise self._bad(f"a thread has {places} places")
         seen: list[Seen] = []
         many: list[int] = []  # ways that each place has
-        running: list[int] = []  # the cycle of each place that nobody ended
+        running: list[int] = []  # the cycle of each place that has not ended
         for number, fields in enumerate(self._records(_PLACE, at + _THREAD.size, places)):
             caller, calls, own_calls, copied, cycles, *copy_ticks = fields[:7]
             function, power, ways, racing = fields[9:13]

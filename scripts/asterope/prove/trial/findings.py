@@ -43,12 +43,12 @@ from .statistics import (
 _UNCOUNTED = {NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN}
 # A place whose calls are followed by less of the program's time does not matter.
 MATTERS = 0.01
-LITTLE = 0.001  # what a place brings, that is not worth a row, and a program, not worth a word
-MOST_UNJUDGED = 0.1  # of the CPU time, and nothing is said of the whole program
-SAME = 0.01  # less than that is no difference that anybody notices
+LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
+MOST_UNJUDGED = 0.1  # of the CPU time: above it, nothing is said of the whole program
+SAME = 0.01  # a smaller difference is not noticed
 KNOWN = 0.01
-# Chances that luck makes one way of a place seem better than the routine, and any of all places
-# seem faster or slower under the routine: a place keeps what is chosen, and a program has many.
+# The chance that luck makes one way of a place seem better than the routine: the place keeps it.
+# And the chance that luck makes any of a program's many places seem faster or slower.
 _BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
 _MUCH_MORE = 10  # times the time of a trial
@@ -116,11 +116,11 @@ class Found:
     possible: Possible | None = None  # what the routine can bring; None: nothing was measured
     all_seen: bool = True  # False: some processes ran without the library
     restricted: float = 0.0  # of all, what processes take that have restricted their system calls
-    untimed: int = 0  # processes that were not tried, for nobody knows how long
+    untimed: int = 0  # processes that were not tried, for an unknown time
 
     @property
     def not_judged(self) -> float:
-        """Of the CPU time, for any of these reasons."""
+        """The share of the CPU time that was not judged, for any of these reasons."""
         return self.unjudged + self.short + self.restricted
 
     @property
@@ -164,8 +164,8 @@ class Found:
 
     @property
     def has_too_few_calls(self) -> bool:
-        """Whether much of the CPU time is at places of which a trial ten times as long would tell
-        nothing: each call takes long, and a process ends before all ways had some."""
+        """Whether much of the CPU time is at places that a trial ten times as long would not tell.
+        Each call takes long there, and a process ends before all ways had some."""
         return any(
             one.place.is_own and _MUCH_MORE * one.cycles < FEW and (one.takes or 0) > MOST_UNJUDGED
             for one in self.unjudged_places
@@ -210,7 +210,7 @@ def reach(gain: Estimate) -> float:
 
 
 def side(gain: Estimate) -> int:
-    """1: faster, -1: slower; 0: as fast, or no more than nothing from it."""
+    """1: faster, -1: slower; 0: the interval includes 0 or stays below LITTLE."""
     return (gain.low > 0) - (gain.high < 0) if reach(gain) >= LITTLE else 0
 
 
@@ -283,7 +283,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
 
 
 def _without(observed: Observed, processes: Collection[str]) -> Observed:
-    """Less the pairs of periods of these."""
+    """`observed` without the pairs of periods of these processes."""
     if not processes:
         return observed
     places = {}
@@ -295,7 +295,7 @@ def _without(observed: Observed, processes: Collection[str]) -> Observed:
 
 
 def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
-    """No place brings more than all of its calls take: what surely would is no finding."""
+    """No place brings more than all of its calls take. A finding beyond that is not believed."""
     if possible is None:
         return one
     gained = None if one.gained is None else possible.saved(one.gained)
@@ -307,9 +307,10 @@ def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFou
 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
-    """Shares of the CPU time, by way. In a trial half of the pairs of periods have libc in one and
-    the routine, or else the whole, in the other. These are seven of eight where that alone is
-    judged. In the rest each place tries a half of each, see _explored()."""
+    """Shares of the CPU time under the routine and the whole, by way; the rest is libc's. A pair
+    together has libc in one period, the routine or the whole in the other. Half of the pairs are
+    together, or seven of eight if a whole is judged outside operation. In the others each place
+    counts half for libc, half for the routine, see _explored()."""
     seconds = max(observed.cpu_seconds, 1e-9)
     easy = observed.easy_libcs + observed.easy_others
     tried = 1 - easy / seconds
@@ -335,9 +336,9 @@ def _explored(seen: Seen, cells: Cells) -> float:
 
 
 def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
-    """Seconds that a call of each place usually takes; and those of all calls at the places that
-    are left out, as hardly any period has two of them: the other one of its pair has none then, and
-    what it has instead is little beside one."""
+    """By place, the usual seconds of a call; and the seconds of all calls at places that are left
+    out. Their calls fill a period each. The other period of the pair has no such call then, and its
+    other calls are little beside one."""
     levels, long = {}, 0.0
     for place, seen in observed.places.items():
         blocks = [block for pair in seen.together.values() for block in pair]
@@ -423,9 +424,9 @@ def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
 
 
 def _copying(seen: Seen, libc: float, routine: float, part: float) -> float:
-    """Of the program's seconds, those that this place took; `libc`, `routine`: seconds of a call.
-    Calls that were tried count as if half of them were under each, see _explored(); the others were
-    under the routine for that part of the time."""
+    """The seconds of the program that this place took. `libc`, `routine`: seconds of a call. Calls
+    that were tried count half under each, see _explored(). The others were under the routine for
+    `part` of the time."""
     others = seen.calls - seen.own_calls
     return seen.own_calls * (libc + routine) / 2 + others / ((1 - part) / libc + part / routine)
 
@@ -485,9 +486,9 @@ def _of_place(
 def _best(
     cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str], by_luck: float
 ) -> tuple[str | None, float]:
-    """The way that is surely better than the routine, of several the fastest; libc where that is
-    it. And how many times as fast it surely is. The chance that luck makes one of them so is shared
-    among them."""
+    """The fastest way that is surely better than the routine, and how many times as fast it surely
+    is. If libc is better, too, another way must surely beat it. The ways share the chance of
+    luck."""
     if ROUTINE not in ratios:
         return None, 1.0
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
@@ -507,7 +508,8 @@ def _best(
 
 
 def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:
-    """What a way leaves behind for the next one shows in the first calls of a block."""
+    """The ways whose first calls of a block differ from its later ones: the first ones find the
+    state that the way before left behind."""
     if not trim.is_fair:
         return []
     early = cells_of(cycles, trim, slice(0, 2))

@@ -144,8 +144,8 @@ def _give_back(left: Sequence[Path], arguments: argparse.Namespace) -> None:
 
 
 def _remove_of_other_ways(files: Path) -> None:
-    """Beside the folder those of libraries and maps of before, which nobody merges any more; what
-    still runs keeps its own."""
+    """Removes the figures of ended processes under earlier libraries and maps, as no merge reads
+    them. Running processes keep theirs."""
     for kept in files.parent.glob(f"*/{_WAYS}"):
         if kept.parent != files:
             with suppress(OSError):

@@ -10,30 +10,30 @@ from dataclasses import dataclass
 from .blocks import Pair, Place
 from .statistics import MOST_LEFT_OUT, NEGLIGIBLE, Estimate, t_quantile
 
-# Pairs of which there is an interval, and of a phase: means of fewer are not yet normal.
+# The fewest pairs that give an interval, and that make a phase: means of fewer are not yet normal.
 _FEWEST, FEWEST_OF_PHASE = 20, 10
-# How many times the usual distance from the middle is far, and standard errors of what lies beyond.
+# A pair is far at this many times the usual distance from the middle. A sum is surely not chance at
+# this many of its standard errors.
 _FAR, _SURELY = 6.0, 3.0
-# Of the program's time, what threads that copy take where they take all of it.
+# Threads that copy take all of the program's time if they take more than this share of it.
 _NEARLY = 0.95
-# At so many times the level of the shorter period a pair counts at most.
+# A pair counts at most with this many times the level of its shorter period.
 _HELD_UP = 4.0
-# Processes of which there is an interval, and how many times the variance that their pairs tell
-# they have where they differ: with less, intervals by pairs hold the truth 93 times of 100, too.
+# The fewest processes that give an interval. Processes differ if their variance is this many times
+# the one that their pairs tell. Below that, intervals by pairs hold the truth in 93 cases of 100.
 _FEWEST_PROCESSES, _DIFFERING = 4, 1.5
-# So much wider than by the pairs' errors alone: those intervals hold the truth 93 times of 100, as
-# what is far was cut before.
+# Intervals are this much wider than the pairs' errors alone make them. Those hold the truth in 93
+# cases of 100, as far pairs were cut before.
 _WIDER = 1.1
 
 
 @dataclass(frozen=True)
 class Period:
-    """What a way took during one; what it took but for the longest intervals, which count as usual
-    ones there; and what its calls would take at the usual levels of their places."""
+    """One period of a pair: the copying threads' time under one way, in three measures."""
 
-    seconds: float
-    within: float
-    usual: float
+    seconds: float  # CPU time
+    within: float  # the same, with the longest intervals as usual ones
+    usual: float  # the time of its calls at their places' usual levels
 
 
 Pairs = Mapping[Pair, tuple[Period, Period]]
@@ -45,9 +45,10 @@ Phase = tuple[Pairs, float]
 def phases(
     pairs: Pairs, shares: Mapping[Pair, Mapping[Place, float]], usual: Mapping[Place, float]
 ) -> list[Phase]:
-    """Pairs in which the program copied mostly at one place, and what all calls like theirs usually
-    take in the program. `shares`: of the places, what their calls usually take in a pair; `usual`:
-    in the program. How many pairs a phase has is luck, and how many calls is known."""
+    """Groups of pairs in which the program copied mostly at one place, each with the usual time of
+    all such calls in the program. `shares`: by pair and place, the usual time of the calls;
+    `usual`: by place, that of the whole program. The calls weigh a phase, as they are known: its
+    number of pairs is luck."""
     groups: dict[Place, list[Pair]] = {}
     sums = Counter[Place]()
     for pair in pairs:
@@ -77,8 +78,8 @@ def phases(
 
 @dataclass(frozen=True)
 class Saved:
-    """Seconds that the second way saves, of all that the program copies. `errors`: by pair of
-    periods, what that contributes to the error."""
+    """`seconds`: saved by the second way in the whole program. `errors`: by pair of periods, its
+    part of the error."""
 
     seconds: float
     errors: Mapping[Pair, float]
@@ -87,8 +88,8 @@ class Saved:
 def saved(
     phases: Sequence[Phase], seconds: float, part: float, fewest: int = _FEWEST
 ) -> Saved | None:
-    """`seconds`: of the whole program, this part of them under the second way, in threads that copy
-    or do not. Fewer pairs give no interval."""
+    """`seconds`: the CPU time of all threads of the program, `part` of it under the second way.
+    None if there are fewer than `fewest` pairs."""
     pairs = {pair: both for own, _ in phases for pair, both in own.items()}
     if len(pairs) < fewest:
         return None
@@ -111,16 +112,16 @@ def saved(
 def _of_phase(
     pairs: Pairs, usual: float, as_usual: bool
 ) -> tuple[float, float, float, dict[Pair, float]]:
-    """Seconds of its calls in the whole program, those saved, what a pair's count for in these, and
-    by pair what it contributes to their error."""
-    # Each pair has its own level, whatever the program does then, and both of it share that.
+    """Returns four figures: the seconds of its calls in the whole program; the seconds saved; the
+    factor from a pair's seconds to these; by pair, its part of their error."""
+    # Both periods of a pair share a level, as the program does the same work in both.
     weights, differences, calls = {}, {}, 0.0
     for pair, (first, second) in pairs.items():
         rates = [(one.within if as_usual else one.seconds) / one.usual for one in (first, second)]
         # alike for both ways, as what takes longer has fewer calls in a period
         level, own = sum(rates) / 2, _in_both(first, second)
         differences[pair] = (rates[0] - rates[1]) / level
-        # what both took, but where one of them was held up for long between two calls
+        # the time of both; less if one was held up for long between two calls
         weights[pair] = own * min(level, _HELD_UP * min(rates))
         calls += own
     differences, cut = _clipped(differences, weights)
@@ -128,7 +129,7 @@ def _of_phase(
     difference = sum(weights[pair] * differences[pair] for pair in weights) / whole
     of_threads = usual * whole / calls
     scale = of_threads / (whole - cut)  # as of Huber's estimator (1964)
-    errors = {  # what leaving the pair out moves: a heavy one has pulled the mean to itself
+    errors = {  # the change without the pair: a heavy one has pulled the mean to itself
         pair: scale * weight * (differences[pair] - difference) / (1 - weight / whole)
         for pair, weight in weights.items()
     }
@@ -136,15 +137,16 @@ def _of_phase(
 
 
 def _in_both(first: Period, second: Period) -> float:
-    """What both have: a difference is known no better than by the shorter of them."""
+    """The harmonic mean of their usual seconds: the shorter one limits what is known of a
+    difference."""
     return 2 / (1 / first.usual + 1 / second.usual)
 
 
 def _beyond(pairs: Pairs) -> Mapping[Pair, float] | None:
-    """By pair, what the longest intervals have beyond usual ones; None where that is much of the
-    time, or where either way plainly has more of it: else it is chance, which blurs what both take.
-    A period has some times what is usual there at most: no way of a copy makes a phase longer in
-    which the program hardly copies."""
+    """By pair, the time of the longest intervals beyond usual ones. None if that is much of the
+    time, or if one way plainly has more of it. Otherwise it is chance, which blurs the times of
+    both ways. A period counts with some times its usual time at most: while the program hardly
+    copies, no way makes it slower."""
     within, beyond, differences = 0.0, {}, []
     for pair, (first, second) in pairs.items():
         own = _in_both(first, second)
@@ -166,9 +168,9 @@ def _beyond(pairs: Pairs) -> Mapping[Pair, float] | None:
 def _clipped(
     differences: Mapping[Pair, float], weights: Mapping[Pair, float]
 ) -> tuple[Mapping[Pair, float], float]:
-    """Those far from most are of pairs whose periods did something else each, in one direction as
-    often as in the other, as the order is drawn. Where that is not so, they are the ways' doing.
-    And the weight of those that were cut to what is far."""
+    """The differences with far ones cut, and the weight of those. A far one is of a pair whose
+    periods did different work. As the order is drawn, it has either direction equally often. If one
+    direction prevails, the ways cause it, and all differences stay."""
     middle = _weighted_median((one, weights[pair]) for pair, one in differences.items())
     reach = _FAR * _weighted_median(
         (abs(one - middle), weights[pair]) for pair, one in differences.items()
@@ -191,8 +193,8 @@ def _weighted_median(values: Iterable[tuple[float, float]]) -> float:
 
 
 def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
-    """How much faster a program that ran so long is under the second way than under the first,
-    0.1 for 10 %; of its time so much was under the second, and the rest under the first."""
+    """How much faster a program is under the second way than under the first, 0.1 for 10 %. It ran
+    for `seconds`, `part` of them under the second way and the rest under the first."""
     if found is None or seconds <= 0:
         return None
     by_pairs = _reach(found.errors.values(), len(found.errors))
@@ -206,14 +208,14 @@ def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
 
 
 def _reach(errors: Collection[float], count: float) -> float:
-    """The factor of the 95 % interval of so many independent errors."""
+    """Half the width of the 95 % interval of a sum of so many independent errors."""
     return t_quantile(0.975, count - 1) * math.hypot(*errors)
 
 
 def _reach_of_processes(errors: Mapping[Pair, float]) -> float:
-    """As if all pairs of a process had the same error: where its memory lies may be its luck. 0
-    where processes do not differ by plainly more than their pairs do, where they are too few, or
-    where fewer count, as pairs are of one of them for the most part."""
+    """The reach if all pairs of a process have the same error: its memory's place may be its luck.
+    0 if processes do not differ plainly more than their pairs do. Also 0 if they are too few, or if
+    most pairs are of too few of them."""
     sums, pairs = Counter[str](), Counter[str]()
     for pair, error in errors.items():
         sums[pair.process] += error

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from .blocks import LIBC, ROUTINE, Observed, Place, Seen
 from .statistics import Estimate
 
-# A mean of so many calls is no more than that above what is true, nearly always: their times differ
-# by as much as they take.
+# The true mean is rarely above the measured one times 1 + this / sqrt(calls): the times of calls
+# differ by about as much as they take.
 _DEVIATIONS = 2.0
-# What a reader of a copy pays at most where the routine leaves it elsewhere, in times of the copy.
+# A reader pays at most this many times the copy's time if the routine leaves the copy elsewhere.
 _READER = 2.0
-# What a slower routine costs more, in times of what its calls that were measured did: a processor
-# does other work beside them, and some of the CPU time is the trial's.
+# A slower routine costs at most this many times the loss of its measured calls. The measured loss
+# may be too low: a processor does other work beside calls, and the trial takes CPU time.
 _SLOWER = 1.25
 # Of calls that were not measured: seconds of a byte, and of a call.
 _SLOW_BYTE, _SLOW_CALL = 1e-9, 1e-7
@@ -38,8 +38,9 @@ class Possible:
         return 1 / (1 + self.loss) - 1, most
 
     def holds(self, gain: Estimate) -> bool:
-        """Whether an interval that tells something is of something that can be, but for luck: where
-        the truth is at an end of that, one estimate of six is further beyond."""
+        """Whether the gain can be real. An interval that includes 0 always can. Any other may have
+        its value beyond the bound by half of its reach: if the truth lies at the bound, one
+        estimate of six lies further beyond by luck."""
         low, high = self.gain
         if gain.low > 0 or gain.high < 0:
             return (gain.value + gain.low) / 2 <= high and (gain.value + gain.high) / 2 >= low
@@ -59,7 +60,8 @@ def clipped(one: Estimate, low: float, high: float) -> Estimate:
 
 @dataclass(frozen=True)
 class _Calls:
-    """Of one place: what a call takes by libc, and by the routine, as is known and at most."""
+    """The calls of one place. By way, the `seconds` of a call as measured, and its true mean at
+    `most`."""
 
     calls: int
     seconds: Mapping[str, float]
@@ -73,7 +75,7 @@ def _calls_of(place: Place, seen: Seen) -> _Calls:
             means[way] = seconds / count
             most[way] = means[way] * (1 + _DEVIATIONS / math.sqrt(count))
     slow = 2 * max(place.least, 256) * _SLOW_BYTE + _SLOW_CALL
-    for way in (LIBC, ROUTINE):  # the other one's is no bound: it may be the faster one
+    for way in (LIBC, ROUTINE):  # the other way's mean bounds nothing: it may be the faster way
         means.setdefault(way, slow)
         most.setdefault(way, slow)
     return _Calls(seen.calls, means, most)

@@ -32,12 +32,12 @@ from .ways import Way, environment, names_of
 _TURN = 0.02  # seconds between two looks whether the command has ended
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
 _MOMENT = 0.2  # seconds that other processes of the command have to end after it
-_LITTLE = 10  # times the CPU time of what goes on after the command, which is little beside it
+_LITTLE = 10  # times: a process that goes on matters unless the command took so much more CPU time
 _NOTICED = 0.05  # seconds of CPU time: less is the start of a process
 # The same: a process takes so much before it loads the library, and after it has noted its time;
 # and less than that is not worth a word.
 _UNNOTED, _LEAST_UNSEEN = 0.002, 0.01
-_HOPELESS = 50  # runs, after which nothing is known yet
+_HOPELESS = 50  # runs: if nothing is known after these, the trial ends
 _BETWEEN = 3  # so many times what the last look took is measured until the next one
 KNOWN, TIME, ENDED, MERGED = "known", "time", "ended", "merge"
 
@@ -69,9 +69,9 @@ class Tried:
     def read(
         self, folder: Path, in_operation: bool = False, files: Sequence[Path] | None = None
     ) -> float:
-        """Adds what the processes left there; returns their CPU time: in operation, where process
-        ids come again and asterope-prove becomes the program, that since each had the library.
-        Each pair of periods has a name of its own. `files`: of those alone, which go then."""
+        """Adds the data that the processes left there; returns their CPU time. In operation it
+        counts from the library's start in each: process ids come again, and asterope-prove becomes
+        the program. `files`: reads these alone, and removes them."""
         self._found, left = None, []
         for path in folder.glob("*.raw") if files is None else files:
             with suppress(RawError, OSError):  # one that ended before it began
@@ -244,8 +244,8 @@ def _end(process: Process) -> None:
 
 
 def _running_after(folder: Path) -> dict[str, float]:
-    """The programs of processes that go on though the command has ended, with their CPU time. Those
-    of a pipeline, say, have a moment to end after it."""
+    """The programs of processes that go on though the command has ended, with their CPU time.
+    Processes of a pipeline, for example, have a moment to end after it."""
     deadline = time.monotonic() + _MOMENT
     while True:
         family = Descendants(folder)
@@ -258,14 +258,14 @@ def _running_after(folder: Path) -> dict[str, float]:
 
 
 def _told(outlived_by: Mapping[str, float], cpu_seconds: float) -> set[str]:
-    """Those that matter beside what the command took: a helper that stays, and has done little,
-    does not."""
+    """All of them, or none if the command took far more CPU time: a helper that stays, and has done
+    little, does not matter."""
     least = max(_NOTICED, _LITTLE * max(outlived_by.values(), default=0.0))
     return set() if cpu_seconds >= least else set(outlived_by)
 
 
 def why_not(trial: Tried) -> str | None:
-    """Why nothing was seen; None where that is what the program is like."""
+    """Why there is no verdict, even if copies were seen; None if nothing hindered the trial."""
     observed = trial.observed
     if observed.outlived_by:
         names = one_line(", ".join(sorted(observed.outlived_by)))[:200]

@@ -13,7 +13,8 @@ SHORT = 0.3  # seconds of CPU time: some hundred periods
 
 
 def short_processes(observed: Observed) -> set[str]:
-    """Whose pairs of periods say nothing."""
+    """The names of short processes that did not take one way as a whole: their pairs of periods are
+    too few."""
     return {one.name for one in observed.lived if one.seconds < SHORT and one.way is None}
 
 

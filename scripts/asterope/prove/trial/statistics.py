@@ -10,13 +10,14 @@ from statistics import NormalDist, median
 
 from .blocks import Block
 
-# The longest intervals of a place, which hold interrupts and whatever else is no copy's doing.
+# The shares of a place's longest intervals that are left out, usually and at most. They hold
+# interrupts and other delays that copies do not cause.
 LEFT_OUT, MOST_LEFT_OUT = 0.02, 0.15
 _BEYOND_MEASURE = 4.0  # medians
-# Of the test that each way has its share of them: what all of a way's calls take more by them, and
-# the chance that luck does as much.
+# A way has more of them than its share if they add this much more to its time than to another's,
+# and luck does so with less than this chance.
 NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
-# Cycles of which there is an interval: means of fewer are not yet normal.
+# The fewest cycles that give an interval: means of fewer are not yet normal.
 _FEWEST = 20
 
 
@@ -45,7 +46,7 @@ def t_quantile(chance: float, freedom: int) -> float:
 # --- The longest intervals ---
 
 
-Group = Sequence[Block]  # a cycle, or a pair of periods: what shares the program's state
+Group = Sequence[Block]  # a cycle: its blocks share the program's state
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,9 @@ def _middle(blocks: Iterable[Block]) -> float:
 
 
 def trimming(groups: Sequence[Group]) -> Trimming:
-    """The longest LEFT_OUT of all intervals, and more where more are beyond all measure, each
-    measured by those beside it and by what its way is of these: else phases in which all takes
-    longer would be left out, and a way that is slower throughout would lose its longer half."""
+    """Leaves out the longest LEFT_OUT of all intervals, and up to MOST_LEFT_OUT if more are beyond
+    _BEYOND_MEASURE. An interval is measured by its cycle's usual one and by its way's. Otherwise
+    slow phases would be left out, and a slower way would lose its longer half."""
     relative: dict[str, list[float]] = {}
     middles = [_middle(group) for group in groups]
     for group, middle in zip(groups, middles):
@@ -107,8 +108,8 @@ def trimming(groups: Sequence[Group]) -> Trimming:
 
 
 def _excess(blocks: Sequence[Sequence[float]], limit: float) -> tuple[float, float]:
-    """What the longest intervals add to a way's mean, as a part of what is usual, and the standard
-    error of that: by blocks, as what hits one call hits the next."""
+    """The longest intervals' addition to a way's mean, as a part of the usual time, and its
+    standard error. The error is by blocks: a delay of one call often delays the next."""
     sums = [sum(v - 1 for v in values if v > limit) for values in blocks]
     count = sum(map(len, blocks))
     mean = sum(sums) / count
@@ -117,8 +118,8 @@ def _excess(blocks: Sequence[Sequence[float]], limit: float) -> tuple[float, flo
 
 
 def _is_fair(excess: Mapping[str, tuple[float, float]]) -> bool:
-    """Whether no way's longest intervals hold plainly more time than another's: by so many times
-    what chance does, and so much of what its calls take."""
+    """Whether all ways' longest intervals hold about the same time. A difference counts if it
+    exceeds both chance and NEGLIGIBLE."""
     surely = NormalDist().inv_cdf(1 - _SUSPICIOUS / 2 / max(1, len(excess) ** 2))
     for mean, error in excess.values():
         for other, other_error in excess.values():

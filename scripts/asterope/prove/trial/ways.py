@@ -151,8 +151,8 @@ def _exported(library: Path) -> set[str]:
 def environment(
     recorder: Path, folder: Path, ways: Iterable[Way], explore: int | None = None
 ) -> dict[str, str]:
-    """Of a program in a trial: this process's, less any LD_PRELOAD. `explore`: of so many pairs of
-    periods one is a trial; None: all are."""
+    """The environment of a program in a trial: this process's without ASTEROPE_*. LD_PRELOAD is the
+    recorder alone. `explore`: one of so many pairs of periods is a trial; None: all are."""
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith("ASTEROPE_")},
         **forgiving(),

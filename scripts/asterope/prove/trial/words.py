@@ -22,7 +22,7 @@ from .statistics import Estimate
 _WITH = "With the routine this program"
 _TOO_LITTLE = "too little of it was seen"
 MOST_PLACES = 12  # of a table, and of a picture
-_MOST_UNJUDGED = 3
+_MOST_NOT_SHOWN = 3  # places that are named behind the table
 _IDLE = 0.1  # of the time: a program that runs no more waits
 _WIDTH = 40  # of what says where
 
@@ -149,7 +149,7 @@ def kernel_line(observed: Observed) -> str:
 
 
 def faster(saved: Estimate) -> Estimate:
-    """Of a part of the CPU time that is saved, how much faster the program is."""
+    """How much faster the program is if this share of its CPU time is saved."""
     return Estimate(*(1 / (1 - min(one, 0.99)) - 1 for one in (saved.value, saved.low, saved.high)))
 
 
@@ -170,7 +170,7 @@ def table(found: Found, names: Names) -> str:
 
 
 def before_table(found: Found, whole: Found | None, observed: Observed) -> list[str]:
-    """What was found, in sentences. `whole`: with the map of places."""
+    """The findings, in sentences. `whole`: with the map of places."""
     return [
         *([sentence_of_map(whole)] if whole else []),
         sentence(found),
@@ -180,11 +180,11 @@ def before_table(found: Found, whole: Found | None, observed: Observed) -> list[
 
 
 def after_table(found: Found, names: Names) -> list[str]:
-    """Of what the table lacks."""
+    """Sentences about places and sums that the table lacks."""
     more = len(found.shown) - MOST_PLACES
     return [
         *([f"And {more} more places, which bring less."] if more > 0 else []),
-        *(_not_shown(one, names) for one in found.unjudged_places[:_MOST_UNJUDGED]),
+        *(_not_shown(one, names) for one in found.unjudged_places[:_MOST_NOT_SHOWN]),
         *_sum(found),
     ]
 
