@@ -12,6 +12,8 @@ import ctypes
 import fcntl
 import os
 import signal
+import struct
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ _FILE_MADE = signal.SIGIO
 _TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD, _FILE_MADE)
 
 _PR_SET_CHILD_SUBREAPER = 36
+_F_SETOWN_EX, _F_OWNER_TID = 15, 0  # of Linux's fcntl.h
 
 _ASAN_FORGIVES = "verify_asan_link_order=0"
 
@@ -88,6 +91,9 @@ def _watch(folder: Path) -> int | None:
         return None
     with contextlib.suppress(OSError):  # not every kernel does: then a look comes later
         fcntl.fcntl(watched, fcntl.F_SETSIG, _FILE_MADE)
+        # Another thread may not block the signal, which then ends the process.
+        owner = struct.pack("ii", _F_OWNER_TID, threading.get_native_id())
+        fcntl.fcntl(watched, _F_SETOWN_EX, owner)
         fcntl.fcntl(watched, fcntl.F_NOTIFY, fcntl.DN_CREATE | fcntl.DN_MULTISHOT)
     return watched
 
