@@ -236,10 +236,12 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
     plain = kinds_of(spaces.of(profile.architecture))[operation, "small"].PLAIN
     small = measured.copy if measured else plain
     steps = _steps(choices, small.bound)
+    intents = [name for name in INTENTS if profile.of("pipelines", operation, name)]
+    chosen = {name: profile.of("small", operation, name) for name in intents}
+    intent_small = {name: own[0].copy if own else small for name, own in chosen.items()}
     intent_steps = {
-        name: _steps(of_intent, small.bound)
-        for name in INTENTS
-        if (of_intent := profile.of("pipelines", operation, name))
+        name: _steps(profile.of("pipelines", operation, name), intent_small[name].bound)
+        for name in intents
     }
     tuples = list(
         dict.fromkeys(
@@ -256,6 +258,9 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "small_ratio": measured and measured.evidence.get("ratio"),
         "steps": steps,
         "intent_steps": intent_steps,
+        "intent_small": intent_small,
+        # with those of entry points
+        "small_copies": list(dict.fromkeys((small, *intent_small.values()))),
         "tuples": tuples,
         "stages": stages,
         # the first letter of the mode that its huge pages are for; "": they are asked for in any
@@ -264,7 +269,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
         "extended": any(t.is_marked for t in tuples),
-        "needs": sorted({feature for one in (small, *tuples) for feature in one.needs}),
+        "needs": sorted({feature for one in (small, *intent_small.values(), *tuples) for feature in one.needs}),
     }
 
 
@@ -424,7 +429,11 @@ def _shared(
     """The parts that the functions of an operation share in a file with these `parts`."""
     pipelines, small_space = _pipelines_of(kinds_of(here), operation)
     tuples = list(dict.fromkeys(t for part in parts for t in part["tuples"]))
-    small = [part[name] for part in parts for name in ("small", "small_move") if name in part]
+    small = [
+        one
+        for part in parts
+        for one in (*part["small_copies"], *([part["small_move"]] if "small_move" in part else []))
+    ]
     minimum = 1 + min(s.bound for s in small)
     # What runs on any CPU meets small sizes only where they can be left to it.
     untuned_small = fallback or any(s.needs for s in small)

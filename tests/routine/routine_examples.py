@@ -48,5 +48,7 @@ def everything(arch: Architecture) -> dict[str, Any]:
         **{"profile": every_kind(arch), "small": GATED[arch.name], "memset": every_set(arch)},
         **{"aliased": Aliased(511, 4096, arch.moves[0]), "overlapping": arch.moves[-1]},
         "intents": intents_of(arch),
+        # one without a look at the CPU in the place of the one with the most
+        "small_by_intent": {"cold": arch.small_copies.PLAIN},
         "sensing": {32768: SensingCopy(PROBES[0], 200, arch.plain, cold)},
     }

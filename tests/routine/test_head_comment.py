@@ -78,7 +78,8 @@ HEAD = {
         " * asterope_memcpy_consume:\n"
         f"{TITLES.rstrip()}\n"
         " * YMM, temporal loads and stores, no prefetch, prefetchw 8 lines ahead:\n"
-        " * 4 KiB      YMM       T  T  none  0  0  2  1  8  0 up\n *\n"
+        " * 4 KiB      YMM       T  T  none  0  0  2  1  8  0 up\n"
+        " * Its small copies: clamped, YMM16, tests up.\n *\n"
     ),
     "the page stages": (
         " * asterope_memcpy_fresh, from 64 KiB on, and the time without a page stage over its "

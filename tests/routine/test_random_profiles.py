@@ -48,13 +48,14 @@ class RandomProfile(Contents):
         """CPU features without which all copies go to the portable path."""
         sets = [self.memset.small, *(t for _, t in self.memset.intervals)] if self.memset else []
         aliased = self.aliased and self.aliased.tuple
-        return needs_of(*self.everything, self.small, aliased, self.overlapping, *sets)
+        small = (self.small, *self.small_by_intent.values())
+        return needs_of(*self.everything, *small, aliased, self.overlapping, *sets)
 
     @property
     def changes(self) -> set[int]:
         """Sizes at which the routine's code changes."""
         changes = {0, 128, *(end for end, _ in self.intervals)}
-        changes |= {self.small.bound} if self.small else set()
+        changes |= {one.bound for one in (self.small, *self.small_by_intent.values()) if one}
         changes |= {self.aliased.above, self.aliased.up_to} if self.aliased else set()
         return changes | ({end for end, _ in self.memset.intervals} if self.memset else set())
 
@@ -163,8 +164,10 @@ class Chance(random.Random):
             sets = self.intervals(self.ends(5), self.set_tuple)
             memset = Memset(sets, self.small(self.arch.small_set))
         small = self.small(self.arch.small)
+        drawn = {name: self.small(self.arch.small) for name in intents}
+        own = {name: one for name, one in drawn.items() if one}
         overlapping = self.choice([None, *self.able(self.arch.moves)])
-        return RandomProfile(intervals, small, aliased, sensing, intents, overlapping, memset)
+        return RandomProfile(intervals, small, aliased, sensing, intents, own, overlapping, memset)
 
 
 def expected_copy(
@@ -195,7 +198,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     functions = dict.fromkeys(FUNCTIONS, (p.intervals, small, p.aliased, p.sensing))
     for name, intervals in p.intents.items():
         # where nothing is cached, the copy of aliasing buffers is of no use
-        functions[f"memcpy_{name}"] = (intervals, small, p.aliased if name == "hot" else None, {})
+        aliased = p.aliased if name == "hot" else None
+        functions[f"memcpy_{name}"] = (intervals, p.small_by_intent.get(name, small), aliased, {})
     if p.memset:
         sets, small_set = p.memset
         functions["memset"] = (sets, small_set or arch.small_sets.PLAIN, None, {})
@@ -209,8 +213,10 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     for function, (ahead, alias) in itertools.product(functions, ways if p.aliased else ways[:1]):
         intervals, of_function, aliased, sensing = functions[function]
         of = (intervals, of_function, aliased if alias else None, sensing)
-        for far, few in ((4096, in_line), (2**46 + 4096, sizes - in_line)):
-            questions.append((f"{prefix}_{function}", far + ahead, sorted(few)))
+        # A masked move whose register reaches into the next page is left to the copy for any CPU.
+        near = min(ahead, 4096 - 64)
+        for far, few in ((4096 + near, in_line), (2**46 + 4096 + ahead, sizes - in_line)):
+            questions.append((f"{prefix}_{function}", far, sorted(few)))
             answers.append({n: expected_copy(function, n, *of) for n in sorted(few)})
     found = copies_taken(program, questions, *emulator)
     for (function, distance, few), expected, taken in zip(questions, answers, found):

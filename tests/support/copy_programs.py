@@ -165,6 +165,7 @@ class Contents(NamedTuple):
     aliased: Aliased | None = None
     sensing: Mapping[int, SensingCopy] | None = None
     intents: Mapping[str, Intervals] | None = None
+    small_by_intent: Mapping[str, members.Small] | None = None
     overlapping: members.Overlapping | None = None
     memset: Memset | None = None
     shares: Sequence[tuple[int, int, int, int]] = ()
@@ -189,6 +190,8 @@ def profile_json(*parts: Any, **more: Any) -> str:
             choices.append(of_memset("small", 0, small.bound, asdict(small)))
     for name, of_intent in (its.intents or {}).items():
         choices += _pipelines(of_intent, intent=name)
+    for name, small in (its.small_by_intent or {}).items():
+        choices.append(choice("small", 0, small.bound, asdict(small), intent=name))
     architecture = type(its.intervals[0][1]).__module__.split(".")[-2]
     choices += [*shares_json(*its.shares), *_stages_json(its.stages, bool(its.memset))]
     told = {"machine": {"huge_pages": its.huge_pages}} if its.huge_pages else {}

@@ -220,6 +220,11 @@ _GOOD["choices"] = [
     *({**one, "intent": "hot"} for one in _PLAIN),
     *({**one, "intent": "cold"} for one in (*_PLAIN, _RICH)),
     choice("pipelines", 0, 4096, _PIPELINES["hot"], intent="consume"),
+    choice(
+        *("small", 0, 128, {"shape": "clamped", "rt": "YMM16", "order": "up", "bound": 128}),
+        intent="consume",
+        evidence={"ratio": 1.31},
+    ),
     *(
         make(
             *("fresh", above, up_to, {"stage": stage, "piece": piece}),

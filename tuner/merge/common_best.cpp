@@ -99,7 +99,7 @@ CommonPipelines search_together(OperationSearch& search, const std::vector<Merge
     if (found.pipelines.found.empty()) return common;
     keep_timed(timings, run, found.pipelines.found, search.spaces);
     if (!search.spaces.members("small").empty() && all_have_small(sources, search.plan.operation)) {
-        found.small = find_small(run, search.spaces.space.front(), false);
+        found.small = find_small(run, search.spaces.space.front(), false).all;
     }
     if (!search.spaces.members("overlapping").empty()) find_overlapping(run, found);
     find_other_kinds(run, found);

@@ -95,10 +95,17 @@ void add_choices(Profile& profile, const Findings& found, const Spaces& spaces) 
     profile.left_out[operation] = found.left_out;
     if (found.exam) profile.exam[operation] = *found.exam;
     std::vector<Choice> choices;
-    if (found.small) {
+    const auto add_small = [&](const SizeResult& result) -> Choice& {
         Choice& small = choices.emplace_back(
-            choice_of(ChoiceKind::small, *found.small, among(spaces.members("small"))));
+            choice_of(ChoiceKind::small, result, among(spaces.members("small"))));
         small.up_to = bound_of(small.member());
+        return small;
+    };
+    if (found.small) add_small(*found.small);
+    for (const auto& [told, result] : found.small_by_intent) {
+        Choice& own = add_small(result);
+        own.intent = told;
+        keep_winner(own);
     }
     for (std::size_t i = 0; i < pipelines.intervals.size(); ++i) {
         const std::optional<Workload> told = find_workload(pipelines.objectives[i].name);

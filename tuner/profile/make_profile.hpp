@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct Findings {
     PipelineFacts pipelines;
     std::vector<Row> rows; ///< the routine's own; empty: each size has its own winner
     std::optional<SizeResult> small;
+    std::map<Workload, SizeResult> small_by_intent; ///< of entry points that have one of their own
     std::vector<Choice> others; ///< of the other kinds; up_to 0: as far as the pipelines
     std::optional<ExamFacts> exam;
     LeftOut left_out;

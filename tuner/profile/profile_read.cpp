@@ -48,12 +48,16 @@ void require_joined(std::vector<Choice>& choices) {
         }
         end->second = one.up_to;
     }
-    const auto require_pipelines = [&](Operation operation) {
-        if (ends.count({operation, ChoiceKind::pipelines, std::nullopt})) return;
-        throw BadInput("choices: no pipelines of " + name_of(operation));
+    const auto require_pipelines = [&](Operation operation, std::optional<Workload> intent) {
+        if (ends.count({operation, ChoiceKind::pipelines, intent})) return;
+        throw BadInput("choices: no pipelines of " + name_of(operation) +
+                       (intent ? '_' + name_of(*intent) : ""));
     };
-    require_pipelines(Operation::copy);
-    for (const auto& [columns, unused] : ends) require_pipelines(std::get<0>(columns));
+    require_pipelines(Operation::copy, std::nullopt);
+    for (const auto& [columns, unused] : ends) {
+        require_pipelines(std::get<0>(columns), std::nullopt);
+        require_pipelines(std::get<0>(columns), std::get<2>(columns));
+    }
 }
 
 /// The bytes up to which a small copy serves.
@@ -67,8 +71,10 @@ std::size_t bound_of(const asterope_copy& copy) {
 
 void require_true(const Choice& one, const Place& place) {
     const bool copies = one.operation == Operation::copy;
-    if (one.intent && !(copies && one.kind == ChoiceKind::pipelines)) {
-        throw place.at("intent").fault("only memcpy's pipelines are chosen by intent");
+    const bool by_intent = one.kind == ChoiceKind::pipelines || one.kind == ChoiceKind::small;
+    if (one.intent && !(copies && by_intent)) {
+        throw place.at("intent").fault(
+            "only memcpy's pipelines and small copies are chosen by intent");
     }
     if (one.sensing && one.intent) throw place.fault("senses, though it is for one intent");
     if (one.sensing && one.above + 1 < kSensingMinimum) {

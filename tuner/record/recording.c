@@ -224,11 +224,12 @@ void begin_anew(void)
     mark_process();
 }
 
-/* A signal handler may interrupt the slow path and fork. Then that slow path has to end first,
- * in the parent's file. The next slow path sees the emptied page, and begins anew. */
+/* A signal handler may interrupt a slow path, the recorder's or the trial's, and fork. Then that
+ * slow path has to end first, in the parent's file. The next one sees the emptied page, and begins
+ * anew. */
 static void begin_child(void)
 {
-    if (!thread.busy) begin_anew();
+    if (!thread.busy && !tried.busy) begin_anew();
 }
 
 void expect_restriction(int taken, struct restriction *restriction)

@@ -5,6 +5,7 @@
 
 #include "run/contests.hpp"
 #include "run/run.hpp"
+#include "search/small_search.hpp"
 
 namespace asterope {
 
@@ -47,8 +48,8 @@ void search_sizes(Run& run, Findings& findings);
 const asterope_copy& small_at(const Run& run, Entrant entrant);
 
 /// Small copies, which go on to `large`. `by_shape`: the best of each shape are compared size by
-/// size, too.
-SizeResult find_small(Run& run, const Candidate& large, bool by_shape = true);
+/// size, too, and the run's entry points may have copies of their own.
+SmallResults find_small(Run& run, const Candidate& large, bool by_shape = true);
 
 /// Lets the small copies go as far as they are worth more than the rows' pipelines.
 void find_bound(Run& run, const Contests& contests, Findings& findings);

@@ -49,6 +49,25 @@ Weights small_weights(Operation operation) {
             {Workload::page_end_read, page_ends / 2}};
 }
 
+std::vector<SmallCallers> small_callers() {
+    // Page ends count less than for all callers: who uses an entry point chooses its buffers, too.
+    const double page_ends = 1.0 / 8;
+    return {{Workload::hot,
+             {{Workload::mix_l1, 1.0 / 4},
+              {Workload::spread, 1.0 / 8},
+              {Workload::mix_l2, 1.0 / 4},
+              {Workload::fixed, 1.0 / 4},
+              {Workload::page_end, page_ends}}},
+            {Workload::cold,
+             {{Workload::mix_memory, 1.0 / 2},
+              {Workload::fixed_walk, 3.0 / 8},
+              {Workload::page_end, page_ends}}},
+            {Workload::consume,
+             {{Workload::mix_memory_read, 1.0 / 2},
+              {Workload::fixed_walk_read, 3.0 / 8},
+              {Workload::page_end_read, page_ends}}}};
+}
+
 Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
     for (std::size_t i = 0; i < space.size(); ++i) {
         if (std::string_view(space[i]->name) == facts_of(operation).space->plain_small)
@@ -58,6 +77,9 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation op
 }
 
 namespace {
+
+/// A smaller lead does not justify an entry point's own copy. Two runs differ by as much.
+constexpr double kLeastLead = 1.02;
 
 /// The worth of each finalist under a workload of one size again and again. It is half the mean
 /// over the sizes, and half the mean of the three worst. The worst single size would be bad by
@@ -88,11 +110,14 @@ std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, W
 
 } // namespace
 
-SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
-                        const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings,
-                        const ShapeOf& shape_of, Entrant standing) {
+SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
+                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                          const TimedCopies& timings, const ShapeOf& shape_of, Entrant standing,
+                          const std::vector<SmallCallers>& callers) {
     if (entrants.empty()) throw Failure("no small copy copies right on this machine");
-    Race race(0, weights, random, timings);
+    std::vector<Weights> objectives = {weights};
+    for (const SmallCallers& one : callers) objectives.push_back(one.weights);
+    Race race(0, objectives, random, timings);
     // A small space: each entrant gets enough samples at every rigor.
     race.sample(entrants, 5);
     const std::vector<Entrant> alive = race.best(entrants, 16);
@@ -112,9 +137,21 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
     }
     // No copy is simpler than another by so much that it should cost a percent of every call.
     constexpr double kTie = 0.002;
-    const SizeResult result = race.run_off(finalists, 2 * rigor.rounds, kLibc, plain, {kTie, kTie});
+    const std::vector<SizeResult> results = race.run_offs(
+        finalists, 2 * rigor.rounds, std::vector<std::vector<Entrant>>(objectives.size()), plain,
+        {kTie, kTie});
+    const SizeResult& result = results.front();
     const bool stands = contains(finalists, standing);
-    if ((!shape_of && !stands) || result.undecided) return result;
+    const auto with_intents = [&](SizeResult all) {
+        SmallResults found = {std::move(all), {}};
+        for (std::size_t i = 0; i < callers.size(); ++i) {
+            const Entrant own = results[i + 1].winner();
+            const bool leads = race.lead(own, found.all.winner(), i + 1).low > kLeastLead;
+            if (leads) found.by_intent.emplace(callers[i].told, results[i + 1]);
+        }
+        return found;
+    };
+    if ((!shape_of && !stands) || result.undecided) return with_intents(result);
     std::map<Entrant, double> scores;
     for (const Finalist& one : result.finalists) scores[one.candidate] = one.score;
     for (const auto& [workload, weight] : shape_of ? weights_at(0, weights) : Weights()) {
@@ -138,7 +175,7 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
         return scores.at(a.candidate) > scores.at(b.candidate);
     });
     if (line.size() > 1) won.lead = race.lead(won.winner(), line[1].candidate);
-    return won;
+    return with_intents(std::move(won));
 }
 
 } // namespace asterope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -26,6 +27,23 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space,
 /// The shape and the registers of a small copy, by which the finalists are to be of several kinds.
 using ShapeOf = std::function<std::string(Entrant)>;
 
+/// The callers of an entry point, and the situations that their small copies meet.
+struct SmallCallers {
+    Workload told; ///< of the entry point
+    Weights weights;
+};
+
+/// All entry points' callers. Cached data that is not read (hot) suits masked moves, from which a
+/// reader would wait.
+std::vector<SmallCallers> small_callers();
+
+/// What a search of small copies found. Entry points have a copy of their own only where it is
+/// faster for their callers than the one for all, beyond doubt.
+struct SmallResults {
+    SizeResult all;
+    std::map<Workload, SizeResult> by_intent;
+};
+
 /// Chooses among the entrants; SizeResult::size is 0. `plain` wins where noise hides which of them
 /// is the fastest, if it is one of them.
 ///
@@ -33,10 +51,11 @@ using ShapeOf = std::function<std::string(Entrant)>;
 /// each size is then timed for itself. A copy's worth is half the mean over the sizes and half the
 /// mean of its three worst. A program that copies one size again and again meets that one alone.
 ///
-/// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(). Throws
-/// Failure where `entrants` is empty.
-SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
-                        const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings,
-                        const ShapeOf& shape_of = nullptr, Entrant standing = kLibc);
+/// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(). `callers`: the
+/// entry points that may have copies of their own. Throws Failure where `entrants` is empty.
+SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
+                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                          const TimedCopies& timings, const ShapeOf& shape_of = nullptr,
+                          Entrant standing = kLibc, const std::vector<SmallCallers>& callers = {});
 
 } // namespace asterope

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import spaces
 from ..spaces import ARCHITECTURES, fresh, probes, threads
-from ..spaces.kinds import KINDS, MEMCPY, SENSING, kinds_of
+from ..spaces.kinds import BY_INTENT, KINDS, MEMCPY, kinds_of
 from .faults import REMEDY, Fault, Place, shown
 from .schema import profile_validator, refuse_what_breaks
 
@@ -70,9 +70,11 @@ def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
         ends[columns] = up_to
     if (MEMCPY, "pipelines", None) not in ends:
         raise Fault(f"no pipelines of {MEMCPY}: {REMEDY}", ("choices",))
-    for operation, *_ in ends:
-        if (operation, "pipelines", None) not in ends:
-            raise Fault(f"no pipelines of {operation}: {REMEDY}", ("choices",))
+    for operation, _, intent in ends:
+        for one in (None, intent):
+            if (operation, "pipelines", one) not in ends:
+                function = operation + (f"_{one}" if one else "")
+                raise Fault(f"no pipelines of {function}: {REMEDY}", ("choices",))
 
 
 def _refuse_false_choice(
@@ -81,8 +83,9 @@ def _refuse_false_choice(
     """Refuses what cannot be chosen there, copies that do not exist, and a winner that ties with
     itself."""
     copies, evidence = choice["copies"], choice.get("evidence", {})
-    if "intent" in choice and (choice["operation"], choice["kind"]) != SENSING:
-        raise Fault(f"only {MEMCPY}'s pipelines are chosen by intent: {REMEDY}", (*place, "intent"))
+    if "intent" in choice and (choice["operation"], choice["kind"]) not in BY_INTENT:
+        what = f"only {MEMCPY}'s pipelines and small copies are chosen by intent"
+        raise Fault(f"{what}: {REMEDY}", (*place, "intent"))
     _refuse_false_roles(choice, (*place, "copies"))
     if choice["kind"] == "threads":
         _refuse_false_share(choice, place)

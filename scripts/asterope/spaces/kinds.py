@@ -44,8 +44,11 @@ OPERATIONS = (
 # The operations that have a single function in a routine; memcpy has several.
 OTHERS = OPERATIONS[1:]
 
-# Only these copies may sense, and are also chosen by intent.
+# Only these copies may sense.
 SENSING = (MEMCPY, "pipelines")
+
+# What is also chosen by intent, for entry points.
+BY_INTENT = (SENSING, (MEMCPY, "small"))
 
 
 @dataclass(frozen=True)

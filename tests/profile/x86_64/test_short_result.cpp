@@ -62,7 +62,7 @@ struct Told {
     std::optional<ExamFacts> exam = {};
 
     Profile profile() const {
-        Findings found{facts, {}, small, others, exam, left_out};
+        Findings found{facts, {}, small, {}, others, exam, left_out};
         Profile profile;
         add_choices(profile, found, MadeUpSpaces(kSpace, {&kSmall}));
         return profile;

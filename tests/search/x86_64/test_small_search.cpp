@@ -78,7 +78,16 @@ SizeResult small_search(KnownMachine& machine, const std::string& objective, std
                         const std::vector<Entrant>& entrants = all(), Entrant standing = kLibc) {
     noise::Random random(seed);
     return search_small(entrants, plain_small(all_small_copies()), weights_for(objective),
-                        parse_rigor("quick"), random, machine, nullptr, standing);
+                        parse_rigor("quick"), random, machine, nullptr, standing)
+        .all;
+}
+
+/// The small copies for all callers and for those of entry points, on a machine without noise.
+SmallResults small_copies_by_intent(const KnownMachine::Ratios& ratios) {
+    KnownMachine machine(ratios);
+    noise::Random random(1);
+    return search_small(all(), plain_small(all_small_copies()), small_weights(),
+                        parse_rigor("quick"), random, machine, nullptr, kLibc, small_callers());
 }
 
 } // namespace
@@ -134,6 +143,39 @@ TEST(SmallSearch, takes_no_copy_that_falls_off_a_cliff_at_page_ends) {
     }
     KnownMachine machine(ratios(0.8, 0.9));
     EXPECT_TRUE(is_masked(small_search(machine, "unpredictable").winner()));
+}
+
+TEST(SmallCallers, have_an_entry_point_each_and_weights_that_add_up_to_one) {
+    for (const auto& [told, weights] : small_callers()) {
+        EXPECT_TRUE(facts_of(told).entry_point) << asterope::name_of(told);
+        double sum = 0;
+        for (const auto& [workload, weight] : weights) sum += weight;
+        EXPECT_NEAR(sum, 1, 1e-12) << asterope::name_of(told);
+    }
+}
+
+TEST(SmallSearch, gives_an_entry_point_the_copy_that_is_fastest_for_its_callers) {
+    const std::string masked = "masked ZMM up 256", grouped = "grouped ZMM up 256";
+    const auto found = small_copies_by_intent(ratios_of([&](Entrant entrant) {
+        if (name_of(entrant) == masked) return SmallTruth{2.2, 1.0, 1.1, 0.5};
+        if (name_of(entrant) == grouped) return SmallTruth{1.2, 1.1, 1.1, 1.1};
+        return SmallTruth{0.9, 0.9, 0.9, 0.9};
+    }));
+    EXPECT_EQ(name_of(found.all.winner()), grouped);
+    // Uncached calls gain as much here as cached ones. Who reads the copies does not.
+    ASSERT_EQ(found.by_intent.size(), 2u);
+    for (const Workload told : {Workload::hot, Workload::cold}) {
+        ASSERT_TRUE(found.by_intent.count(told));
+        EXPECT_EQ(name_of(found.by_intent.at(told).winner()), masked);
+    }
+}
+
+TEST(SmallSearch, gives_entry_points_no_copy_that_leads_by_a_percent) {
+    const auto found = small_copies_by_intent(ratios_of([](Entrant entrant) {
+        return name_of(entrant) == "masked ZMM up 256" ? SmallTruth{1.21, 1, 1.2, 0.9}
+                                                       : SmallTruth{1.2, 1.1, 1.2, 1.1};
+    }));
+    EXPECT_TRUE(found.by_intent.empty());
 }
 
 // Two runs find the same copy to differ by a percent or two.

@@ -83,7 +83,9 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
 /// Small copies, which go on to the pipeline of this size, and moves, which are mostly small.
 void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
     try {
-        findings.small = find_small(run, run.candidate(found.results.front().winner()));
+        SmallResults small = find_small(run, run.candidate(found.results.front().winner()));
+        findings.small = std::move(small.all);
+        findings.small_by_intent = std::move(small.by_intent);
         if (run.has("overlapping")) find_overlapping(run, findings);
     } catch (const BudgetSpent&) { // left out
     }

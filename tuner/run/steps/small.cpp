@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/contains.hpp"
 #include "run/steps.hpp"
@@ -126,7 +127,7 @@ const asterope_copy& small_at(const Run& run, Entrant entrant) {
     return *run.spaces.members("small")[static_cast<std::size_t>(entrant)];
 }
 
-SizeResult find_small(Run& run, const Candidate& large, bool by_shape) {
+SmallResults find_small(Run& run, const Candidate& large, bool by_shape) {
     run.show(Step::small);
     std::mt19937_64 random = run.enter(Step::small);
     const auto& space = run.spaces.members("small");
@@ -135,9 +136,14 @@ SizeResult find_small(Run& run, const Candidate& large, bool by_shape) {
         const asterope_copy& one = small_at(run, entrant);
         return word_of(one, "shape") + ' ' + word_of(one, "rt");
     };
+    std::vector<SmallCallers> callers = small_callers();
+    const std::span entry_points(run.objectives.begin() + 1, run.objectives.end());
+    std::erase_if(callers, [&](const SmallCallers& one) {
+        return !by_shape || !contains(entry_points, name_of(one.told), &Objective::name);
+    });
     return search_small(all_entrants(space.size()), plain_small(space, run.plan.operation),
                         run.plan.small_weights, run.plan.rigor, random, run.timed(copies, 0),
-                        by_shape ? shape_of : ShapeOf(), standing_small(run));
+                        by_shape ? shape_of : ShapeOf(), standing_small(run), callers);
 }
 
 void find_bound(Run& run, const Contests& contests, Findings& findings) {

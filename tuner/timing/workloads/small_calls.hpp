@@ -114,7 +114,7 @@ double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting we
 /// The sizes that the workloads fixed and fixed_read go through.
 const std::vector<std::size_t>& fixed_sizes();
 
-/// The sizes that fixed_walk and fixed_walk_read go through: those of them that fit in a line.
+/// The sizes that fixed_walk and fixed_walk_read go through: those of up to two lines.
 const std::vector<std::size_t>& walked_sizes();
 
 } // namespace asterope
