@@ -269,7 +269,9 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
         "extended": any(t.is_marked for t in tuples),
-        "needs": sorted({feature for one in (small, *intent_small.values(), *tuples) for feature in one.needs}),
+        "needs": sorted(
+            {feature for one in (small, *intent_small.values(), *tuples) for feature in one.needs}
+        ),
     }
 
 

@@ -137,9 +137,9 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
     }
     // No copy is simpler than another by so much that it should cost a percent of every call.
     constexpr double kTie = 0.002;
-    const std::vector<SizeResult> results = race.run_offs(
-        finalists, 2 * rigor.rounds, std::vector<std::vector<Entrant>>(objectives.size()), plain,
-        {kTie, kTie});
+    const std::vector<SizeResult> results =
+        race.run_offs(finalists, 2 * rigor.rounds,
+                      std::vector<std::vector<Entrant>>(objectives.size()), plain, {kTie, kTie});
     const SizeResult& result = results.front();
     const bool stands = contains(finalists, standing);
     const auto with_intents = [&](SizeResult all) {

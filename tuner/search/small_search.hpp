@@ -51,8 +51,8 @@ struct SmallResults {
 /// each size is then timed for itself. A copy's worth is half the mean over the sizes and half the
 /// mean of its three worst. A program that copies one size again and again meets that one alone.
 ///
-/// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(). `callers`: the
-/// entry points that may have copies of their own. Throws Failure where `entrants` is empty.
+/// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(). `callers`:
+/// the entry points that may have copies of their own. Throws Failure where `entrants` is empty.
 SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
                           const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
                           const TimedCopies& timings, const ShapeOf& shape_of = nullptr,
