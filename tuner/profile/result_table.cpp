@@ -61,10 +61,12 @@ std::string title_of_copies(const Choice& choice) {
 }
 
 std::string title_of(const Choice& choice) {
-    if (choice.kind == ChoiceKind::small)
-        return std::string(facts_of(choice.operation).small_title);
-    if (!choice.intent) return facts_of(choice.kind).title;
-    return symbol_of(choice.operation) + '_' + name_of(*choice.intent);
+    const bool small = choice.kind == ChoiceKind::small;
+    const std::string_view kind =
+        small ? facts_of(choice.operation).small_title : facts_of(choice.kind).title;
+    if (!choice.intent) return std::string(kind);
+    const std::string function = symbol_of(choice.operation) + '_' + name_of(*choice.intent);
+    return small ? std::string(kind) + ", " + function : function;
 }
 
 /// A row that only tells a copy, and maybe its ratio and bandwidth.

@@ -227,15 +227,19 @@ std::string left_out_sentence(const LeftOut& left_out) {
 /// The sentence about the functions for callers who know the situation.
 std::string entry_points_sentence(const Profile& profile, Operation operation, std::size_t above) {
     std::map<Workload, std::vector<double>> intents;
+    std::map<Workload, double> small;
     for (const Choice& one : profile.choices) {
-        if (one.intent && one.operation == operation && one.size > above) {
-            intents[*one.intent].push_back(one.ratio);
-        }
+        if (!one.intent || one.operation != operation) continue;
+        if (one.kind == ChoiceKind::small) small[*one.intent] = one.ratio;
+        if (one.size > above) intents[*one.intent].push_back(one.ratio);
     }
     std::string known;
     for (const auto& [workload, ratios] : intents) {
         known += (known.empty() ? "" : ", ") + symbol_of(operation) + '_' + name_of(workload) +
                  ' ' + times(geometric_mean(ratios));
+        if (const auto own = small.find(workload); own != small.end()) {
+            known += " (its own small copies " + times(own->second) + ")";
+        }
     }
     return known.empty() ? "" : wrapped("Entry points, each in its own situation: " + known + '.');
 }

@@ -58,12 +58,12 @@ void Contests::forbid_unprobed(const Run& run, std::size_t objective,
             };
             if (!may_take_unprobed(run, one.candidate, result.size,
                                    run.objectives[objective].weights, ratio)) {
-                scores[index].plain[place] = kUnusable;
+                scores[index].plain[place] = kWorthOfUnusable;
             }
             std::vector<double>& cached =
                 scores[index].sensed[static_cast<std::size_t>(Locality::cached)];
             if (!cached.empty() && run.copy(one.candidate).cache_effect == kNonTemporal) {
-                cached[place] = kUnusable;
+                cached[place] = kWorthOfUnusable;
             }
         }
     }

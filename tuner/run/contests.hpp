@@ -20,7 +20,7 @@
 namespace asterope {
 
 /// The worth of a copy that cannot be used.
-inline constexpr double kUnusable = -std::numeric_limits<double>::infinity();
+inline constexpr double kWorthOfUnusable = -std::numeric_limits<double>::infinity();
 
 /// A race, and the random numbers that it refers to: both stay where they are.
 struct KeptRace {

@@ -18,9 +18,9 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Each further step of a regret beyond the bearable one counts so many times.
 constexpr double kBeyondBearable = 4;
 
-/// More than any regret, and less than never: a set that cannot copy two sizes is worse than one
+/// Of a copy that cannot be used. A finite one: a set that cannot copy two sizes is worse than one
 /// that cannot copy one.
-constexpr double kUnusable = 1e6;
+constexpr double kRegretOfUnusable = 1e6;
 
 /// From so many of the best single pipelines a set is grown.
 constexpr std::size_t kStarts = 6;
@@ -69,7 +69,7 @@ class Costs {
         std::vector<double>& costs = known_[key];
         if (costs.empty()) {
             for (std::size_t size = 0; size < sizes(); ++size) {
-                const double behind = std::min(regret(size, copy), kUnusable);
+                const double behind = std::min(regret(size, copy), kRegretOfUnusable);
                 const double beyond = std::max(0.0, behind - rules_.bearable_regret);
                 costs.push_back(behind + (kBeyondBearable - 1) * beyond);
             }

@@ -143,7 +143,8 @@ def _strips(profile: Profile) -> list[_Strip]:
             if any(copy.produce for copy in senses):
                 ways["produce"] = f"{name},\nif only the source\nis “cached”"
             ways["cold"] = f"{name},\nif it senses “uncached”"
-        small = profile.the("small", operation)
+        own = profile.of("small", operation, intent)
+        small = own[0] if own else profile.the("small", operation)
         strips += [_Strip(label, _joined(choices, way), small) for way, label in ways.items()]
     return strips
 

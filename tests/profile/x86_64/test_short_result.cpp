@@ -57,12 +57,13 @@ const SizeResult kSmallFound = {0, {{0, {}, 1.25, false}}, {}, 15};
 struct Told {
     PipelineFacts facts;
     std::optional<SizeResult> small = {};
+    std::map<Workload, SizeResult> small_by_intent = {};
     std::vector<Choice> others = {};
     LeftOut left_out = {};
     std::optional<ExamFacts> exam = {};
 
     Profile profile() const {
-        Findings found{facts, {}, small, {}, others, exam, left_out};
+        Findings found{facts, {}, small, small_by_intent, others, exam, left_out};
         Profile profile;
         add_choices(profile, found, MadeUpSpaces(kSpace, {&kSmall}));
         return profile;
@@ -129,6 +130,7 @@ TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
     const Told told{in_turn(4096, 8, {0, 1, 2}),
                     kSmallFound,
                     {},
+                    {},
                     {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}}};
     std::istringstream lines(told.first() + told.rows() + told.sentences());
     EXPECT_LE(std::ranges::count(lines.str(), '\n'), 36);
@@ -179,7 +181,7 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
     for (const Case& one : cases) {
         PipelineFacts facts = pipelines(one.results);
         facts.operation = one.operation;
-        EXPECT_EQ(unwrapped(Told{facts, one.small, {}, {}, one.exam}.first()),
+        EXPECT_EQ(unwrapped(Told{facts, one.small, {}, {}, {}, one.exam}.first()),
                   one.told + (one.told.empty() ? "" : "\n"));
     }
 }
@@ -204,6 +206,20 @@ TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
     EXPECT_FALSE(mentions(told, "Left out"));
 }
 
+TEST(ResultSentences, tell_what_the_own_small_copies_of_an_entry_point_gain) {
+    PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
+    facts.objectives.push_back({"hot", {{Workload::hot, 1}}});
+    facts.intervals.push_back(facts.intervals.front());
+    facts.found.front().results.push_back(result(4096, 0, 1.5, 1.5));
+    const SizeResult own = {0, {{0, {}, 2.2, false}}, {}, 15};
+    const Told told{facts, kSmallFound, {{Workload::hot, own}}};
+    EXPECT_TRUE(mentions(unwrapped(told.sentences()),
+                         "asterope_memcpy_hot 1.50 times (its own small copies 2.20 times)."));
+    EXPECT_TRUE(mentions(choices_tables(told.profile(), Operation::copy),
+                         "\nSmall copies, asterope_memcpy_hot\n"));
+    EXPECT_FALSE(mentions(Told{facts, kSmallFound}.sentences(), "its own small copies"));
+}
+
 TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
     // made-up timings: 3 rounds in 300 are slow, and one of libc's own
     std::vector<double> ratios(297, 1.1), own(299, 1.0);
@@ -212,11 +228,11 @@ TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
     ExamFacts exam{60, 1, {}, exam_rounds(ratios, own)};
     EXPECT_EQ(exam.rounds->count, 300u);
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
-    EXPECT_TRUE(mentions(unwrapped(Told{facts, {}, {}, {}, exam}.sentences()),
+    EXPECT_TRUE(mentions(unwrapped(Told{facts, {}, {}, {}, {}, exam}.sentences()),
                          "Libc's time over the routine's in the exam's 300 rounds: 1.10 in the "
                          "middle, and 0.90 or less in 1 of 100 (1.00 for libc beside itself)."));
     exam.rounds.reset();
-    EXPECT_FALSE(mentions(Told{facts, {}, {}, {}, exam}.sentences(), "1 of 100"));
+    EXPECT_FALSE(mentions(Told{facts, {}, {}, {}, {}, exam}.sentences(), "1 of 100"));
 }
 
 TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_out) {
@@ -225,7 +241,7 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_ou
                                          made_up_sharing(1048576, 1.5)};
     const LeftOut left_out = {{128, 256}, {Step::boundaries, Step::threads}};
     const ExamLoss one{512, "hot", {0.9, 0.8, 0.95}}, worse{0, "fixed", {0.8, 0.7, 0.9}};
-    const Told told{facts, {}, threads, left_out, ExamFacts{9, 1, {one, worse}}};
+    const Told told{facts, {}, {}, threads, left_out, ExamFacts{9, 1, {one, worse}}};
     for (const char* part :
          {"asterope_memcpy_mt shares copies of 1 MiB and more among threads.",
           "Left out, as the time was up: the winners of 2 sizes, boundaries, threads.",
@@ -251,7 +267,7 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     const asterope_copy probe = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
     facts.sensing[0] =
         SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(1, 1.5, 1)};
-    const Profile profile = Told{facts, {}, {made_up_sharing(1 << 20, 0.9)}}.profile();
+    const Profile profile = Told{facts, {}, {}, {made_up_sharing(1 << 20, 0.9)}}.profile();
     const std::string text = choices_tables(profile, Operation::copy);
     for (const char* part :
          {"source 4 > 187", "  cached   REP_MOVSB", "  uncached ZMM", "no counter REP_MOVSB",

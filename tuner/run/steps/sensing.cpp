@@ -186,7 +186,7 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
                                                                                 : 2;
         for (const auto& [probe, shared] : probes) {
             if (ways_of(*probe) != ways) continue;
-            const std::vector<double> never(contests.scores.size(), kUnusable);
+            const std::vector<double> never(contests.scores.size(), kWorthOfUnusable);
             TimedSensing one{probe, {row.copy, never}, {}};
             SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
                              shared.threshold};
@@ -243,8 +243,9 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
             one.row.copy.of(run.outgrows_caches(size) ? Locality::uncached : Locality::cached);
         const auto place = std::ranges::find(pipelines, usual) - pipelines.begin();
         const double ahead = finalist.score - result.of(static_cast<Entrant>(place)).score;
-        one.row.scores[index] =
-            contains(hold, one.row.copy) ? contests.scores[index].plain[usual] + ahead : kUnusable;
+        one.row.scores[index] = contains(hold, one.row.copy)
+                                    ? contests.scores[index].plain[usual] + ahead
+                                    : kWorthOfUnusable;
         one.at.at(index).finalist = finalist;
     }
 }
@@ -260,7 +261,7 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
     const auto mean = [timed](const TimedSensing& one) {
         double sum = 0;
         for (const auto& [index, here] : one.at) sum += here.finalist ? here.finalist->score : 0;
-        return timed(one) == 0 ? kUnusable : sum / static_cast<double>(timed(one));
+        return timed(one) == 0 ? kWorthOfUnusable : sum / static_cast<double>(timed(one));
     };
     std::deque<TimedSensing> kept;
     for (TimedSensing& one : sensing) {

@@ -167,7 +167,7 @@ void find_bound(Run& run, const Contests& contests, Findings& findings) {
         Race race(0, run.plan.small_weights, random, run.timed(copies, 0));
         std::map<Entrant, double> worth;
         const SizeResult result = race.run_off(entrants, 2 * run.plan.rigor.rounds, winner);
-        double most = kUnusable;
+        double most = kWorthOfUnusable;
         for (const Finalist& one : result.finalists) {
             worth[one.candidate] = one.score + gains.at(one.candidate) / kSizesBelow;
             most = std::max(most, worth[one.candidate]);
