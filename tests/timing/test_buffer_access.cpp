@@ -36,6 +36,19 @@ TEST(ReadCopy, sums_up_words_and_the_bytes_left_and_reads_nothing_else) {
     }
 }
 
+TEST(ReadEnd, loads_the_last_word_or_byte_and_nothing_else) {
+    const char* const page = fenced_page();
+    EXPECT_EQ(read_end(page, 0), 0u);
+    for (std::size_t bytes = 1; bytes <= 100; ++bytes) {
+        const std::size_t last = bytes < 8 ? 1 : 8;
+        for (const std::size_t offset : {std::size_t{0}, kPage - bytes}) {
+            std::uint64_t expected = 0;
+            std::memcpy(&expected, page + offset + bytes - last, last);
+            ASSERT_EQ(read_end(page + offset, bytes), expected) << bytes << " at " << offset;
+        }
+    }
+}
+
 TEST(WriteSource, stores_ascending_words_over_all_bytes_and_touches_nothing_else) {
     char* const page = fenced_page();
     for (std::size_t bytes = 0; bytes <= 100; ++bytes) {

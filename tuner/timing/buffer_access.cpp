@@ -47,6 +47,15 @@ std::uint64_t read_copy(const char* at, std::size_t bytes) {
     return a[0] + rest;
 }
 
+std::uint64_t read_end(const char* at, std::size_t bytes) {
+    if (bytes < sizeof(std::uint64_t)) {
+        return bytes ? static_cast<unsigned char>(at[bytes - 1]) : 0;
+    }
+    std::uint64_t word;
+    std::memcpy(&word, at + bytes - sizeof word, sizeof word);
+    return word;
+}
+
 void write_source(char* at, std::size_t bytes, std::uint64_t value) {
     for (; bytes >= 8; at += 8, bytes -= 8, ++value) {
         std::uint64_t word = value;

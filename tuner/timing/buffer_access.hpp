@@ -11,6 +11,9 @@ namespace asterope {
 /// the machine orders their bytes, and of the last bytes: any byte that changes alone changes it.
 std::uint64_t read_copy(const char* at, std::size_t bytes);
 
+/// Loads the last word, of 8 bytes or where there are fewer of one, and returns it.
+std::uint64_t read_end(const char* at, std::size_t bytes);
+
 /// All sources are written by this function. It stores the words `value`, `value` + 1, ... over all
 /// bytes, 8 at a time, as a program fills in a record. The rest gets the first bytes of the next
 /// word.
