@@ -174,7 +174,15 @@ __attribute__((constructor)) static void asterope_look_at_cpu(void)
 #define ASTEROPE_COPY_SHORT_WAY_YMM \
     /* up to 256 bytes */ \
   "8:\n" \
-    /* the first and the last 128 */ \
+    "cmp $192, %rdx\n" \
+    "ja 193f\n" \
+    "vmovdqu (%rsi), %ymm0; vmovdqu 32(%rsi), %ymm1; vmovdqu 64(%rsi), %ymm2\n" \
+    "vmovdqu 96(%rsi), %ymm3; vmovdqu -64(%rsi,%rdx), %ymm4; vmovdqu -32(%rsi,%rdx), %ymm5\n" \
+    "vmovdqu %ymm0, (%rdi); vmovdqu %ymm1, 32(%rdi); vmovdqu %ymm2, 64(%rdi)\n" \
+    "vmovdqu %ymm3, 96(%rdi); vmovdqu %ymm4, -64(%rdi,%rdx); vmovdqu %ymm5, -32(%rdi,%rdx)\n" \
+    "vzeroupper\n" \
+    "ret\n" \
+  "193:\n" \
     "vmovdqu (%rsi), %ymm0; vmovdqu 32(%rsi), %ymm1; vmovdqu 64(%rsi), %ymm2\n" \
     "vmovdqu 96(%rsi), %ymm3; vmovdqu -128(%rsi,%rdx), %ymm4; vmovdqu -96(%rsi,%rdx), %ymm5\n" \
     "vmovdqu -64(%rsi,%rdx), %ymm6; vmovdqu -32(%rsi,%rdx), %ymm7; vmovdqu %ymm0, (%rdi)\n" \
@@ -188,7 +196,18 @@ __attribute__((constructor)) static void asterope_look_at_cpu(void)
 #define ASTEROPE_COPY_SHORT_WAY_XMM \
     /* up to 256 bytes */ \
   "8:\n" \
-    /* the first and the last 128 */ \
+    "cmp $192, %rdx\n" \
+    "ja 193f\n" \
+    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
+    "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
+    "movdqu 112(%rsi), %xmm7; movdqu -64(%rsi,%rdx), %xmm8; movdqu -48(%rsi,%rdx), %xmm9\n" \
+    "movdqu -32(%rsi,%rdx), %xmm10; movdqu -16(%rsi,%rdx), %xmm11; movdqu %xmm0, (%rdi)\n" \
+    "movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
+    "movdqu %xmm4, 64(%rdi); movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi)\n" \
+    "movdqu %xmm7, 112(%rdi); movdqu %xmm8, -64(%rdi,%rdx); movdqu %xmm9, -48(%rdi,%rdx)\n" \
+    "movdqu %xmm10, -32(%rdi,%rdx); movdqu %xmm11, -16(%rdi,%rdx)\n" \
+    "ret\n" \
+  "193:\n" \
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
     "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
     "movdqu 112(%rsi), %xmm7; movdqu -128(%rsi,%rdx), %xmm8; movdqu -112(%rsi,%rdx), %xmm9\n" \
@@ -205,14 +224,27 @@ __attribute__((constructor)) static void asterope_look_at_cpu(void)
 #define ASTEROPE_COPY_SHORT_WAY_ZMM \
     /* up to 256 bytes */ \
   "8:\n" \
-    /* the first and the last 128 */ \
+    "cmp $192, %rdx\n" \
+    "ja 193f\n" \
+    "vmovdqu64 (%rsi), %zmm16; vmovdqu64 64(%rsi), %zmm17; vmovdqu64 -64(%rsi,%rdx), %zmm18\n" \
+    "vmovdqu64 %zmm16, (%rdi); vmovdqu64 %zmm17, 64(%rdi); vmovdqu64 %zmm18, -64(%rdi,%rdx)\n" \
+    "ret\n" \
+  "193:\n" \
     "vmovdqu64 (%rsi), %zmm16; vmovdqu64 64(%rsi), %zmm17; vmovdqu64 -128(%rsi,%rdx), %zmm18\n" \
     "vmovdqu64 -64(%rsi,%rdx), %zmm19; vmovdqu64 %zmm16, (%rdi); vmovdqu64 %zmm17, 64(%rdi)\n" \
     "vmovdqu64 %zmm18, -128(%rdi,%rdx); vmovdqu64 %zmm19, -64(%rdi,%rdx)\n" \
     "ret\n" \
     /* up to 512 bytes */ \
   "10:\n" \
-    /* the first and the last 256 */ \
+    "cmp $384, %rdx\n" \
+    "ja 385f\n" \
+    "vmovdqu64 (%rsi), %zmm16; vmovdqu64 64(%rsi), %zmm17; vmovdqu64 128(%rsi), %zmm18\n" \
+    "vmovdqu64 192(%rsi), %zmm19; vmovdqu64 -128(%rsi,%rdx), %zmm20\n" \
+    "vmovdqu64 -64(%rsi,%rdx), %zmm21; vmovdqu64 %zmm16, (%rdi); vmovdqu64 %zmm17, 64(%rdi)\n" \
+    "vmovdqu64 %zmm18, 128(%rdi); vmovdqu64 %zmm19, 192(%rdi); vmovdqu64 %zmm20, -128(%rdi,%rdx)\n" \
+    "vmovdqu64 %zmm21, -64(%rdi,%rdx)\n" \
+    "ret\n" \
+  "385:\n" \
     "vmovdqu64 (%rsi), %zmm16; vmovdqu64 64(%rsi), %zmm17; vmovdqu64 128(%rsi), %zmm18\n" \
     "vmovdqu64 192(%rsi), %zmm19; vmovdqu64 -256(%rsi,%rdx), %zmm20\n" \
     "vmovdqu64 -192(%rsi,%rdx), %zmm21; vmovdqu64 -128(%rsi,%rdx), %zmm22\n" \

@@ -138,7 +138,18 @@ static const char asterope_tuned_for[] __attribute__((used)) =
 #define ASTEROPE_COPY_SHORT_WAY_XMM \
     /* up to 256 bytes */ \
   "8:\n" \
-    /* the first and the last 128 */ \
+    "cmp $192, %rdx\n" \
+    "ja 193f\n" \
+    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
+    "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
+    "movdqu 112(%rsi), %xmm7; movdqu -64(%rsi,%rdx), %xmm8; movdqu -48(%rsi,%rdx), %xmm9\n" \
+    "movdqu -32(%rsi,%rdx), %xmm10; movdqu -16(%rsi,%rdx), %xmm11; movdqu %xmm0, (%rdi)\n" \
+    "movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
+    "movdqu %xmm4, 64(%rdi); movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi)\n" \
+    "movdqu %xmm7, 112(%rdi); movdqu %xmm8, -64(%rdi,%rdx); movdqu %xmm9, -48(%rdi,%rdx)\n" \
+    "movdqu %xmm10, -32(%rdi,%rdx); movdqu %xmm11, -16(%rdi,%rdx)\n" \
+    "ret\n" \
+  "193:\n" \
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
     "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
     "movdqu 112(%rsi), %xmm7; movdqu -128(%rsi,%rdx), %xmm8; movdqu -112(%rsi,%rdx), %xmm9\n" \
