@@ -229,7 +229,7 @@ void begin_anew(void)
  * in the parent's file. The next slow path sees the emptied page, and begins anew. */
 static void begin_child(void)
 {
-    if (!thread.busy) begin_anew();
+    if (!thread.busy && !tried.busy) begin_anew();
 }
 
 void expect_restriction(int taken, struct restriction *restriction)

@@ -101,25 +101,29 @@ struct trial_thread *claim_table(void)
     return table;
 }
 
+/* A signal handler may interrupt this and fork, and the child return into it: both processes go on in
+ * the same file, then. So both write the same place, and the same number of places. */
 static struct trial_place *add_place(struct trial_thread *table, const char *caller, int function,
                                      uint8_t power)
 {
-    if (table->places >= TRIAL_PLACES || !may_reserve()) return NULL;
-    struct trial_place *place = &table->place[table->places];
+    const uint32_t number = table->places;
+    if (number >= TRIAL_PLACES || !may_reserve()) return NULL;
+    struct trial_place *place = &table->place[number];
     if (!reserve(offset_of(place), sizeof *place)) return NULL;
     know_module(caller, clock_ns(CLOCK_MONOTONIC));
     trial.has_figures = 1;
     place->caller = (uintptr_t)caller;
     place->function = (uint8_t)function;
     place->power = power;
+    uint8_t ways = 0;
     for (uint32_t i = 0; i < trial.ways[function]; ++i) {
         const uint8_t way = trial.numbers[function][i];
-        if (trial.least[way] <= (uint64_t)1 << power) place->order[place->ways++] = way;
+        if (trial.least[way] <= (uint64_t)1 << power) place->order[ways++] = way;
     }
-    place->racing = place->ways;
+    place->ways = place->racing = ways;
     place->turn = place->racing; /* its first call begins a cycle */
     place->gap = 1;
-    __atomic_store_n(&table->places, table->places + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&table->places, number + 1, __ATOMIC_RELEASE);
     return place;
 }
 
