@@ -101,8 +101,8 @@ struct trial_thread *claim_table(void)
     return table;
 }
 
-/* Writes the same however often it is begun: parent and child both end what a fork in a signal
- * handler has interrupted. */
+/* A signal handler may interrupt this and fork, and the child return into it: both processes go on in
+ * the same file, then. So both write the same place, and the same number of places. */
 static struct trial_place *add_place(struct trial_thread *table, const char *caller, int function,
                                      uint8_t power)
 {
@@ -120,8 +120,7 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
         const uint8_t way = trial.numbers[function][i];
         if (trial.least[way] <= (uint64_t)1 << power) place->order[ways++] = way;
     }
-    place->ways = ways;
-    place->racing = place->ways;
+    place->ways = place->racing = ways;
     place->turn = place->racing; /* its first call begins a cycle */
     place->gap = 1;
     __atomic_store_n(&table->places, number + 1, __ATOMIC_RELEASE);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
@@ -23,9 +23,9 @@ from .blocks import (
     Place,
     Seen,
 )
-from .pairs import FEWEST_OF_PHASE, Period, Phase, gain, phases, saved
+from .pairs import FEWEST_OF_PHASE, Period, Phase, gain, phases, saved, spanned
 from .possible import Possible, possible_of
-from .short import of_short, seconds_of_short, short_processes
+from .short import chance_of_short, of_short, seconds_of_short, short_processes
 from .statistics import (
     NO_TRIMMING,
     Cells,
@@ -51,6 +51,7 @@ KNOWN = 0.01
 # And the chance that luck makes any of a program's many places seem faster or slower.
 _BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
+_DOUBTED = 2.0  # where libc differs from itself, a way has to differ so many times as much
 _MUCH_MORE = 10  # times the time of a trial
 _MOST_MEANS = 500  # of a place: enough to see whether they have two modes
 
@@ -71,7 +72,7 @@ class PlaceFound:
     best: str | None = None
     saves: float = 0.0  # seconds of a call that the best way surely saves, beside the routine
     left_out: float = 0.0  # of its time, in the longest intervals
-    steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
+    steady: bool = True  # False: libc differs from itself here, and only far more is sure
     trimmed: bool = True  # False: some way had more of the longest intervals than its share
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
     surely: int = 0  # 1: faster under the routine than under libc, among all places; -1: slower
@@ -94,7 +95,7 @@ class PlaceFound:
         """In tables and pictures: of few calls nothing is known, and little is brought."""
         brings = self.gained is None or abs(self.gained.value) >= LITTLE
         has_other = self.matters and self.best not in (None, ROUTINE)
-        sure = self.steady and self.possible and (has_other or (self.surely != 0 and brings))
+        sure = self.possible and (has_other or (self.surely != 0 and brings))
         return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
 
     @property
@@ -200,7 +201,7 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        sure = (one for one in self.places if one.is_shown and one.steady and one.possible)
+        sure = (one for one in self.places if one.is_shown and one.possible)
         return [one for one in sure if one.surely < 0]
 
 
@@ -227,25 +228,33 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
+    by_chance = chance_of_short(observed, parts)
+    seconds -= by_chance
     possible = {} if observed.limits & _UNCOUNTED else possible_of(observed, seconds)
     too_short = short_processes(observed)
     observed = _without(observed, too_short)
     levels, long = _levels(observed)
+    lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
+    of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
+    alike = _alike(observed, parts, whole, explored)
     together = {}
     for way, part in parts.items():
         whole_processes, unknown = of_short(observed, way)
-        found = _together(observed, way, levels)
+        found, few = _together(observed, way, levels)
         # A process is the sum of much: a mean of ten is normal.
         enough = {} if found else {"fewest": FEWEST_OF_PHASE}
-        together[way] = saved([*found, *whole_processes], seconds, part, **enough)
+        all_phases, copying = [*found, *whole_processes], of_copying - unknown
+        together[way] = saved(all_phases, copying, part, alike[way], few, **enough)
         if together[way] is None:  # too few pairs in all: more processes make more of them
             unknown = seconds_of_short(observed)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
-        """As if the time under neither libc nor this way had been under libc."""
+        """As if the time under neither libc nor this way had been under libc. The time that was not
+        judged may have any part of the saving of the rest."""
         others = [other for other, found in together.items() if found and other != way]
-        seconds += sum(parts[other] * together[other].seconds for other in others)
-        return gain(together[way], seconds, parts[way])
+        seconds += sum(together[other].part * together[other].seconds for other in others)
+        either = (gain(together[way], seconds - one) for one in (0.0, long + unknown))
+        return spanned([one for one in either if one is not None])
 
     count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
     by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
@@ -261,7 +270,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         key=lambda one: (abs(one.brings.value) if one.brings else 0.0, one.share), reverse=True
     )
     of_whole = None if whole is None else gain_of(whole, seconds)
-    wall = gain_of(ROUTINE, observed.wall_seconds - explored)
+    wall = gain_of(ROUTINE, observed.wall_seconds - explored - by_chance)
     unjudged, short = (min(1.0, one / seconds) if seconds > 0 else 0.0 for one in (long, unknown))
     gains = gain_of(ROUTINE, seconds), wall
     most = possible.get(None)
@@ -320,6 +329,20 @@ def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
     return {ROUTINE: tried / 2 - of_whole, whole: of_whole + observed.easy_others / seconds}
 
 
+def _alike(
+    observed: Observed, ways: Iterable[str], whole: str | None, explored: float
+) -> dict[str, float]:
+    """By way, the share of the CPU time in which libc and it had the same work: where each place
+    changes its way by itself, and of short processes, see chance_of_short()."""
+    seconds = observed.cpu_seconds
+    short = seconds_of_short(observed)
+    easy = observed.easy_libcs + observed.easy_others
+    periods = max(0.0, seconds - easy - short)
+    by_place = max(0.0, periods * (1 / 2 if whole is None or easy else 1 / 8) - explored)
+    most = max(1e-9, seconds - explored)
+    return {way: min(1.0, (short + by_place * (way != whole)) / most) for way in ways}
+
+
 def _cells(cycles: Sequence[Group]) -> tuple[Trimming, Cells]:
     trim = trimming(cycles)
     return trim, cells_of(cycles, trim)
@@ -366,8 +389,10 @@ def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Blo
     return sum(filled) > len(filled) / 2
 
 
-def _together(observed: Observed, way: str, levels: Mapping[Place, float]) -> Sequence[Phase]:
-    """The pairs that had libc and this way."""
+def _together(
+    observed: Observed, way: str, levels: Mapping[Place, float]
+) -> tuple[Sequence[Phase], float]:
+    """The pairs that had libc and this way; see phases()."""
     usual: dict[tuple[Pair, str], float] = {}
     shares: dict[Pair, Counter[Place]] = {}
     for place, level in levels.items():
@@ -400,13 +425,14 @@ def _together(observed: Observed, way: str, levels: Mapping[Place, float]) -> Se
             pairs[pair] = (both[0], both[1])
     calls = _calls_that_count(observed)
     whole = {place: calls[place] * level for place, level in levels.items()}
-    return phases(pairs, shares, whole) if pairs else []
+    return phases(pairs, shares, whole) if pairs else ([], 0.0)
 
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:
-    """The calls of each place. Where calls were timed in groups, the first one stands for all of
-    its group, of any places: so each place has its share of the calls counted there."""
-    calls = {place: float(seen.calls) for place, seen in observed.places.items()}
+    """The calls of each place, in processes that have periods. Where calls were timed in groups,
+    the first one stands for all of its group, of any places: so each place has its share of the
+    calls counted there."""
+    calls = {place: float(seen.calls - seen.short_calls) for place, seen in observed.places.items()}
     counted = {
         place: sum(block.calls for pair in seen.together.values() for block in pair)
         for place, seen in observed.places.items()
@@ -454,8 +480,9 @@ def _of_place(
             ratios[way] = found
     floor = ratio(cells, LIBC, LIBC_AGAIN, 1 - by_luck)
     steady = floor is None or floor.low <= 1 <= floor.high
-    best, better = _best(cells, ratios, stayed, by_luck) if steady else (None, 1.0)
-    sure = ratio(cells, LIBC, ROUTINE, 1 - by_luck)
+    doubt = 0.0 if floor is None or steady else _DOUBTED * floor.most
+    best, better = _best(cells, ratios, stayed, by_luck, doubt)
+    sure = _doubted(ratio(cells, LIBC, ROUTINE, 1 - by_luck), doubt)
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
@@ -484,27 +511,39 @@ def _of_place(
 
 
 def _best(
-    cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str], by_luck: float
+    cells: Sequence,
+    ratios: Mapping[str, Estimate],
+    ways: Sequence[str],
+    by_luck: float,
+    doubt: float,
 ) -> tuple[str | None, float]:
     """The fastest way that is surely better than the routine, and how many times as fast it surely
     is. If libc is better, too, another way must surely beat it. The ways share the chance of
-    luck."""
+    luck. `doubt`: see _doubted()."""
     if ROUTINE not in ratios:
         return None, 1.0
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
     confidence = 1 - by_luck / max(1, len(others))
     better: dict[str, Estimate] = {}
     for way in others:
-        found = ratio(cells, ROUTINE, way, confidence)
+        found = _doubted(ratio(cells, ROUTINE, way, confidence), doubt)
         if found is not None and found.low > 1:
             better[way] = found
     if not better:
-        return ROUTINE, 1.0
+        return None if doubt else ROUTINE, 1.0
     best = max(better, key=lambda way: better[way].value)
-    over_libc = ratio(cells, LIBC, best, confidence) if LIBC in better and best != LIBC else None
-    if over_libc is not None and over_libc.low <= 1:
-        best = LIBC
+    if LIBC in better and best != LIBC:
+        over_libc = _doubted(ratio(cells, LIBC, best, confidence), doubt)
+        if over_libc is not None and over_libc.low <= 1:
+            best = LIBC
     return best, better[best].low
+
+
+def _doubted(one: Estimate | None, doubt: float) -> Estimate | None:
+    """A ratio whose interval reaches further by that, in logarithms."""
+    if one is None:
+        return None
+    return Estimate(one.value, one.low * math.exp(-doubt), one.high * math.exp(doubt))
 
 
 def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:

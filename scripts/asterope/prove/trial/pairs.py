@@ -17,8 +17,13 @@ _FEWEST, FEWEST_OF_PHASE = 20, 10
 _FAR, _SURELY = 6.0, 3.0
 # Threads that copy take all of the program's time if they take more than this share of it.
 _NEARLY = 0.95
-# A pair counts at most with this many times the level of its shorter period.
+# A pair counts at most with this many times the level that its shorter period makes likely.
 _HELD_UP = 4.0
+# A saving is known to this part of it at best, as phases are few and rough. What a program does at
+# its start has too few pairs for a phase: it may also save nothing, or twice as much.
+_SAVING_KNOWN = 0.01
+# No way takes or saves more than this share of the time.
+_MOST = 0.9999
 # The fewest processes that give an interval. Processes differ if their variance is this many times
 # the one that their pairs tell. Below that, intervals by pairs hold the truth in 93 cases of 100.
 _FEWEST_PROCESSES, _DIFFERING = 4, 1.5
@@ -44,58 +49,68 @@ Phase = tuple[Pairs, float]
 
 def phases(
     pairs: Pairs, shares: Mapping[Pair, Mapping[Place, float]], usual: Mapping[Place, float]
-) -> list[Phase]:
+) -> tuple[list[Phase], float]:
     """Groups of pairs in which the program copied mostly at one place, each with the usual time of
     all such calls in the program. `shares`: by pair and place, the usual time of the calls;
     `usual`: by place, that of the whole program. The calls weigh a phase, as they are known: its
-    number of pairs is luck."""
+    number of pairs is luck. Second, the part of that time in groups of too few pairs for a phase,
+    which are a part of the last one."""
     groups: dict[Place, list[Pair]] = {}
     sums = Counter[Place]()
     for pair in pairs:
         groups.setdefault(max(shares[pair], key=shares[pair].__getitem__), []).append(pair)
         sums.update(shares[pair])
-    ranked = sorted(groups.values(), key=len, reverse=True)
-    own = [group for group in ranked if len(group) >= FEWEST_OF_PHASE]
-    rest = [pair for group in ranked[len(own) :] for pair in group]
-    if own and len(rest) < FEWEST_OF_PHASE:
-        rest += own.pop()
-    ranked = [*own, rest]
-    of_phases = [
-        sum(
+
+    def time_of(group: Iterable[Pair]) -> float:
+        return sum(
             usual[place] * part / sums[place]
             for pair in group
             for place, part in shares[pair].items()
             if sums[place] > 0  # of a process too short to know the rate of its clock
         )
-        for group in ranked
-    ]
-    scale = sum(usual.values()) / (sum(of_phases) or 1.0)
-    return [
-        ({pair: pairs[pair] for pair in group}, own * scale)
-        for group, own in zip(ranked, of_phases)
-    ]
+
+    ranked = sorted(groups.values(), key=len, reverse=True)
+    own = [group for group in ranked if len(group) >= FEWEST_OF_PHASE]
+    rest = [pair for group in ranked[len(own) :] for pair in group]
+    whole = time_of(pairs) or 1.0
+    few = time_of(rest) / whole
+    if own and len(rest) < FEWEST_OF_PHASE:
+        rest += own.pop()
+    scale = sum(usual.values()) / whole
+    found = [({pair: pairs[pair] for pair in g}, time_of(g) * scale) for g in [*own, rest]]
+    return found, few
 
 
 @dataclass(frozen=True)
 class Saved:
-    """`seconds`: saved by the second way in the whole program. `errors`: by pair of periods, its
-    part of the error."""
+    """`seconds`: saved by the second way in the whole program, if that does all of its work.
+    `part`: of the work, what the second way did. `few`: of the saving, what may be of another kind.
+    `errors`: by pair of periods, its part of the error."""
 
     seconds: float
+    part: float
+    few: float
     errors: Mapping[Pair, float]
 
 
 def saved(
-    phases: Sequence[Phase], seconds: float, part: float, fewest: int = _FEWEST
+    phases: Sequence[Phase],
+    seconds: float,
+    part: float,
+    alike: float = 0.0,
+    few: float = 0.0,
+    fewest: int = _FEWEST,
 ) -> Saved | None:
-    """`seconds`: the CPU time of all threads of the program, `part` of it under the second way.
-    None if there are fewer than `fewest` pairs."""
+    """`seconds`: the CPU time of all threads of processes that copy, `part` of it under the second
+    way. In the part `alike` of it, each way did half of the work. `few`: see phases(). None if
+    there are fewer than `fewest` pairs."""
     pairs = {pair: both for own, _ in phases for pair, both in own.items()}
     if len(pairs) < fewest:
         return None
     beyond = _beyond(pairs)
     found = [_of_phase(*phase, as_usual=beyond is not None) for phase in phases]
     copying, difference = (sum(one[i] for one in found) for i in range(2))
+    part = _of_work(part, alike, difference / copying)
     most = seconds / (1 - difference / copying * (part - 0.5))  # as if half of it were under each
     scale = most / copying if copying > _NEARLY * most else 1.0  # the rest is chance
     errors = {}
@@ -106,7 +121,16 @@ def saved(
             if beyond:  # as chance, it is also what the program's time differs by
                 part_saved = scale * difference / seconds
                 errors[pair] -= part_saved * scale * own_scale * (beyond[pair] - mean)
-    return Saved(scale * difference, errors)
+    return Saved(scale * difference, part, few, errors)
+
+
+def _of_work(part: float, alike: float, difference: float) -> float:
+    """The part of the work that the second way did in `part` of the time. `difference`: what it
+    saves of the mean time of both."""
+    more = max(-2 * _MOST, min(2 * _MOST, difference)) / 2
+    first = max(0.0, 1 - part - alike / 2) / (1 + more)
+    second = max(0.0, part - alike / 2) / (1 - more)
+    return (second + alike / 2) / (first + second + alike)
 
 
 def _of_phase(
@@ -115,19 +139,24 @@ def _of_phase(
     """Returns four figures: the seconds of its calls in the whole program; the seconds saved; the
     factor from a pair's seconds to these; by pair, its part of their error."""
     # Both periods of a pair share a level, as the program does the same work in both.
-    weights, differences, calls = {}, {}, 0.0
-    for pair, (first, second) in pairs.items():
-        rates = [(one.within if as_usual else one.seconds) / one.usual for one in (first, second)]
-        # alike for both ways, as what takes longer has fewer calls in a period
-        level, own = sum(rates) / 2, _in_both(first, second)
-        differences[pair] = (rates[0] - rates[1]) / level
+    weights, differences = {}, {}
+    # alike for both ways, as what takes longer has fewer calls in a period
+    calls = {pair: _in_both(*both) for pair, both in pairs.items()}
+    rates = {
+        pair: [(one.within if as_usual else one.seconds) / one.usual for one in both]
+        for pair, both in pairs.items()
+    }
+    times = _weighted_median((second / first, calls[p]) for p, (first, second) in rates.items())
+    for pair, (first, second) in rates.items():
+        level = (first + second) / 2
+        differences[pair] = (first - second) / level
         # the time of both; less if one was held up for long between two calls
-        weights[pair] = own * min(level, _HELD_UP * min(rates))
-        calls += own
+        likely = min(first * (1 + times), second * (1 + 1 / times)) / 2
+        weights[pair] = calls[pair] * min(level, _HELD_UP * likely)
     differences, cut = _clipped(differences, weights)
     whole = sum(weights.values())
     difference = sum(weights[pair] * differences[pair] for pair in weights) / whole
-    of_threads = usual * whole / calls
+    of_threads = usual * whole / sum(calls.values())
     scale = of_threads / (whole - cut)  # as of Huber's estimator (1964)
     errors = {  # the change without the pair: a heavy one has pulled the mean to itself
         pair: scale * weight * (differences[pair] - difference) / (1 - weight / whole)
@@ -192,24 +221,36 @@ def _weighted_median(values: Iterable[tuple[float, float]]) -> float:
     return ranked[-1][0]
 
 
-def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
+def gain(found: Saved | None, seconds: float) -> Estimate | None:
     """How much faster a program is under the second way than under the first, 0.1 for 10 %. It ran
-    for `seconds`, `part` of them under the second way and the rest under the first."""
+    for `seconds`."""
     if found is None or seconds <= 0:
         return None
+    part = found.part
     by_pairs = _reach(found.errors.values(), len(found.errors))
     reach = _WIDER * max(by_pairs, _reach_of_processes(found.errors))
+    reach += (_SAVING_KNOWN + found.few) * abs(found.seconds)
 
     def faster(by: float) -> float:
-        by = max(-0.95 * seconds / part, min(0.95 * seconds / (1 - part), by))
+        by = max(-_MOST * seconds / part, min(_MOST * seconds / (1 - part), by))
         return (seconds + part * by) / (seconds - (1 - part) * by) - 1
 
     return Estimate(*map(faster, (found.seconds, found.seconds - reach, found.seconds + reach)))
 
 
+def spanned(found: Sequence[Estimate]) -> Estimate | None:
+    """The first one, with an interval that holds all of them; None of none."""
+    if not found:
+        return None
+    return Estimate(found[0].value, min(one.low for one in found), max(one.high for one in found))
+
+
 def _reach(errors: Collection[float], count: float) -> float:
-    """Half the width of the 95 % interval of a sum of so many independent errors."""
-    return t_quantile(0.975, count - 1) * math.hypot(*errors)
+    """Half the width of the 95 % interval of a sum of so many independent errors. A few that are
+    most of it tell how large they may be as badly as so few (Satterthwaite 1946)."""
+    squares, fourth = (sum(error**power for error in errors) for power in (2, 4))
+    freedom = min(count, 3 * squares**2 / fourth) - 1 if fourth else count - 1
+    return t_quantile(0.975, freedom) * math.sqrt(squares)
 
 
 def _reach_of_processes(errors: Mapping[Pair, float]) -> float:

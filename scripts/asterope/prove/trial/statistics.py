@@ -33,11 +33,16 @@ class Estimate:
         """Whether the interval of a ratio reaches no further than that from it."""
         return self.high / self.value <= 1 + part and self.value / self.low <= 1 + part
 
+    @property
+    def most(self) -> float:
+        """How far the interval of a ratio reaches from 1, in logarithms."""
+        return max(abs(math.log(self.low)), abs(math.log(self.high)))
+
 
 # --- Distributions ---
 
 
-def t_quantile(chance: float, freedom: int) -> float:
+def t_quantile(chance: float, freedom: float) -> float:
     """Of Student's distribution (Cornish and Fisher's expansion, good to 1 % from 5 degrees on)."""
     z, n = NormalDist().inv_cdf(chance), freedom
     return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n * n)
