@@ -1,0 +1,189 @@
+"""Measures one program of the survey by asterope-record and asterope-prove, and reads the JSON that
+these write."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from asterope.faults import Failure, one_line
+from installing import Installation, run
+from programs import Program
+
+MIB = 1 << 20
+# Of the CPU time: no user would notice what is gained of a part below it, so nothing is tried.
+LEAST_SHARE = 0.02
+# Of faults for each MiB that is copied: from there on, glibc's remedies are tried, too.
+FAULTS_THAT_COUNT = 16
+LONGEST = 600  # seconds for a command of ours or a driver
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`build` has the commands and the routine's libraries. `profile` is the routine's: it is
+    rendered anew with a map of places. `seconds`: of the trial; `work`: of one whole run, its start
+    left out."""
+
+    build: Path
+    profile: Path
+    seconds: float
+    work: float
+    rounds: int
+
+    @property
+    def routine(self) -> Path:
+        return self.build / "libasterope_memcpy.so"
+
+    @property
+    def preload(self) -> Path:
+        return self.build / "libasterope_preload.so"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a driver prints."""
+
+    checksum: str
+    moved: int
+
+    def __str__(self) -> str:
+        return f"{self.checksum} {self.moved}"
+
+    @classmethod
+    def of(cls, output: str) -> Result:
+        found = re.findall(r"^result (\S+) (\d+)\s*$", output, re.MULTILINE)
+        if not found:
+            raise Failure("the driver prints no result")
+        return cls(found[-1][0], int(found[-1][1]))
+
+
+class Measurement:
+    """`folder` takes the JSON of the commands."""
+
+    def __init__(self, program: Program, installed: Installation, settings: Settings, folder: Path):
+        self._program, self._installed, self._settings = program, installed, settings
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._environment = installed.environment(program)
+        self._command: list[str] = []
+
+    def row(self, say: Callable[[str], None]) -> dict[str, Any]:
+        """All of it; `say` is told of each step. Raises Failure."""
+        say("installing")
+        self._command, versions = self._installed.prepare(self._program)
+        self._environment = self._installed.environment(self._program)
+        say("choosing the count")
+        count = self._count()
+        result = self._same_result(count)
+        command = [*self._command, str(count)]
+        found = {"versions": versions, "count": count, "moved": count * result.moved}
+        say("recording")
+        try:
+            recording = self._json("record", command, "-o", self._folder / "recording.json")
+        except Failure as error:
+            return {**found, "refused": one_line(error)}
+        found["recording"] = recorded(recording, found["moved"])
+        if (recording["copies"]["share"] or 0) >= LEAST_SHARE:
+            say("trying inside")
+            places = self._folder / "places.json"
+            places.unlink(missing_ok=True)
+            options = ["--time", f"{self._settings.seconds:g}s", "--write", places]
+            options += ["--routine", self._settings.routine]
+            trial = self._json("prove", command, *options, "--json", self._folder / "trial.json")
+            found["trial"] = tried(trial)
+            say("whole runs")
+            found["runs"] = self._runs(command, self._map(places), found["recording"]["faults"])
+        return found
+
+    def _count(self) -> int:
+        """The turns that take the seconds of a run, its start left out."""
+        start, count = self._seconds(1), 1
+        while count < 1 << 20:
+            count *= 4
+            more = self._seconds(count) - start
+            if more > self._settings.work / 3:
+                return max(1, round(count * self._settings.work / more))
+        raise Failure("the driver does not take longer for more turns")
+
+    def _seconds(self, count: int) -> float:
+        begun = time.monotonic()
+        self._result(count, self._environment)
+        return time.monotonic() - begun
+
+    def _result(self, count: int, environment: dict[str, str]) -> Result:
+        return Result.of(run([*self._command, str(count)], environment, LONGEST).output)
+
+    def _same_result(self, count: int) -> Result:
+        """Raises Failure where it is another one under the preload library."""
+        preloaded = {**self._environment, "LD_PRELOAD": str(self._settings.preload)}
+        libc = self._result(count, self._environment)
+        routine = self._result(count, preloaded)
+        if libc != routine:
+            raise Failure(f"its result differs: {libc} with libc, {routine} with the routine")
+        return libc
+
+    def _json(self, name: str, command: list[str], *options: str | Path) -> dict[str, Any]:
+        """What asterope-NAME writes into the file that its last option names. Raises Failure."""
+        file = Path(options[-1])
+        file.unlink(missing_ok=True)
+        whole = [self._settings.build / f"asterope-{name}", *options, "--", *command]
+        try:
+            run(whole, self._environment, LONGEST)
+        except Failure:  # or one that is slower, or cannot be told: it has written all then
+            if not file.exists():
+                raise
+        found = json.loads(file.read_text())
+        if found.get("stopped_by") == "failure":
+            raise Failure(f"asterope-{name}: a run failed")
+        return found
+
+    def _map(self, places: Path) -> Path | None:
+        """The library with the map of places; None where it has no place."""
+        if not places.exists() or not json.loads(places.read_text())["places"]:
+            return None
+        library = self._folder / "libplaces.so"
+        generate = [self._settings.build / "asterope-generate", self._settings.profile]
+        run([*generate, "--preload", library, "--places", places], self._environment, LONGEST)
+        return library
+
+    def _runs(self, command: list[str], places: Path | None, faults: float) -> dict[str, Any]:
+        copies = f"routine={self._settings.preload}"
+        copies += f",places={places}" if places else ""
+        options = ["--metric", "cpu", "--rounds", str(self._settings.rounds)]
+        options += ["--time-budget", f"{LONGEST // 2}s", "--copies", copies]
+        options += ["--tunables"] if faults >= FAULTS_THAT_COUNT else []
+        runs = self._json("prove", command, *options, "--json", self._folder / "runs.json")
+        return {one["name"]: one["ratio"] for one in runs["copies"] if one.get("ratio")}
+
+
+def recorded(recording: dict[str, Any], moved: int) -> dict[str, Any]:
+    """The part of a recording that the table needs. `moved`: bytes, as the program's user sees
+    them."""
+    copies = recording["copies"]
+    places = [one for one in recording["places"] if one["calls_function"] != "memset"]
+    top = max(places, key=lambda one: one["bytes"], default=None)
+    return {
+        "machine": recording["machine"],
+        "share": copies["share"],
+        "bytes": copies["bytes"],
+        "times": copies["bytes"] / moved,
+        "kernel": recording.get("kernel_share"),
+        "faults": recording.get("minor_faults", 0) / (max(copies["bytes"], moved) / MIB),
+        "function": top["calls_function"] if top else None,
+        "size": top["median_size"] if top else None,
+        "caller": (top["function"] or Path(top["module"]).name) if top else None,
+    }
+
+
+def tried(trial: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "told": trial["told"],
+        "gain": trial["gain"] if trial["told"] else None,
+        "unjudged": trial["unjudged"],
+        "said": trial["said"][:1],
+    }
