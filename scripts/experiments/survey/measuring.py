@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from asterope.faults import Failure, one_line
+from asterope.prove.processes import Run
+from asterope.record.kernel import Used
 from installing import Installation, run
 from programs import Program
 
@@ -79,15 +80,15 @@ class Measurement:
         self._environment = self._installed.environment(self._program)
         say("choosing the count")
         count = self._count()
-        result = self._same_result(count)
+        cost = self._cost(count)
         command = [*self._command, str(count)]
-        found = {"versions": versions, "count": count, "moved": count * result.moved}
+        found = {"versions": versions, "count": count, **cost}
         say("recording")
         try:
             recording = self._json("record", command, "-o", self._folder / "recording.json")
         except Failure as error:
             return {**found, "refused": one_line(error)}
-        found["recording"] = recorded(recording, found["moved"])
+        found["recording"] = recorded(recording, cost["moved"])
         if (recording["copies"]["share"] or 0) >= LEAST_SHARE:
             say("trying inside")
             places = self._folder / "places.json"
@@ -97,7 +98,7 @@ class Measurement:
             trial = self._json("prove", command, *options, "--json", self._folder / "trial.json")
             found["trial"] = tried(trial)
             say("whole runs")
-            found["runs"] = self._runs(command, self._map(places), found["recording"]["faults"])
+            found["runs"] = self._runs(command, self._map(places), cost["faults"])
         return found
 
     def _count(self) -> int:
@@ -107,25 +108,34 @@ class Measurement:
             count *= 4
             more = self._seconds(count) - start
             if more > self._settings.work / 3:
-                return max(1, round(count * self._settings.work / more))
+                return max(2, round(count * self._settings.work / more))
         raise Failure("the driver does not take longer for more turns")
 
     def _seconds(self, count: int) -> float:
-        begun = time.monotonic()
-        self._result(count, self._environment)
-        return time.monotonic() - begun
+        return self._run(count, self._environment)[1].wall
 
-    def _result(self, count: int, environment: dict[str, str]) -> Result:
-        return Result.of(run([*self._command, str(count)], environment, LONGEST).output)
+    def _run(self, count: int, environment: dict[str, str]) -> tuple[Result, Run]:
+        done = run([*self._command, str(count)], environment, LONGEST)
+        return Result.of(done.output), done
 
-    def _same_result(self, count: int) -> Result:
-        """Raises Failure where it is another one under the preload library."""
+    def _cost(self, count: int) -> dict[str, Any]:
+        """The bytes that a run moves; the faults for each MiB of them and the kernel's share of the
+        CPU time, its start left out of both. Raises Failure where the result is another one under
+        the preload library."""
         preloaded = {**self._environment, "LD_PRELOAD": str(self._settings.preload)}
-        libc = self._result(count, self._environment)
-        routine = self._result(count, preloaded)
+        routine, _ = self._run(count, preloaded)
+        _, start = self._run(1, self._environment)
+        libc, whole = self._run(count, self._environment)
         if libc != routine:
             raise Failure(f"its result differs: {libc} with libc, {routine} with the routine")
-        return libc
+        used, first = whole.used, start.used
+        seconds, in_kernel = used.seconds - first.seconds, used.in_kernel - first.in_kernel
+        mib = (count - 1) * libc.moved / MIB
+        return {
+            "moved": count * libc.moved,
+            "faults": max(0.0, (used.faults - first.faults) / mib),
+            "kernel": Used(seconds, max(0.0, in_kernel)).kernel_share,
+        }
 
     def _json(self, name: str, command: list[str], *options: str | Path) -> dict[str, Any]:
         """What asterope-NAME writes into the file that its last option names. Raises Failure."""
@@ -172,8 +182,6 @@ def recorded(recording: dict[str, Any], moved: int) -> dict[str, Any]:
         "share": copies["share"],
         "bytes": copies["bytes"],
         "times": copies["bytes"] / moved,
-        "kernel": recording.get("kernel_share"),
-        "faults": recording.get("minor_faults", 0) / (max(copies["bytes"], moved) / MIB),
         "function": top["calls_function"] if top else None,
         "size": top["median_size"] if top else None,
         "caller": (top["function"] or Path(top["module"]).name) if top else None,

@@ -68,7 +68,7 @@ def group_of(row: dict[str, Any]) -> str:
         return "others"
     if (recording["share"] or 0) < LEAST_SHARE:
         return "little"
-    if recording["faults"] >= FAULTS_THAT_COUNT:
+    if row["faults"] >= FAULTS_THAT_COUNT:
         return "fresh"
     return "large" if recording["size"] >= LARGE else "small"
 
@@ -105,8 +105,8 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{recording['times']:.1f} times",
         f"{recording['function'] or ''} {_size(recording['size'])}",
         _share(recording["share"]),
-        f"{recording['faults']:.0f}",
-        _share(recording["kernel"]),
+        f"{row['faults']:.0f}",
+        _share(row["kernel"]),
         *shown,
     ]
 

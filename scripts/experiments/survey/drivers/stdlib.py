@@ -8,12 +8,14 @@ from repeat import noise, repeat
 MIB = 1 << 20
 data = noise(16 * MIB)
 blocks = [data[i : i + 65536] for i in range(0, len(data), 65536)]
-buffer, view = bytearray(64 * MIB), memoryview(data)
-pickled = pickle.dumps([bytearray(data[i : i + MIB]) for i in range(0, len(data), MIB)], 5)
 turn = 0
 
 
-def fill() -> memoryview:
+def join() -> bytes:
+    return b"".join(blocks)
+
+
+def slices() -> memoryview:
     global turn
     turn += 1
     start = turn % 4 * 16 * MIB
@@ -22,9 +24,9 @@ def fill() -> memoryview:
     return memoryview(buffer)[start : start + 16 * MIB]
 
 
-ways = {
-    "join": lambda: b"".join(blocks),
-    "slice": fill,
-    "pickle": lambda: pickle.loads(pickled)[3],
-}
+if sys.argv[1] == "slice":
+    buffer, view = bytearray(64 * MIB), memoryview(data)
+if sys.argv[1] == "pickle":
+    pickled = pickle.dumps([bytearray(data[i : i + MIB]) for i in range(0, 16 * MIB, MIB)], 5)
+ways = {"join": join, "slice": slices, "pickle": lambda: pickle.loads(pickled)[3]}
 repeat(ways[sys.argv[1]], 16 * MIB)
