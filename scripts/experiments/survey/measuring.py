@@ -19,8 +19,9 @@ from programs import Program
 MIB = 1 << 20
 # Of the CPU time: no user would notice what is gained of a part below it, so nothing is tried.
 LEAST_SHARE = 0.02
-# Of faults for each MiB that is copied: from there on, glibc's remedies are tried, too.
-FAULTS_THAT_COUNT = 16
+# New pages are a cost where the kernel takes that share of the CPU time, and there are so many
+# faults for each MiB that is moved: a huge page has one for 2 MiB, small ones have 256 for 1 MiB.
+KERNEL_SHARE, LEAST_FAULTS = 0.2, 0.5
 LONGEST = 600  # seconds for a command of ours or a driver
 
 
@@ -98,7 +99,7 @@ class Measurement:
             trial = self._json("prove", command, *options, "--json", self._folder / "trial.json")
             found["trial"] = tried(trial)
             say("whole runs")
-            found["runs"] = self._runs(command, self._map(places), cost["faults"])
+            found["runs"] = self._runs(command, places, is_fresh(found))
         return found
 
     def _count(self) -> int:
@@ -161,14 +162,22 @@ class Measurement:
         run([*generate, "--preload", library, "--places", places], self._environment, LONGEST)
         return library
 
-    def _runs(self, command: list[str], places: Path | None, faults: float) -> dict[str, Any]:
+    def _runs(self, command: list[str], places: Path, fresh: bool) -> dict[str, Any]:
+        """With the library that has the map of places; in fresh memory, where the way of a copy
+        matters little, with glibc's remedies instead."""
         copies = f"routine={self._settings.preload}"
-        copies += f",places={places}" if places else ""
+        library = None if fresh else self._map(places)
+        copies += f",places={library}" if library else ""
         options = ["--metric", "cpu", "--rounds", str(self._settings.rounds)]
         options += ["--time-budget", f"{LONGEST // 2}s", "--copies", copies]
-        options += ["--tunables"] if faults >= FAULTS_THAT_COUNT else []
+        options += ["--tunables"] if fresh else []
         runs = self._json("prove", command, *options, "--json", self._folder / "runs.json")
         return {one["name"]: one["ratio"] for one in runs["copies"] if one.get("ratio")}
+
+
+def is_fresh(row: dict[str, Any]) -> bool:
+    """Whether new pages are a cost."""
+    return bool(row["kernel"] >= KERNEL_SHARE and row["faults"] >= LEAST_FAULTS)
 
 
 def recorded(recording: dict[str, Any], moved: int) -> dict[str, Any]:

@@ -56,7 +56,7 @@ PROGRAMS = (
     Program("python-pickle", "pickle.loads of arrays of 1 MiB", "stdlib.py pickle"),
     Program("python-sqlite", "SQLite in memory, rows of 64 KiB read", "sqlite_rows.py"),
     # --- numpy and its kind ---
-    Program("numpy-assign", "a[i] = b, 1 MiB within 256 MiB", "numpy_ways.py assign", NUMPY),
+    Program("numpy-assign", "a[i] = b, 1 MiB within 64 MiB", "numpy_ways.py assign", NUMPY),
     Program("numpy-copy", "a.copy() of 32 MiB", "numpy_ways.py copy", NUMPY),
     Program("numpy-tobytes", "a.tobytes() of 32 MiB", "numpy_ways.py tobytes", NUMPY),
     Program("numpy-crop", "a crop: rows of 4 KiB of a picture", "numpy_ways.py crop", NUMPY),

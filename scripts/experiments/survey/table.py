@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from measuring import FAULTS_THAT_COUNT, LEAST_SHARE
+from measuring import LEAST_SHARE, is_fresh
 
 LARGE = 128 << 10  # bytes: larger copies are called large blocks
 LEAST_TIMES = (
@@ -14,7 +14,7 @@ LEAST_TIMES = (
 
 GROUPS = {
     "large": "Large blocks, into memory that was used before",
-    "fresh": "Into fresh memory: many page faults for each MiB",
+    "fresh": "Into fresh memory: new pages are a cost",
     "small": "Blocks and rows of less than 128 KiB",
     "little": f"Copies take less than {LEAST_SHARE:.0%} of the CPU time",
     "others": "Other code copies: loops of its own, code made at run time, or the kernel",
@@ -68,7 +68,7 @@ def group_of(row: dict[str, Any]) -> str:
         return "others"
     if (recording["share"] or 0) < LEAST_SHARE:
         return "little"
-    if row["faults"] >= FAULTS_THAT_COUNT:
+    if is_fresh(row):
         return "fresh"
     return "large" if recording["size"] >= LARGE else "small"
 
@@ -105,7 +105,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{recording['times']:.1f} times",
         f"{recording['function'] or ''} {_size(recording['size'])}",
         _share(recording["share"]),
-        f"{row['faults']:.0f}",
+        f"{row['faults']:.3g}",
         _share(row["kernel"]),
         *shown,
     ]
