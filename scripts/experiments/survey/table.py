@@ -34,7 +34,8 @@ class Gain(NamedTuple):
         return self.low <= other.high and other.low <= self.high
 
     def __str__(self) -> str:
-        return f"{_percent(self.value)} ({_percent(self.low)}..{_percent(self.high)})"
+        low, high = (_percent(bound).lstrip("+") for bound in (self.low, self.high))
+        return f"{_percent(self.value)} ({low}..{high})"
 
 
 def _percent(part: float) -> str:
@@ -87,27 +88,28 @@ def _share(part: float | None) -> str:
 
 
 COLUMNS = (
-    *("program", "what it does", "libc copies each byte", "by", "at most", "faults a MiB"),
-    *("kernel", "trial", "whole runs", "its places", "`+fresh`", "`hugetlb`", "`keep`"),
+    *("program", "libc's copies of each byte", "at most", "faults a MiB", "kernel"),
+    *("trial", "whole runs", "its places", "`+fresh`", "`hugetlb`", "`keep`"),
 )
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
     recording = row["recording"]
-    others = ("places", "routine+fresh", "hugetlb", "keep")
-    gains = [of_trial(row), *(of_runs(row, copy) for copy in ("routine", *others))]
-    shown = [str(gain) if gain else "" for gain in gains]
-    if disagrees(row):
-        shown[1] += " **(!)**"
+    gains = [
+        of_runs(row, copy) for copy in ("routine", "places", "routine+fresh", "hugetlb", "keep")
+    ]
+    trial, runs, *others = (str(gain) if gain else "" for gain in (of_trial(row), *gains))
+    if "trial" in row:
+        trial = trial or "not told"
     return [
-        row["name"],
-        row["work"],
-        f"{recording['times']:.1f} times",
-        f"{recording['function'] or ''} {_size(recording['size'])}",
+        f"{row['name']}: {row['work']}",
+        f"{recording['times']:.1f} {recording['function'] or ''} {_size(recording['size'])}",
         _share(recording["share"]),
         f"{row['faults']:.3g}",
         _share(row["kernel"]),
-        *shown,
+        trial,
+        runs + " **(!)**" * disagrees(row),
+        *others,
     ]
 
 
