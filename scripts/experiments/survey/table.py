@@ -114,7 +114,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return f"|{'|'.join(cells)}|"
 
 
 def markdown(rows: Iterable[dict[str, Any]]) -> str:
