@@ -7,8 +7,8 @@
 #   over them; or a large array begins at the same offset in its page, as malloc maps it by itself.
 # Seen: ASLR draws whole pages. After the first large array is freed, glibc keeps such blocks in the
 #   heap, behind the strings that os.environ holds. All runs with the same variables have the same
-#   offset, and one more variable, as LD_PRELOAD, gives another. Copies of rows of 4 KiB between
-#   such arrays took 0.48 s or 0.82 s a run with and without one (an Intel Xeon of model 207).
+#   offset, and one more variable, as LD_PRELOAD, gives another. A comparison of a program with and
+#   without such a variable compares two placements as well, however many runs it has.
 set -Eeuo pipefail
 trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 

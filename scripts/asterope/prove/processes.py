@@ -22,9 +22,9 @@ from ..record.kernel import Used
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # Where a program keeps its variables in its heap, their length decides where its buffers lie from
-# each other modulo 4096, and copies of 4 KiB between them may take three times as long. Each copy
-# has variables of its own. So without this one, of random length, its luck would be the same in
-# all its runs, and no interval would show it.
+# each other modulo 4096, and so how fast they are copied: where they alias, the routine goes
+# another way. Each copy has variables of its own. So without this one, of random length, its luck
+# would be the same in all its runs, and no interval would show it.
 _PADDING, _MOST_PADDING = "ASTEROPE_PADDING", 8 << 10
 _MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands
 _LIBC = ctypes.CDLL(None)

@@ -88,7 +88,8 @@ class Measurement:
         try:
             recording = self._json("record", command, "-o", self._folder / "recording.json")
         except Failure as error:
-            return {**found, "refused": one_line(error)}
+            reason = str(error).rpartition("asterope-record: ")[2]
+            return {**found, "refused": one_line(reason.replace(f"{command[0]}: ", ""))}
         found["recording"] = recorded(recording, cost["moved"])
         if (recording["copies"]["share"] or 0) >= LEAST_SHARE:
             say("trying inside")

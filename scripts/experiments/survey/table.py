@@ -13,12 +13,12 @@ LEAST_TIMES = (
 )
 
 GROUPS = {
-    "large": "Large blocks, into memory that was used before",
-    "fresh": "Into fresh memory: new pages are a cost",
-    "small": "Blocks and rows of less than 128 KiB",
-    "little": f"Copies take less than {LEAST_SHARE:.0%} of the CPU time",
-    "others": "Other code copies: loops of its own, code made at run time, or the kernel",
-    "refused": "Takes no preloaded library",
+    "large": "Large blocks into memory that was used before",
+    "small": "Blocks and rows below 128 KiB",
+    "fresh": "Into fresh memory",
+    "little": f"Copies take less than {LEAST_SHARE:.0%} of the time",
+    "others": "Other code copies",
+    "refused": "No library can be preloaded",
     "missing": "Left out",
 }
 
@@ -74,9 +74,7 @@ def group_of(row: dict[str, Any]) -> str:
     return "large" if recording["size"] >= LARGE else "small"
 
 
-def _size(count: int | None) -> str:
-    if count is None:
-        return "-"
+def _size(count: int) -> str:
     for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
@@ -99,13 +97,14 @@ def _cells(row: dict[str, Any]) -> list[str]:
         of_runs(row, copy) for copy in ("routine", "places", "routine+fresh", "hugetlb", "keep")
     ]
     trial, runs, *others = (str(gain) if gain else "" for gain in (of_trial(row), *gains))
+    of = f" {recording['function']} {_size(recording['size'])}" if recording["function"] else ""
     if "trial" in row:
         trial = trial or "not told"
     return [
         f"{row['name']}: {row['work']}",
-        f"{recording['times']:.1f} {recording['function'] or ''} {_size(recording['size'])}",
+        f"{recording['times']:.1f}{of}",
         _share(recording["share"]),
-        f"{row['faults']:.3g}",
+        f"{row['faults']:.{1 if 0.05 <= row['faults'] < 10 else 0}f}",
         _share(row["kernel"]),
         trial,
         runs + " **(!)**" * disagrees(row),
