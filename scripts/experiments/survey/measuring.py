@@ -19,6 +19,8 @@ from programs import Program
 MIB = 1 << 20
 # Of the CPU time: no user would notice what is gained of a part below it, so nothing is tried.
 LEAST_SHARE = 0.02
+# Of the bytes that a program moves: with fewer in libc's copies, other code moves them.
+LEAST_TIMES = 0.1
 # New pages are a cost where the kernel takes that share of the CPU time, and there are so many
 # faults for each MiB that is moved: a huge page has one for 2 MiB, small ones have 256 for 1 MiB.
 KERNEL_SHARE, LEAST_FAULTS = 0.2, 0.5
@@ -91,7 +93,8 @@ class Measurement:
             reason = str(error).rpartition("asterope-record: ")[2]
             return {**found, "refused": one_line(reason.replace(f"{command[0]}: ", ""))}
         found["recording"] = recorded(recording, cost["moved"])
-        if (recording["copies"]["share"] or 0) >= LEAST_SHARE:
+        of = found["recording"]
+        if of["times"] >= LEAST_TIMES and (of["share"] or 0) >= LEAST_SHARE:
             say("trying inside")
             places = self._folder / "places.json"
             places.unlink(missing_ok=True)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from measuring import LEAST_SHARE, is_fresh
+from measuring import LEAST_SHARE, LEAST_TIMES, is_fresh
 
 LARGE = 128 << 10  # bytes: larger copies are called large blocks
-LEAST_TIMES = (
-    0.1  # of the bytes that a program moves: with fewer in libc's copies, others move them
-)
 
 GROUPS = {
     "large": "Large blocks into memory that was used before",
@@ -77,7 +74,8 @@ def group_of(row: dict[str, Any]) -> str:
 def _size(count: int) -> str:
     for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
-            return f"{count / size:.3g} {unit}"
+            number = count / size
+            return f"{number:.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
     return f"{count} B"
 
 
