@@ -93,15 +93,16 @@ class Measurement:
             reason = str(error).rpartition("asterope-record: ")[2]
             return {**found, "refused": one_line(reason.replace(f"{command[0]}: ", ""))}
         found["recording"] = recorded(recording, cost["moved"])
-        of = found["recording"]
-        if of["times"] >= LEAST_TIMES and (of["share"] or 0) >= LEAST_SHARE:
+        of, places = found["recording"], self._folder / "places.json"
+        places.unlink(missing_ok=True)
+        by_libc = of["times"] >= LEAST_TIMES and (of["share"] or 0) >= LEAST_SHARE
+        if by_libc:
             say("trying inside")
-            places = self._folder / "places.json"
-            places.unlink(missing_ok=True)
             options = ["--time", f"{self._settings.seconds:g}s", "--write", places]
             options += ["--routine", self._settings.routine]
             trial = self._json("prove", command, *options, "--json", self._folder / "trial.json")
             found["trial"] = tried(trial)
+        if by_libc or is_fresh(found):
             say("whole runs")
             found["runs"] = self._runs(command, places, is_fresh(found))
         return found
