@@ -110,6 +110,15 @@ def test_folder_is_empty_for_each_run(prove, tmp_path: Path) -> None:
     assert len(set(folders)) == len(folders) == 3 * 7
 
 
+def test_the_runs_of_a_copy_differ_in_the_length_of_their_variables(prove, tmp_path: Path) -> None:
+    """Else the place of its buffers, which that may decide, would be the same in all of them."""
+    say = f'{SAY}; env | wc -c >>"$t"'
+    assert prove("--metric", REGEX, "--", "sh", "-c", say).returncode == 0
+    for copy, runs in (("100", 2 * 7), ("50", 7)):
+        lengths = (tmp_path / copy).read_text().split()
+        assert len(lengths) >= runs and len(set(lengths)) > runs / 2, lengths
+
+
 TUNABLE = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import random
 import signal
 import subprocess
 import tempfile
@@ -20,6 +21,11 @@ from ..faults import Failure, one_line
 from ..record.kernel import Used
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+# Where a program keeps its variables in its heap, their length decides where its buffers lie from
+# each other modulo 4096, and so how fast they are copied: where they alias, the routine goes
+# another way. Each copy has variables of its own. So without this one, of random length, its luck
+# would be the same in all its runs, and no interval would show it.
+_PADDING, _MOST_PADDING = "ASTEROPE_PADDING", 8 << 10
 _MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands
 _LIBC = ctypes.CDLL(None)
 _adopting = False
@@ -100,7 +106,7 @@ class Process:
         try:
             self._process = subprocess.Popen(
                 command,
-                env=environment,
+                env={**environment, _PADDING: "-" * random.randrange(_MOST_PADDING)},
                 preexec_fn=enter,
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,

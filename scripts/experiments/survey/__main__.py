@@ -1,0 +1,158 @@
+"""Which programs gain: measures small drivers of many programs and libraries, and writes one table.
+
+Each program is installed into FOLDER, recorded, tried inside, and run whole under libc, the routine
+and its variants. FOLDER/results has a file for each, FOLDER/survey.md and survey.json have all.
+Programs that have a result are not measured again; delete it for that. What cannot be had or fails
+is named in the table with the reason, and asked for again the next time.
+
+Exit codes: 0 all measured; 1 some are left out; 2 bad arguments; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+
+from asterope.arguments import duration, whole_number  # noqa: E402
+from asterope.atomic_file import write_output  # noqa: E402
+from asterope.command_line import DONE, FAILED, Parser, run, show, tell  # noqa: E402
+from asterope.faults import BadInput, Failure, one_line  # noqa: E402
+from asterope.prove.processes import adopt_orphans  # noqa: E402
+from installing import Installation  # noqa: E402
+from measuring import Measurement, Settings  # noqa: E402
+from programs import PROGRAMS, Program  # noqa: E402
+from table import markdown  # noqa: E402
+
+NAMES = [program.name for program in PROGRAMS]
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    description, _, rest = __doc__.partition("\n\n")
+    parser = Parser(
+        "survey",
+        usage="python3 scripts/experiments/survey [OPTIONS] FOLDER [NAME ...]",
+        description=description,
+        epilog=rest,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add, seconds = parser.add_argument, {"metavar": "TIME", "type": duration}
+    add("folder", metavar="FOLDER", type=Path, nargs="?")
+    add("names", metavar="NAME", nargs="*", help="these programs alone")
+    add("--list", action="store_true", help="list the programs, and end")
+    add("--table", action="store_true", help="write the table, and measure nothing")
+    add("--time", default=8.0, help="of a trial (default: 8s)", **seconds)
+    add("--work", default=0.5, help="of a run, its start left out (default: 0.5s)", **seconds)
+    add("--rounds", metavar="N", type=whole_number(6, 1000), default=8, help="(default: 8)")
+    folder = {"metavar": "FOLDER", "type": Path, "default": REPOSITORY / "build"}
+    add("--build", help="of the commands and the routine (default: build)", **folder)
+    file = {"metavar": "FILE", "type": Path, "default": REPOSITORY / "generated/profile.json"}
+    add("--profile", help="of the routine (default: generated/profile.json)", **file)
+    options = parser.parse_args(arguments)
+    if not options.list and options.folder is None:
+        parser.error("the following arguments are required: FOLDER")
+    for name in options.names:
+        if name not in NAMES:
+            near = difflib.get_close_matches(name, NAMES, 1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            parser.error(f"there is no program {name[:80]}{hint}")
+    return options
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    settings = Settings(
+        options.build.absolute(),
+        options.profile.absolute(),
+        options.time,
+        options.work,
+        options.rounds,
+    )
+    commands = [settings.build / f"asterope-{name}" for name in ("record", "prove", "generate")]
+    for file in (*commands, settings.routine, settings.preload, settings.profile):
+        if not file.is_file():
+            raise BadInput(f"{one_line(file)}: there is no such file: run scripts/tune")
+    return settings
+
+
+def measure(program: Program, folder: Path, settings: Settings) -> dict[str, Any]:
+    """The program's row."""
+
+    def say(step: str) -> None:
+        if sys.stderr.isatty():
+            show(f"\r\033[K{step and f'{program.name}: {step}'}", sys.stderr, end="")
+
+    row: dict[str, Any] = {
+        "name": program.name,
+        "work": program.work,
+        "language": program.language,
+        "measured": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    try:
+        installed = Installation(folder)
+        figures = folder / "figures" / program.name
+        row.update(Measurement(program, installed, settings, figures).row(say))
+    except (Failure, BadInput) as error:
+        row["left_out"] = one_line(error)
+    say("")
+    return row
+
+
+def read(file: Path) -> dict[str, Any] | None:
+    """A row that was written before; None where there is none. Raises BadInput."""
+    try:
+        found = json.loads(file.read_text())
+        return found if {"name", "work", "measured"} <= found.keys() else _damaged(file)
+    except FileNotFoundError:
+        return None
+    except (ValueError, AttributeError):
+        return _damaged(file)
+
+
+def _damaged(file: Path) -> None:
+    raise BadInput(f"{one_line(file)}: holds no result of a program: delete it")
+
+
+def survey(options: argparse.Namespace) -> int:
+    folder: Path = options.folder.absolute()
+    results = folder / "results"
+    rows = {name: read(results / f"{name}.json") for name in NAMES}
+    if not options.table:
+        settings = settings_of(options)
+        adopt_orphans()
+        for program in PROGRAMS:
+            row = rows[program.name]
+            if options.names and program.name not in options.names:
+                continue
+            if row is None or "left_out" in row:
+                row = rows[program.name] = measure(program, folder, settings)
+                write_output(results / f"{program.name}.json", json.dumps(row, indent=1) + "\n")
+                if "left_out" in row:
+                    tell("survey", f"{program.name} is left out: {row['left_out']}")
+    found = [row for row in rows.values() if row]
+    text = markdown(found)
+    write_output(folder / "survey.json", json.dumps(found, indent=1) + "\n")
+    write_output(folder / "survey.md", text)
+    show(text, end="")
+    asked = options.names or NAMES
+    return FAILED if any("left_out" in row for row in found if row["name"] in asked) else DONE
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    if options.list:
+        for program in PROGRAMS:
+            needs = ", ".join([*program.pypi, *program.debian]) or "nothing"
+            show(f"{program.name:16} {program.language:11} {program.work} (needs {needs})")
+        return DONE
+    return run("survey", lambda: survey(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
