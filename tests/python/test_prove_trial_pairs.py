@@ -5,12 +5,23 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import astuple, replace
 from statistics import median
 
 import pytest
-from asterope.prove.trial.blocks import LIBC, ROUTINE, Block, Observed, Pair, Place, Seen
+from asterope.prove.trial.blocks import (
+    LIBC,
+    LIBC_AGAIN,
+    ROUTINE,
+    Block,
+    Observed,
+    Pair,
+    Place,
+    Seen,
+)
 from asterope.prove.trial.findings import Found, findings
-from asterope.prove.trial.words import clock_line, table
+from asterope.prove.trial.statistics import Estimate
+from asterope.prove.trial.words import clock_line, sentence, table
 from made_up_trials import (
     EXPERIMENTS,
     FACTORS,
@@ -293,8 +304,35 @@ def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
 
 
 def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
-    found = found_of({PLACE: scaled(steady(1.3), "libc again", 1.2)}, 1)
+    found = found_of({PLACE: scaled(steady(1.3), LIBC_AGAIN, 1.2)}, 1)
     assert (found.places[0].steady, found.places[0].best, found.slower) == (False, None, [])
+
+
+def test_where_libc_hardly_differs_from_itself_a_great_difference_is_sure() -> None:
+    """It always seems to do so at one place of a hundred, by luck."""
+    found = found_of({PLACE: scaled(steady(8.0), LIBC_AGAIN, 1.2)}, 1)
+    (place,) = found.places
+    assert (place.steady, place.best, found.slower) == (False, LIBC, [place])
+    assert sentence(found).endswith("; it is slower than libc at 1 place.")
+    assert "libc differs from itself here" in table(found, {})
+
+
+def test_a_slower_program_whose_places_are_not_is_not_said_to_have_no_slower_one() -> None:
+    found = found_of({PLACE: scaled(steady(1.3), LIBC_AGAIN, 1.2)}, 1)
+    assert found.gain.high < 0 and not found.slower
+    assert sentence(found).endswith("; at which place is not known.")
+    assert "libc differs from itself here" in table(found, {})
+    nowhere = replace(found, places=[])
+    assert sentence(nowhere).endswith(
+        "; each place takes less than 1 % of the time, and is not judged."
+    )
+
+
+@pytest.mark.parametrize("factor", [1 / 60, 1 / 8, 8.0, 60.0])
+def test_ways_that_differ_much_are_no_ways_that_are_held_up(factor: float) -> None:
+    found = [found_of({PLACE: steady(factor)}, seed).gain for seed in range(EXPERIMENTS)]
+    times = [Estimate(*(1 + part for part in astuple(one))) for one in found]
+    assert_near(times, 1 / factor, 0.02 / factor)
 
 
 def test_a_place_of_two_modes_shows_them() -> None:

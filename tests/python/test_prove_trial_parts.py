@@ -233,7 +233,7 @@ def test_a_place_shows_another_way_that_is_surely_better_after_few_cycles() -> N
     place = Place("/bin/program", 1, "memcpy", 64 << 20)
     one = PlaceFound(place, 99, 21, 0.9, {"fresh": Estimate(3.0, 2.9, 3.1)}, best="fresh")
     assert one.is_shown and not replace(one, best=ROUTINE).is_shown
-    assert not replace(one, share=0.001).is_shown and not replace(one, steady=False).is_shown
+    assert not replace(one, share=0.001).is_shown and not replace(one, possible=False).is_shown
 
 
 def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:

@@ -51,6 +51,7 @@ KNOWN = 0.01
 # And the chance that luck makes any of a program's many places seem faster or slower.
 _BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
+_DOUBTED = 2.0  # where libc differs from itself, a way has to differ so many times as much
 _MUCH_MORE = 10  # times the time of a trial
 _MOST_MEANS = 500  # of a place: enough to see whether they have two modes
 
@@ -71,7 +72,7 @@ class PlaceFound:
     best: str | None = None
     saves: float = 0.0  # seconds of a call that the best way surely saves, beside the routine
     left_out: float = 0.0  # of its time, in the longest intervals
-    steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
+    steady: bool = True  # False: libc differs from itself here, and only far more is sure
     trimmed: bool = True  # False: some way had more of the longest intervals than its share
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
     surely: int = 0  # 1: faster under the routine than under libc, among all places; -1: slower
@@ -94,7 +95,7 @@ class PlaceFound:
         """In tables and pictures: of few calls nothing is known, and little is brought."""
         brings = self.gained is None or abs(self.gained.value) >= LITTLE
         has_other = self.matters and self.best not in (None, ROUTINE)
-        sure = self.steady and self.possible and (has_other or (self.surely != 0 and brings))
+        sure = self.possible and (has_other or (self.surely != 0 and brings))
         return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
 
     @property
@@ -200,7 +201,7 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        sure = (one for one in self.places if one.is_shown and one.steady and one.possible)
+        sure = (one for one in self.places if one.is_shown and one.possible)
         return [one for one in sure if one.surely < 0]
 
 
@@ -454,8 +455,9 @@ def _of_place(
             ratios[way] = found
     floor = ratio(cells, LIBC, LIBC_AGAIN, 1 - by_luck)
     steady = floor is None or floor.low <= 1 <= floor.high
-    best, better = _best(cells, ratios, stayed, by_luck) if steady else (None, 1.0)
-    sure = ratio(cells, LIBC, ROUTINE, 1 - by_luck)
+    doubt = 0.0 if floor is None or steady else _DOUBTED * floor.most
+    best, better = _best(cells, ratios, stayed, by_luck, doubt)
+    sure = _doubted(ratio(cells, LIBC, ROUTINE, 1 - by_luck), doubt)
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
@@ -484,27 +486,39 @@ def _of_place(
 
 
 def _best(
-    cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str], by_luck: float
+    cells: Sequence,
+    ratios: Mapping[str, Estimate],
+    ways: Sequence[str],
+    by_luck: float,
+    doubt: float,
 ) -> tuple[str | None, float]:
     """The fastest way that is surely better than the routine, and how many times as fast it surely
     is. If libc is better, too, another way must surely beat it. The ways share the chance of
-    luck."""
+    luck. `doubt`: see _doubted()."""
     if ROUTINE not in ratios:
         return None, 1.0
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
     confidence = 1 - by_luck / max(1, len(others))
     better: dict[str, Estimate] = {}
     for way in others:
-        found = ratio(cells, ROUTINE, way, confidence)
+        found = _doubted(ratio(cells, ROUTINE, way, confidence), doubt)
         if found is not None and found.low > 1:
             better[way] = found
     if not better:
-        return ROUTINE, 1.0
+        return None if doubt else ROUTINE, 1.0
     best = max(better, key=lambda way: better[way].value)
-    over_libc = ratio(cells, LIBC, best, confidence) if LIBC in better and best != LIBC else None
-    if over_libc is not None and over_libc.low <= 1:
-        best = LIBC
+    if LIBC in better and best != LIBC:
+        over_libc = _doubted(ratio(cells, LIBC, best, confidence), doubt)
+        if over_libc is not None and over_libc.low <= 1:
+            best = LIBC
     return best, better[best].low
+
+
+def _doubted(one: Estimate | None, doubt: float) -> Estimate | None:
+    """A ratio whose interval reaches further by that, in logarithms."""
+    if one is None:
+        return None
+    return Estimate(one.value, one.low * math.exp(-doubt), one.high * math.exp(doubt))
 
 
 def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:

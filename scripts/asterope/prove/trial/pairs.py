@@ -17,8 +17,10 @@ _FEWEST, FEWEST_OF_PHASE = 20, 10
 _FAR, _SURELY = 6.0, 3.0
 # Threads that copy take all of the program's time if they take more than this share of it.
 _NEARLY = 0.95
-# A pair counts at most with this many times the level of its shorter period.
+# A pair counts at most with this many times the level that its shorter period makes likely.
 _HELD_UP = 4.0
+# No way takes or saves more than this share of the time.
+_MOST = 0.9999
 # The fewest processes that give an interval. Processes differ if their variance is this many times
 # the one that their pairs tell. Below that, intervals by pairs hold the truth in 93 cases of 100.
 _FEWEST_PROCESSES, _DIFFERING = 4, 1.5
@@ -115,19 +117,24 @@ def _of_phase(
     """Returns four figures: the seconds of its calls in the whole program; the seconds saved; the
     factor from a pair's seconds to these; by pair, its part of their error."""
     # Both periods of a pair share a level, as the program does the same work in both.
-    weights, differences, calls = {}, {}, 0.0
-    for pair, (first, second) in pairs.items():
-        rates = [(one.within if as_usual else one.seconds) / one.usual for one in (first, second)]
-        # alike for both ways, as what takes longer has fewer calls in a period
-        level, own = sum(rates) / 2, _in_both(first, second)
-        differences[pair] = (rates[0] - rates[1]) / level
+    weights, differences = {}, {}
+    # alike for both ways, as what takes longer has fewer calls in a period
+    calls = {pair: _in_both(*both) for pair, both in pairs.items()}
+    rates = {
+        pair: [(one.within if as_usual else one.seconds) / one.usual for one in both]
+        for pair, both in pairs.items()
+    }
+    times = _weighted_median((second / first, calls[p]) for p, (first, second) in rates.items())
+    for pair, (first, second) in rates.items():
+        level = (first + second) / 2
+        differences[pair] = (first - second) / level
         # the time of both; less if one was held up for long between two calls
-        weights[pair] = own * min(level, _HELD_UP * min(rates))
-        calls += own
+        likely = min(first * (1 + times), second * (1 + 1 / times)) / 2
+        weights[pair] = calls[pair] * min(level, _HELD_UP * likely)
     differences, cut = _clipped(differences, weights)
     whole = sum(weights.values())
     difference = sum(weights[pair] * differences[pair] for pair in weights) / whole
-    of_threads = usual * whole / calls
+    of_threads = usual * whole / sum(calls.values())
     scale = of_threads / (whole - cut)  # as of Huber's estimator (1964)
     errors = {  # the change without the pair: a heavy one has pulled the mean to itself
         pair: scale * weight * (differences[pair] - difference) / (1 - weight / whole)
@@ -201,7 +208,7 @@ def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
     reach = _WIDER * max(by_pairs, _reach_of_processes(found.errors))
 
     def faster(by: float) -> float:
-        by = max(-0.95 * seconds / part, min(0.95 * seconds / (1 - part), by))
+        by = max(-_MOST * seconds / part, min(_MOST * seconds / (1 - part), by))
         return (seconds + part * by) / (seconds - (1 - part) * by) - 1
 
     return Estimate(*map(faster, (found.seconds, found.seconds - reach, found.seconds + reach)))

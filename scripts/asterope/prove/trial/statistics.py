@@ -33,6 +33,11 @@ class Estimate:
         """Whether the interval of a ratio reaches no further than that from it."""
         return self.high / self.value <= 1 + part and self.value / self.low <= 1 + part
 
+    @property
+    def most(self) -> float:
+        """How far the interval of a ratio reaches from 1, in logarithms."""
+        return max(abs(math.log(self.low)), abs(math.log(self.high)))
+
 
 # --- Distributions ---
 

@@ -30,8 +30,6 @@ Names = Mapping[Place, str]
 
 
 def sentence(found: Found) -> str:
-    count = len(found.slower)
-    where = f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
     why = why_untold(found, found.gain)
     if why is not None:
         return f"How fast this program is with the routine cannot be told: {why}."
@@ -41,7 +39,18 @@ def sentence(found: Found) -> str:
         start = f"{_WITH} runs {by(gain)}"
     else:
         start = f"{_WITH} is as fast as with libc, within {_at_most(reach(gain))} %"
-    return f"{start}; {where if count else 'no place is slower'}."
+    return f"{start}; {_where_slower(found)}."
+
+
+def _where_slower(found: Found) -> str:
+    count = len(found.slower)
+    if count:
+        return f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
+    if found.gain is None or side(found.gain) >= 0:
+        return "no place is slower"
+    if found.shown or found.unjudged_places:  # a row or a line says why
+        return "at which place is not known"
+    return f"each place takes less than {100 * MATTERS:.0f} % of the time, and is not judged"
 
 
 def why_untold(found: Found, gain: Estimate | None) -> str | None:
