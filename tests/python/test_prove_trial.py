@@ -17,12 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asterope.faults import BadInput
+from asterope.faults import BadInput, Failure
+from asterope.prove.options import parse
+from asterope.prove.trial.blocks import Place
+from asterope.prove.trial.command import prove_by_trial
 from asterope.prove.trial.finalists import RANKS, ways_of_finalists
+from asterope.prove.trial.run import Trial
 from command_errors import finished, python_settings, read_json
 from copy_programs import compiled, need_way, output_of, shared_library
+from made_up_trials import steady
 from profile_samples import good_profile, of, plain_profile
 from prove_command import PROVE, ROUTINE, interrupted_output, only_error
+from test_prove_trial_pairs import observed_of
 
 
 @pytest.fixture
@@ -206,16 +212,20 @@ def test_an_interrupt_shows_what_is_known(settings, program: Path, tmp_path: Pat
 
 
 @pytest.fixture
-def named(settings, build_dir: Path, libraries: Path, tmp_path: Path):
-    """asterope-prove with a build of its own, whose routine is slow, and a profile."""
+def own_build(build_dir: Path, libraries: Path, tmp_path: Path) -> dict[str, str]:
+    """The variables of a build of its own, whose routine is slow, and of a profile."""
     built, profile = tmp_path / "build", tmp_path / "config" / "asterope" / "profile.json"
     built.mkdir()
     profile.parent.mkdir(parents=True)
     shutil.copy(build_dir / "libasterope_record.so", built)
     shutil.copy(libraries / "slow.so", built / "libasterope_memcpy.so")
     profile.write_text(json.dumps(plain_profile(platform.machine())))
-    own = {"ASTEROPE_BUILD_DIR": built, "XDG_CONFIG_HOME": tmp_path / "config"}
-    return lambda *arguments: finished(settings(*arguments, routine="", **own))
+    return {"ASTEROPE_BUILD_DIR": str(built), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+
+@pytest.fixture
+def named(settings, own_build: dict[str, str]):
+    return lambda *arguments: finished(settings(*arguments, routine="", **own_build))
 
 
 def exchange_names(kept: dict[str, Any]) -> None:
@@ -325,11 +335,24 @@ def test_in_operation_it_runs_where_nothing_can_be_kept(settings, tmp_path, why:
     assert done.stderr.endswith(": it runs without a trial\n") and done.stderr.count("\n") == 1
 
 
-def test_a_map_that_was_not_judged_is_not_kept(named, program: Path, tmp_path: Path) -> None:
-    """The program fails under the library that has it."""
-    script = f'case "$ASTEROPE_TRIAL" in *=memcpy*) exit 7;; esac; exec {program} 400000'
-    done = named("--name", "own", "--time", "3s", "--", "sh", "-c", script)
-    assert done.returncode == 1 and "exit code 7" in done.stderr, done
+def test_a_map_that_was_not_judged_is_not_kept(
+    monkeypatch, named, own_build: dict[str, str], program: Path, tmp_path: Path
+) -> None:
+    """The program fails under the library that has it. What the trial before saw is made up."""
+    measured = Trial.measure
+
+    def measure(trial: Trial, tell: Callable[[str], None]) -> None:
+        if any(way.is_whole for way in trial.ways):
+            measured(trial, tell)
+        place = Place(str(program), 1, "memcpy", 8192)
+        trial.observed = observed_of({place: steady(8.0)}, 1)
+
+    monkeypatch.setattr(Trial, "measure", measure)
+    for name, value in own_build.items():
+        monkeypatch.setenv(name, value)
+    script = f'case "$ASTEROPE_TRIAL" in *=memcpy*) exit 7;; esac; exec {program} 1000'
+    with pytest.raises(Failure, match="^sh ended with exit code 7$"):
+        prove_by_trial(parse(["--name", "own", "--", "sh", "-c", script]))
     kept = tmp_path / "build" / "programs" / "own"
     assert not (kept / "places.json").exists()
     assert named("list").stdout.startswith("own: no map: LD_PRELOAD=")
