@@ -351,7 +351,7 @@ def test_a_map_that_was_not_judged_is_not_kept(
     for name, value in own_build.items():
         monkeypatch.setenv(name, value)
     script = f'case "$ASTEROPE_TRIAL" in *=memcpy*) exit 7;; esac; exec {program} 1000'
-    with pytest.raises(Failure, match="^sh ended with exit code 7$"):
+    with pytest.raises(Failure, match=r"^sh ended with exit code 7$"):
         prove_by_trial(parse(["--name", "own", "--", "sh", "-c", script]))
     kept = tmp_path / "build" / "programs" / "own"
     assert not (kept / "places.json").exists()
