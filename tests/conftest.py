@@ -26,6 +26,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run what is marked slow, and that alone")
+    parser.addoption("--trials", type=int, default=4, help="made-up ones (test_prove_trial_sure)")
 
 
 def pytest_configure() -> None:

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
+from functools import partial
 from statistics import median
 
 import pytest
@@ -97,36 +98,55 @@ def period(way: str, seconds: float, within: float | None = None) -> Block:
     return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
 
 
+def usual(program: Program, when: float) -> float:
+    """Seconds of a call with libc; more if the routine is far slower, as periods are as long."""
+    dice = random.Random(0)
+    libc, routine = (median(program(way, when, dice) for _ in range(9)) for way in (LIBC, ROUTINE))
+    return max(libc, routine / 3)
+
+
+def in_period(call: Callable[[], float], length: float) -> list[float]:
+    """The seconds of the calls in such a period, but of seven at least."""
+    time: list[float] = []
+    while sum(time) < length or len(time) < 7:
+        time.append(call())
+    return time
+
+
 def observed_of(
     times: dict[Place, Program],
     seed: int,
     pairs: int = 60,
     process: str = "one",
+    longer: int = 1,
     alone: dict[Place, Program] | None = None,
 ) -> Observed:
-    """A program that goes from place to place, in pairs of periods and between them by itself;
-    `alone`: what it takes then, if something else."""
+    """A program that goes from place to place, in pairs of periods and between them by itself.
+    `longer`: periods, by so many times; `alone`: what it takes by itself, if something else."""
     dice = random.Random(seed)
     observed = Observed(processes=1, threads=1, runs=1)
     for place, program in times.items():
         seen = observed.places[place] = Seen()
-        longest = Longest()
+        longest, before = Longest(), observed.cpu_seconds
         for pair in (Pair(process, number) for number in range(pairs)):
             limit = longest.seconds or math.inf
             for way in dice.sample([LIBC, ROUTINE], 2):
-                calls = dice.randint(20, 60)
-                time = [program(way, pair.number / pairs, dice) for _ in range(calls)]
+                when, least = pair.number / pairs, longer * dice.randint(20, 60)
+                call = partial(program, way, when, dice)
+                time = in_period(call, least * usual(program, when))
+                calls = len(time)
                 seen.together.setdefault(pair, []).append(Block(way, time[:8], [1.0] * 8, calls))
                 within = longest.within(time, limit)
                 observed.together.setdefault(pair, []).append(period(way, sum(time), within))
                 seen.calls += calls
                 observed.cpu_seconds += sum(time)
-        for cycle in cycles_of((alone or times)[place], dice, pairs):
-            seen.cycles.append(cycle)
-            own = sum(len(block.seconds) for block in cycle)
-            seen.calls += own
-            seen.own_calls += own
-            observed.cpu_seconds += sum(sum(block.seconds) for block in cycle)
+        together = observed.cpu_seconds - before
+        seen.cycles += cycles_of((alone or times)[place], dice, pairs)
+        intervals = [s for cycle in seen.cycles for block in cycle for s in block.seconds]
+        # as long as the periods together; the cycles are a choice of all
+        seen.own_calls = round(len(intervals) * together / sum(intervals))
+        seen.calls += seen.own_calls
+        observed.cpu_seconds += together
     observed.wall_seconds = observed.cpu_seconds
     return observed
 
@@ -153,7 +173,6 @@ def test_what_a_program_does_beside_its_copies_counts(factor: float, beside: flo
     gain = (beside + 1) / (beside + factor) - 1
     assert found.gain.value == pytest.approx(gain, rel=0.03, abs=0.004)
     (place,) = found.places
-    # about: periods are as many calls here, where the library's are as much time
     near = 0.02 if factor == 1 else 0.12
     assert place.share == pytest.approx(1 / (1 + beside), rel=near)
     brings = (1 - factor) / (1 + beside)
@@ -269,11 +288,11 @@ def test_interruptions_that_hit_both_ways_blur_nothing() -> None:
     assert median(one.high - one.low for one in found) < 0.05 / 2  # with them 0.05 to 0.06
 
 
-@pytest.mark.parametrize("stall", [3, 10, 50])
-def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float) -> None:
-    """It is 5 % faster, but for one call in a hundred."""
+@pytest.mark.parametrize(("stall", "longer"), [(3, 1), (10, 2), (50, 10)])
+def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float, longer: int) -> None:
+    """It is 5 % faster, but for one call in a hundred. No stall is as long as a period."""
     times = {PLACE: with_stalls(steady(0.95), 0.01, stall, [ROUTINE])}
-    found = [found_of(times, seed, pairs=300).gain for seed in range(20)]
+    found = [found_of(times, seed, pairs=300 // longer, longer=longer).gain for seed in range(20)]
     assert_near(found, true_gain(times), 0.015, 0.74)  # of 20, a fifth less
 
 
@@ -294,7 +313,7 @@ def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
     times = {
         few: lambda way, when, dice: steady(0.9)(way, when, dice) / 50,
         many: scaled(steady(0.9), OTHER, 0.5),
-        loser: steady(1.1),
+        loser: steady(1.05),
     }
     found = found_of(times, 3)
     assert [one.place for one in found.places] == [many, loser, few]
@@ -328,9 +347,9 @@ def test_a_slower_program_whose_places_are_not_is_not_said_to_have_no_slower_one
     )
 
 
-@pytest.mark.parametrize("factor", [1 / 60, 1 / 8, 8.0, 60.0])
+@pytest.mark.parametrize("factor", [1 / 10, 10.0, 60.0])
 def test_ways_that_differ_much_are_no_ways_that_are_held_up(factor: float) -> None:
-    found = [found_of({PLACE: steady(factor)}, seed).gain for seed in range(EXPERIMENTS)]
+    found = [found_of({PLACE: steady(factor)}, seed).gain for seed in range(EXPERIMENTS // 4)]
     times = [Estimate(*(1 + part for part in astuple(one))) for one in found]
     assert_near(times, 1 / factor, 0.02 / factor)
 

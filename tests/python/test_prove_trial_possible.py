@@ -23,8 +23,7 @@ def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
     takes `routine` times as long as libc's."""
     observed = observed_of({PLACE: steady(factor)}, 1, pairs=100)
     count = observed.places[PLACE].calls
-    level = observed.cpu_seconds / count / ((1 + factor) / 2)
-    seconds = share * level * count
+    seconds = share * count  # a call takes one, to the next one
     observed.places[PLACE].measured = {LIBC: (count, seconds), ROUTINE: (count, routine * seconds)}
     return findings(observed, WAYS)
 

@@ -2,94 +2,158 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 
-from asterope.prove.trial.blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen
-from asterope.prove.trial.short import SHORT
+from asterope.prove.trial.blocks import (
+    LIBC,
+    ROUTINE,
+    SHORT,
+    Block,
+    Lived,
+    Observed,
+    Pair,
+    Place,
+    Seen,
+)
 
 COPIES, STARTING = (Place("/bin/program", n, "memcpy", 4096) for n in (1, 2))
-_CALL = 1e-4  # seconds to the next one
-_SHORTEST, _LONGEST, _OF_ALL = 0.001, 0.03, 16  # a period: in seconds, and as a part of what was
+_SHORTEST, _OF_ALL = 0.001, 16  # a period: in seconds, and as a part of what was
+_LONG = 1e-4  # seconds between two calls, from which on they are of CPU time
+_TIMED = 1e-5  # seconds: calls that follow each other faster are timed in groups
+_KEPT = 8  # intervals of a period, of which each place keeps so many
+_MOST_WAITING = 8  # one interval in so many, else the usual ones are not told from the others
+_MOST_PROCESSES = 300
 
 
 @dataclass(frozen=True)
 class Program:
-    """`share`: of its CPU time, what its copies take with libc; `factor`: what they take with the
-    routine, in times of that. `seconds`: of CPU time of a process; `noise`: of a period's time, and
-    how often it is longer by far."""
+    """`share`: of its processes' CPU time, what their copies take with libc; `factor`: what they
+    take with the routine, in times of that. `seconds`: of CPU time of a process; `noise`: of a
+    period's time, and how often it is longer by far. `idle`: the part of the time that it waits.
+    `processes`: that run beside each other; if several, another one starts them, and copies
+    nothing. `call`: seconds of CPU time from a call to the next; `calls`: from a wait to the next
+    one; `longest`: period, in seconds."""
 
     share: float
     factor: float
     seconds: float
     noise: float
     stalls: float
+    idle: float = 0.0
+    processes: int = 1
+    call: float = 1e-4
+    calls: int = 30
+    longest: float = 0.03
 
     @property
-    def gain(self) -> float:
-        return 1 / self._level(ROUTINE) - 1
+    def _parent(self) -> float:
+        """The seconds of the process that starts the others, for each of these."""
+        return 0.3 * self.seconds / self.processes if self.processes > 1 else 0.0
+
+    @property
+    def _starting(self) -> float:
+        """The seconds of a process in which no copies of the routine's matter."""
+        return min(0.02, self.seconds / 10)
 
     def _level(self, way: str | None) -> float:
         factor = {LIBC: 1.0, ROUTINE: self.factor, None: (1 + self.factor) / 2}[way]
         return 1 - self.share + self.share * factor
 
+    def _whole(self, way: str | None) -> float:
+        """The seconds of a process."""
+        return self._starting + (self.seconds - self._starting) * self._level(way)
+
     def _stretched(self, seconds: float, dice: random.Random) -> float:
         seconds *= max(0.3, 1 + self.noise * dice.gauss(0, 1))
         return seconds * (dice.uniform(1, 3) if dice.random() < self.stalls else 1)
 
-    def tried(self, seconds: float, dice: random.Random) -> Observed:
-        """All of its processes in so many seconds of CPU time, 300 at most."""
-        observed, number = Observed(wall_seconds=seconds), 0
-        while observed.cpu_seconds < seconds and number < 300:
-            before = observed.cpu_seconds
-            luck = 1 + 0.005 * dice.gauss(0, 1)  # where its memory happens to lie
-            if self.seconds < SHORT and number:
-                way = dice.choice([LIBC, ROUTINE, None])
-                own = luck * self._stretched(self.seconds * self._level(way), dice)
-                observed.lived.append(Lived(str(number), 7, number, own, way, own))
-                observed.cpu_seconds += own
-            else:
-                most = min(luck * self.seconds, max(seconds - before, self.seconds / 4))
-                self._in_periods(str(number), most, observed, dice)
+    def tried(self, seconds: float, dice: random.Random) -> tuple[Observed, float]:
+        """All of its processes in so many seconds, _MOST_PROCESSES at most; and how much faster
+        they are, as far as they came."""
+        seconds *= 1 - self.idle
+        observed, number, is_short, takes = Observed(), 0, False, [0.0, 0.0]
+        copies = observed.places.setdefault(COPIES, Seen())
+        while observed.cpu_seconds < seconds and number < _MOST_PROCESSES:
+            left = (seconds - observed.cpu_seconds) / self.processes
+            for _ in range(self.processes):
+                before, way, done = observed.cpu_seconds, None, 1.0
+                if is_short:
+                    way = dice.choice([LIBC, ROUTINE, None])
+                    calls = round((self.seconds - self._starting) / self.call)
+                    copies.calls += calls
+                    luck = 1 + 0.005 * dice.gauss(0, 1)  # where its memory happens to lie
+                    observed.cpu_seconds += luck * self._stretched(self._whole(way), dice)
+                else:
+                    calls = copies.calls
+                    done = self._in_periods(str(number), left, observed, dice)
+                    calls = copies.calls - calls
                 own = observed.cpu_seconds - before
-                observed.lived.append(Lived(str(number), 7, number, own, None, own))
-            number += 1
+                one = Lived(str(number), 7, number, own, way, own if done == 1 else None)
+                observed.lived.append(one)
+                if one.is_short:
+                    copies.short_calls += calls
+                number += 1
+                observed.cpu_seconds += done * self._parent
+                for i, each in enumerate((LIBC, ROUTINE)):
+                    copying = done * (self._whole(each) - self._starting)
+                    starting = self._starting if done else min(own, self._starting)
+                    takes[i] += starting + copying + done * self._parent
+                is_short = is_short or (own < SHORT and done == 1)
+        observed.wall_seconds = observed.cpu_seconds / (1 - self.idle)
         observed.processes = observed.runs = number
-        calls = observed.cpu_seconds / _CALL
-        measured = max(25, int(calls / 64))
-        seen = observed.places.setdefault(COPIES, Seen())
-        seen.calls = max(seen.calls, int(calls))
-        each = _CALL * self.share
-        seen.measured = {
+        measured = max(25, copies.calls // 64)
+        each = self.call * self.share
+        copies.measured = {
             LIBC: (measured, measured * each),
             ROUTINE: (measured, measured * each * self.factor),
         }
-        return observed
+        return observed, takes[0] / takes[1] - 1
 
     def _in_periods(
-        self, process: str, seconds: float, observed: Observed, dice: random.Random
-    ) -> None:
-        passed, pair = 0.0, 0
-        while passed < seconds:
+        self, process: str, most: float, observed: Observed, dice: random.Random
+    ) -> float:
+        """A process, for `most` seconds. Returns the part of its work that is done then. While it
+        starts, other things than copies take most of the time."""
+        luck = 1 + 0.005 * dice.gauss(0, 1)
+        work = (self.seconds - self._starting) / self.call
+        passed, pair, to_do = 0.0, 0, work
+        while passed < most and to_do > 0:
             is_together = (pair // 2 + pair) % 2
             for way in dice.sample([LIBC, ROUTINE], 2):
-                length = min(max(_SHORTEST, passed / _OF_ALL), _LONGEST) * dice.uniform(1, 2)
-                # while it starts, other things than copies take most of the time
-                is_start = passed < 0.02
+                so_far = passed / (1 - self.idle) / _OF_ALL
+                length = min(max(_SHORTEST, so_far), self.longest) * dice.uniform(1, 2)
+                is_start = passed < self._starting
                 place = STARTING if is_start else COPIES
-                level = _CALL * (dice.uniform(0.5, 5) if is_start else self._level(way))
-                calls = max(8, round(length / level))
-                own = self._stretched(calls * level, dice)
+                level = self.call * (dice.uniform(0.5, 5) if is_start else self._level(way))
+                calls = max(8, round(length * (1 - self.idle) / level))
+                own = luck * self._stretched(calls * level, dice)
+                to_do -= 0 if is_start else calls
                 seen = observed.places.setdefault(place, Seen())
                 seen.calls += calls
                 if is_together:
-                    times = [own / calls * (1 + 0.1 * dice.gauss(0, 1)) for _ in range(8)]
+                    usual = own / calls * (1 + 0.1 / math.sqrt(_KEPT) * dice.gauss(0, 1))
+                    waits, are_few = self._waits(dice)
                     key = Pair(process, pair)
-                    seen.together.setdefault(key, []).append(Block(way, times, [1.0] * 8, calls))
-                    whole = Block(way, [own, own], [1.0] * 2, 1)
+                    block = Block(way, [usual + waits], [1.0], calls)
+                    seen.together.setdefault(key, []).append(block)
+                    whole = Block(way, [own, own if are_few else 0.0], [1.0] * 2, 1)
                     observed.together.setdefault(key, []).append(whole)
                 else:
                     seen.own_calls += calls
                 passed += own
                 observed.cpu_seconds += own
             pair += 1
+        return 1 - max(0.0, to_do) / work
+
+    def _waits(self, dice: random.Random) -> tuple[float, bool]:
+        """The seconds of waits in the mean of a place's kept intervals, and whether few have
+        some."""
+        if not self.idle or self.call / (1 - self.idle) > _LONG:
+            return 0.0, True
+        calls = math.ceil(_TIMED / self.call)
+        chance = min(1.0, calls / self.calls)
+        wait = self.calls * self.call * self.idle / (1 - self.idle) / calls
+        several = sum(dice.random() < chance for _ in range(_KEPT))
+        return several / _KEPT * wait * max(1.0, calls / self.calls), chance < 1 / _MOST_WAITING

@@ -10,6 +10,8 @@ from ...record.kernel import Used, are_pages_the_cost
 
 LIBC, LIBC_AGAIN, ROUTINE = "libc", "libc again", "routine"
 
+SHORT = 0.3  # seconds of CPU time of a process: some hundred periods
+
 
 @dataclass(frozen=True)
 class Block:
@@ -53,6 +55,7 @@ class Seen:
 
     calls: int = 0
     own_calls: int = 0  # of them, while each place changed its way by itself
+    short_calls: int = 0  # of all, in processes that are too short for periods
     copied: int = 0  # bytes of all calls but sets
     left: set[str] = field(default_factory=set)  # ways that were plainly slower, and left
     # Each has a block of every way, in time's order: the place changed its way by itself.
@@ -68,6 +71,7 @@ class Seen:
             self.measured[way] = before[0] + count, before[1] + seconds
         self.calls += other.calls
         self.own_calls += other.own_calls
+        self.short_calls += other.short_calls
         self.copied += other.copied
         self.left |= other.left
         self.cycles += other.cycles
@@ -87,6 +91,11 @@ class Lived:
     seconds: float  # of CPU time
     way: str | None = None
     alone: float | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Too short for periods, or of a kind that is."""
+        return self.seconds < SHORT or self.way is not None
 
 
 @dataclass

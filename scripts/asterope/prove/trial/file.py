@@ -54,6 +54,7 @@ class _Reader:
         self._path, self._file, self._process, self._ways = path, file, process, ways
         self._seconds = process.cpu_seconds if seconds is None else seconds
         self._sites = Sites(process.modules)
+        self._is_short = False
         self._tick = 1 / process.tick_hz if process.tick_hz else 0.0
 
     def _bad(self, what: str) -> TrialError:
@@ -94,6 +95,7 @@ class _Reader:
         alone = process.cpu_seconds - process.cpu_before if ended else None
         one = Lived(str(self._path), kind, process.started, self._seconds, way, alone)
         observed.lived.append(one)
+        self._is_short = one.is_short
         pages = self._pages_of_threads()
         for thread in range(_THREADS):
             self._read_thread(thread, pages.get(thread, ()), observed)
@@ -135,7 +137,8 @@ class _Reader:
                 for way, count, ticks in zip((LIBC, ROUTINE), fields[7:9], copy_ticks)
                 if count and self._tick
             }
-            one = Seen(calls, own_calls, copied, left=left, measured=measured)
+            short = calls if self._is_short else 0
+            one = Seen(calls, own_calls, short, copied, left=left, measured=measured)
             seen.append(one)
             many.append(ways)
             running.append(cycles)

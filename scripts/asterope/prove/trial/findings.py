@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
@@ -23,9 +23,9 @@ from .blocks import (
     Place,
     Seen,
 )
-from .pairs import FEWEST_OF_PHASE, Period, Phase, gain, phases, saved
+from .pairs import FEWEST_OF_PHASE, Period, Phase, gain, phases, saved, spanned
 from .possible import Possible, possible_of
-from .short import of_short, seconds_of_short, short_processes
+from .short import chance_of_short, of_short, seconds_of_short, short_processes
 from .statistics import (
     NO_TRIMMING,
     Cells,
@@ -228,25 +228,33 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
+    by_chance = chance_of_short(observed, parts)
+    seconds -= by_chance
     possible = {} if observed.limits & _UNCOUNTED else possible_of(observed, seconds)
     too_short = short_processes(observed)
     observed = _without(observed, too_short)
     levels, long = _levels(observed)
+    lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
+    of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
+    alike = _alike(observed, parts, whole, explored)
     together = {}
     for way, part in parts.items():
         whole_processes, unknown = of_short(observed, way)
         found = _together(observed, way, levels)
         # A process is the sum of much: a mean of ten is normal.
         enough = {} if found else {"fewest": FEWEST_OF_PHASE}
-        together[way] = saved([*found, *whole_processes], seconds, part, **enough)
+        all_phases, copying = [*found, *whole_processes], of_copying - unknown
+        together[way] = saved(all_phases, copying, part, alike[way], **enough)
         if together[way] is None:  # too few pairs in all: more processes make more of them
             unknown = seconds_of_short(observed)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
-        """As if the time under neither libc nor this way had been under libc."""
+        """As if the time under neither libc nor this way had been under libc. The time that was not
+        judged may have any part of the saving of the rest."""
         others = [other for other, found in together.items() if found and other != way]
-        seconds += sum(parts[other] * together[other].seconds for other in others)
-        return gain(together[way], seconds, parts[way])
+        seconds += sum(together[other].part * together[other].seconds for other in others)
+        either = (gain(together[way], seconds - one) for one in (0.0, long + unknown))
+        return spanned([one for one in either if one is not None])
 
     count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
     by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
@@ -262,7 +270,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         key=lambda one: (abs(one.brings.value) if one.brings else 0.0, one.share), reverse=True
     )
     of_whole = None if whole is None else gain_of(whole, seconds)
-    wall = gain_of(ROUTINE, observed.wall_seconds - explored)
+    wall = gain_of(ROUTINE, observed.wall_seconds - explored - by_chance)
     unjudged, short = (min(1.0, one / seconds) if seconds > 0 else 0.0 for one in (long, unknown))
     gains = gain_of(ROUTINE, seconds), wall
     most = possible.get(None)
@@ -319,6 +327,20 @@ def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
         return {ROUTINE: tried / 2 + observed.easy_others / seconds}
     of_whole = tried * (1 / 8 if easy else 7 / 32)
     return {ROUTINE: tried / 2 - of_whole, whole: of_whole + observed.easy_others / seconds}
+
+
+def _alike(
+    observed: Observed, ways: Iterable[str], whole: str | None, explored: float
+) -> dict[str, float]:
+    """By way, the share of the CPU time in which libc and it had the same work: where each place
+    changes its way by itself, and of short processes, see chance_of_short()."""
+    seconds = observed.cpu_seconds
+    short = seconds_of_short(observed)
+    easy = observed.easy_libcs + observed.easy_others
+    periods = max(0.0, seconds - easy - short)
+    by_place = max(0.0, periods * (1 / 2 if whole is None or easy else 1 / 8) - explored)
+    most = max(1e-9, seconds - explored)
+    return {way: min(1.0, (short + by_place * (way != whole)) / most) for way in ways}
 
 
 def _cells(cycles: Sequence[Group]) -> tuple[Trimming, Cells]:
@@ -405,9 +427,10 @@ def _together(observed: Observed, way: str, levels: Mapping[Place, float]) -> Se
 
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:
-    """The calls of each place. Where calls were timed in groups, the first one stands for all of
-    its group, of any places: so each place has its share of the calls counted there."""
-    calls = {place: float(seen.calls) for place, seen in observed.places.items()}
+    """The calls of each place, in processes that have periods. Where calls were timed in groups,
+    the first one stands for all of its group, of any places: so each place has its share of the
+    calls counted there."""
+    calls = {place: float(seen.calls - seen.short_calls) for place, seen in observed.places.items()}
     counted = {
         place: sum(block.calls for pair in seen.together.values() for block in pair)
         for place, seen in observed.places.items()

@@ -19,6 +19,9 @@ _FAR, _SURELY = 6.0, 3.0
 _NEARLY = 0.95
 # A pair counts at most with this many times the level that its shorter period makes likely.
 _HELD_UP = 4.0
+# A saving is not known better than to this part of it: what a program does at its start has too few
+# pairs for a phase, and counts as the rest.
+_SAVING_KNOWN = 0.01
 # No way takes or saves more than this share of the time.
 _MOST = 0.9999
 # The fewest processes that give an interval. Processes differ if their variance is this many times
@@ -80,24 +83,28 @@ def phases(
 
 @dataclass(frozen=True)
 class Saved:
-    """`seconds`: saved by the second way in the whole program. `errors`: by pair of periods, its
-    part of the error."""
+    """`seconds`: saved by the second way in the whole program, if that does all of its work.
+    `part`: of the work, what the second way did. `errors`: by pair of periods, its part of the
+    error."""
 
     seconds: float
+    part: float
     errors: Mapping[Pair, float]
 
 
 def saved(
-    phases: Sequence[Phase], seconds: float, part: float, fewest: int = _FEWEST
+    phases: Sequence[Phase], seconds: float, part: float, alike: float = 0.0, fewest: int = _FEWEST
 ) -> Saved | None:
-    """`seconds`: the CPU time of all threads of the program, `part` of it under the second way.
-    None if there are fewer than `fewest` pairs."""
+    """`seconds`: the CPU time of all threads of processes that copy, `part` of it under the second
+    way. In the part `alike` of it, each way did half of the work. None if there are fewer than
+    `fewest` pairs."""
     pairs = {pair: both for own, _ in phases for pair, both in own.items()}
     if len(pairs) < fewest:
         return None
     beyond = _beyond(pairs)
     found = [_of_phase(*phase, as_usual=beyond is not None) for phase in phases]
     copying, difference = (sum(one[i] for one in found) for i in range(2))
+    part = _of_work(part, alike, difference / copying)
     most = seconds / (1 - difference / copying * (part - 0.5))  # as if half of it were under each
     scale = most / copying if copying > _NEARLY * most else 1.0  # the rest is chance
     errors = {}
@@ -108,7 +115,16 @@ def saved(
             if beyond:  # as chance, it is also what the program's time differs by
                 part_saved = scale * difference / seconds
                 errors[pair] -= part_saved * scale * own_scale * (beyond[pair] - mean)
-    return Saved(scale * difference, errors)
+    return Saved(scale * difference, part, errors)
+
+
+def _of_work(part: float, alike: float, difference: float) -> float:
+    """The part of the work that the second way did in `part` of the time. `difference`: what it
+    saves of the mean time of both."""
+    more = max(-2 * _MOST, min(2 * _MOST, difference)) / 2
+    first = max(0.0, 1 - part - alike / 2) / (1 + more)
+    second = max(0.0, part - alike / 2) / (1 - more)
+    return (second + alike / 2) / (first + second + alike)
 
 
 def _of_phase(
@@ -199,13 +215,15 @@ def _weighted_median(values: Iterable[tuple[float, float]]) -> float:
     return ranked[-1][0]
 
 
-def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
+def gain(found: Saved | None, seconds: float) -> Estimate | None:
     """How much faster a program is under the second way than under the first, 0.1 for 10 %. It ran
-    for `seconds`, `part` of them under the second way and the rest under the first."""
+    for `seconds`."""
     if found is None or seconds <= 0:
         return None
+    part = found.part
     by_pairs = _reach(found.errors.values(), len(found.errors))
     reach = _WIDER * max(by_pairs, _reach_of_processes(found.errors))
+    reach += _SAVING_KNOWN * abs(found.seconds)
 
     def faster(by: float) -> float:
         by = max(-_MOST * seconds / part, min(_MOST * seconds / (1 - part), by))
@@ -214,9 +232,19 @@ def gain(found: Saved | None, seconds: float, part: float) -> Estimate | None:
     return Estimate(*map(faster, (found.seconds, found.seconds - reach, found.seconds + reach)))
 
 
+def spanned(found: Sequence[Estimate]) -> Estimate | None:
+    """The first one, with an interval that holds all of them; None of none."""
+    if not found:
+        return None
+    return Estimate(found[0].value, min(one.low for one in found), max(one.high for one in found))
+
+
 def _reach(errors: Collection[float], count: float) -> float:
-    """Half the width of the 95 % interval of a sum of so many independent errors."""
-    return t_quantile(0.975, count - 1) * math.hypot(*errors)
+    """Half the width of the 95 % interval of a sum of so many independent errors. A few that are
+    most of it tell how large they may be as badly as so few (Satterthwaite 1946)."""
+    squares, fourth = (sum(error**power for error in errors) for power in (2, 4))
+    freedom = min(count, 3 * squares**2 / fourth) - 1 if fourth else count - 1
+    return t_quantile(0.975, freedom) * math.sqrt(squares)
 
 
 def _reach_of_processes(errors: Mapping[Pair, float]) -> float:

@@ -3,13 +3,11 @@ its CPU time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from .blocks import LIBC, Lived, Observed, Pair
+from .blocks import LIBC, SHORT, Lived, Observed, Pair
 from .pairs import FEWEST_OF_PHASE, Period, Phase
-
-SHORT = 0.3  # seconds of CPU time: some hundred periods
 
 
 def short_processes(observed: Observed) -> set[str]:
@@ -18,30 +16,44 @@ def short_processes(observed: Observed) -> set[str]:
     return {one.name for one in observed.lived if one.seconds < SHORT and one.way is None}
 
 
-def _is_short(one: Lived) -> bool:
-    return one.seconds < SHORT or one.way is not None
-
-
 def seconds_of_short(observed: Observed) -> float:
-    return sum(one.seconds for one in observed.lived if _is_short(one))
+    return sum(one.seconds for one in observed.lived if one.is_short)
 
 
 def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
     """A phase for each kind of short processes, and the CPU time of those of which there are too
     few pairs."""
-    kinds: dict[int, list[Lived]] = {}
-    for one in observed.lived:
-        kinds.setdefault(one.kind, []).append(one)
     found, unknown = [], 0.0
-    for lived in kinds.values():
-        short = [one for one in lived if _is_short(one)]
+    for short in _by_kind(observed):
         seconds = sum(one.seconds for one in short)
         pairs = _pairs(short, way)
         if len(pairs) < FEWEST_OF_PHASE:
             unknown += seconds
         else:
-            found.append((pairs, sum(_since(one) for one in short)))
+            usual = next(iter(pairs.values()))[0].usual
+            found.append((pairs, len(short) * usual))
     return found, unknown
+
+
+def chance_of_short(observed: Observed, parts: Mapping[str, float]) -> float:
+    """The seconds that short processes took more than they would have, had each way had its part of
+    them. `parts`: of ways but libc. How many processes take a way is drawn."""
+    found, wanted = 0.0, {LIBC: 1 - sum(parts.values()), **parts}
+    for short in _by_kind(observed):
+        took = {way: [_since(one) for one in short if one.way == way] for way in wanted}
+        if all(took.values()):
+            count = sum(map(len, took.values()))
+            usual = sum(part * fmean(took[way]) for way, part in wanted.items())
+            found += sum(map(sum, took.values())) - count * usual
+    return found
+
+
+def _by_kind(observed: Observed) -> Iterable[list[Lived]]:
+    kinds: dict[int, list[Lived]] = {}
+    for one in observed.lived:
+        if one.is_short:
+            kinds.setdefault(one.kind, []).append(one)
+    return kinds.values()
 
 
 def _since(one: Lived) -> float:
@@ -53,8 +65,11 @@ def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]
     """Of processes beside each other in time."""
     ended = [one for one in lived if one.alone and one.alone > 0 and one.way in (LIBC, way)]
     ended.sort(key=lambda one: one.started)
+    took = [[_since(one) for one in ended if (one.way == LIBC) == is_libcs] for is_libcs in (0, 1)]
+    if not all(took):
+        return {}
     # Not the median, which is one way's or the other's.
-    usual = fmean(map(_since, ended)) if ended else 0.0
+    usual = fmean(map(fmean, took))
     waiting: list[Lived] = []
     pairs = {}
     for one in ended:
