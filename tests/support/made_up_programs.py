@@ -104,7 +104,7 @@ class Program:
         observed.wall_seconds = observed.cpu_seconds / (1 - self.idle)
         observed.processes = observed.runs = number
         measured = max(25, copies.calls // 64)
-        each = self.call * self.share
+        each = self.call * self.share * (1 + self.stalls)
         copies.measured = {
             LIBC: (measured, measured * each),
             ROUTINE: (measured, measured * each * self.factor),

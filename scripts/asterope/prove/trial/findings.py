@@ -240,11 +240,11 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     together = {}
     for way, part in parts.items():
         whole_processes, unknown = of_short(observed, way)
-        found = _together(observed, way, levels)
+        found, few = _together(observed, way, levels)
         # A process is the sum of much: a mean of ten is normal.
         enough = {} if found else {"fewest": FEWEST_OF_PHASE}
         all_phases, copying = [*found, *whole_processes], of_copying - unknown
-        together[way] = saved(all_phases, copying, part, alike[way], **enough)
+        together[way] = saved(all_phases, copying, part, alike[way], few, **enough)
         if together[way] is None:  # too few pairs in all: more processes make more of them
             unknown = seconds_of_short(observed)
 
@@ -389,8 +389,10 @@ def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Blo
     return sum(filled) > len(filled) / 2
 
 
-def _together(observed: Observed, way: str, levels: Mapping[Place, float]) -> Sequence[Phase]:
-    """The pairs that had libc and this way."""
+def _together(
+    observed: Observed, way: str, levels: Mapping[Place, float]
+) -> tuple[Sequence[Phase], float]:
+    """The pairs that had libc and this way; see phases()."""
     usual: dict[tuple[Pair, str], float] = {}
     shares: dict[Pair, Counter[Place]] = {}
     for place, level in levels.items():
@@ -423,7 +425,7 @@ def _together(observed: Observed, way: str, levels: Mapping[Place, float]) -> Se
             pairs[pair] = (both[0], both[1])
     calls = _calls_that_count(observed)
     whole = {place: calls[place] * level for place, level in levels.items()}
-    return phases(pairs, shares, whole) if pairs else []
+    return phases(pairs, shares, whole) if pairs else ([], 0.0)
 
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:

@@ -19,8 +19,8 @@ _FAR, _SURELY = 6.0, 3.0
 _NEARLY = 0.95
 # A pair counts at most with this many times the level that its shorter period makes likely.
 _HELD_UP = 4.0
-# A saving is not known better than to this part of it: what a program does at its start has too few
-# pairs for a phase, and counts as the rest.
+# A saving is known to this part of it at best, as phases are few and rough. What a program does at
+# its start has too few pairs for a phase: it may also save nothing, or twice as much.
 _SAVING_KNOWN = 0.01
 # No way takes or saves more than this share of the time.
 _MOST = 0.9999
@@ -49,55 +49,61 @@ Phase = tuple[Pairs, float]
 
 def phases(
     pairs: Pairs, shares: Mapping[Pair, Mapping[Place, float]], usual: Mapping[Place, float]
-) -> list[Phase]:
+) -> tuple[list[Phase], float]:
     """Groups of pairs in which the program copied mostly at one place, each with the usual time of
     all such calls in the program. `shares`: by pair and place, the usual time of the calls;
     `usual`: by place, that of the whole program. The calls weigh a phase, as they are known: its
-    number of pairs is luck."""
+    number of pairs is luck. Second, the part of that time in groups of too few pairs for a phase,
+    which are a part of the last one."""
     groups: dict[Place, list[Pair]] = {}
     sums = Counter[Place]()
     for pair in pairs:
         groups.setdefault(max(shares[pair], key=shares[pair].__getitem__), []).append(pair)
         sums.update(shares[pair])
-    ranked = sorted(groups.values(), key=len, reverse=True)
-    own = [group for group in ranked if len(group) >= FEWEST_OF_PHASE]
-    rest = [pair for group in ranked[len(own) :] for pair in group]
-    if own and len(rest) < FEWEST_OF_PHASE:
-        rest += own.pop()
-    ranked = [*own, rest]
-    of_phases = [
-        sum(
+
+    def time_of(group: Iterable[Pair]) -> float:
+        return sum(
             usual[place] * part / sums[place]
             for pair in group
             for place, part in shares[pair].items()
             if sums[place] > 0  # of a process too short to know the rate of its clock
         )
-        for group in ranked
-    ]
-    scale = sum(usual.values()) / (sum(of_phases) or 1.0)
-    return [
-        ({pair: pairs[pair] for pair in group}, own * scale)
-        for group, own in zip(ranked, of_phases)
-    ]
+
+    ranked = sorted(groups.values(), key=len, reverse=True)
+    own = [group for group in ranked if len(group) >= FEWEST_OF_PHASE]
+    rest = [pair for group in ranked[len(own) :] for pair in group]
+    whole = time_of(pairs) or 1.0
+    few = time_of(rest) / whole
+    if own and len(rest) < FEWEST_OF_PHASE:
+        rest += own.pop()
+    scale = sum(usual.values()) / whole
+    found = [({pair: pairs[pair] for pair in g}, time_of(g) * scale) for g in [*own, rest]]
+    return found, few
 
 
 @dataclass(frozen=True)
 class Saved:
     """`seconds`: saved by the second way in the whole program, if that does all of its work.
-    `part`: of the work, what the second way did. `errors`: by pair of periods, its part of the
-    error."""
+    `part`: of the work, what the second way did. `few`: of the saving, what may be of another kind.
+    `errors`: by pair of periods, its part of the error."""
 
     seconds: float
     part: float
+    few: float
     errors: Mapping[Pair, float]
 
 
 def saved(
-    phases: Sequence[Phase], seconds: float, part: float, alike: float = 0.0, fewest: int = _FEWEST
+    phases: Sequence[Phase],
+    seconds: float,
+    part: float,
+    alike: float = 0.0,
+    few: float = 0.0,
+    fewest: int = _FEWEST,
 ) -> Saved | None:
     """`seconds`: the CPU time of all threads of processes that copy, `part` of it under the second
-    way. In the part `alike` of it, each way did half of the work. None if there are fewer than
-    `fewest` pairs."""
+    way. In the part `alike` of it, each way did half of the work. `few`: see phases(). None if
+    there are fewer than `fewest` pairs."""
     pairs = {pair: both for own, _ in phases for pair, both in own.items()}
     if len(pairs) < fewest:
         return None
@@ -115,7 +121,7 @@ def saved(
             if beyond:  # as chance, it is also what the program's time differs by
                 part_saved = scale * difference / seconds
                 errors[pair] -= part_saved * scale * own_scale * (beyond[pair] - mean)
-    return Saved(scale * difference, part, errors)
+    return Saved(scale * difference, part, few, errors)
 
 
 def _of_work(part: float, alike: float, difference: float) -> float:
@@ -223,7 +229,7 @@ def gain(found: Saved | None, seconds: float) -> Estimate | None:
     part = found.part
     by_pairs = _reach(found.errors.values(), len(found.errors))
     reach = _WIDER * max(by_pairs, _reach_of_processes(found.errors))
-    reach += _SAVING_KNOWN * abs(found.seconds)
+    reach += (_SAVING_KNOWN + found.few) * abs(found.seconds)
 
     def faster(by: float) -> float:
         by = max(-_MOST * seconds / part, min(_MOST * seconds / (1 - part), by))
