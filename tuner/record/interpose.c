@@ -15,7 +15,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -195,6 +197,34 @@ EXPORTED int sigaltstack(const stack_t *restrict stack, stack_t *restrict before
     }
     return result;
 }
+
+/* A child may end by a system call that libc knows nothing of, as Go's programs do, or be killed. Its
+ * own file lacks what it took in the end then. */
+EXPORTED pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    typedef pid_t wait_call(pid_t, int *, int, struct rusage *);
+    static wait_call *next;
+    struct rusage own_usage;
+    int own_status;
+    if (!next) next = (wait_call *)dlsym(RTLD_NEXT, "wait4");
+    if (!usage) usage = &own_usage;
+    if (!status) status = &own_status;
+    pid = next(pid, status, options, usage);
+    if (pid > 0 && (WIFEXITED(*status) || WIFSIGNALED(*status))) note_child((uint64_t)pid, usage);
+    return pid;
+}
+
+EXPORTED pid_t wait3(int *status, int options, struct rusage *usage)
+{
+    return wait4(-1, status, options, usage);
+}
+
+EXPORTED pid_t waitpid(pid_t pid, int *status, int options)
+{
+    return wait4(pid, status, options, NULL);
+}
+
+EXPORTED pid_t wait(int *status) { return wait4(-1, status, 0, NULL); }
 
 __attribute__((constructor)) static void start(void) { start_recording(); }
 

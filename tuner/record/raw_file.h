@@ -23,7 +23,7 @@
 #define RAW_MAGIC "asterec" /* 8 bytes with its end */
 
 enum {
-    RAW_VERSION = 5,
+    RAW_VERSION = 6,
     RAW_PAGE = 4096, /* of the file; the kernel may have larger ones */
 
     RAW_MEMCPY = 0,
@@ -42,6 +42,7 @@ enum {
     RAW_PATHS = 49152, /* bytes */
     RAW_NAME = 512,    /* bytes, with its end */
     RAW_SAMPLES = 4096,
+    RAW_CHILDREN = 40,
     RAW_FOLD_BITS = 30,
 };
 
@@ -60,6 +61,12 @@ struct raw_note {
     uint64_t monotonic_ns;
     uint64_t ticks;
     uint64_t cpu_ns; /* of the process, user and system */
+};
+
+/* A child that was waited for. The kernel knows its time even if its own file lacks the end. */
+struct raw_child {
+    uint64_t cpu_ns; /* its own, and that of the children that it waited for */
+    uint64_t pid;
 };
 
 struct raw_header {
@@ -87,6 +94,9 @@ struct raw_header {
      * recorder's; the file of the next memcpy, unless that is libc's; that of asterope_memcpy. */
     char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
     uint32_t owners[RAW_SLOTS]; /* thread ids; 0: the slot was never used */
+    uint64_t waited_cpu_ns;     /* of all children that it waited for, and of theirs */
+    uint64_t waited;            /* how many; the last ones: child[waited % RAW_CHILDREN] is next */
+    struct raw_child child[RAW_CHILDREN];
 };
 
 struct raw_module {

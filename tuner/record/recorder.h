@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rusage;
+
 #pragma GCC visibility push(hidden)
 
 typedef void any_function(void);
@@ -127,6 +129,8 @@ void expect_restriction(int taken, struct restriction *restriction);
 void end_restriction(const struct restriction *restriction, int has_succeeded);
 /* Notes the process's CPU time, before it ends. */
 void note_end(void);
+/* Notes that of a child that it has waited for. Makes no system call. */
+void note_child(uint64_t pid, const struct rusage *usage);
 uint64_t clock_ns(int clock);
 /* The number in a variable's text, or `otherwise` if the text is not a number. */
 uint64_t number_in(const char *text, uint64_t otherwise);

@@ -15,6 +15,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -286,6 +287,21 @@ void note_end(void)
         if (trial.explore && trial.has_counter && !trial.failed)
             trial.has_figures ? keep_file() : remove_file();
     }
+}
+
+static uint64_t ns_of(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
+}
+
+void note_child(uint64_t pid, const struct rusage *usage)
+{
+    if (!process.file || process.is_parents || *process.mark == 0) return;
+    struct raw_header *header = &process.file->header;
+    const uint64_t ns = ns_of(usage->ru_utime) + ns_of(usage->ru_stime);
+    const uint64_t number = __atomic_fetch_add(&header->waited, 1, __ATOMIC_RELAXED);
+    header->child[number % RAW_CHILDREN] = (struct raw_child){.cpu_ns = ns, .pid = pid};
+    __atomic_fetch_add(&header->waited_cpu_ns, ns, __ATOMIC_RELAXED);
 }
 
 /* glibc's shared library lacks pthread_atfork(): each program has its own. Another libc lacks

@@ -36,9 +36,9 @@ class Pool:
     flags: Counter[str] = field(default_factory=Counter)
     clocks: tuple[float, float] = (0.0, 0.0)  # of the process seen longest: seconds, ticks a second
     others: Counter[tuple[str, str]] = field(default_factory=Counter)  # what, and the file
-    # Process ids: which ended without noting their time; how far each clock was, as an exec goes on
-    # with it.
-    _unnoted: set[int] = field(default_factory=set)
+    # By process id: of those that ended without noting their time, what is known of it, with their
+    # children; how far each clock was, as an exec goes on with it.
+    _unnoted: dict[int, float] = field(default_factory=dict)
     _last: dict[int, float] = field(default_factory=dict)
     _chance: random.Random = field(default_factory=lambda: random.Random(1))
 
@@ -60,7 +60,7 @@ class Pool:
             samples=list(self.samples),
             flags=Counter(self.flags),
             others=Counter(self.others),
-            _unnoted=set(self._unnoted),
+            _unnoted=dict(self._unnoted),
             _last=dict(self._last),
         )
 
@@ -81,9 +81,9 @@ class Pool:
             self.drawn += process.drawn
             self.period = max(self.period, process.period)
             self.cpu_seconds += seconds + process.children_cpu_seconds
-            self._unnoted.discard(process.pid)
+            self._unnoted.pop(process.pid, None)
             if have_ended and not (process.has_ended or process.pid in to_the_end):
-                self._unnoted.add(process.pid)
+                self._unnoted[process.pid] = self._last[process.pid] + process.waited_seconds
             for function, classes in process.counts.items():
                 self.counts[function].update(classes)
             self.samples += drawn_of(process)
@@ -98,6 +98,13 @@ class Pool:
                 self.samples = [
                     dataclasses.replace(one, weight=2 * one.weight) for one in self.samples
                 ]
+        for process in processes:
+            self._account_for(process.waited_for)
+
+    def _account_for(self, waited_for: Mapping[int, float]) -> None:
+        """By what those that waited for processes say of their time, with their children's."""
+        for pid in self._unnoted.keys() & waited_for.keys():
+            self.cpu_seconds += max(0.0, waited_for[pid] - self._unnoted.pop(pid))
 
 
 def own_cpu_seconds(

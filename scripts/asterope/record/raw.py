@@ -8,8 +8,8 @@ import os
 import signal
 import stat
 import struct
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..faults import one_line
@@ -71,6 +71,10 @@ class RawProcess:
     counts: dict[str, dict[tuple[int, int], int]]  # function, (from, to): from <= size < to
     drawn: int  # of which `samples` are a uniform choice
     samples: list[Sample]
+    # CPU seconds of children that it waited for, with their children: of all, and of the last ones
+    # by process id.
+    waited_seconds: float = 0.0
+    waited_for: Mapping[int, float] = field(default_factory=dict)
     children_cpu_seconds: float = 0.0  # of children that ended without a file of their own
     cpu_before: float = 0.0  # of cpu_seconds, before the library was loaded; 0 of a fork
     has_ended: bool = True  # and noted its time; False of one that runs or was killed, say
@@ -87,7 +91,7 @@ SANITIZERS = ("AddressSanitizer", "ThreadSanitizer", "MemorySanitizer", "HWAddre
 # --- The layout, as tuner/record/raw_file.h has it ---
 
 _MAGIC = b"asterec\0"
-_VERSION = 5
+_VERSION = 6
 _PAGE = 4096
 _CLOCKS = ("ns", "ticks", "cpu_ns")
 _HEADER = struct.Struct("<8sIIQQq9QIIIIIIQIIQII512s512s512s512s")
@@ -98,9 +102,12 @@ _HEADER_FIELDS = (
     *("drawn", "samples", "path_bytes", "children_cpu_ns", "has_ended"),
     *(SANITIZER, PROGRAM, FIRST, NEXT, ROUTINE),
 )
+_WAITED = struct.Struct("<QQ")
+_CHILD = struct.Struct("<QQ")
 _STOP_AT = struct.calcsize("<8sIIQQq9QI")
 _CLASSES, _CLASSES_ROOM = 496, 512
-_SLOTS = 256
+_SLOTS, _CHILDREN = 256, 40
+_WAITED_AT = _HEADER.size + 4 * _SLOTS
 _MODULES, _PATHS = 512, 49152
 _SAMPLES = 4096
 _MODULE = struct.Struct("<QQQII")
@@ -177,6 +184,9 @@ class _Reader:
         seconds = max(0, noted["ns"] - header["started_ns"]) / 1e9
         ticks = max(0, noted["ticks"] - header["started_ticks"])
         flags = header["flags"]
+        waited_ns, waited = next(self.records(_WAITED, _WAITED_AT, 1), (0, 0))
+        children = [*self.records(_CHILD, _WAITED_AT + _WAITED.size, _CHILDREN)]
+        last = waited % _CHILDREN
         recorded = {
             "modules": self._modules(header["modules"], header["path_bytes"]),
             "counts": self._counts(header["slots"]),
@@ -189,6 +199,8 @@ class _Reader:
             cpu_seconds=noted["cpu_ns"] / 1e9,
             cpu_before=header["started_cpu_ns"] / 1e9,
             tick_hz=ticks / seconds if seconds >= _SHORTEST_FOR_RATE else 0.0,
+            waited_seconds=waited_ns / 1e9,
+            waited_for={pid: ns / 1e9 for ns, pid in [*children[last:], *children[:last]] if pid},
             children_cpu_seconds=header["children_cpu_ns"] / 1e9,
             period=header["period"],
             threads=header["threads"],

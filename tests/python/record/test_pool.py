@@ -71,6 +71,18 @@ def test_what_is_known_of_a_process_to_its_end_is_its_time() -> None:
     assert pool.unnoted == 0
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_who_waited_for_a_process_knows_what_it_took_to_its_end(together: bool) -> None:
+    """With its own children, which have files of their own."""
+    killed = made_up_process([], pid=7, cpu_seconds=1, has_ended=False, waited_seconds=0.5)
+    child = made_up_process([], pid=8, cpu_seconds=0.5)
+    shell = made_up_process([], pid=6, cpu_seconds=2, waited_for={7: 4.0, 8: 9.0})
+    pool = Pool()
+    for batch in [[shell, killed, child]] if together else [[killed, child], [shell], [shell]]:
+        pool.add(batch, {7: 1.5})
+    assert (pool.cpu_seconds, pool.unnoted) == (2 + (4 - 0.5) + 0.5, 0)
+
+
 def test_what_was_seen_of_a_process_last_is_of_its_last_program() -> None:
     first = made_up_process([], pid=7, cpu_seconds=1, has_ended=False)
     last = replace(first, cpu_seconds=2, cpu_before=1)

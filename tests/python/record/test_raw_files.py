@@ -37,6 +37,10 @@ def raw_file(**fields: object) -> bytearray:
     }
     data = bytearray(raw._SLOTS_AT + raw._SLOT_BYTES)
     raw._HEADER.pack_into(data, 0, *(header[name] for name in raw._HEADER_FIELDS))
+    raw._WAITED.pack_into(data, raw._WAITED_AT, 7 * 10**9, 42)  # two of them over the oldest ones
+    for at, (seconds, pid) in {0: (2, 9), 1: (3, 8), 2: (1, 8), 3: (4, 9)}.items():
+        room = raw._WAITED_AT + raw._WAITED.size + at * raw._CHILD.size
+        raw._CHILD.pack_into(data, room, seconds * 10**9, pid)
     raw._MODULE.pack_into(data, raw._MODULES_AT, 0x1000, 0x9000, 0x500, 0, 8)
     data[raw._PATHS_AT : raw._PATHS_AT + 8] = b"/lib/a.b"
     for number, (timed, ready) in enumerate([(1, 1), (0, 1), (1, 2)]):
@@ -72,6 +76,7 @@ def test_everything_in_a_file_is_read(write) -> None:
     assert (process.pid, process.period, process.drawn) == (77, 4 << 20, 4)
     assert (process.started, process.seconds, process.cpu_seconds) == (1_700_000_000, 2.0, 1.0)
     assert process.tick_hz == 3 * 10**9
+    assert (process.waited_seconds, process.waited_for) == (7.0, {8: 3.0, 9: 2.0})
     assert process.modules == [raw.Module(0x1000, 0x9000, 0x500, "/lib/a.b")]
     assert process.counts == {"memcpy": {(16, 18): 9 + 2 * 2**30}, "memmove": {(20, 22): 5}}
     assert process.samples == [  # one was being written

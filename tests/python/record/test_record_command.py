@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import resource
 import shlex
 import shutil
@@ -78,6 +79,47 @@ def test_a_command_that_fails_is_recorded_all_the_same(record, tmp_path, command
     recording = read_recording(tmp_path / "recording.json")
     assert recording["complete"] is True
     assert any(says in warning for warning in recording["warnings"])
+
+
+RAW_EXIT = """
+#include <string.h>
+#include <time.h>
+int main(void)
+{
+    static char from[65536], to[65536];
+    for (int i = 0; i < 50; ++i) memcpy(to, from, sizeof to);
+    const clock_t start = clock();
+    while (clock() - start < CLOCKS_PER_SEC / 5) {}
+    END
+}
+"""
+ENDS = {
+    "a system call": '__asm__ volatile("syscall" : : "a"(231L), "D"(0L) : "rcx", "r11");',
+    "a signal": "raise(SIGKILL);",
+}
+BELOW = ("sh -c '{}; exit 0'", "python3 -c 'import subprocess; subprocess.call([\"{}\"])'")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="of x86-64")
+@pytest.mark.parametrize("below", BELOW, ids=["a shell", "Python"])
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_the_end_of_a_process_is_known_from_who_waits_for_it(
+    settings, tmp_path, end: str, below: str
+) -> None:
+    """Not by a look at it in time, as there is none."""
+    text = "#include <signal.h>" + RAW_EXIT.replace("END", end)
+    program = compiled(tmp_path / "ends", text, "-O1", "-fno-builtin")
+    code = (
+        "from asterope.record import command, descendants; "
+        "descendants.Descendants.look = lambda self: None; command.main()"
+    )
+    its = settings("--", *shlex.split(below.format(program)))
+    its["args"] = [its["args"][0], "-c", code, *its["args"][its["args"].index("record") + 1 :]]
+    done = finished(its)
+    assert done.returncode == 0 and "were not recorded" not in done.stderr, done
+    recording = read_recording(tmp_path / "recording.json")
+    assert recording["unseen"] == recording["unnoted"] == 0
+    assert recording["cpu_seconds"] > 0.2 and "Next: record again" not in done.stderr
 
 
 def test_without_pyelftools_functions_have_no_names_which_is_said(record, program, tmp_path):
