@@ -9,7 +9,8 @@ import pytest
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Lived, Observed, Place, Seen
 from asterope.prove.trial.findings import findings
 from asterope.prove.trial.words import sentence, what_to_do
-from made_up_trials import EXPERIMENTS, WAYS, assert_near
+from made_up_trials import EXPERIMENTS, WAYS, assert_near, steady
+from test_prove_trial_pairs import observed_of as observed_of_pairs
 
 PLACE = Place("/bin/program", 100, "memcpy", 4096)
 
@@ -27,11 +28,11 @@ def observed_of(seed: int, count: int, copying: float, factor: float) -> Observe
         observed.add(Observed(seconds, seconds, processes=1, runs=1))
         observed.lived.append(Lived(str(number), 7, number, seconds, way, seconds))
         measured = {LIBC: (50, 0.01 * copying), ROUTINE: (50, 0.01 * copying * factor)}
-        seen.add(Seen(100, measured=measured))
+        seen.add(Seen(100, short_calls=100, measured=measured))
     return observed
 
 
-@pytest.mark.parametrize("factor", [1.0, 0.5, 2.0])
+@pytest.mark.parametrize("factor", [1.0, 0.5, 2.0, 8.0])
 def test_the_gain_is_that_of_whole_runs(factor: float) -> None:
     """Also where the ways differ so much that the middle process is of one of them."""
     for count in (60, 100):
@@ -61,3 +62,17 @@ def test_a_process_of_another_kind_is_no_partner() -> None:
     observed.cpu_seconds += sum(one.seconds for one in shells)
     gain = findings(observed, WAYS).gain
     assert gain.value == pytest.approx(2.2 / 1.6 - 1, abs=0.03)
+
+
+def test_calls_of_short_processes_are_no_calls_of_a_long_one() -> None:
+    """It saves half of its time. They save nothing, by as many calls at the same place."""
+    observed = observed_of(1, 100, 0.6, 1.0)
+    fast = steady(0.5)
+    times = {PLACE: lambda way, when, dice: fast(way, when, dice) / 3000}
+    long = observed_of_pairs(times, 1)
+    long.lived.append(Lived("one", 8, 0, long.cpu_seconds, None, long.cpu_seconds))
+    observed.places[PLACE].add(Seen(9900, short_calls=9900))
+    short = observed.cpu_seconds
+    observed.add(long)
+    truth = (long.cpu_seconds / 0.75 + short) / (long.cpu_seconds / 1.5 + short) - 1
+    assert findings(observed, WAYS).gain.value == pytest.approx(truth, abs=0.02)
