@@ -90,6 +90,11 @@ class Descendants:
                 del known[pid]
 
     @property
+    def gone_on(self) -> set[int]:
+        """Those that run and are not recorded, though they may have been: by an exec."""
+        return self.running.keys() - self.names.keys()
+
+    @property
     def unrecorded_seconds(self) -> float:
         """CPU time that no process accounts for, as a parent ignores the ends of its children."""
         return sum(self._unrecorded.values())

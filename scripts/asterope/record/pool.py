@@ -4,6 +4,7 @@ with how many they are."""
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -69,10 +70,12 @@ class Pool:
         processes: Sequence[RawProcess],
         known: Mapping[int, float] = MappingProxyType({}),
         to_the_end: Collection[int] = (),
+        gone_on: Collection[int] = (),
         have_ended: bool = True,
     ) -> None:
         """First started first. `known`: CPU seconds of some, by process id, where these were seen
-        later than they noted themselves; `to_the_end`: those of which that is all."""
+        later than they noted themselves; `to_the_end`: those of which that is all; `gone_on`: those
+        that have become another program, which is not recorded."""
         if len(self._last) > _MOST_CLOCKS:
             self._last = {p: s for p, s in self._last.items() if Path(f"/proc/{p}").exists()}
         for process, seconds in zip(processes, own_cpu_seconds(processes, known, self._last)):
@@ -83,7 +86,8 @@ class Pool:
             self.cpu_seconds += seconds + process.children_cpu_seconds
             self._unnoted.pop(process.pid, None)
             if have_ended and not (process.has_ended or process.pid in to_the_end):
-                self._unnoted[process.pid] = self._last[process.pid] + process.waited_seconds
+                known_of = self._last[process.pid] + process.waited_seconds
+                self._unnoted[process.pid] = math.inf if process.pid in gone_on else known_of
             for function, classes in process.counts.items():
                 self.counts[function].update(classes)
             self.samples += drawn_of(process)
@@ -104,7 +108,8 @@ class Pool:
     def _account_for(self, waited_for: Mapping[int, float]) -> None:
         """By what those that waited for processes say of their time, with their children's."""
         for pid in self._unnoted.keys() & waited_for.keys():
-            self.cpu_seconds += max(0.0, waited_for[pid] - self._unnoted.pop(pid))
+            if self._unnoted[pid] < math.inf:
+                self.cpu_seconds += max(0.0, waited_for[pid] - self._unnoted.pop(pid))
 
 
 def own_cpu_seconds(

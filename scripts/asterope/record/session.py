@@ -42,7 +42,7 @@ class Session:
         self.descendants.look()
         left = [path for path in left_files(self.folder) if not _is_to_be_waited_for(path)]
         processes, faults = read_folder(self.folder, left)
-        self._left.add(processes, *self._known(running))
+        self._left.add(processes, *self._known(running), gone_on=self.descendants.gone_on)
         self._faults = [*self._faults, *faults][:MOST_FAULTS]
         for path in left:
             with suppress(OSError):
@@ -69,7 +69,8 @@ class Session:
         pool = self._left.copy()
         processes, faults = read_folder(self.folder)
         ended = running.ended
-        pool.add(processes, *self._known(running), have_ended=ended is not None)
+        gone_on, have_ended = self.descendants.gone_on, ended is not None
+        pool.add(processes, *self._known(running), gone_on=gone_on, have_ended=have_ended)
         recorded = pool.cpu_seconds
         used = running.used + self.descendants.used
         facts = dataclasses.replace(

@@ -83,6 +83,15 @@ def test_who_waited_for_a_process_knows_what_it_took_to_its_end(together: bool) 
     assert (pool.cpu_seconds, pool.unnoted) == (2 + (4 - 0.5) + 0.5, 0)
 
 
+def test_what_a_process_took_as_another_program_is_not_recorded() -> None:
+    before = made_up_process([], pid=7, cpu_seconds=1, has_ended=False)
+    shell = made_up_process([], pid=6, cpu_seconds=2, waited_for={7: 4.0})
+    pool = Pool()
+    pool.add([before], gone_on=[7])
+    pool.add([shell])
+    assert (pool.cpu_seconds, pool.unnoted) == (3, 1)
+
+
 def test_what_was_seen_of_a_process_last_is_of_its_last_program() -> None:
     first = made_up_process([], pid=7, cpu_seconds=1, has_ended=False)
     last = replace(first, cpu_seconds=2, cpu_before=1)

@@ -42,7 +42,7 @@ class Estimate:
 # --- Distributions ---
 
 
-def t_quantile(chance: float, freedom: int) -> float:
+def t_quantile(chance: float, freedom: float) -> float:
     """Of Student's distribution (Cornish and Fisher's expansion, good to 1 % from 5 degrees on)."""
     z, n = NormalDist().inv_cdf(chance), freedom
     return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n * n)
