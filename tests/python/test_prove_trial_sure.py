@@ -49,7 +49,7 @@ def of_cell(cell: Cell, trials: int) -> tuple[int, int]:
         dice = random.Random(f"{cell} {seed}")
         noise, stalls = dice.choice(NOISES[cell.noise])
         factor = dice.choice([1.0, 1.0, 0.1, 0.5, 0.9, 1.1, 2.0, 10.0])
-        seconds, longest = dice.choice([(2.0, 0.004), (20.0, 0.03)])
+        seconds, longest = dice.choice([(2.0, 0.006), (20.0, 0.06)])
         call, calls = dice.choice([1e-4, 2e-6]), dice.choice([3, 50, 1000])
         lasting = (cell.share, factor, cell.seconds, noise, stalls)
         program = Program(*lasting, cell.idle, cell.processes, call, calls, longest)

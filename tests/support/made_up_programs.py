@@ -121,7 +121,7 @@ class Program:
         passed, pair, to_do = 0.0, 0, work
         while passed < most and to_do > 0:
             is_together = (pair // 2 + pair) % 2
-            for way in dice.sample([LIBC, ROUTINE], 2):
+            for way in (LIBC, ROUTINE) if dice.random() < 0.5 else (ROUTINE, LIBC):
                 so_far = passed / (1 - self.idle) / _OF_ALL
                 length = min(max(_SHORTEST, so_far), self.longest) * dice.uniform(1, 2)
                 is_start = passed < self._starting

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -335,9 +336,11 @@ def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> N
 
 
 def test_time_after_the_last_word_of_a_process_is_told_as_such(record, tmp_path) -> None:
-    """Where its parent is not the recorder, which would know it."""
+    """Where its parent waits by a function that does not say what it took."""
     launcher = compiled(tmp_path / "launcher", LAUNCHER, "-O1", "-w")
-    done = record("--", "sh", "-c", f"{launcher} exits; exit 0")
+    begins = f"os.posix_spawn({str(launcher)!r}, ['launcher', 'exits'], os.environ)"
+    code = f"import os; os.waitid(os.P_PID, {begins}, os.WEXITED)"
+    done = record("--", sys.executable, "-c", code)
     recording = read_recording(tmp_path / "recording.json")
     assert recording["unnoted"] == 1
     said = " ".join(done.stderr.split())
