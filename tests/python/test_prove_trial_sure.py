@@ -43,13 +43,13 @@ def is_false(found: Found, truth: float) -> bool:
 
 def of_cell(cell: Cell, trials: int) -> tuple[int, int]:
     """The number of trials that told anything, and of those that told something false. They take 2
-    or 20 seconds. Routines are as fast as libc, faster or slower."""
+    or 10 seconds. Routines are as fast as libc, faster or slower."""
     told = false = 0
     for seed in range(trials):
         dice = random.Random(f"{cell} {seed}")
         noise, stalls = dice.choice(NOISES[cell.noise])
         factor = dice.choice([1.0, 1.0, 0.1, 0.5, 0.9, 1.1, 2.0, 10.0])
-        seconds, longest = dice.choice([(2.0, 0.006), (20.0, 0.06)])
+        seconds, longest = dice.choice([(2.0, 0.006), (10.0, 0.06)])
         call, calls = dice.choice([1e-4, 2e-6]), dice.choice([3, 50, 1000])
         lasting = (cell.share, factor, cell.seconds, noise, stalls)
         program = Program(*lasting, cell.idle, cell.processes, call, calls, longest)

@@ -24,7 +24,7 @@ _LONG = 1e-4  # seconds between two calls, from which on they are of CPU time
 _TIMED = 1e-5  # seconds: calls that follow each other faster are timed in groups
 _KEPT = 8  # intervals of a period, of which each place keeps so many
 _MOST_WAITING = 8  # one interval in so many, else the usual ones are not told from the others
-_MOST_PROCESSES = 300
+_MOST_PROCESSES = 150
 
 
 @dataclass(frozen=True)
