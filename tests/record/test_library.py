@@ -11,13 +11,14 @@ from architectures import HOST, assert_right_unrelocated, preload_check
 from copy_programs import exported, need, output_of
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
-SIGNS = ("prctl", "syscall", "_exit", "_Exit", "sigaltstack")
+WAITS = ("wait", "waitpid", "wait3", "wait4")
+SIGNS = ("prctl", "syscall", "_exit", "_Exit", "sigaltstack", *WAITS)
 NAMES = {*PLAIN, "__mempcpy", *(f"__{name}_chk" for name in PLAIN)}
 
 
 def test_it_exports_what_it_counts_and_little_else(library: Path) -> None:
     """prctl and syscall tell that a program restricts its system calls, _exit that it ends,
-    sigaltstack where handlers have little room."""
+    sigaltstack where handlers have little room, and waits what children took."""
     assert exported(library) == {*NAMES, *SIGNS}
 
 

@@ -115,7 +115,7 @@ OUT_OF_BOUNDS = (
 WRONG = [
     ("magic", b"elephant", "no raw file of asterope-record"),
     ("magic", bytes(8), "never begun"),
-    ("version", 9, "of version 9, where this asterope-record reads 5"),
+    ("version", 9, "of version 9, where this asterope-record reads 6"),
     *((field, value, f"damaged: {field} is {value}, where ") for field, value in OUT_OF_BOUNDS),
     (raw._MODULES_AT, struct.pack("<Q", 0x9000), "damaged: a module from 0x9000 to 0x9000"),
     (raw._SAMPLES_AT + 24, b"\4", "damaged: there is no function 4"),
