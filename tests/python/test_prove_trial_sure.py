@@ -1,5 +1,5 @@
 """How often a sure sentence of a trial is false, of made-up programs whose truth is known.
-`scripts/test tests/python/test_prove_trial_sure.py --trials 1000 -s` shows the table of the
+`scripts/test tests/python/test_prove_trial_sure.py --trials 1000 -n0 -s` shows the table of the
 cells."""
 
 from __future__ import annotations
