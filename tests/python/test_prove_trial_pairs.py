@@ -6,8 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
-from functools import partial
-from statistics import median
+from statistics import fmean, median
 
 import pytest
 from asterope.prove.trial.blocks import (
@@ -69,12 +68,21 @@ def adding(more: Callable[[float, random.Random], float]) -> Callable[[float], P
     return lambda factor: lambda way, when, dice: steady(factor)(way, when, dice) + more(when, dice)
 
 
-def true_gain(times: dict[Place, Program]) -> float:
-    """By all calls under libc, and under the routine, with the same luck."""
+def true_gain(times: dict[Place, Program], **settings) -> float:
+    """By all calls of such a trial under libc, and under the routine. They are known by periods: a
+    way that is faster has more of them."""
+    observed, dice = observed_of(times, 0, **settings), random.Random(0)
 
     def seconds(way: str) -> float:
-        dice, calls = random.Random(0), range(20_000)
-        return sum(one(way, i / len(calls), dice) for one in times.values() for i in calls)
+        whole = 0.0
+        for place, program in times.items():
+            seen = observed.places[place]
+            for pair, blocks in seen.together.items():
+                when = pair.number / len(seen.together)
+                each = fmean(program(way, when, dice) for _ in range(400))
+                calls = sum(block.calls for block in blocks)
+                whole += each * (calls + seen.own_calls / len(seen.together))
+        return whole
 
     return seconds(LIBC) / seconds(ROUTINE) - 1
 
@@ -98,19 +106,17 @@ def period(way: str, seconds: float, within: float | None = None) -> Block:
     return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
 
 
-def usual(program: Program, when: float) -> float:
-    """Seconds of a call with libc; more if the routine is far slower, as periods are as long."""
+def usual(times: dict[Place, Program], way: str, when: float) -> float:
+    """Seconds of a call at each place."""
     dice = random.Random(0)
-    libc, routine = (median(program(way, when, dice) for _ in range(9)) for way in (LIBC, ROUTINE))
-    return max(libc, routine / 3)
+    return sum(median(one(way, when, dice) for _ in range(9)) for one in times.values())
 
 
-def in_period(call: Callable[[], float], length: float) -> list[float]:
-    """The seconds of the calls in such a period, but of seven at least."""
-    time: list[float] = []
-    while sum(time) < length or len(time) < 7:
-        time.append(call())
-    return time
+def calls_of(times: dict[Place, Program], way: str, when: float, calls: int) -> int:
+    """At each place, in a period that is as long as so many calls with libc; longer if the routine
+    is far slower, so that it has some, too."""
+    longest = max(usual(times, LIBC, when), usual(times, ROUTINE, when) / 3)
+    return round(calls * longest / usual(times, way, when))
 
 
 def observed_of(
@@ -131,10 +137,9 @@ def observed_of(
         for pair in (Pair(process, number) for number in range(pairs)):
             limit = longest.seconds or math.inf
             for way in dice.sample([LIBC, ROUTINE], 2):
-                when, least = pair.number / pairs, longer * dice.randint(20, 60)
-                call = partial(program, way, when, dice)
-                time = in_period(call, least * usual(program, when))
-                calls = len(time)
+                when = pair.number / pairs
+                calls = calls_of(times, way, when, longer * dice.randint(20, 60))
+                time = [program(way, when, dice) for _ in range(calls)]
                 seen.together.setdefault(pair, []).append(Block(way, time[:8], [1.0] * 8, calls))
                 within = longest.within(time, limit)
                 observed.together.setdefault(pair, []).append(period(way, sum(time), within))
@@ -293,7 +298,8 @@ def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float, longer
     """It is 5 % faster, but for one call in a hundred. No stall is as long as a period."""
     times = {PLACE: with_stalls(steady(0.95), 0.01, stall, [ROUTINE])}
     found = [found_of(times, seed, pairs=300 // longer, longer=longer).gain for seed in range(20)]
-    assert_near(found, true_gain(times), 0.015, 0.74)  # of 20, a fifth less
+    truth = true_gain(times, pairs=300 // longer, longer=longer)
+    assert_near(found, truth, 0.015, 0.74)  # of 20, a fifth less
 
 
 def test_long_phases_between_copies_are_no_chance_where_they_are_much() -> None:
