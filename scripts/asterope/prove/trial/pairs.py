@@ -116,7 +116,9 @@ def saved(
     part = _of_work(part, alike, difference / copying)
     most = seconds / (1 - difference / copying * (part - 0.5))  # as if half of it were under each
     scale = most / copying if copying > _NEARLY * most else 1.0  # the rest is chance
-    times = most / copying if _PERHAPS * most < copying <= _NEARLY * most else 1.0
+    out = sum(own * beyond[pair] for _, _, own, of in found for pair in of) if beyond else 0.0
+    seen = copying + out
+    times = most / seen if _PERHAPS * most < seen <= _NEARLY * most else 1.0
     errors = {}
     for _, _, own_scale, own_errors in found:
         mean = sum(beyond[pair] for pair in own_errors) / len(own_errors) if beyond else 0.0
