@@ -15,8 +15,9 @@ _FEWEST, FEWEST_OF_PHASE = 20, 10
 # A pair is far at this many times the usual distance from the middle. A sum is surely not chance at
 # this many of its standard errors.
 _FAR, _SURELY = 6.0, 3.0
-# Threads that copy take all of the program's time if they take more than this share of it.
-_NEARLY = 0.95
+# Threads that copy take all of the program's time if they take more than this share of it. They may
+# do so above the second share: the rest may be the trial's own work.
+_NEARLY, _PERHAPS = 0.95, 0.75
 # A pair counts at most with this many times the level that its shorter period makes likely.
 _HELD_UP = 4.0
 # A saving is known to this part of it at best, as phases are few and rough. What a program does at
@@ -85,11 +86,13 @@ def phases(
 class Saved:
     """`seconds`: saved by the second way in the whole program, if that does all of its work.
     `part`: of the work, what the second way did. `few`: of the saving, what may be of another kind.
-    `errors`: by pair of periods, its part of the error."""
+    `times`: so many times as much may be saved. `errors`: by pair of periods, its part of the
+    error."""
 
     seconds: float
     part: float
     few: float
+    times: float
     errors: Mapping[Pair, float]
 
 
@@ -113,6 +116,9 @@ def saved(
     part = _of_work(part, alike, difference / copying)
     most = seconds / (1 - difference / copying * (part - 0.5))  # as if half of it were under each
     scale = most / copying if copying > _NEARLY * most else 1.0  # the rest is chance
+    out = sum(own * beyond[pair] for _, _, own, of in found for pair in of) if beyond else 0.0
+    seen = copying + out
+    times = most / seen if _PERHAPS * most < seen <= _NEARLY * most else 1.0
     errors = {}
     for _, _, own_scale, own_errors in found:
         mean = sum(beyond[pair] for pair in own_errors) / len(own_errors) if beyond else 0.0
@@ -121,7 +127,7 @@ def saved(
             if beyond:  # as chance, it is also what the program's time differs by
                 part_saved = scale * difference / seconds
                 errors[pair] -= part_saved * scale * own_scale * (beyond[pair] - mean)
-    return Saved(scale * difference, part, few, errors)
+    return Saved(scale * difference, part, few, times, errors)
 
 
 def _of_work(part: float, alike: float, difference: float) -> float:
@@ -235,7 +241,8 @@ def gain(found: Saved | None, seconds: float) -> Estimate | None:
         by = max(-_MOST * seconds / part, min(_MOST * seconds / (1 - part), by))
         return (seconds + part * by) / (seconds - (1 - part) * by) - 1
 
-    return Estimate(*map(faster, (found.seconds, found.seconds - reach, found.seconds + reach)))
+    ends = sorted((found.seconds, found.seconds * found.times))
+    return Estimate(*map(faster, (found.seconds, ends[0] - reach, ends[1] + reach)))
 
 
 def spanned(found: Sequence[Estimate]) -> Estimate | None:
