@@ -25,7 +25,8 @@ die() {
     exit "$status"
 }
 
-have() { command -v -- "$1" >/dev/null; }
+# Daemons lie in /usr/sbin, which is not on everybody's PATH.
+have() { PATH=$PATH:/usr/sbin command -v -- "$1" >/dev/null; }
 
 # step TITLE COMMAND...: runs the command with its output in the log and one line on the terminal,
 # which moves while it runs. Returns the command's status, after showing the end of what it said if
@@ -111,15 +112,13 @@ have_header() {
     return 1
 }
 
-# A Python that can make a virtual environment for us; prints its name. PATH first (pyenv and the
-# like are welcome), then the system's own, which is the one that apt repairs. Importing ensurepip
-# is the test because Debian ships venv without it, and then fails only halfway through.
+# find_python MODULES [FIRST...]: prints the name of a Python that has these modules. The FIRST ones
+# go before PATH (pyenv and the like are welcome), which goes before the one that apt repairs.
 find_python() {
-    local python
-    for python in python3 /usr/bin/python3 python3.{14,13,12,11,10,9}; do
-        have "$python" || continue
-        if "$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 9))' \
-            >/dev/null 2>&1; then
+    local modules=$1 python
+    shift
+    for python in "$@" python3 /usr/bin/python3 python3.{14,13,12,11,10,9}; do
+        if is_python "$python" "$modules"; then
             printf '%s\n' "$python"
             return
         fi
@@ -127,12 +126,12 @@ find_python() {
     return 1
 }
 
-venv_works() {
-    "$venv/bin/python" -c '
-import importlib, pip, sys
-importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-sys.exit(sys.version_info < (3, 9))' >/dev/null 2>&1
-}
+is_python() { "$1" -c "import sys, $2; sys.exit(sys.version_info < (3, 9))" >/dev/null 2>&1; }
+
+# One that can make .venv. Debian ships venv without ensurepip, and then fails only halfway through.
+find_venv_python() { find_python "ensurepip, venv"; }
+
+venv_works() { is_python "$venv/bin/python" pip; }
 
 # Packages without which the build cannot start, one a line.
 missing_packages() {
@@ -141,7 +140,7 @@ missing_packages() {
     # Only the first word: CXX="ccache g++" is a habit of many.
     have "${cxx%% *}" && have "${cc%% *}" || printf 'g++\n'
     have ninja || have make || printf 'ninja-build\n'
-    venv_works || find_python >/dev/null || printf 'python3\npython3-venv\n'
+    venv_works || find_venv_python >/dev/null || printf 'python3\npython3-venv\n'
 }
 
 # Packages that are better had but not needed, one a line: CMake fetches an absent library from its
@@ -151,31 +150,22 @@ wanted_packages() {
     have_header CLI/CLI.hpp || printf 'libcli11-dev\n'
     [[ $1 == test ]] || return 0
     have_header gtest/gtest.h || printf 'libgtest-dev\n'
-    have objdump || printf 'binutils\n'
-    have clang || printf 'clang\n'
     # The runtimes of clang's sanitizers and profiles, which Debian's clang only recommends.
     compgen -G "$(clang -print-runtime-dir 2>/dev/null)/libclang_rt.profile*" >/dev/null ||
         printf 'libclang-rt-dev\n'
-    have qemu-x86_64 || printf 'qemu-user\n'
-    # AArch64's, for other machines: what they build runs in qemu there.
-    if [[ $(uname -m) != aarch64 ]]; then
-        have aarch64-linux-gnu-gcc || printf 'gcc-aarch64-linux-gnu\n'
-        have aarch64-linux-gnu-g++ || printf 'g++-aarch64-linux-gnu\n'
-    fi
-    have valgrind || printf 'valgrind\n'
-    # Builds of others, which the examples are tried in.
-    have meson || printf 'meson\n'
-    have pkg-config || printf 'pkg-config\n'
-    have musl-gcc || printf 'musl-tools\n'
-    # A cluster of our own for the job files of scripts/fleet: 3.5 MB to fetch, without recommendations.
-    have slurmctld || [[ -x /usr/sbin/slurmctld ]] || printf 'slurmctld\n'
-    have slurmd || [[ -x /usr/sbin/slurmd ]] || printf 'slurmd\n'
-    have munged || [[ -x /usr/sbin/munged ]] || printf 'munge\n'
-    have sbatch || printf 'slurm-client\n'
-    have shellcheck || printf 'shellcheck\n'
     # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
     [[ -e /usr/lib/$(uname -m)-linux-musl/libc.a ]] || printf 'musl-dev\n'
     [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
+    # PROGRAM:PACKAGE. Meson and what follows are builds of others, which the examples are tried in;
+    # Slurm's are a cluster of our own for the job files of scripts/fleet, 3.5 MB to fetch.
+    local pair pairs=(objdump:binutils clang:clang qemu-x86_64:qemu-user valgrind:valgrind
+        meson:meson pkg-config:pkg-config musl-gcc:musl-tools slurmctld:slurmctld slurmd:slurmd
+        munged:munge sbatch:slurm-client shellcheck:shellcheck)
+    # AArch64's, for other machines: what they build runs in qemu there.
+    [[ $(uname -m) == aarch64 ]] || pairs+=(aarch64-linux-gnu-{gcc:gcc,g++:g++}-aarch64-linux-gnu)
+    for pair in "${pairs[@]}"; do
+        have "${pair%%:*}" || printf '%s\n' "${pair#*:}"
+    done
 }
 
 # Whether as_root will work. Asks for the password here, where a person can see why.
@@ -200,10 +190,10 @@ apt_get() {
 apt_install() { apt_get install -y --no-install-recommends "$@"; }
 
 # Optional packages that are absent and have not been given up yet, one a line.
-open_wishes() {
-    touch "$going_without"
-    wanted_packages "$1" | grep -vxFf "$going_without" || true
-}
+open_wishes() { wanted_packages "$1" | grep -vxFf <(cat -- "$going_without" 2>/dev/null) || true; }
+
+# all_missing tune|test: the packages that install_packages would install, one a line.
+all_missing() { missing_packages; open_wishes "$1"; }
 
 give_up() {
     printf '%s\n' "$@" >>"$going_without"
@@ -260,41 +250,16 @@ pip_install() {
     "$venv/bin/python" -m pip install --quiet --no-cache-dir --disable-pip-version-check "$@"
 }
 
-make_venv() {
-    "$1" -m venv --clear "$venv" &&
-        # tomllib came with Python 3.11; before that, this is what reads pyproject.toml below.
-        pip_install 'tomli; python_version < "3.11"'
-}
-
-# requirements tune|test: the lists of pyproject.toml, one requirement a line. Installing the
-# project itself would be shorter, but builds the C++ once more.
-requirements() {
-    "$venv/bin/python" - "$root/pyproject.toml" "$1" <<'PYTHON'
-import sys
-
-try:
-    import tomllib
-except ModuleNotFoundError:
-    import tomli as tomllib
-
-path, purpose = sys.argv[1:]
-with open(path, "rb") as file:
-    project = tomllib.load(file)["project"]
-extras = {"tune": [], "test": ["test", "report"]}[purpose]
-lines = sum((project["optional-dependencies"][extra] for extra in extras), project["dependencies"])
-print("\n".join(lines))
-PYTHON
-}
-
 # install_python tune|test: .venv with the requirements, touched only when these have changed.
 install_python() {
     local python wanted stamp=$venv/.installed-for-$1 list=()
     if ! venv_works; then
-        python=$(find_python) ||
+        python=$(find_venv_python) ||
             die 1 "needs Python 3.9 or newer with venv; found only $(python3 --version 2>&1)"
-        step "making .venv" make_venv "$python" || die 1 "$python could not make .venv"
+        step "making .venv" "$python" -m venv --clear "$venv" || die 1 "$python could not make .venv"
     fi
-    wanted=$(requirements "$1") || die 1 "cannot read the requirements in pyproject.toml"
+    wanted=$("$venv/bin/python" -B "$root/scripts/asterope/tune_script/requirements.py" "$1") ||
+        die 1 "cannot read the requirements in pyproject.toml"
     if [[ -e $stamp && $(<"$stamp") == "$wanted" ]]; then return; fi
     mapfile -t list <<<"$wanted"
     step "installing Python packages" pip_install "${list[@]}" ||
@@ -322,6 +287,23 @@ configure() {
 # build_targets TARGET... The number matters: a bare --parallel lets make start everything at once.
 build_targets() {
     cmake --build "$build" --parallel "$(nproc)" --target "$@"
+}
+
+# The same as steps, whose failure ends the script: configure_step [CMAKE-OPTION...], build_step TITLE
+# TARGET...
+configure_step() {
+    step "configuring" configure "$@" || die 1 "cmake could not configure the build"
+}
+
+build_step() { step "$1" build_targets "${@:2}" || die 1 "the build failed"; }
+
+# routine_step ROUTINE FOLDER: compiles the C file into libasterope_memcpy.so there.
+routine_step() {
+    step "compiling the routine" build_routine "$@" || die 1 "$1 could not be compiled"
+}
+
+build_routine() {
+    configure -DASTEROPE_ROUTINE="$1" -DASTEROPE_ROUTINE_FOLDER="$2" && build_targets asterope_memcpy
 }
 
 # Ends the script where something that it must write is somebody else's: a checkout of another user,

@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TextIO
 
 from . import __version__
@@ -56,11 +56,19 @@ class Parser(argparse.ArgumentParser):
         """Guesses the meaning of an option that argparse does not know; empty: nothing is near."""
         unknown = re.search(r"unrecognized arguments: .*?(--?[\w-]+)", message)
         known = [name for name in self._option_string_actions if name != "--help-json"]
-        near = difflib.get_close_matches(unknown[1], known, 1) if unknown else []
-        if near:
-            return f" (did you mean {near[0]}?)"
+        hint = did_you_mean(unknown[1], known) if unknown else ""
+        if hint:
+            return hint
         runs_others = any(action.metavar == "COMMAND" for action in self._actions)
         return " (the program and its options go behind --)" if unknown and runs_others else ""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """ " (did you mean KNOWN?)", or nothing where no known word is near. Dashes do not count: all
+    options have them."""
+    letters = {name.lstrip("-"): name for name in known}
+    near = difflib.get_close_matches(word[:100].lstrip("-"), letters, 1)
+    return f" (did you mean {letters[near[0]]}?)" if near else ""
 
 
 def show(text: str, stream: TextIO | None = None, end: str = "\n") -> None:

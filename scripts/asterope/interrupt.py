@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -29,6 +30,22 @@ def interrupts_held() -> Iterator[None]:
         yield
     if came:
         signal.raise_signal(came[0])
+
+
+def run_in_foreground(command: Sequence[str]) -> int:
+    """Runs a program to its end, which an interrupt leaves to it; returns its exit code, 128 more
+    than the signal that killed it. A terminal sends SIGINT to both; the other signals are passed
+    on."""
+    child: subprocess.Popen | None = None
+
+    def pass_on(number: int, _frame: object) -> None:
+        if child is not None and number != signal.SIGINT:
+            child.send_signal(number)
+
+    with _handled_by(pass_on):
+        child = subprocess.Popen(command)
+        code = child.wait()
+    return code if code >= 0 else 128 - code
 
 
 def _interrupt(*_: object) -> NoReturn:

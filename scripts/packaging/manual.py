@@ -1,8 +1,8 @@
 """Makes the man page and the bash completion of every command out of its --help.
 
 Both are made by the build, from the commands themselves, so that no option is forgotten or
-left behind. What --help does not say stands here (the words that a value may be) and in
-man/COMMAND.roff (examples, files).
+left behind. What --help does not say stands in asterope/option_words.py (the words that a value may
+be) and in man/COMMAND.roff (examples, files).
 """
 
 from __future__ import annotations
@@ -21,23 +21,10 @@ import jinja2
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from asterope import __version__, workloads  # noqa: E402
+from asterope import __version__  # noqa: E402
 from asterope.commands import COMMANDS  # noqa: E402
-from asterope.spaces.kinds import OPERATIONS  # noqa: E402
+from asterope.option_words import LISTS, WORDS  # noqa: E402
 
-# The values that an option takes, where the command reads its words itself. A command's own entry
-# goes before the one for all. A test finds each word in the text of the option.
-WORDS = {
-    "--rigor": "quick standard exhaustive",
-    "--workload": " ".join([*workloads.names("tunable"), "balanced"]),
-    "--space": "paper extended",
-    "--suite": "workloads sizes misalignment mix fixed states overlap threads all balanced "
-    + " ".join(workloads.names("name")),
-    "--peer": "all list",
-    "--operation": " ".join(one.name for one in OPERATIONS),
-    "--only": "working_set critical_stride misalignment aliasing store_forwarding huge_pages "
-    "placement contents single_timings identical",
-}
 FILES = re.compile(r"FILE|PROFILE|LOG|ROUTINE|MAP|OUT")
 
 
@@ -80,7 +67,7 @@ def synopsis(command: dict[str, Any]) -> str:
 
 def is_list(option: dict[str, Any]) -> bool:
     """Whether the option's value may be several words, separated by commas."""
-    return option["list"] or option["argument"] in ("NAMES", "LEVELS")
+    return option["list"] or option["argument"] in LISTS
 
 
 def kind(option: dict[str, Any], program: str) -> str:

@@ -10,13 +10,19 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_errors import on_terminal, press_ctrl_c, run_command
+from asterope.option_words import WORDS
+from asterope.tune_script.declared import SEARCH, declared
+from asterope.tune_script.request import FORMS
+from asterope.tune_script.requirements import EXTRAS, requirements
+from command_errors import on_terminal, only_error_of, press_ctrl_c, run_command
+from copy_programs import need, output_of
 from namespaces import run_with
 from tune_checkout import PROVISIONAL, Checkout, only_line
 
@@ -29,6 +35,7 @@ MISSPELT = {
     "value": (["--rigor", "quik"], "--rigor: there is no quik (did you mean quick?)"),
     "like no value": (["--rigor", "1K"], "--rigor: there is no 1K: choose of quick standard"),
     "no value": (["--sizes"], "--sizes needs a value"),
+    "value of a flag": (["--quiet=no"], "--quiet takes no value"),
     "no file": (["-o", ""], "-o needs the name of a file"),
     "no name": (["--name"], "--name needs a value"),
     "nothing to share": (["--share=x", "--no-generate"], "--share needs a search"),
@@ -50,7 +57,55 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_installed_or_built(
 ) -> None:
     os.mkfifo(bare.home / "pipe")
     assert expected in only_line(bare.run(*given))
-    assert [path.name for path in bare.root.iterdir()] == ["scripts"]
+    assert sorted(path.name for path in bare.root.iterdir()) == ["scripts", "tuner"]
+
+
+def test_a_dry_run_names_what_is_missing_and_all_parts_and_changes_nothing(
+    bare: Checkout, repository: Path
+) -> None:
+    shutil.copy(repository / "pyproject.toml", bare.root)
+    bare.set_up("missing_packages() { echo cmake; }; wanted_packages() { echo libcli11-dev; }")
+    before = sorted(bare.root.rglob("*"))
+    done = bare.run("--dry-run", "--rigor", "quick")
+    assert (done.returncode, done.stderr) == (0, "")
+    debian, python, build, search, comparison, result = done.stdout.splitlines()
+    assert debian == "installs with apt-get, as root or through sudo: cmake libcli11-dev"
+    assert python.startswith(f"installs into {bare.root}/.venv: jinja2")
+    assert build.startswith("builds asterope-tune (") and search == "searches (1.5 min)"
+    assert "compares it with libc" in comparison and f"leaves {bare.profile}" in result
+    assert bare.run("check", "--dry-run").stdout.splitlines()[-1] == "runs asterope-tune check"
+    assert "there is no option" in only_line(bare.run("--dry-run", "--rigr"))
+    assert sorted(bare.root.rglob("*")) == before
+
+
+def test_without_a_python_one_is_installed_first(checkout: Checkout) -> None:
+    checkout.set_up(
+        "find_python() { return 1; }\n"
+        'set_up() { mkdir -p "$build" "$venv/bin"; : >"$log"; '
+        f'ln -sf {shlex.quote(sys.executable)} "$venv/bin/python"; }}'
+    )
+    for question in ("--help", "--dry-run"):
+        done = checkout.run(question)
+        assert "needs Python 3.9 or newer to say that" in only_error_of("scripts/tune", done, 1)
+    assert not (checkout.root / ".venv").exists()
+    done = checkout.run("--rigor", "quick")
+    assert (done.returncode, done.searches) == (0, 1), done
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")
+@pytest.mark.parametrize("purpose", EXTRAS)
+def test_the_requirements_are_those_of_pyproject(repository: Path, purpose: str) -> None:
+    import tomllib
+
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    extras = (project["optional-dependencies"][name] for name in EXTRAS[purpose])
+    assert requirements(repository, purpose) == sum(extras, project["dependencies"])
+
+
+def test_the_scripts_are_as_shellcheck_wants_them(repository: Path) -> None:
+    need("shellcheck")
+    names = [f"scripts/{name}" for name in ("tune", "test", "setup.sh")]
+    output_of("shellcheck", "--external-sources", *names, cwd=repository)
 
 
 TAKEN = [
@@ -84,21 +139,31 @@ def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
     assert done.returncode == 0 and f"-o {checkout.profile} --resume" in done.asked
 
 
-def test_the_list_is_what_asterope_tune_says_of_itself(repository: Path, build_dir: Path) -> None:
-    command = (sys.executable, "scripts/packaging/options_list.py", build_dir)
-    done = run_command(*command, cwd=repository)
-    again = "python3 scripts/packaging/options_list.py build > scripts/tune-options"
-    assert done.stdout == (repository / "scripts" / "tune-options").read_text(), again
+def test_the_options_read_from_the_sources_are_those_that_asterope_tune_has(
+    repository: Path, build_dir: Path
+) -> None:
+    told = json.loads(run_command(build_dir / "asterope-tune", "--help-json").stdout)
+    of_commands = {SEARCH: told, **{one["name"]: one for one in told["commands"]}}
+    expected = {
+        command: {
+            name: bool(option["argument"]) for option in one["options"] for name in option["names"]
+        }
+        for command, one in of_commands.items()
+    }
+    found = declared(repository / "tuner")
+    takes_values = {
+        command: {name: bool(value) for name, value in options.items()}
+        for command, options in found.items()
+    }
+    assert takes_values == expected
+    assert FORMS.keys() <= found[SEARCH].keys()
 
 
-def test_its_words_are_all_that_asterope_tune_takes(repository: Path, build_dir: Path) -> None:
-    lines = (repository / "scripts" / "tune-options").read_text().splitlines()
-    found = [match for line in lines if (match := re.fullmatch(r"- .*?(--\S+) = (.+)", line))]
-    assert {match[1] for match in found} >= {"--rigor", "--workload", "--space"}
-    for match in found:
-        done = run_command(build_dir / "asterope-tune", match[1], "x")
+def test_the_words_of_its_options_are_all_that_asterope_tune_takes(build_dir: Path) -> None:
+    for option in ("--rigor", "--workload", "--space"):
+        done = run_command(build_dir / "asterope-tune", option, "x")
         told = set(re.findall(r"\w+", done.stderr.partition("choose ")[2]))
-        assert set(match[2].split()) == told - {"or"}, match[1]
+        assert set(WORDS[option].split()) == told - {"or"}, option
 
 
 @pytest.mark.parametrize("command", ["check", "diagnose"])
@@ -270,7 +335,7 @@ def test_a_checkout_of_somebody_else_gets_one_line(repository: Path) -> None:
         readable = Checkout(repository, Path(folder))
         done = readable.run(user="nobody", group=65534, extra_groups=[], cwd="/")
         assert f"{readable.root} cannot be written, it belongs to root" in only_line(done)
-        assert [path.name for path in readable.root.iterdir()] == ["scripts"]
+        assert sorted(path.name for path in readable.root.iterdir()) == ["scripts", "tuner"]
 
 
 def test_a_repository_that_git_does_not_trust_gets_one_line(checkout: Checkout) -> None:

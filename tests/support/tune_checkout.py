@@ -58,8 +58,10 @@ class Checkout:
         self.root = folder / "checkout"
         self.scripts = self.root / "scripts"
         self.scripts.mkdir(parents=True)
-        for name in ("tune", "setup.sh", "options.sh", "tune-options"):
+        for name in ("tune", "setup.sh"):
             shutil.copy(repository / "scripts" / name, self.scripts)
+        for name in ("scripts/asterope", "tuner"):  # options are read from the sources
+            shutil.copytree(repository / name, self.root / name)
         self.home = folder / "home"
         self.home.mkdir()
         self.calls = folder / "calls"

@@ -1,0 +1,237 @@
+"""The course of scripts/tune: it sets up, builds, searches, renders and compares with libc."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ..command_line import DONE, run, show
+from ..faults import Failure, one_line
+from ..interrupt import run_in_foreground
+from . import plan
+from .declared import SEARCH, declared
+from .request import Request, read
+from .setup import call
+
+PROGRAM = "scripts/tune"
+
+# What the search does not need is built after it. The last two are for `cmake --install build`,
+# asterope_record for build/asterope-record.
+_REST = ("asterope-bench", "asterope_record", "asterope_manual", "asterope_docs")
+
+
+def say(text: str) -> None:
+    """To stderr: stdout is the tool's own."""
+    show(text, sys.stderr)
+
+
+def require_success(command: Sequence[str | Path]) -> None:
+    """Runs a program; where it fails, it has said why, and its exit code ends this one."""
+    code = run_in_foreground([str(word) for word in command])
+    if code:
+        raise SystemExit(code)
+
+
+def _help(tool: Path) -> int:
+    """Help installs and builds nothing: who asks may not have decided yet."""
+    show(Path(__file__).with_name("help.txt").read_text(encoding="ascii"))
+    if os.access(tool, os.X_OK):
+        show("The options of asterope-tune:\n")
+        return run_in_foreground([str(tool), "--help"])
+    show("The options of asterope-tune are listed here once it is built.")
+    return DONE
+
+
+def _identity(name: str) -> tuple[int, int, int] | None:
+    """Which file that is, and when it was written; None where there is none."""
+    with suppress(OSError):
+        found = os.stat(name)
+        return found.st_dev, found.st_ino, found.st_mtime_ns
+    return None
+
+
+def _said(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+class Course:
+    """One run, step by step."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._tool = request.build / "asterope-tune"
+        self._profile = Path(request.profile)
+
+    def set_up_and_build(self) -> None:
+        request = self._request
+        self._setup("set_up", "tune")
+        if request.program:
+            for folder in (
+                request.root / "generated/programs" / request.program,
+                request.libraries,
+            ):
+                folder.mkdir(parents=True, exist_ok=True)
+        # ASTEROPE_ROUTINE is forgotten first: the routine of the last run may be gone by now.
+        routine = ("-UASTEROPE_ROUTINE", "-UASTEROPE_ROUTINE_FOLDER")
+        self._setup("configure_step", "-DASTEROPE_BUILD_TESTS=OFF", *routine)
+        # A search begins as soon as its program is there.
+        rest = _REST if not request.searches and request.command == SEARCH else ()
+        self._setup("build_step", "building asterope-tune", "asterope-tune", *rest)
+
+    def answer(self) -> None:
+        """Becomes the tool. Python ignores SIGPIPE, and the tool would, too."""
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.execv(self._tool, [str(self._tool), *self._request.given])
+
+    def search(self) -> None:
+        """Writes the profile, or keeps the one that is there: it fits the machine and came from
+        these options with this version."""
+        request = self._request
+        stamp = self._profile.with_name(f".{self._profile.name}.tuned-with")
+        vouched = stamp.read_text() if stamp.exists() else ""
+        # The version alone: a commit that changes the README is no reason to search again.
+        version = _said([self._tool, "--version"]).stdout.partition(" (")[0].strip()
+        tuned_with = "\n".join([version, *map(shlex.quote, request.deciding)]) + "\n"
+        if not request.retune and self._profile.exists() and vouched == tuned_with:
+            # A provisional one, too: the same search in the same noise would end as it did.
+            checked = _said([self._tool, "check", request.profile])
+            if checked.returncode == 0:
+                fits = f"{request.profile} still fits this machine"
+                say(f"{fits}: not searching again (--retune does)")
+                if request.generate:
+                    # Rendered again all the same: cheap, and the templates may be newer.
+                    generate = request.build / "asterope-generate"
+                    require_success([generate, request.profile, "-o", self._profile.parent])
+                return
+            reasons = checked.stdout.partition("\n\n")[0]  # what follows does not matter
+            say(f"tuning again: {reasons.strip()}")
+        if request.keeps_log and not request.resume:
+            Path(request.trials).unlink(missing_ok=True)
+        stamp.unlink(missing_ok=True)  # were the search cut short, it would vouch for the wrong one
+        before = _identity(request.profile)
+        code = run_in_foreground([str(self._tool), "-o", request.profile, *request.options])
+        if code:
+            # Refused: the profile is what it was, maybe a better one than this would have been.
+            if code == 2 and vouched:
+                stamp.write_text(vouched)
+            raise SystemExit(code)
+        # What went into a device or a pipe is not there to be kept.
+        is_file = self._profile.is_file()
+        if not self._profile.exists() or (is_file and _identity(request.profile) == before):
+            raise Failure(
+                "asterope-tune said that all went well, but it has not written "
+                f"{one_line(request.profile)}: run scripts/tune again, without --reference if "
+                "there is one"
+            )
+        if is_file:
+            stamp.write_text(tuned_with)
+
+    def build_the_rest(self, title: str) -> None:
+        self._setup("build_step", title, *_REST)
+
+    def compile_routine(self) -> None:
+        request = self._request
+        self._setup("routine_step", str(self._routine), str(request.libraries))
+        generate = [request.build / "asterope-generate", request.profile, "--preload"]
+        require_success([*generate, self._preload, *request.places, "--quiet"])
+
+    def compare(self) -> None:
+        """Prints the comparison with libc, or packs it."""
+        request = self._request
+        library = request.libraries / "libasterope_memcpy.so"
+        bench = [request.build / "asterope-bench", "--routine", library]
+        bench += ["--profile", request.profile, "--suite", "workloads,mix"]
+        bench += [] if request.verbose else ["--brief"]
+        runs = {"bench": bench}
+        header = self._routine.with_suffix(".h")
+        if header.exists() and "HAS_MEMSET" in header.read_text(errors="replace"):
+            runs["memset"] = [*bench, "--operation", "memset"]
+        if request.share:
+            self._share(runs)
+        elif not request.quiet:
+            for command in runs.values():
+                require_success(command)
+        if request.program:
+            kept = sorted(path.name for path in (request.build / "programs").iterdir())
+            say(f"the profile of {request.program}: {request.profile}")
+            say("programs with libraries of their own: " + "".join(f"{name}/ " for name in kept))
+        say(f"the routine as a library: {library}")
+        preload = str(self._preload)
+        if re.search(r"[ :]", preload):
+            # ld.so splits LD_PRELOAD there, and takes no quotes.
+            say(
+                f"to try it: ln -s '{preload}' ~/asterope_preload.so; "
+                "LD_PRELOAD=~/asterope_preload.so YOUR-PROGRAM"
+            )
+        else:
+            say(f"to try it: LD_PRELOAD={preload} YOUR-PROGRAM")
+
+    def say_doubt(self) -> None:
+        """Why the result is no better than the machine was quiet, and what would help."""
+        doubt = _said([self._tool, "check", self._request.profile]).stderr.strip()
+        if doubt:
+            say(f"{doubt}, with scripts/tune --retune")
+
+    def _share(self, runs: dict[str, list[str | Path]]) -> None:
+        from .. import share  # what it imports takes as long as a refusal
+
+        request = self._request
+        with tempfile.TemporaryDirectory() as folder:
+            results = [Path(folder, f"{name}.json") for name in runs]
+            for command, result in zip(runs.values(), results):
+                require_success([*command, "--json", result])
+            packed = re.sub(r"\.tar\.gz$", "", request.share) + ".tar.gz"
+            code = share.main([packed, request.profile, request.trials, *map(str, results)])
+            if code:
+                raise SystemExit(code)
+
+    @property
+    def _routine(self) -> Path:
+        return Path(os.path.abspath(self._profile)).with_name("asterope_memcpy.c")
+
+    @property
+    def _preload(self) -> Path:
+        return self._request.libraries / "libasterope_preload.so"
+
+    def _setup(self, *words: str) -> None:
+        call(self._request.root, *words)
+
+
+def _tune(root: Path, words: Sequence[str]) -> int:
+    request = read(root, words, declared(root / "tuner"))
+    if request.help:
+        return _help(request.build / "asterope-tune")
+    call(root, "require_writable_checkout")
+    if request.dry_run:
+        show("\n".join(plan.dry_run(request)))
+        return DONE
+    if request.searches and not request.quiet:
+        say(f"{PROGRAM}: {', '.join(plan.work(request))}")
+    course = Course(request)
+    course.set_up_and_build()
+    if not request.searches:
+        course.answer()
+    course.search()
+    if request.generate:
+        course.compile_routine()
+        course.build_the_rest("building asterope-bench")
+        course.compare()
+    else:
+        course.build_the_rest("building what is left")
+    course.say_doubt()
+    return DONE
+
+
+def main(words: Sequence[str]) -> int:
+    """`words`: the arguments of scripts/tune. Returns its exit code."""
+    # The checkout that scripts/tune was called in, where links may lead out of it.
+    root = Path(__file__).parents[3]
+    return run(PROGRAM, lambda: _tune(root, words))
