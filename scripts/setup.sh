@@ -126,7 +126,8 @@ find_python() {
     return 1
 }
 
-is_python() { "$1" -c "import sys, $2; sys.exit(sys.version_info < (3, 9))" >/dev/null 2>&1; }
+# -I, here and below: a json.py in the current folder is somebody else's.
+is_python() { "$1" -I -c "import sys, $2; sys.exit(sys.version_info < (3, 9))" >/dev/null 2>&1; }
 
 # One that can make .venv. Debian ships venv without ensurepip, and then fails only halfway through.
 find_venv_python() { find_python "ensurepip, venv"; }
@@ -247,7 +248,7 @@ install_packages() {
 
 pip_install() {
     # No cache: nothing is written outside the checkout.
-    "$venv/bin/python" -m pip install --quiet --no-cache-dir --disable-pip-version-check "$@"
+    "$venv/bin/python" -I -m pip install --quiet --no-cache-dir --disable-pip-version-check "$@"
 }
 
 # install_python tune|test: .venv with the requirements, touched only when these have changed.
@@ -256,7 +257,7 @@ install_python() {
     if ! venv_works; then
         python=$(find_venv_python) ||
             die 1 "needs Python 3.9 or newer with venv; found only $(python3 --version 2>&1)"
-        step "making .venv" "$python" -m venv --clear "$venv" || die 1 "$python could not make .venv"
+        step "making .venv" "$python" -I -m venv --clear "$venv" || die 1 "$python could not make .venv"
     fi
     wanted=$("$venv/bin/python" -B "$root/scripts/asterope/tune_script/requirements.py" "$1") ||
         die 1 "cannot read the requirements in pyproject.toml"

@@ -78,6 +78,12 @@ def test_a_dry_run_names_what_is_missing_and_all_parts_and_changes_nothing(
     assert sorted(bare.root.rglob("*")) == before
 
 
+def test_modules_in_the_current_folder_take_no_part(bare: Checkout) -> None:
+    for name in ("json", "re", "subprocess"):
+        (bare.home / f"{name}.py").write_text("raise SystemExit(7)\n")
+    assert "did you mean --rigor?" in only_line(bare.run("--rigr"))
+
+
 def test_without_a_python_one_is_installed_first(checkout: Checkout) -> None:
     checkout.set_up(
         "find_python() { return 1; }\n"
