@@ -218,9 +218,11 @@ class Pipelines(axis.Space):
         # of a distance, the first but 0 stands for all of them
         domains = [table[f].values[: 2 if table[f].is_distance else None] for f in self.nesting]
         everything = []
+        defaults = {one.field: one.default for one in self.AXES}
         for values in itertools.product(*domains):
             fields = dict(zip(self.nesting, values))
-            if self.why_not(**fields) is None:
+            # Each value is one of its axis: the rule decides alone.
+            if self.rule(**{**defaults, **fields}) is None:
                 stages = {f: int(v > 0) for f, v in fields.items() if table[f].is_distance}
                 everything.append(self.Tuple.VARIANT(**{**fields, **stages}))
         return tuple(sorted(everything, key=lambda variant: variant.departures))
