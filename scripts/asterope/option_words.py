@@ -1,7 +1,7 @@
 """The words that an option's value may be, where the command reads its words itself.
 
-Completion offers them, and scripts/tune refuses others before asterope-tune is built. A test finds
-each word in the text of its option, and what asterope-tune takes in the words.
+Completion offers them, and scripts/tune refuses others before asterope-tune is built. Tests compare
+them with the text of each option, and with the words that asterope-tune takes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What scripts/tune does, once it has found a Python: it refuses, plans, searches and compares.
+"""The course of scripts/tune, once it has found a Python: it refuses, plans, searches and compares.
 
-It needs the standard library alone: it also runs before .venv is there. What installs and builds is
-Bash, in scripts/setup.sh.
+It needs the standard library alone, as it also runs before .venv is there. scripts/setup.sh, in
+Bash, installs and builds for it.
 """

@@ -23,8 +23,8 @@ from .setup import call
 
 PROGRAM = "scripts/tune"
 
-# What the search does not need is built after it. The last two are for `cmake --install build`,
-# asterope_record for build/asterope-record.
+# The search does not need these targets, so they are built after it. The last two are for
+# `cmake --install build`, asterope_record is for build/asterope-record.
 _REST = ("asterope-bench", "asterope_record", "asterope_manual", "asterope_docs")
 
 
@@ -41,7 +41,7 @@ def require_success(command: Sequence[str | Path]) -> None:
 
 
 def _help(tool: Path) -> int:
-    """Help installs and builds nothing: who asks may not have decided yet."""
+    """Help installs and builds nothing: its reader may not have decided yet."""
     show(Path(__file__).with_name("help.txt").read_text(encoding="ascii"))
     if os.access(tool, os.X_OK):
         show("The options of asterope-tune:\n")
@@ -51,7 +51,7 @@ def _help(tool: Path) -> int:
 
 
 def _identity(name: str) -> tuple[int, int, int] | None:
-    """Which file that is, and when it was written; None where there is none."""
+    """Tells this file from others, and from itself at another time; None: it is not there."""
     with suppress(OSError):
         found = os.stat(name)
         return found.st_dev, found.st_ino, found.st_mtime_ns
@@ -59,7 +59,7 @@ def _identity(name: str) -> tuple[int, int, int] | None:
 
 
 def _said(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True)
+    return subprocess.run(command, capture_output=True, text=True, errors="replace")
 
 
 class Course:
@@ -74,10 +74,8 @@ class Course:
         request = self._request
         self._setup("set_up", "tune")
         if request.program:
-            for folder in (
-                request.root / "generated/programs" / request.program,
-                request.libraries,
-            ):
+            profiles = request.root / "generated" / "programs" / request.program
+            for folder in (profiles, request.libraries):
                 folder.mkdir(parents=True, exist_ok=True)
         # ASTEROPE_ROUTINE is forgotten first: the routine of the last run may be gone by now.
         routine = ("-UASTEROPE_ROUTINE", "-UASTEROPE_ROUTINE_FOLDER")
@@ -95,11 +93,13 @@ class Course:
         """Writes the profile, or keeps the one that is there: it fits the machine and came from
         these options with this version."""
         request = self._request
-        stamp = self._profile.with_name(f".{self._profile.name}.tuned-with")
-        vouched = stamp.read_text() if stamp.exists() else ""
-        # The version alone: a commit that changes the README is no reason to search again.
+        folder, name = os.path.split(request.profile)
+        stamp = Path(folder, f".{name}.tuned-with")
+        vouched = stamp.read_bytes() if stamp.exists() else b""
+        # Without its commit: one that changes the README does not change winners.
         version = _said([self._tool, "--version"]).stdout.partition(" (")[0].strip()
-        tuned_with = "\n".join([version, *map(shlex.quote, request.deciding)]) + "\n"
+        words = [version, *map(shlex.quote, request.deciding)]
+        tuned_with = os.fsencode("".join(f"{word}\n" for word in words))
         if not request.retune and self._profile.exists() and vouched == tuned_with:
             # A provisional one, too: the same search in the same noise would end as it did.
             checked = _said([self._tool, "check", request.profile])
@@ -107,7 +107,7 @@ class Course:
                 fits = f"{request.profile} still fits this machine"
                 say(f"{fits}: not searching again (--retune does)")
                 if request.generate:
-                    # Rendered again all the same: cheap, and the templates may be newer.
+                    # Rendering is cheap, and the templates may be newer than the routine.
                     generate = request.build / "asterope-generate"
                     require_success([generate, request.profile, "-o", self._profile.parent])
                 return
@@ -115,13 +115,14 @@ class Course:
             say(f"tuning again: {reasons.strip()}")
         if request.keeps_log and not request.resume:
             Path(request.trials).unlink(missing_ok=True)
-        stamp.unlink(missing_ok=True)  # were the search cut short, it would vouch for the wrong one
+        with suppress(FileNotFoundError, NotADirectoryError):
+            stamp.unlink()  # were the search cut short, it would vouch for the wrong profile
         before = _identity(request.profile)
         code = run_in_foreground([str(self._tool), "-o", request.profile, *request.options])
         if code:
             # Refused: the profile is what it was, maybe a better one than this would have been.
             if code == 2 and vouched:
-                stamp.write_text(vouched)
+                stamp.write_bytes(vouched)
             raise SystemExit(code)
         # What went into a device or a pipe is not there to be kept.
         is_file = self._profile.is_file()
@@ -132,7 +133,7 @@ class Course:
                 "there is one"
             )
         if is_file:
-            stamp.write_text(tuned_with)
+            stamp.write_bytes(tuned_with)
 
     def build_the_rest(self, title: str) -> None:
         self._setup("build_step", title, *_REST)
@@ -175,7 +176,7 @@ class Course:
             say(f"to try it: LD_PRELOAD={preload} YOUR-PROGRAM")
 
     def say_doubt(self) -> None:
-        """Why the result is no better than the machine was quiet, and what would help."""
+        """Says how far noise may have decided the result, and what would help."""
         doubt = _said([self._tool, "check", self._request.profile]).stderr.strip()
         if doubt:
             say(f"{doubt}, with scripts/tune --retune")

@@ -1,8 +1,8 @@
 """The options of asterope-tune, read from the C++ sources that declare them.
 
-scripts/tune refuses a misspelt option before a build of minutes, so that the program cannot be
-asked for its options. A list of them in the repository would be a second source, and so would a
-table that C++ is made from: the C++ names each option once more, where its value goes. A test
+scripts/tune refuses a misspelt option before a build of minutes, and so it cannot ask the program
+for its options. A list of them in the repository would be a second source. A table from which C++
+is made would be one, too: the C++ that takes an option's value would name the option again. A test
 compares the options that are found here with those of `asterope-tune --help-json`.
 """
 

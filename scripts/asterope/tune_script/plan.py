@@ -1,4 +1,4 @@
-"""What a run of scripts/tune will do, and about how long each part takes."""
+"""Says what a run of scripts/tune will do, and about how long each part takes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def work(request: Request) -> list[str]:
 
 
 def _python_packages(request: Request) -> list[str]:
-    """Those that .venv is not known to hold."""
+    """The packages that the set-up would install into .venv."""
     wanted = requirements(request.root, "tune")
     stamp = request.root / ".venv" / ".installed-for-tune"
     there = stamp.read_text(encoding="utf-8").splitlines() if stamp.exists() else []
@@ -61,7 +61,7 @@ def _python_packages(request: Request) -> list[str]:
 
 
 def dry_run(request: Request) -> list[str]:
-    """All parts, with what is missing. They change nothing."""
+    """The same, with the packages that are missing, and the files that are left."""
     parts = []
     debian = lines_of(request.root, "all_missing", "tune")
     if debian:

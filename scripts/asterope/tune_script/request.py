@@ -1,4 +1,4 @@
-"""What the command line of scripts/tune asks for; what cannot be meant is refused at once.
+"""Reads the command line of scripts/tune, and refuses at once what cannot be meant.
 
 The words are read from left to right. argparse would take the value behind a misspelt option for a
 command, and complain about that one.
@@ -199,7 +199,7 @@ def _require_file(what: str, name: str) -> None:
 
 
 def _content(name: str) -> bytes:
-    """Of a file; empty for a folder, and where it cannot be read."""
+    """The content of a file; empty for a folder, and for a file that cannot be read."""
     with suppress(OSError), open_to_read(name) as file:
         return file.read()
     return b""

@@ -6,7 +6,8 @@ Usage: start.py [ARGUMENTS of scripts/tune]
 import sys
 from pathlib import Path
 
-# Instead of this folder; with -m it would be the current one, where a json.py is somebody else's.
+# This replaces the script's own folder. With -m it would be the current folder, where a json.py
+# belongs to others.
 sys.path[0] = str(Path(__file__).parents[2])
 
 from asterope.tune_script.command import main  # noqa: E402
