@@ -6,8 +6,8 @@
 #   its length. So buffer[i:j] = data copies once, as memoryview(buffer)[i:j] = data does.
 # Seen: of all sources but a bytearray, bytearray_ass_subscript first makes a bytearray of the
 #   source's size: 16 MiB that are written into a slice need 16 MiB more, in new memory that page
-#   faults. By way of a memoryview of the target, or from a bytearray, nothing more is needed. Here
-#   the slice took 2 to 4 times as long.
+#   faults. By way of a memoryview of the target, or from a bytearray, nothing more is needed. The
+#   times go to stderr.
 set -Eeuo pipefail
 trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 

@@ -85,15 +85,14 @@ def _share(part: float | None) -> str:
 
 COLUMNS = (
     *("program", "libc's copies of each byte", "at most", "faults a MiB", "kernel"),
-    *("trial", "whole runs", "its places", "`+fresh`", "`hugetlb`", "`keep`"),
+    *("trial", "whole runs", "its places", "`+fresh`", "`hugetlb`", "`keep`", "`+keep`"),
 )
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
     recording = row["recording"]
-    gains = [
-        of_runs(row, copy) for copy in ("routine", "places", "routine+fresh", "hugetlb", "keep")
-    ]
+    copies = ("routine", "places", "routine+fresh", "hugetlb", "keep", "routine+keep")
+    gains = [of_runs(row, copy) for copy in copies]
     trial, runs, *others = (str(gain) if gain else "" for gain in (of_trial(row), *gains))
     of = f" {recording['function']} {_size(recording['size'])}" if recording["function"] else ""
     if "trial" in row:
