@@ -37,13 +37,20 @@ def run_in_foreground(command: Sequence[str]) -> int:
     than the signal that killed it. A terminal sends SIGINT to both; the other signals are passed
     on."""
     child: subprocess.Popen | None = None
+    early: list[int] = []  # came before it was there
 
     def pass_on(number: int, _frame: object) -> None:
-        if child is not None and number != signal.SIGINT:
+        if number == signal.SIGINT:
+            return
+        if child is None:
+            early.append(number)
+        else:
             child.send_signal(number)
 
     with _handled_by(pass_on):
         child = subprocess.Popen(command)
+        for number in early:
+            child.send_signal(number)
         code = child.wait()
     return code if code >= 0 else 128 - code
 

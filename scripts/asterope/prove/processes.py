@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+import select
 import signal
 import subprocess
 import tempfile
@@ -141,7 +142,7 @@ class Process:
             timer.daemon = True
             timer.start()
         try:
-            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            self._wait_for_end()
             wall = time.monotonic() - self._began
         finally:
             if timer:
@@ -157,6 +158,20 @@ class Process:
             return Run(wall, self.used, stdout + _end_of(self._errors))
         finally:
             self._close_files()
+
+    def _wait_for_end(self) -> None:
+        """Looks for signals every second: of one that comes right before a call that waits, Python
+        hears when that call is over."""
+        try:
+            end = os.pidfd_open(self.pid)
+        except OSError:  # before Linux 5.3
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            return
+        try:
+            while not select.select([end], [], [], 1)[0]:
+                pass
+        finally:
+            os.close(end)
 
     def how_it_ended(self) -> str:
         """ "ended with exit code 1: ", and the last line that it wrote to stderr."""
