@@ -18,8 +18,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Each further step of a regret beyond the bearable one counts so many times.
 constexpr double kBeyondBearable = 4;
 
-/// Of a copy that cannot be used. A finite one: a set that cannot copy two sizes is worse than one
-/// that cannot copy one.
+/// A copy that cannot be used has this regret. It is finite, as a set that cannot copy two sizes is
+/// worse than one that cannot copy one.
 constexpr double kRegretOfUnusable = 1e6;
 
 /// From so many of the best single pipelines a set is grown.

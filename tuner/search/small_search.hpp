@@ -37,7 +37,7 @@ struct SmallCallers {
 /// reader would wait.
 std::vector<SmallCallers> small_callers();
 
-/// What a search of small copies found. Entry points have a copy of their own only where it is
+/// The small copies that a search found. Entry points have a copy of their own only where it is
 /// faster for their callers than the one for all, beyond doubt.
 struct SmallResults {
     SizeResult all;

@@ -22,10 +22,10 @@ from ..faults import Failure, one_line
 from ..record.kernel import Used
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-# Where a program keeps its variables in its heap, their length decides where its buffers lie from
-# each other modulo 4096, and so how fast they are copied: where they alias, the routine goes
-# another way. Each copy has variables of its own. So without this one, of random length, its luck
-# would be the same in all its runs, and no interval would show it.
+# A program may keep its variables in its heap. Then their length decides how its buffers lie to
+# each other modulo 4096, and so how fast they are copied. Each copy has variables of its own.
+# This one has a random length. Without it a copy would have the same luck in all its runs, and no
+# interval would show that.
 _PADDING, _MOST_PADDING = "ASTEROPE_PADDING", 8 << 10
 _MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands
 _LIBC = ctypes.CDLL(None)

@@ -105,7 +105,7 @@ def measure(program: Program, folder: Path, settings: Settings) -> dict[str, Any
 
 
 def read(file: Path) -> dict[str, Any] | None:
-    """A row that was written before; None where there is none. Raises BadInput."""
+    """A row that was written before; None where the file is missing. Raises BadInput."""
     try:
         found = json.loads(file.read_text())
         return found if {"name", "work", "measured"} <= found.keys() else _damaged(file)

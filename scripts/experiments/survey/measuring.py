@@ -17,12 +17,12 @@ from installing import Installation, run
 from programs import Program
 
 MIB = 1 << 20
-# Of the CPU time: no user would notice what is gained of a part below it, so nothing is tried.
+# Nothing is tried where copies take less of the CPU time: no user would notice the gain.
 LEAST_SHARE = 0.02
-# Of the bytes that a program moves: with fewer in libc's copies, other code moves them.
+# Other code moves a program's bytes where libc copies less than this part of them.
 LEAST_TIMES = 0.1
-# New pages are a cost where the kernel takes that share of the CPU time, and there are so many
-# faults for each MiB that is moved: a huge page has one for 2 MiB, small ones have 256 for 1 MiB.
+# New pages are a cost where the kernel takes that share of the CPU time, with so many faults for
+# each MiB that is moved. A huge page has one for 2 MiB, small ones have 256 for 1 MiB.
 KERNEL_SHARE, LEAST_FAULTS = 0.2, 0.5
 LONGEST = 600  # seconds for a command of ours or a driver
 

@@ -20,8 +20,8 @@ _FAR, _SURELY = 6.0, 3.0
 _NEARLY, _PERHAPS = 0.95, 0.75
 # A pair counts at most with this many times the level that its shorter period makes likely.
 _HELD_UP = 4.0
-# A saving is known to this part of it at best, as phases are few and rough. What a program does at
-# its start has too few pairs for a phase: it may also save nothing, or twice as much.
+# A saving is known to this part of it at best, as phases are few and rough. The start of a program
+# has too few pairs for a phase: it may also save nothing, or twice as much.
 _SAVING_KNOWN = 0.01
 # No way takes or saves more than this share of the time.
 _MOST = 0.9999
