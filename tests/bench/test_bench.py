@@ -84,7 +84,7 @@ def test_the_small_suites_have_mixes_and_fixed_sizes(everything):
         *fixed, _ = rows_of(done, workload)
         sizes = [int(line.split()[0]) for line in fixed]
         all_sizes += [workload] * len(sizes)
-        assert (sizes[0], sizes[-1]) == (1, 64 if "walk" in workload else 256)
+        assert (sizes[0], sizes[-1]) == (1, 128 if "walk" in workload else 256)
         assert sizes == sorted(set(sizes))
     assert report["distribution"] == "fleet"
     assert [(row["workload"], row.get("weighting")) for row in results] == [

@@ -171,21 +171,19 @@ __attribute__((constructor)) static void asterope_look_at_cpu(void)
 #define ASTEROPE_COPY_SHORT_WAY_YMM \
     /* up to 256 bytes */ \
   "8:\n" \
-    "cmp $192, %rdx\n" \
-    "ja 193f\n" \
     "vmovdqu (%rsi), %ymm0; vmovdqu 32(%rsi), %ymm1; vmovdqu 64(%rsi), %ymm2\n" \
     "vmovdqu 96(%rsi), %ymm3; vmovdqu -64(%rsi,%rdx), %ymm4; vmovdqu -32(%rsi,%rdx), %ymm5\n" \
+    "cmp $192, %rdx\n" \
+    "ja 193f\n" \
     "vmovdqu %ymm0, (%rdi); vmovdqu %ymm1, 32(%rdi); vmovdqu %ymm2, 64(%rdi)\n" \
     "vmovdqu %ymm3, 96(%rdi); vmovdqu %ymm4, -64(%rdi,%rdx); vmovdqu %ymm5, -32(%rdi,%rdx)\n" \
     "vzeroupper\n" \
     "ret\n" \
   "193:\n" \
-    "vmovdqu (%rsi), %ymm0; vmovdqu 32(%rsi), %ymm1; vmovdqu 64(%rsi), %ymm2\n" \
-    "vmovdqu 96(%rsi), %ymm3; vmovdqu -128(%rsi,%rdx), %ymm4; vmovdqu -96(%rsi,%rdx), %ymm5\n" \
-    "vmovdqu -64(%rsi,%rdx), %ymm6; vmovdqu -32(%rsi,%rdx), %ymm7; vmovdqu %ymm0, (%rdi)\n" \
+    "vmovdqu -128(%rsi,%rdx), %ymm6; vmovdqu -96(%rsi,%rdx), %ymm7; vmovdqu %ymm0, (%rdi)\n" \
     "vmovdqu %ymm1, 32(%rdi); vmovdqu %ymm2, 64(%rdi); vmovdqu %ymm3, 96(%rdi)\n" \
-    "vmovdqu %ymm4, -128(%rdi,%rdx); vmovdqu %ymm5, -96(%rdi,%rdx); vmovdqu %ymm6, -64(%rdi,%rdx)\n" \
-    "vmovdqu %ymm7, -32(%rdi,%rdx)\n" \
+    "vmovdqu %ymm6, -128(%rdi,%rdx); vmovdqu %ymm7, -96(%rdi,%rdx); vmovdqu %ymm4, -64(%rdi,%rdx)\n" \
+    "vmovdqu %ymm5, -32(%rdi,%rdx)\n" \
     "vzeroupper\n" \
     "ret\n"
 
@@ -193,28 +191,25 @@ __attribute__((constructor)) static void asterope_look_at_cpu(void)
 #define ASTEROPE_COPY_SHORT_WAY_XMM \
     /* up to 256 bytes */ \
   "8:\n" \
-    "cmp $192, %rdx\n" \
-    "ja 193f\n" \
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
     "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
     "movdqu 112(%rsi), %xmm7; movdqu -64(%rsi,%rdx), %xmm8; movdqu -48(%rsi,%rdx), %xmm9\n" \
-    "movdqu -32(%rsi,%rdx), %xmm10; movdqu -16(%rsi,%rdx), %xmm11; movdqu %xmm0, (%rdi)\n" \
-    "movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
+    "movdqu -32(%rsi,%rdx), %xmm10; movdqu -16(%rsi,%rdx), %xmm11\n" \
+    "cmp $192, %rdx\n" \
+    "ja 193f\n" \
+    "movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
     "movdqu %xmm4, 64(%rdi); movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi)\n" \
     "movdqu %xmm7, 112(%rdi); movdqu %xmm8, -64(%rdi,%rdx); movdqu %xmm9, -48(%rdi,%rdx)\n" \
     "movdqu %xmm10, -32(%rdi,%rdx); movdqu %xmm11, -16(%rdi,%rdx)\n" \
     "ret\n" \
   "193:\n" \
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
-    "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
-    "movdqu 112(%rsi), %xmm7; movdqu -128(%rsi,%rdx), %xmm8; movdqu -112(%rsi,%rdx), %xmm9\n" \
-    "movdqu -96(%rsi,%rdx), %xmm10; movdqu -80(%rsi,%rdx), %xmm11; movdqu -64(%rsi,%rdx), %xmm12\n" \
-    "movdqu -48(%rsi,%rdx), %xmm13; movdqu -32(%rsi,%rdx), %xmm14; movdqu -16(%rsi,%rdx), %xmm15\n" \
-    "movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
+    "movdqu -128(%rsi,%rdx), %xmm12; movdqu -112(%rsi,%rdx), %xmm13\n" \
+    "movdqu -96(%rsi,%rdx), %xmm14; movdqu -80(%rsi,%rdx), %xmm15; movdqu %xmm0, (%rdi)\n" \
+    "movdqu %xmm1, 16(%rdi); movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi)\n" \
     "movdqu %xmm4, 64(%rdi); movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi)\n" \
-    "movdqu %xmm7, 112(%rdi); movdqu %xmm8, -128(%rdi,%rdx); movdqu %xmm9, -112(%rdi,%rdx)\n" \
-    "movdqu %xmm10, -96(%rdi,%rdx); movdqu %xmm11, -80(%rdi,%rdx); movdqu %xmm12, -64(%rdi,%rdx)\n" \
-    "movdqu %xmm13, -48(%rdi,%rdx); movdqu %xmm14, -32(%rdi,%rdx); movdqu %xmm15, -16(%rdi,%rdx)\n" \
+    "movdqu %xmm7, 112(%rdi); movdqu %xmm12, -128(%rdi,%rdx); movdqu %xmm13, -112(%rdi,%rdx)\n" \
+    "movdqu %xmm14, -96(%rdi,%rdx); movdqu %xmm15, -80(%rdi,%rdx); movdqu %xmm8, -64(%rdi,%rdx)\n" \
+    "movdqu %xmm9, -48(%rdi,%rdx); movdqu %xmm10, -32(%rdi,%rdx); movdqu %xmm11, -16(%rdi,%rdx)\n" \
     "ret\n"
 
 /* YMM, temporal loads and stores, prefetch T1 of 14 lines, 0 lines ahead: 129 bytes or more */
