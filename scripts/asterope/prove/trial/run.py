@@ -190,11 +190,12 @@ class Trial(Tried):
                 self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and what it waits for, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
+                unknown = self._cpu_seconds - known
                 ends = _UNNOTED * (self.observed.processes - processes)
-                unknown = self._cpu_seconds - known - ends
                 if self.observed.limits & {NO_COUNTER, QUIET}:
+                    # With the ends: what a short process does once it is restricted may be less.
                     self.observed.restricted += max(0.0, unknown)
-                elif unknown > max(_LEAST_UNSEEN, known):
+                elif unknown - ends > max(_LEAST_UNSEEN, known):
                     self.observed.limits.add(UNSEEN)
 
     def _run_into(self, folder: Path, limit: float) -> bool:
