@@ -239,6 +239,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
     intents = [name for name in INTENTS if profile.of("pipelines", operation, name)]
     chosen = {name: profile.of("small", operation, name) for name in intents}
     intent_small = {name: own[0].copy if own else small for name, own in chosen.items()}
+    small_copies = list(dict.fromkeys((small, *intent_small.values())))
     intent_steps = {
         name: _steps(profile.of("pipelines", operation, name), intent_small[name].bound)
         for name in intents
@@ -260,7 +261,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "intent_steps": intent_steps,
         "intent_small": intent_small,
         # with those of entry points
-        "small_copies": list(dict.fromkeys((small, *intent_small.values()))),
+        "small_copies": small_copies,
         "tuples": tuples,
         "stages": stages,
         # the first letter of the mode that its huge pages are for; "": they are asked for in any
@@ -269,9 +270,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
         "extended": any(t.is_marked for t in tuples),
-        "needs": sorted(
-            {feature for one in (small, *intent_small.values(), *tuples) for feature in one.needs}
-        ),
+        "needs": sorted({feature for one in (*small_copies, *tuples) for feature in one.needs}),
     }
 
 

@@ -24,7 +24,7 @@ from ..record.kernel import Used
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # A program may keep its variables in its heap. Then their length decides how its buffers lie to
 # each other modulo 4096, and so how fast they are copied. Each copy has variables of its own.
-# This one has a random length. Without it a copy would have the same luck in all its runs, and no
+# This one has a random length. Else a copy would have the same luck in all its runs, and no
 # interval would show that.
 _PADDING, _MOST_PADDING = "ASTEROPE_PADDING", 8 << 10
 _MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands

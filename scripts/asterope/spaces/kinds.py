@@ -47,7 +47,7 @@ OTHERS = OPERATIONS[1:]
 # Only these copies may sense.
 SENSING = (MEMCPY, "pipelines")
 
-# What is also chosen by intent, for entry points.
+# Entry points may have these kinds of copies of their own.
 BY_INTENT = (SENSING, (MEMCPY, "small"))
 
 

@@ -11,7 +11,6 @@ Exit codes: 0 all measured; 1 some are left out; 2 bad arguments; 130 interrupte
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import sys
 import time
@@ -23,7 +22,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 from asterope.arguments import duration, whole_number  # noqa: E402
 from asterope.atomic_file import write_output  # noqa: E402
-from asterope.command_line import DONE, FAILED, Parser, run, show, tell  # noqa: E402
+from asterope.command_line import DONE, FAILED, Parser, did_you_mean, run, show, tell  # noqa: E402
 from asterope.faults import BadInput, Failure, one_line  # noqa: E402
 from asterope.prove.processes import adopt_orphans  # noqa: E402
 from installing import Installation  # noqa: E402
@@ -60,9 +59,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("the following arguments are required: FOLDER")
     for name in options.names:
         if name not in NAMES:
-            near = difflib.get_close_matches(name, NAMES, 1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            parser.error(f"there is no program {name[:80]}{hint}")
+            parser.error(f"there is no program {name[:80]}{did_you_mean(name, NAMES)}")
     return options
 
 

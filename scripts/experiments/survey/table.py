@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from asterope.figures import bytes_text
 from measuring import LEAST_SHARE, LEAST_TIMES, is_fresh
 
 LARGE = 128 << 10  # bytes: larger copies are called large blocks
@@ -71,14 +72,6 @@ def group_of(row: dict[str, Any]) -> str:
     return "large" if recording["size"] >= LARGE else "small"
 
 
-def _size(count: int) -> str:
-    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            number = count / size
-            return f"{number:.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
-    return f"{count} B"
-
-
 def _share(part: float | None) -> str:
     return "?" if part is None else f"{100 * part:.0f} %"
 
@@ -94,7 +87,8 @@ def _cells(row: dict[str, Any]) -> list[str]:
     copies = ("routine", "places", "routine+fresh", "hugetlb", "keep", "routine+keep")
     gains = [of_runs(row, copy) for copy in copies]
     trial, runs, *others = (str(gain) if gain else "" for gain in (of_trial(row), *gains))
-    of = f" {recording['function']} {_size(recording['size'])}" if recording["function"] else ""
+    function = recording["function"]
+    of = f" {function} {bytes_text(recording['size'])}" if function else ""
     if "trial" in row:
         trial = trial or "not told"
     return [

@@ -162,7 +162,7 @@ TEST(SmallSearch, gives_an_entry_point_the_copy_that_is_fastest_for_its_callers)
         return SmallTruth{0.9, 0.9, 0.9, 0.9};
     }));
     EXPECT_EQ(name_of(found.all.winner()), grouped);
-    // Uncached calls gain as much here as cached ones. Who reads the copies does not.
+    // Uncached calls gain as much here as cached ones. Callers that read the copies lose.
     ASSERT_EQ(found.by_intent.size(), 2u);
     for (const Workload told : {Workload::hot, Workload::cold}) {
         ASSERT_TRUE(found.by_intent.count(told));
