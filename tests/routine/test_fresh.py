@@ -21,7 +21,7 @@ STAGES = [
 ]
 CHECKS = [
     *("copies", "sets", "pages", "refused", "kinds", "faulting", "threads", "crowded", "used"),
-    "advised",
+    *("advised", "once"),
 ]
 # An emulator answers some advice by itself, and has mappings of its own.
 OF_SYSTEM = {"pages", "crowded", "advised"}
