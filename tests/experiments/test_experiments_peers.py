@@ -10,10 +10,12 @@ import ctypes
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
 import zipfile
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -147,6 +149,36 @@ def test_what_can_be_had_is_named_for_the_bench_and_what_cannot_with_its_reason(
     assert (timed.returncode, timed.stderr) == (0, "")
     report = json.loads((tmp_path / "report.json").read_text())
     assert [one["name"] for one in report["copies"][2:]] == ["musl-1.2.3", "intel-2026.1-generic"]
+
+
+RELEASES = COMMAND[1].with_name("releases")
+
+
+@pytest.mark.slow
+def test_the_page_of_releases_has_the_version_the_date_and_the_speed_of_each_copy(
+    shipped, index, tmp_path
+):
+    told = (tmp_path / "made", "--routine", shipped, "--sizes", "64,4K,1M,4M", "--rounds", "3")
+    done = run_command(sys.executable, RELEASES, *told, env=index.environment)
+    assert done.returncode == 0, done.stderr
+    cells = [line.strip("|").split("|") for line in done.stdout.splitlines() if line[:1] == "|"]
+    today = date.today().isoformat()
+    written = {row[0]: row[1:] for row in cells}
+    assert written["musl"] == ["1.2.3-1", today]
+    assert written["intel"] == ["2026.1", today]
+    situations = written["copy"]
+    assert len(situations) == 7
+    for name in ("asterope", "musl-1.2.3", "intel-2026.1-generic"):
+        ratios = [float(text.strip("*")) for text in written[name]]
+        assert len(ratios) == len(situations) and min(ratios) > 0
+    assert sum(text.startswith("**") for row in cells for text in row) == len(situations)
+    assert re.search(r"In \d+ of \d+ cells a copy is surely faster", done.stdout)
+
+
+def test_where_there_is_nothing_to_time_there_is_no_page_of_releases(empty, tmp_path):
+    done = run_command(sys.executable, RELEASES, tmp_path / "made", env=empty.environment)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == "peers: there is no memcpy to measure against"
 
 
 def test_a_second_run_takes_what_is_there_and_asks_for_the_rest(index, tmp_path):
