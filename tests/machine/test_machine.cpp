@@ -132,6 +132,19 @@ TEST_F(FakeRoot, PlainValuesAreRead) {
     EXPECT_EQ(machine.page_bytes, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
 }
 
+TEST_F(FakeRoot, TheModeOfLargeHugePagesGoesBeforeThatOfAllSizes) {
+    put("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+    const std::string own = "sys/kernel/mm/transparent_hugepage/hugepages-2048kB/enabled";
+    put("sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled", "always inherit [never]\n");
+    EXPECT_EQ(read_machine(folder).huge_pages, "always");
+    put(own, "always inherit madvise [never]\n");
+    EXPECT_EQ(read_machine(folder).huge_pages, "never");
+    put(own, "always [inherit] madvise never\n");
+    EXPECT_EQ(read_machine(folder).huge_pages, "always");
+    put(own, "");
+    EXPECT_EQ(read_machine(folder).huge_pages, "always");
+}
+
 TEST_F(FakeRoot, WhatSaysNothingLeavesValuesEmpty) {
     const std::string garbage("\xff\xfe\0:::[[\n-1 *//?\?/\\ 9e99\n\n", 26);
     const std::optional<std::string> texts[] = {std::nullopt, garbage, ""}; // none: no file

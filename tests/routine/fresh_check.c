@@ -2,8 +2,9 @@
  * and with all answers of the system. They leave pages of others untouched.
  *
  * Usage: fresh_check WHAT, one of `checks`, at the end; or
- *        fresh_check mode ASKS [FILE]: with this text in the system's file of the mode of huge pages
- *        (none: it cannot be read), whether huge pages are asked for, 0 or 1.
+ *        fresh_check mode ASKS [FILE [OWN]]: with these texts in the system's files of the mode of all
+ *        huge pages and of those of 2 MiB (without one: it cannot be read), whether huge pages are
+ *        asked for, 0 or 1.
  * The routine, ROUTINE, is included, so that its calls of the system can be seen and refused. Prints
  * `ok` or `FAIL: ...`; exits 1 where something failed. */
 #define _GNU_SOURCE
@@ -15,11 +16,12 @@
 
 static long refusal; /* what the system answers instead; 0: it does what it is asked for */
 static const char* mode_file; /* NULL: it cannot be opened */
+static const char* own_mode;  /* that of pages of 2 MiB alone */
 static size_t modes_opened, modes_closed;
 static size_t calls, looks, huge_calls, populated, first_page = SIZE_MAX, behind_last;
 static size_t populated_to, populated_twice;
 
-enum { MODE_FILE = 1 << 20 }; /* the number of no other file */
+enum { MODE_FILE = 1 << 20, OWN_MODE }; /* the numbers of no other files */
 
 /* In place of the routine's own system calls. */
 static long seen_call(long number, size_t first, size_t second, size_t third) {
@@ -27,11 +29,15 @@ static long seen_call(long number, size_t first, size_t second, size_t third) {
         ++modes_opened;
         return mode_file ? MODE_FILE : -EACCES;
     }
-    if (number == SYS_read && first == MODE_FILE) {
-        const size_t bytes = strlen(mode_file) < third ? strlen(mode_file) : third;
-        memcpy((void*)second, mode_file, bytes);
+    if (number == SYS_openat && strstr((const char*)second, "hugepages-2048kB/enabled"))
+        return own_mode ? OWN_MODE : -ENOENT;
+    if (number == SYS_read && (first == MODE_FILE || first == OWN_MODE)) {
+        const char* text = first == OWN_MODE ? own_mode : mode_file;
+        const size_t bytes = strlen(text) < third ? strlen(text) : third;
+        memcpy((void*)second, text, bytes);
         return (long)bytes;
     }
+    if (number == SYS_close && first == OWN_MODE) return 0;
     if (number == SYS_close && first == MODE_FILE) {
         ++modes_closed;
         return 0;
@@ -271,7 +277,9 @@ static void mode(int asks) {
         if (huge_calls != (size_t)asks) die("huge pages asked for, or not", huge_calls);
         if (asks ? pieces > 6 : pieces < 60) die("pieces", pieces);
     }
-    if (modes_opened != 1 || modes_closed != (mode_file != NULL)) die("looks", modes_opened);
+    const size_t looks_wanted = !own_mode || strstr(own_mode, "[inherit]");
+    if (modes_opened != looks_wanted || modes_closed != (looks_wanted && mode_file))
+        die("looks", modes_opened);
 }
 
 /* A page that lies in two pieces is populated with the first. */
@@ -304,6 +312,7 @@ int main(int argc, char** argv) {
     fill_randomly(source, LARGEST + 64, 1);
     if (argc > 2 && strcmp(argv[1], "mode") == 0) {
         mode_file = argv[3]; /* NULL without one */
+        own_mode = argc > 4 ? argv[4] : NULL;
         mode(argv[2][0] == '1');
         puts("ok");
         return 0;

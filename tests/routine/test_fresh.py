@@ -26,8 +26,8 @@ CHECKS = [
 # An emulator answers some advice by itself, and has mappings of its own.
 OF_SYSTEM = {"pages", "crowded", "advised"}
 
-# The mode of huge pages that a profile was made under, the system's file (None: it cannot be read),
-# and whether huge pages are asked for.
+# The mode of huge pages that a profile was made under, the system's files (None: it cannot be read),
+# that of all sizes and that of 2 MiB, and whether huge pages are asked for.
 MODES = [
     ("madvise", "always [madvise] never\n", True),
     ("madvise", "[always] madvise never\n", False),
@@ -39,6 +39,9 @@ MODES = [
     ("always", "[always] madvise never\n", True),
     ("never", "[always] madvise never\n", False),
     ("never", "always madvise [never]\n", True),
+    ("madvise", "always madvise [never]\n", "always inherit [madvise] never\n", True),
+    ("madvise", "always [madvise] never\n", "always inherit madvise [never]\n", False),
+    ("madvise", "always [madvise] never\n", "always [inherit] madvise never\n", True),
 ]
 
 
@@ -75,8 +78,8 @@ def test_copies_into_fresh_memory_are_right(check, arch, case):
 
 @each(lambda arch: MODES)
 def test_huge_pages_are_asked_for_under_the_profiles_mode_alone(check_of, arch, case):
-    tuned, file, asks = case
-    told = () if file is None else (file,)
+    tuned, *files, asks = case
+    told = [file for file in files if file is not None]
     done = run(*arch.on(), check_of(arch, tuned), "mode", "1" if asks else "0", *told)
     assert done.stdout == "ok\n"
 

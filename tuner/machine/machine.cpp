@@ -83,12 +83,20 @@ std::optional<std::uint64_t> meminfo_bytes(const std::string& meminfo, std::stri
     return *kib * 1024;
 }
 
-std::string read_huge_pages(const fs::path& root) {
-    const std::string choices = read_text(root / "sys/kernel/mm/transparent_hugepage/enabled");
+/// The word in brackets, as the kernel marks the choice that holds; empty where there is none.
+std::string chosen_in(const fs::path& file) {
+    const std::string choices = read_text(file);
     const std::size_t open = choices.find('[');
     const std::size_t close = choices.find(']', open == std::string::npos ? 0 : open);
     if (open == std::string::npos || close == std::string::npos) return {};
     return choices.substr(open + 1, close - open - 1);
+}
+
+/// Since Linux 6.8 each size of huge pages has a mode, which may be that of all sizes: `inherit`.
+std::string read_huge_pages(const fs::path& root) {
+    const fs::path folder = root / "sys/kernel/mm/transparent_hugepage";
+    const std::string own = chosen_in(folder / "hugepages-2048kB/enabled");
+    return own.empty() || own == "inherit" ? chosen_in(folder / "enabled") : own;
 }
 
 // ---------------------------------------------------------------- cgroups
