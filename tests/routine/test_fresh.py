@@ -26,8 +26,8 @@ CHECKS = [
 # An emulator answers some advice by itself, and has mappings of its own.
 OF_SYSTEM = {"pages", "crowded", "advised"}
 
-# The mode of huge pages that a profile was made under, the system's files of the mode of all sizes and
-# of that of 2 MiB (None: it cannot be read), and whether huge pages are asked for.
+# The mode of huge pages that a profile was made under, the system's files (None: it cannot be
+# read), of the mode of all sizes and of that of 2 MiB, and whether huge pages are asked for.
 MODES = [
     ("madvise", "always [madvise] never\n", True),
     ("madvise", "[always] madvise never\n", False),
