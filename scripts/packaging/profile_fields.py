@@ -50,8 +50,8 @@ def bytes_text(count: int) -> str:
 
 
 def row(name: str, text: str) -> str:
-    """A row of a table in Markdown."""
-    return f"|`{name}`|{text}|"
+    """A row of a table in Markdown; several names of one row have commas between them."""
+    return f"|{', '.join(f'`{one}`' for one in name.split(', '))}|{text}|"
 
 
 def reference(field: Mapping[str, Any], sections: Mapping[str, str]) -> str:
@@ -112,12 +112,25 @@ def fields(
 
 
 def measured_workloads() -> Iterator[tuple[str, str]]:
-    """Name and text of each workload in profiles, with the sizes that they are limited to."""
-    for one in (one for family in workloads.FAMILIES for one in workloads.chosen(COLUMN, family)):
+    """Name and text of each workload in profiles, with the sizes that they are limited to.
+
+    A workload that only adds the reading of the copy shares the row of the other one.
+    """
+    all_of_them = [one for name in workloads.FAMILIES for one in workloads.chosen(COLUMN, name)]
+    adds_reading = {
+        one.name
+        for one in all_of_them
+        if one.name.endswith("_read") and f"as {one.name[:-5]}, and each copy is read" in one.text
+    }
+    for one in all_of_them:
+        if one.name in adds_reading:
+            continue
+        read = f"{one.name}_read"
+        names = f"{one.name}, {read}" if read in adds_reading else one.name
         ends = [f"from {bytes_text(one.from_bytes)}"] if one.from_bytes else []
         ends += [f"up to {bytes_text(one.to_bytes)}"] if one.to_bytes else []
         text = one.text.replace(" (timed along)", "")
-        yield one.name, "; ".join([text, " ".join(ends)] if ends else [text]) + "."
+        yield names, "; ".join([text, " ".join(ends)] if ends else [text]) + "."
 
 
 def sections_of(whole: Mapping[str, Any]) -> dict[str, str]:
@@ -146,8 +159,8 @@ def fields_text() -> str:
         text = "" if name in TUPLES else whole["$defs"][name]["description"]
         parts.append((title, text, fields(whole["$defs"][name], sections)))
     about = (
-        "Objects with a field for each workload use these names. "
-        "Reads after a copy and look-ups before it are timed."
+        "Objects with a field for each workload use these names. Under NAME_read each copy is read "
+        "at once. These reads are timed, and so are look-ups before a copy."
     )
     parts.insert(1, ("Workloads", about, measured_workloads()))
     out = []
