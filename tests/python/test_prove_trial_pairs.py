@@ -275,6 +275,33 @@ def test_calls_longer_than_periods_gain_nothing_by_what_others_do() -> None:
     assert found.unjudged == pytest.approx(0.5, abs=0.05)
 
 
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_calls_that_no_pair_of_periods_has_seen_were_not_judged(is_measured: bool) -> None:
+    """One is half of the program, and longer than all pairs."""
+    observed = observed_of({PLACE: steady(0.5)}, 1, pairs=200)
+    seconds = observed.cpu_seconds
+    sized = Place("/bin/program", 300, "memcpy", 1 << 31)
+    long = observed.places[sized] = Seen(calls=1)
+    if is_measured:
+        calls = observed.places[PLACE].calls
+        observed.places[PLACE].measured = {LIBC: (calls, seconds), ROUTINE: (calls, seconds / 2)}
+        long.measured = {LIBC: (1, seconds)}
+    observed.cpu_seconds += seconds
+    found = findings(observed, WAYS)
+    assert found.unjudged == pytest.approx(0.5, abs=0.1) if is_measured else found.unjudged > 0
+    if is_measured:
+        assert not found.is_told and "as long as the trial's periods" in sentence(found)
+    long.short_calls = 1  # in a process that is too short to have periods
+    assert findings(observed, WAYS).unjudged == 0
+
+
+def test_a_place_whose_calls_take_no_time_is_no_error() -> None:
+    observed = observed_of({PLACE: steady(0.5)}, 1, pairs=200)
+    still = observed.places[Place("/bin/program", 300, "memset", 1 << 10)] = Seen(calls=8)
+    still.together[min(observed.together)] = [Block(LIBC, [0.0], [1.0], 8)]
+    assert findings(observed, WAYS).is_told
+
+
 def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
     """As while it starts: what lies between its calls then has nothing to do with them."""
     observed, dice = observed_of({PLACE: steady(0.8)}, 1, pairs=200), random.Random(1)

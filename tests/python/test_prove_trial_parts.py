@@ -12,15 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from asterope.command_line import DONE
 from asterope.faults import BadInput, Failure
 from asterope.place_map import counted
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
-from asterope.prove.options import parse
+from asterope.prove.options import UNTOLD, parse
 from asterope.prove.trial import blocks, operation, run
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, PlaceFound, findings
 from asterope.prove.trial.mapping import map_of, wanted
+from asterope.prove.trial.report import report
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
@@ -33,6 +35,7 @@ from asterope.prove.trial.words import (
     what_to_do,
 )
 from asterope.record.kernel import Used
+from asterope.record.others import FIRST
 from copy_programs import shared_library
 from made_up_processes import NO_FLAGS, made_up_process
 from profile_samples import plain_profile
@@ -216,6 +219,38 @@ def test_of_few_long_calls_whole_runs_are_the_advice(cycles: int, takes: float, 
         last = what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over=True)
         assert (says in last and "too few calls for a trial" in last) == told
         assert told or last == "Not known: give it more --time."
+
+
+SMALL = Place("/bin/program", 1, "memcpy", 4096)
+# The CPU time of a run of 10 s that was ended, whether it has copied, what its processes say of
+# other copies, and the advice, with code 4. None: that of a program with nothing to gain.
+ENDED_EARLY = {
+    "a server without load": (0.5, True, (), "it waited nearly all the time: give it load"),
+    "one that has not copied yet": (0.5, False, (), "it waited nearly all the time: give it load"),
+    "a program that has not copied yet": (9.0, False, (), "give it more --time."),
+    "a program with copies of its own": (9.0, True, ((FIRST, "/app"),), "--against OTHER compares"),
+    "a program that copies little": (9.0, True, (), None),
+}
+
+
+@pytest.mark.parametrize(("cpu", "copies", "said", "advice"), ENDED_EARLY.values(), ids=ENDED_EARLY)
+def test_too_little_to_see_is_not_nothing_to_gain(
+    monkeypatch, capsys, libraries, cpu, copies, said, advice
+):
+    places = {SMALL: Seen(9, measured={LIBC: (9, 1e-6)})} if copies else {}
+    ways = ways_of_routine(libraries / "like.so")[:1]
+    tried = Tried(ways, Observed(cpu, cpu, 1, 1, 1), said=set(said))
+    tried.observed.places, tried.observed.lasted, tried.stopped_by = places, 10.0, run.TIME
+    told = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+    monkeypatch.setattr(Tried, "found", lambda _: told)
+    asked = argparse.Namespace(json=None, write=None)
+    code = report(tried, ["./program"], asked, 10.0, Path("x.so"))
+    shown = capsys.readouterr().out
+    assert code == (DONE if advice is None else UNTOLD)
+    assert ("Leave it: nothing to gain here." in shown) == (advice is None)
+    assert advice is None or ("Not known: " in shown and advice in shown.splitlines()[-1])
+    assert ("No copy was seen before this program was ended, after 10.0 s." in shown) != copies
+    assert ("Note: app has a memcpy of its own" in shown) == bool(said)
 
 
 def test_where_pages_are_the_cost_there_may_be_something_to_gain() -> None:

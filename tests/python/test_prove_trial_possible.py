@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from asterope.command_line import DONE
 from asterope.prove.options import UNTOLD
-from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed, Seen
+from asterope.prove.trial.blocks import LIBC, NO_WAY, QUIET, ROUTINE, THREADS_FULL, Observed, Seen
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.possible import Possible
 from asterope.prove.trial.report import code_of
 from asterope.prove.trial.statistics import Estimate
-from asterope.prove.trial.words import sentence, table, what_to_do
+from asterope.prove.trial.words import clock_line, sentence, table, what_to_do
 from made_up_trials import WAYS, steady
 from test_prove_trial_pairs import PLACE, observed_of
 
@@ -39,6 +39,25 @@ def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float)
     (place,) = found.places
     assert (place.best, place.possible, found.slower) == (None, False, [])
     assert "what it brings is not sure" in table(found, {})
+
+
+@pytest.mark.parametrize("limit", [THREADS_FULL, NO_WAY])
+def test_where_some_copies_were_not_counted_nothing_bounds_a_difference(limit: str) -> None:
+    for factor, told in ((0.5, False), (1.0, True)):
+        observed = observed_of({PLACE: steady(factor)}, 1, pairs=3000)
+        observed.limits.add(limit)
+        found = findings(observed, WAYS)
+        assert found.is_told == told
+        assert ("not all of its copies were counted" in sentence(found)) != told
+
+
+@pytest.mark.parametrize("restricted", [0.0, 0.05])
+def test_time_in_which_copies_were_not_counted_may_be_all_copies(restricted: float) -> None:
+    observed = observed_of({PLACE: steady(1.0)}, 1, pairs=100)
+    count, seconds = observed.places[PLACE].calls, observed.cpu_seconds
+    observed.places[PLACE].measured = {way: (count, 0.02 * seconds) for way in (LIBC, ROUTINE)}
+    observed.restricted, observed.limits = restricted * seconds, {QUIET}
+    assert findings(observed, WAYS).possible.share == pytest.approx(0.022 + restricted, abs=0.005)
 
 
 # The last one is of a program that does nothing else.
@@ -79,3 +98,5 @@ def test_copies_that_take_next_to_nothing_need_no_trial() -> None:
     observed.places[PLACE].measured = {LIBC: (count, 0.002 * observed.cpu_seconds)}
     found = findings(observed, WAYS)
     assert found.is_told and "is as fast as with libc, within 0." in sentence(found)
+    line = clock_line(found, observed)
+    assert line.endswith("No way of copying can be felt then.") and "Not judged" not in line

@@ -15,6 +15,7 @@ from .raw import FIRST, NEXT, PROGRAM, ROUTINE, SANITIZER, SANITIZERS
 # What lines of a recording's warnings say, which advice goes by.
 CHECKED = "whose checks are a part of what copies take"
 OWN = "of its own, whose calls are not seen"
+AGAINST = "asterope-prove --against OTHER compares two builds"
 
 _INITIALIZERS = dict(
     zip(("__asan_init", "__tsan_init", "__msan_init", "__hwasan_init"), SANITIZERS)
@@ -106,8 +107,13 @@ def why_no_verdict(said: Iterable[tuple[str, str]], has_seen_copies: bool) -> st
     others = others_of(said)
     why = _why_not_libcs(others)
     if why is None and others.own and not has_seen_copies:
-        why = f"{'; '.join(others.own_words())}: asterope-prove --against OTHER compares two builds"
+        why = f"{'; '.join(others.own_words())}: {AGAINST}"
     return why
+
+
+def own_copies(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Which files of the program have copies of their own, that no library sees."""
+    return others_of(said).own_words()
 
 
 def _why_not_libcs(others: Others) -> str | None:

@@ -10,6 +10,7 @@ from ...record.kernel import Used, are_pages_the_cost
 
 LIBC, LIBC_AGAIN, ROUTINE = "libc", "libc again", "routine"
 
+_IDLE = 0.1  # of the time: a program that runs no more waits
 SHORT = 0.3  # seconds of CPU time of a process: some hundred periods
 
 
@@ -103,10 +104,13 @@ class Observed:
     """The observations of all processes."""
 
     cpu_seconds: float = 0.0
-    wall_seconds: float = 0.0
+    wall_seconds: float = 0.0  # to the last time that a process noted
     processes: int = 0
     threads: int = 0
     runs: int = 0
+    lasted: float = (
+        0.0  # seconds of the runs, from each command's start to its end; 0: in operation
+    )
     # CPU time in operation without a trial, on libc's way and on the other one that may be best
     easy_libcs: float = 0.0
     easy_others: float = 0.0
@@ -126,6 +130,7 @@ class Observed:
     def add(self, other: Observed) -> None:
         self.cpu_seconds += other.cpu_seconds
         self.wall_seconds += other.wall_seconds
+        self.lasted += other.lasted
         self.processes += other.processes
         self.threads += other.threads
         self.limits |= other.limits
@@ -144,6 +149,11 @@ class Observed:
     def copied(self) -> int:
         """Bytes."""
         return sum(seen.copied for seen in self.places.values())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the program waited nearly all the time."""
+        return self.cpu_seconds < _IDLE * max(self.wall_seconds, self.lasted)
 
     @property
     def are_pages_the_cost(self) -> bool:

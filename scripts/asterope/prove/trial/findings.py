@@ -11,9 +11,7 @@ from statistics import fmean, median
 from .blocks import (
     LIBC,
     LIBC_AGAIN,
-    NO_COUNTER,
     NO_WAY,
-    QUIET,
     ROUTINE,
     THREADS_FULL,
     UNSEEN,
@@ -24,7 +22,7 @@ from .blocks import (
     Seen,
 )
 from .pairs import FEWEST_OF_PHASE, Period, Phase, gain, phases, saved, spanned
-from .possible import Possible, possible_of
+from .possible import Possible, possible_of, seconds_of_call
 from .short import chance_of_short, of_short, seconds_of_short, short_processes
 from .statistics import (
     NO_TRIMMING,
@@ -39,8 +37,8 @@ from .statistics import (
     trimming,
 )
 
-# What keeps the library from counting all copies.
-_UNCOUNTED = {NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN}
+# What keeps the library from counting all copies, for an unknown time.
+_UNCOUNTED = {NO_WAY, THREADS_FULL, UNSEEN}
 # A place whose calls are followed by less of the program's time does not matter.
 MATTERS = 0.01
 LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
@@ -118,6 +116,7 @@ class Found:
     all_seen: bool = True  # False: some processes ran without the library
     restricted: float = 0.0  # of all, what processes take that have restricted their system calls
     untimed: int = 0  # processes that were not tried, for an unknown time
+    uncounted: bool = False  # whether copies were not counted, for an unknown time
 
     @property
     def not_judged(self) -> float:
@@ -140,6 +139,8 @@ class Found:
         if gain is None or not self.all_seen or self.untimed or not self.is_possible:
             return False
         if self.not_judged > MOST_UNJUDGED and not self.is_negligible:
+            return False
+        if self.uncounted and side(gain):
             return False
         return gain.low > 0 or gain.high < 0 or reach(gain) <= SAME
 
@@ -230,7 +231,8 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     parts = _parts(observed, whole)
     by_chance = chance_of_short(observed, parts)
     seconds -= by_chance
-    possible = {} if observed.limits & _UNCOUNTED else possible_of(observed, seconds)
+    uncounted = bool(observed.limits & _UNCOUNTED)
+    possible = {} if uncounted else possible_of(observed, seconds, observed.restricted)
     too_short = short_processes(observed)
     observed = _without(observed, too_short)
     levels, long = _levels(observed)
@@ -279,7 +281,13 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     )
     restricted = observed.restricted / max(1e-9, seconds + observed.restricted)
     all_seen = UNSEEN not in observed.limits
-    found = replace(found, all_seen=all_seen, restricted=restricted, untimed=observed.untimed)
+    found = replace(
+        found,
+        all_seen=all_seen,
+        restricted=restricted,
+        untimed=observed.untimed,
+        uncounted=uncounted,
+    )
     if most is None or not found.is_possible:
         return found
     if found.is_negligible:  # known without a trial
@@ -287,8 +295,9 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         found = replace(found, gain=found.gain or at_most, wall_gain=None)
         if found.has_whole:
             found = replace(found, whole_gain=found.whole_gain or at_most)
-    clipped = [one if one is None else most.part_of(one) for one in (found.gain, found.whole_gain)]
-    return replace(found, gain=clipped[0], whole_gain=clipped[1])
+    names = "gain", "wall_gain", "whole_gain"
+    known = {name: getattr(found, name) for name in names}
+    return replace(found, **{name: most.part_of(one) for name, one in known.items() if one})
 
 
 def _without(observed: Observed, processes: Collection[str]) -> Observed:
@@ -361,14 +370,14 @@ def _explored(seen: Seen, cells: Cells) -> float:
 def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
     """By place, the usual seconds of a call; and the seconds of all calls at places that are left
     out. Their calls fill a period each. The other period of the pair has no such call then, and its
-    other calls are little beside one."""
+    other calls are little beside one. Of calls longer than pairs no pair may have seen any."""
     levels, long = {}, 0.0
     for place, seen in observed.places.items():
         blocks = [block for pair in seen.together.values() for block in pair]
         level = median([fmean(block.seconds) for block in blocks]) if blocks else 0.0
-        if not level > 0:  # of processes too short to know the rate of their clocks
-            continue
-        if _fill_periods(seen, level, observed.together):
+        if not level > 0:  # or of processes too short to know the rate of their clocks
+            long += seconds_of_call(place, seen) * max(0, seen.calls - seen.short_calls)
+        elif _fill_periods(seen, level, observed.together):
             long += level * seen.calls
         else:
             levels[place] = level

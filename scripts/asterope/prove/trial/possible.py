@@ -74,16 +74,30 @@ def _calls_of(place: Place, seen: Seen) -> _Calls:
         if count >= _FEWEST:
             means[way] = seconds / count
             most[way] = means[way] * (1 + _DEVIATIONS / math.sqrt(count))
-    slow = 2 * max(place.least, 256) * _SLOW_BYTE + _SLOW_CALL
     for way in (LIBC, ROUTINE):  # the other way's mean bounds nothing: it may be the faster way
-        means.setdefault(way, slow)
-        most.setdefault(way, slow)
+        means.setdefault(way, _slow(place))
+        most.setdefault(way, _slow(place))
     return _Calls(seen.calls, means, most)
 
 
-def possible_of(observed: Observed, seconds: float) -> dict[Place | None, Possible]:
+def _slow(place: Place) -> float:
+    return 2 * max(place.least, 256) * _SLOW_BYTE + _SLOW_CALL
+
+
+def seconds_of_call(place: Place, seen: Seen) -> float:
+    """The mean of the measured calls; of a place without any, the most that a slow call takes."""
+    count = sum(count for count, _ in seen.measured.values())
+    if count:
+        return sum(seconds for _, seconds in seen.measured.values()) / count
+    return _slow(place)
+
+
+def possible_of(
+    observed: Observed, seconds: float, uncounted: float = 0.0
+) -> dict[Place | None, Possible]:
     """By place, and of all together (None); empty where nothing was measured. `seconds`: of the
-    program, half of its calls by each way."""
+    program, half of its calls by each way. `uncounted`: of them, those in which copies were not
+    counted. All of that time may be copies."""
     if not any(seen.measured for seen in observed.places.values()) or seconds <= 0:
         return {}
     found = {place: _calls_of(place, seen) for place, seen in observed.places.items()}
@@ -92,8 +106,10 @@ def possible_of(observed: Observed, seconds: float) -> dict[Place | None, Possib
     # Of ways that differ much the slower one may have had far fewer calls.
     with_libc = max(libcs, seconds - more / 2)
     parts = {place: _possible(one, with_libc) for place, one in found.items()}
-    share = min(1.0, sum(one.share for one in parts.values()))
-    return {**parts, None: Possible(share, sum(one.loss for one in parts.values()))}
+    unknown = uncounted / seconds
+    share = min(1.0, sum(one.share for one in parts.values()) + unknown)
+    loss = sum(one.loss for one in parts.values()) + _READER * unknown
+    return {**parts, None: Possible(share, loss)}
 
 
 def _possible(one: _Calls, seconds: float) -> Possible:

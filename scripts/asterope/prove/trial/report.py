@@ -10,6 +10,7 @@ from ...atomic_file import write_output
 from ...command_line import DONE, STALE, show
 from ...faults import Failure
 from ...record.lines import told_apart
+from ...record.others import AGAINST, own_copies
 from ...record.symbols import name_functions
 from ..options import UNTOLD
 from . import words
@@ -20,6 +21,7 @@ from .mapping import map_of, wanted
 from .run import TIME, Tried, why_not
 
 _NOTHING = "This program makes no copies that a library sees: there is nothing to try."
+_NONE_YET = "No copy was seen before this program was ended"
 
 
 def names_in(tried: Tried) -> dict[Place, str]:
@@ -55,11 +57,16 @@ def report(
     apart = dict(zip(names, told_apart(sites, list(names.values()))))
     is_endless = tried.stopped_by == TIME and tried.observed.runs == 1
     why = why_not(tried)
-    before, after, doubts = [f"Not judged: {why}." if why else _NOTHING], [], []
+    nothing = _NOTHING
+    if is_endless:
+        nothing = f"{_NONE_YET}, after {tried.observed.lasted:.1f} s."
+    unseen = _of_unseen(tried, is_endless)
+    before, after, doubts = [f"Not judged: {why}." if why else nothing], [], []
     if tried.observed.places and not why:
         before = words.before_table(found, whole, tried.observed)
         after = words.after_table(found, apart)
         doubts = words.doubts(tried.observed, command, is_endless)
+        doubts += [f"Note: {own}." for own in own_copies(tried.said)]
     mapped, unwritten, notes = None, None, []
     try:  # what was found is shown though a disk is full
         if arguments.json is not None:
@@ -80,19 +87,29 @@ def report(
         shown = [*before, *(["", *table] if table else []), "", *doubts, *notes]
         if tried.stopped_by != "failure":
             is_over = tried.stopped_by == TIME
-            advice = words.what_to_do(last, tried.observed, command, preload, mapped, is_over)
-            shown.append(advice)
+            about = (last, tried.observed, command, preload, mapped, is_over, unseen)
+            shown.append(words.what_to_do(*about))
         show("\n".join(shown))
     else:
-        show(_NOTHING)
-        show("Leave it: nothing to gain here.")
+        show(nothing)
+        show(f"Not known: {unseen}." if unseen else "Leave it: nothing to gain here.")
     if unwritten:
         raise unwritten
-    return code_of(last) if tried.observed.places else DONE
+    return code_of(last, unseen) if tried.observed.places else UNTOLD if unseen else DONE
 
 
-def code_of(found: Found) -> int:
+def _of_unseen(tried: Tried, is_endless: bool) -> str | None:
+    """What to do, where the program has, or may have, copies that were not seen."""
+    if own_copies(tried.said):
+        return AGAINST
+    if is_endless and tried.observed.is_idle:
+        return words.GIVE_LOAD
+    return words.MORE_TIME if is_endless and not tried.observed.places else None
+
+
+def code_of(found: Found, unseen: str | None = None) -> int:
+    """`unseen`: as of what_to_do()."""
     gain = found.deciding
-    if gain is None or not found.is_told:
+    if gain is None or not found.is_told or (unseen and not side(gain)):
         return UNTOLD
     return STALE if side(gain) < 0 else DONE

@@ -185,6 +185,7 @@ class Trial(Tried):
             finally:
                 lasted = time.monotonic() - began
                 self.observed.runs += 1
+                self.observed.lasted += lasted
                 self.read(files)
                 known = _known_of(self.observed) - known
                 self._short = {path.name for path in files.glob("*.short")}

@@ -23,8 +23,9 @@ _WITH = "With the routine this program"
 _TOO_LITTLE = "too little of it was seen"
 MOST_PLACES = 12  # of a table, and of a picture
 _MOST_NOT_SHOWN = 3  # places that are named behind the table
-_IDLE = 0.1  # of the time: a program that runs no more waits
 _WIDTH = 40  # of what says where
+GIVE_LOAD = "it waited nearly all the time: give it load, such as a client that asks it for more"
+MORE_TIME = "give it more --time"
 
 Names = Mapping[Place, str]
 
@@ -67,6 +68,8 @@ def why_untold(found: Found, gain: Estimate | None) -> str | None:
         )
     if found.not_judged > MOST_UNJUDGED and not found.is_negligible:
         return f"{_not_judged(found)} were not judged"
+    if found.uncounted and gain is not None and side(gain):
+        return "not all of its copies were counted, so nothing bounds what they can bring"
     if gain is None:
         return _TOO_LITTLE
     if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
@@ -144,7 +147,9 @@ def clock_line(found: Found, observed: Observed) -> str:
         text += f"; as it waited for the rest, {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
         text += f" Copies take at most {_at_most(found.possible.share)} % of it."
-    if found.is_told and found.not_judged > MATTERS:
+    if found.is_negligible:
+        text += " No way of copying can be felt then."
+    elif found.is_told and found.not_judged > MATTERS:
         text += f" Not judged: {_not_judged(found).rstrip(',')}."
     return text
 
@@ -313,9 +318,10 @@ def what_to_do(
     preload: Path,
     mapped: Path | None,
     is_over: bool = False,
+    unseen: str | None = None,
 ) -> str:
     """The last line. `mapped`: the map that was written, where it has places. `is_over`: more time
-    would have shown more."""
+    would have shown more. `unseen`: what to do, where the program has copies that were not seen."""
     gain = found.deciding
     if mapped is not None:
         build, library = to_map(mapped, preload)
@@ -326,6 +332,8 @@ def what_to_do(
         return f"To have it: {preload_line(preload, command)}"
     if side(gain) < 0:
         return "Leave it: the routine makes this program slower."
+    if unseen is not None:
+        return f"Not known: {unseen}."
     if observed.are_pages_the_cost:
         return f"The routine alone brings nothing here: {_of_faults(command)}."
     return "Leave it: nothing to gain here."
@@ -342,14 +350,14 @@ def _hint(found: Found, observed: Observed, command: Sequence[str], is_over: boo
         return "prove it with its sandbox off"
     if not found.is_possible or found.unjudged > MOST_UNJUDGED:
         return runs
-    if observed.cpu_seconds < _IDLE * observed.wall_seconds:
-        return "it waited nearly all the time: give it load, such as a client that asks it for more"
+    if observed.is_idle:
+        return GIVE_LOAD
     if found.short > MOST_UNJUDGED:
-        return f"give it more --time, or {runs}" if is_over else runs
+        return f"{MORE_TIME}, or {runs}" if is_over else runs
     if found.has_too_few_calls:
         return f"a process makes too few calls for a trial, and each takes long: {runs}"
     if gain is None and is_over:
-        return "give it more --time"
+        return MORE_TIME
     if gain is None:
         return "too few copies were seen; a longer run may have more"
-    return f"give it more --time, or a longer run; {runs}"
+    return f"{MORE_TIME}, or a longer run; {runs}"
