@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from command_errors import finished, only_error_of, python_settings, read_json
 from copy_programs import compiled
-from process_families import BY_SHELL, FAMILIES, PROGRAM
+from process_families import BY_SHELL, FAMILIES, PROGRAM, SHELLS_DIFFER
 from recorded_programs import read_recording
 
 COUNT = 60_000
@@ -24,7 +24,8 @@ SANDBOX = "a program restricts its system calls, after which new places were not
 
 @pytest.fixture(scope="module")
 def family(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tmp_path_factory.mktemp("families") / "family", PROGRAM, "-O1", "-fno-builtin")
+    folder = tmp_path_factory.mktemp("families")
+    return compiled(folder / "family", PROGRAM, "-O1", "-fno-builtin", "-pthread")
 
 
 @pytest.fixture
@@ -35,22 +36,37 @@ def open_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.fixture(params=BY_SHELL, ids=["alone", "below a shell"])
-def started(request, family: Path, open_folder: Path):
+each_family = pytest.mark.parametrize(
+    ("how", "shell"),
+    [
+        pytest.param(
+            *(how, shell),
+            marks=[pytest.mark.slow] * (shell != "alone" and how not in SHELLS_DIFFER),
+        )
+        for shell in BY_SHELL
+        for how in FAMILIES
+    ],
+)
+
+
+@pytest.fixture
+def started(family: Path, open_folder: Path):
     program = open_folder / "family"
     shutil.copy(family, program)
 
-    def command(how: str, count: int = COUNT) -> list[str]:
+    def command(how: str, shell: str, count: int = COUNT) -> list[str]:
         if how == "other_user" and os.geteuid() != 0:
             pytest.skip("only root becomes another user")
-        return shlex.split(request.param.format(f"{program} {how} {count}"))
+        return shlex.split(BY_SHELL[shell].format(f"{program} {how} {count}"))
 
     return command
 
 
-@pytest.mark.parametrize("how", FAMILIES)
-def test_all_copies_are_recorded(started, build_dir, open_folder, tmp_path, how: str) -> None:
-    words = ("-m", "asterope", "record", "--", *started(how))
+@each_family
+def test_all_copies_are_recorded(
+    started, build_dir, open_folder, tmp_path, how: str, shell: str
+) -> None:
+    words = ("-m", "asterope", "record", "--", *started(how, shell))
     variables = {"TMPDIR": open_folder, "ASTEROPE_BUILD_DIR": build_dir}
     done = finished(python_settings(tmp_path, *words, **variables))
     assert done.returncode == 0, done
@@ -85,16 +101,16 @@ def check_not_tried(done: subprocess.CompletedProcess) -> None:
     )
 
 
-@pytest.mark.parametrize("how", FAMILIES)
+@each_family
 def test_a_trial_of_each_tells_what_is_true(
-    started, libraries, build_dir, open_folder, tmp_path, how: str
+    started, libraries, build_dir, open_folder, tmp_path, how: str, shell: str
 ) -> None:
     """Its routine is slower by far."""
     file = tmp_path / "trial.json"
     words = ("--routine", libraries / "slow.so", "--time", "1s", "--json", file, "--")
     settings = python_settings(
         tmp_path,
-        *("-m", "asterope", "prove", *words, *started(how)),
+        *("-m", "asterope", "prove", *words, *started(how, shell)),
         **{"TMPDIR": open_folder, "ASTEROPE_BUILD_DIR": build_dir},
     )
     done = finished(settings)
@@ -112,9 +128,9 @@ def test_a_trial_of_each_tells_what_is_true(
     assert not found["told"] or found["gain"]["high"] < 0
 
 
-@pytest.mark.parametrize("how", FAMILIES)
+@each_family
 def test_in_operation_each_leaves_its_figures(
-    started, libraries, build_dir, open_folder, tmp_path, how: str
+    started, libraries, build_dir, open_folder, tmp_path, how: str, shell: str
 ) -> None:
     built = open_folder / "build"
     built.mkdir()
@@ -125,7 +141,7 @@ def test_in_operation_each_leaves_its_figures(
     def own(*words: object) -> Any:
         return finished(python_settings(tmp_path, "-m", "asterope", "prove", *words, **variables))
 
-    done = own("--explore", 2, "--name", "own", "--", *started(how, 20 * COUNT))
+    done = own("--explore", 2, "--name", "own", "--", *started(how, shell, 20 * COUNT))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
     file = tmp_path / "merged.json"
     done = own("merge", "own", "--json", file)

@@ -9,6 +9,9 @@ PROGRAM = r"""
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -21,6 +24,32 @@ static void copies(long count)
 {
     static char from[8192], to[8192];
     while (count-- > 0) copy(to, from, sizeof to);
+}
+
+static void *half(void *count)
+{
+    copies(*(long *)count / 2);
+    return NULL;
+}
+
+static int two_threads(long count)
+{
+    pthread_t other;
+    if (pthread_create(&other, NULL, half, &count)) return 1;
+    half(&count);
+    return pthread_join(other, NULL);
+}
+
+/* Nothing is done at its end. */
+static int killed(long count)
+{
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        copies(count);
+        raise(SIGKILL);
+    }
+    return wait(&status) != child || !WIFSIGNALED(status);
 }
 
 /* As Go's programs end. */
@@ -72,6 +101,13 @@ int main(int words, char **word)
     char *again[] = {word[0], "foreground", word[2], NULL};
     if (words != 3) return 2;
     if (!strcmp(how, "background")) return background(count);
+    if (!strcmp(how, "threads")) return two_threads(count);
+    if (!strcmp(how, "killed")) return killed(count);
+    if (!strcmp(how, "posix_spawn")) {
+        pid_t child;
+        extern char **environ;
+        return posix_spawn(&child, word[0], NULL, NULL, again, environ) || waited_for();
+    }
     if (!strcmp(how, "execve")) execv(word[0], again);
     if (!strcmp(how, "vfork")) {
         if (vfork() == 0) {
@@ -96,7 +132,9 @@ int main(int words, char **word)
 
 FAMILIES = (
     *("foreground", "raw_exit", "restricted", "execve", "vfork", "fork", "other_user"),
-    "background",
+    *("background", "threads", "posix_spawn", "killed"),
 )
 # Each is started by itself, and by a shell that waits for it.
-BY_SHELL = ("{}", "sh -c '{}; exit $?'")
+BY_SHELL = {"alone": "{}", "below a shell": "sh -c '{}; exit $?'"}
+# These ends and beginnings a shell has shown in another light than the rest.
+SHELLS_DIFFER = ("raw_exit", "restricted", "background", "killed")
