@@ -1,4 +1,4 @@
-"""The course of scripts/tune: it sets up, builds, searches, renders and compares with libc."""
+"""The course of scripts/tune: it sets up, builds, searches, renders and names what it has made."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ class Course:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.execv(self._tool, [str(self._tool), *self._request.given])
 
-    def search(self) -> None:
+    def search(self) -> bool:
         """Writes the profile, or keeps the one that is there: it fits the machine and came from
-        these options with this version."""
+        these options with this version. Returns whether it has searched."""
         request = self._request
         folder, name = os.path.split(request.profile)
         stamp = Path(folder, f".{name}.tuned-with")
@@ -110,7 +110,7 @@ class Course:
                     # Rendering is cheap, and the templates may be newer than the routine.
                     generate = request.build / "asterope-generate"
                     require_success([generate, request.profile, "-o", self._profile.parent])
-                return
+                return False
             reasons = checked.stdout.partition("\n\n")[0]  # what follows does not matter
             say(f"tuning again: {reasons.strip()}")
         if request.keeps_log and not request.resume:
@@ -134,6 +134,7 @@ class Course:
             )
         if is_file:
             stamp.write_bytes(tuned_with)
+        return True
 
     def build_the_rest(self, title: str) -> None:
         self._setup("build_step", title, *_REST)
@@ -144,8 +145,9 @@ class Course:
         generate = [request.build / "asterope-generate", request.profile, "--preload"]
         require_success([*generate, self._preload, *request.places, "--quiet"])
 
-    def compare(self) -> None:
-        """Prints the comparison with libc, or packs it."""
+    def compare(self, has_searched: bool) -> None:
+        """Prints the comparison with libc, or packs it. A search has ended with one: its table of
+        situations is of the finished routine. Another takes two minutes, and says the same."""
         request = self._request
         library = request.libraries / "libasterope_memcpy.so"
         bench = [request.build / "asterope-bench", "--routine", library]
@@ -157,9 +159,13 @@ class Course:
             runs["memset"] = [*bench, "--operation", "memset"]
         if request.share:
             self._share(runs)
-        elif not request.quiet:
+        elif not request.quiet and (request.verbose or not has_searched):
             for command in runs.values():
                 require_success(command)
+
+    def name_all(self) -> None:
+        request = self._request
+        library = request.libraries / "libasterope_memcpy.so"
         if request.program:
             kept = sorted(path.name for path in (request.build / "programs").iterdir())
             say(f"the profile of {request.program}: {request.profile}")
@@ -220,13 +226,13 @@ def _tune(root: Path, words: Sequence[str]) -> int:
     course.set_up_and_build()
     if not request.searches:
         course.answer()
-    course.search()
+    has_searched = course.search()
     if request.generate:
         course.compile_routine()
-        course.build_the_rest("building asterope-bench")
-        course.compare()
-    else:
-        course.build_the_rest("building what is left")
+    course.build_the_rest("building what is left")
+    if request.generate:
+        course.compare(has_searched)
+        course.name_all()
     course.say_doubt()
     return DONE
 

@@ -30,7 +30,7 @@ def _search_time(request: Request) -> str:
     if "--time-budget" in words:
         return "as long as it may"
     rigor = words.partition("--rigor ")[2].partition(" ")[0]
-    return {"quick": "1.5 min", "exhaustive": "hours"}.get(rigor, "4 min")
+    return {"quick": "2 to 3 min", "exhaustive": "hours"}.get(rigor, "5 to 10 min")
 
 
 def _build(request: Request) -> list[str]:
@@ -44,11 +44,12 @@ def work(request: Request) -> list[str]:
     profile = one_line(request.profile)
     if not request.searches:
         return [*_build(request), f"runs asterope-tune {one_line(' '.join(request.given))}"]
-    last = "compiles the routine and compares it with libc (2 min)"
-    if not request.generate:
-        last = f"writes {profile}"
+    last = "compiles the routine" if request.generate else f"writes {profile}"
+    if request.generate and (request.verbose or request.share):
+        last += " and compares it with libc (2 min)"
     if not request.retune and os.path.exists(request.profile):
-        last += f"; without the search where {profile} still fits"
+        last += f"; where {profile} still fits it does not search"
+        last += ", and compares the routine with libc (2 min)" * request.generate
     return [*_build(request), f"searches ({_search_time(request)})", last]
 
 
