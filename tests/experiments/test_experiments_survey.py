@@ -155,6 +155,27 @@ def test_a_trial_and_whole_runs_that_do_not_agree_are_marked(survey):
     assert "(!)** The intervals of trial and whole runs do not meet: numpy-assign.\n" in text
 
 
+def test_an_earlier_survey_stands_beside_the_runs_with_what_does_not_agree(survey, tmp_path):
+    def whole(low: float, high: float) -> dict[str, Any]:
+        return {"routine": {"median": (low + high) / 2, "low": low, "high": high}}
+
+    names = ("numpy-assign", "numpy-crop", "perl", "ruby")
+    then = [(1.35, 1.4), (1.01, 1.02), (0.9, 0.95)]
+    earlier = tmp_path / "survey.json"
+    earlier.write_text(json.dumps([row(n, runs=whole(*of)) for n, of in zip(names, then)]))
+    survey.has(*(row(name, runs=whole(1.38, 1.44)) for name in names))
+    text = survey.run("--table", "--beside", earlier).stdout
+    assert "|+41 (38..44)|+38 (35..40)|" in text
+    assert (
+        "Of 3 programs in both surveys the intervals of 1 meet, not those of numpy-crop, perl. "
+        "Surely faster in one and slower in the other: perl.\n"
+    ) in text
+    assert "in both surveys" not in survey.run("--table").stdout
+    earlier.write_text("[{}]")
+    said = only_error_of("survey", survey.run("--table", "--beside", earlier), 2)
+    assert said.endswith(f"{earlier}: is no survey.json")
+
+
 def test_without_results_the_table_is_empty(survey):
     done = survey.run("--table")
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")

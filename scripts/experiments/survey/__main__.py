@@ -47,6 +47,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("names", metavar="NAME", nargs="*", help="these programs alone")
     add("--list", action="store_true", help="list the programs, and end")
     add("--table", action="store_true", help="write the table, and measure nothing")
+    other = "the survey.json of an earlier survey, whose whole runs stand beside these"
+    add("--beside", metavar="FILE", type=Path, help=other)
     add("--time", default=8.0, help="of a trial (default: 8s)", **seconds)
     add("--work", default=0.5, help="of a run, its start left out (default: 0.5s)", **seconds)
     add("--rounds", metavar="N", type=whole_number(6, 1000), default=8, help="(default: 8)")
@@ -116,9 +118,20 @@ def _damaged(file: Path) -> None:
     raise BadInput(f"{one_line(file)}: holds no result of a program: delete it")
 
 
+def read_survey(file: Path) -> dict[str, dict[str, Any]]:
+    """The rows of another survey, by name. Raises BadInput."""
+    try:
+        return {row["name"]: row for row in json.loads(file.read_text())}
+    except OSError as error:
+        raise BadInput(f"{one_line(file)}: {error.strerror}") from error
+    except (ValueError, TypeError, KeyError):
+        raise BadInput(f"{one_line(file)}: is no survey.json") from None
+
+
 def survey(options: argparse.Namespace) -> int:
     folder: Path = options.folder.absolute()
     results = folder / "results"
+    earlier = read_survey(options.beside) if options.beside else {}
     rows = {name: read(results / f"{name}.json") for name in NAMES}
     if not options.table:
         settings = settings_of(options)
@@ -133,6 +146,9 @@ def survey(options: argparse.Namespace) -> int:
                 if "left_out" in row:
                     tell("survey", f"{program.name} is left out: {row['left_out']}")
     found = [row for row in rows.values() if row]
+    for row in found:
+        if row["name"] in earlier:
+            row["earlier"] = {"runs": earlier[row["name"]].get("runs", {})}
     text = markdown(found)
     write_output(folder / "survey.json", json.dumps(found, indent=1) + "\n")
     write_output(folder / "survey.md", text)

@@ -56,6 +56,32 @@ def disagrees(row: dict[str, Any]) -> bool:
     return bool(trial and runs and not trial.meets(runs))
 
 
+def _side(gain: Gain) -> int:
+    """1: surely faster; -1: surely slower."""
+    return (gain.low > 0) - (gain.high < 0)
+
+
+def agreement(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """How far the whole runs of two surveys agree; see COLUMNS."""
+    both = [
+        (row["name"], of_runs(row, "routine"), of_runs(row["earlier"], "routine"))
+        for row in rows
+        if "earlier" in row
+    ]
+    pairs = {name: (now, then) for name, now, then in both if now and then}
+    if not pairs:
+        return []
+    meet = sum(now.meets(then) for now, then in pairs.values())
+    other = [name for name, (now, then) in pairs.items() if _side(now) * _side(then) < 0]
+    apart = [name for name, (now, then) in pairs.items() if not now.meets(then)]
+    return [
+        f"Of {len(pairs)} programs in both surveys the intervals of {meet} meet"
+        f"{', not those of ' * bool(apart)}{', '.join(apart)}. Surely faster in one and slower in "
+        f"the other: {', '.join(other) or 'not one'}.",
+        "",
+    ]
+
+
 def group_of(row: dict[str, Any]) -> str:
     """The key of GROUPS."""
     if "left_out" in row:
@@ -78,7 +104,8 @@ def _share(part: float | None) -> str:
 
 COLUMNS = (
     *("program", "libc's copies of each byte", "at most", "faults a MiB", "kernel"),
-    *("trial", "whole runs", "its places", "`+fresh`", "`hugetlb`", "`keep`", "`+keep`"),
+    *("trial", "whole runs", "those before", "its places"),
+    *("`+fresh`", "`hugetlb`", "`keep`", "`+keep`"),
 )
 
 
@@ -99,6 +126,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         _share(row["kernel"]),
         trial,
         runs + " **(!)**" * disagrees(row),
+        str(of_runs(row.get("earlier", {}), "routine") or ""),
         *others,
     ]
 
@@ -126,6 +154,8 @@ def markdown(rows: Iterable[dict[str, Any]]) -> str:
             parts += [_line(COLUMNS[i] for i in used), _line("---" for _ in used)]
             parts += [_line(_cells(row)[i] for i in used) for row in members]
         parts.append("")
+    every = [row for members in groups.values() for row in members]
+    parts += agreement(every)
     apart = [row["name"] for rows_ in groups.values() for row in rows_ if disagrees(row)]
     if apart:
         parts += [
