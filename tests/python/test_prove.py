@@ -391,6 +391,18 @@ def test_what_left_the_group_of_a_run_ends_with_the_run(prove, tmp_path: Path) -
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.parametrize("metric", ["wall", "cpu"])
+def test_work_that_goes_on_after_the_command_is_not_timed(prove, tmp_path, metric: str) -> None:
+    """Neither with libraries nor of two builds; see the test above for a figure that is printed."""
+    leaves = ("sh", "-c", "setsid sleep 1000 & echo $! >>pids")
+    asked = ("--metric", metric, "--rounds", "6")
+    for more, copies in ((), "fast"), (("--against", shlex.join(leaves)), ""):
+        said = only_error(prove(*asked, *more, "--", *leaves, copies=copies), 1)
+        assert said.startswith("asterope-prove: still running when the command ended: "), said
+        assert said.endswith(": prove a command that ends when its work is done (no daemon)")
+    assert_gone((tmp_path / "pids").read_text().split())
+
+
 def test_progress_is_shown_on_a_terminal_only(command, tmp_path: Path) -> None:
     its = command("--rounds", "8", "--metric", REGEX, "--", "sh", "-c", SAY)
     line = f"{shlex.join(its['args'])} >out"

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,8 +129,9 @@ class Process:
         options = os.WEXITED | os.WNOWAIT | os.WNOHANG
         return self._process.returncode is not None or bool(os.waitid(os.P_PID, self.pid, options))
 
-    def wait(self, limit: float | None = None) -> Run:
-        """Waits for its end. Raises Failure if it ends with an error, or not within `limit` s."""
+    def wait(self, limit: float | None = None, at_end: Callable[[], None] | None = None) -> Run:
+        """Waits for its end. Raises Failure if it ends with an error, or not within `limit` s.
+        `at_end` is called then, before those are killed that it left running."""
         late = threading.Event()
 
         def stop() -> None:
@@ -148,6 +149,8 @@ class Process:
             if timer:
                 timer.cancel()
                 timer.join()
+        if at_end:
+            at_end()
         self._reap()
         try:
             if late.is_set():

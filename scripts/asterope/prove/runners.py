@@ -12,6 +12,7 @@ from pathlib import Path
 from ..faults import Failure, one_line
 from ..program import find_program
 from .copies import Copy, missing_library
+from .outliving import outlived_words, running_after, that_matter
 from .places import Place, placeholders_in
 from .processes import Process, Run
 
@@ -30,8 +31,9 @@ def _in_copy(copy: Copy, what: str) -> Iterator[None]:
 
 class Commands:
     """Each run is a process of its own. `warm_up` is the first run; it is not counted, and proves
-    that the copy is in use. `run` is a later one, of at most `limit` s. Both raise Failure.
-    `command` serves copies that have none of their own; errors call it `name`."""
+    that the copy is in use and the work done at its end. `run` is a later one, of at most `limit`
+    s. Both raise Failure. `command` serves copies that have none of their own; errors call it
+    `name`. `output`: the command's own words are the figure, and not its time."""
 
     def __init__(
         self, command: Sequence[str], name: str, cpus: Collection[int] | None, output: bool
@@ -43,9 +45,19 @@ class Commands:
             # ld.so itself says what it loads, however short the run is.
             trace = place.folder / "ld.so"
             debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
-            return self._run(
-                copy, debug, None, lambda process: _loaded(Path(f"{trace}.{process.pid}"))
+            outlived_by: dict[str, float] = {}
+            run = self._run(
+                copy,
+                debug,
+                None,
+                lambda process: _loaded(Path(f"{trace}.{process.pid}")),
+                lambda: outlived_by.update(running_after()),
             )
+        # A figure that the command prints is that of its work, whatever goes on.
+        names = set() if self._output else that_matter(outlived_by, run.used.seconds)
+        if names:
+            raise Failure(outlived_words(names))
+        return run
 
     def run(self, copy: Copy, limit: float | None) -> Run:
         return self._run(copy, {}, limit)
@@ -56,6 +68,7 @@ class Commands:
         more: Mapping[str, str],
         limit: float | None,
         loaded: Callable[[Process], Sequence[str]] | None = None,
+        at_end: Callable[[], None] | None = None,
     ) -> Run:
         with ExitStack() as stack:
             command = copy.command or self._command
@@ -64,7 +77,7 @@ class Commands:
                 command = stack.enter_context(closing(Place(with_port=False))).fill(command)
             environment = {**copy.environment(), **more}
             process = Process(command, environment, self._cpus, self._output)
-            run = stack.enter_context(closing(process)).wait(limit)
+            run = stack.enter_context(closing(process)).wait(limit, at_end)
             why = missing_library(copy, loaded(process)) if loaded else None
             if why:
                 raise Failure(why)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from ..faults import one_line
@@ -39,6 +40,16 @@ def _own_seconds(pid: int, otherwise: float) -> float:
         return time.clock_gettime(~pid << 3 | 2)
     except OSError:  # it is gone
         return otherwise
+
+
+def programs_running() -> dict[int, str]:
+    """The programs of this process's descendants, by process id."""
+    running = {}
+    for pid in _family(os.getpid()):
+        with suppress(OSError):  # it is just ending
+            running[pid] = os.readlink(_PROC / str(pid) / "exe")
+    running.pop(os.getpid(), None)
+    return running
 
 
 class Descendants:

@@ -6,21 +6,22 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...faults import Failure, one_line
+from ...faults import Failure
 from ...preload_link import preloadable
 from ...program import Program
-from ...record.descendants import Descendants, used_by
+from ...record.descendants import Descendants
 from ...record.others import why_no_verdict
 from ...record.pace import Pace
 from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, RawProcess, left_files, read_process
 from ...record.recorder import admit_other_users, place_for_files
 from ...scratch_folder import scratch_folder
+from ..outliving import outlived_words, running_after, that_matter
 from ..places import Place as Folder
 from ..places import placeholders_in
 from ..processes import Process
@@ -31,11 +32,8 @@ from .ways import Way, environment, names_of
 
 _TURN = 0.02  # seconds between two looks whether the command has ended
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
-_MOMENT = 0.2  # seconds that other processes of the command have to end after it
-_LITTLE = 10  # times: a process that goes on matters unless the command took so much more CPU time
-_NOTICED = 0.05  # seconds of CPU time: less is the start of a process
-# The same: a process takes so much before it loads the library, and after it has noted its time;
-# and less than that is not worth a word.
+# Seconds of CPU time: a process takes so much before it loads the library, and after it has noted
+# its time; and less than that is not worth a word.
 _UNNOTED, _LEAST_UNSEEN = 0.002, 0.01
 _HOPELESS = 50  # runs: if nothing is known after these, the trial ends
 _BETWEEN = 3  # so many times what the last look took is measured until the next one
@@ -231,9 +229,9 @@ class Trial(Tried):
                 family.forget_ended()
                 pace.looked(now, time.monotonic())
             time.sleep(_TURN)
-        outlived_by = _running_after(folder)
+        outlived_by = running_after()
         self._cpu_seconds = process.wait().used.seconds
-        self.observed.outlived_by |= _told(outlived_by, self._cpu_seconds)
+        self.observed.outlived_by |= that_matter(outlived_by, self._cpu_seconds)
         return True
 
 
@@ -245,36 +243,11 @@ def _end(process: Process) -> None:
         time.sleep(_TURN)
 
 
-def _running_after(folder: Path) -> dict[str, float]:
-    """The programs of processes that go on though the command has ended, with their CPU time.
-    Processes of a pipeline, for example, have a moment to end after it."""
-    deadline = time.monotonic() + _MOMENT
-    while True:
-        family = Descendants(folder)
-        family.look()
-        if not family.running or time.monotonic() > deadline:
-            used = [each for pid in family.running for each in used_by(pid)[1:]]
-            seconds = sum(each.seconds for each in used)
-            return {Path(name).name: seconds for name in family.running.values()}
-        time.sleep(_TURN)
-
-
-def _told(outlived_by: Mapping[str, float], cpu_seconds: float) -> set[str]:
-    """All of them, or none if the command took far more CPU time: a helper that stays, and has done
-    little, does not matter."""
-    least = max(_NOTICED, _LITTLE * max(outlived_by.values(), default=0.0))
-    return set() if cpu_seconds >= least else set(outlived_by)
-
-
 def why_not(trial: Tried) -> str | None:
     """Why there is no verdict, even if copies were seen; None if nothing hindered the trial."""
     observed = trial.observed
     if observed.outlived_by:
-        names = one_line(", ".join(sorted(observed.outlived_by)))[:200]
-        return (
-            f"still running when the command ended: {names}: prove a command that ends when its "
-            "work is done (no daemon)"
-        )
+        return outlived_words(observed.outlived_by)
     other = why_no_verdict(trial.said, bool(observed.places))
     if other is not None:
         return other
