@@ -20,7 +20,7 @@ from ..program import find_program
 from .facts import Facts, this_machine
 from .launching import Event, Running, environment_with
 from .recorder import find_library
-from .recording import recording_text
+from .recording import executable_of, recording_text
 from .session import Session
 from .table import answer
 
@@ -50,8 +50,8 @@ def _parser() -> argparse.ArgumentParser:
         "-o",
         "--output",
         metavar="FILE",
-        default=DEFAULT_OUTPUT,
-        help="the recording to write (default: %(default)s)",
+        help=f"the recording to write (default: {DEFAULT_OUTPUT}, unless that is another "
+        "program's)",
     )
     parser.add_argument(
         "--duration",
@@ -83,12 +83,15 @@ def _say(line: str) -> None:
 
 
 def _record(arguments: argparse.Namespace) -> int:
-    program, output = find_program(arguments.command), Path(arguments.output)
+    program, output = find_program(arguments.command), Path(arguments.output or DEFAULT_OUTPUT)
+    executable = os.path.realpath(program.found)
+    if arguments.output is None:
+        _check_is_no_others(output, executable)
     check_output(output)
     library = find_library()
     facts = Facts(
         command=arguments.command,
-        executable=os.path.realpath(program.found),
+        executable=executable,
         machine=this_machine(),
         started=time.time(),
     )
@@ -113,9 +116,21 @@ def _record(arguments: argparse.Namespace) -> int:
         assert ended is not None
         if ended.failure:
             _say(f"{ended.failure}: {one_line(output)} holds what it copied until then")
+        elif not written:
+            _say(f"wrote {one_line(output)}")
         return FAILED if ended.failure else DONE
     finally:
         session.remove()
+
+
+def _check_is_no_others(output: Path, executable: str) -> None:
+    """Raises BadInput where a recording of another program lies there, which nobody named."""
+    other = executable_of(output)
+    if other not in (None, executable):
+        raise BadInput(
+            f"{one_line(output)}: is the recording of another program, {one_line(other)[:200]}: "
+            "name a file with -o"
+        )
 
 
 def _follow(running: Running, session: Session, output: Path, duration: float | None) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import __version__
 from ..command_line import to_install
+from ..text_file import open_to_read
 from .facts import Facts
 from .kernel import Used
 from .others import others_of, warnings_of
@@ -127,6 +128,18 @@ def recording_text(recording: Mapping[str, Any]) -> str:
     """JSON, a line for each field: small, and yet to be looked at."""
     fields = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in recording.items())
     return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def executable_of(path: Path) -> str | None:
+    """The program of the recording that lies there, of any version; None: not a recording."""
+    try:
+        with open_to_read(path) as file:
+            whole = json.load(file)
+        if whole["format"] == FORMAT:
+            return str(whole["program"]["executable"])
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        pass
+    return None
 
 
 def _unseen(facts: Facts, processes: int) -> float:

@@ -44,6 +44,22 @@ def test_a_run_is_recorded_by_its_name_and_its_output_is_its_own(record, program
     assert (Path(place["module"]), place["function"]) == (program, "main")
 
 
+def test_the_file_is_named_and_that_of_another_program_stays(record, program, tmp_path) -> None:
+    """Without -o; the same program's is replaced."""
+    file = tmp_path / "recording.json"
+    for _ in range(2):
+        done = record("--", program)
+        assert done.stderr.splitlines()[-1] == "asterope-record: wrote recording.json"
+    first = file.read_text()
+    said = only_error(record("--", "touch", "ran"), 2)
+    assert f"recording.json: is the recording of another program, {program}: " in said
+    assert file.read_text() == first and not (tmp_path / "ran").exists()
+    done = record("-o", "recording.json", "--", "touch", "ran")
+    assert done.returncode == 0 and read_recording(file)["program"]["name"] == "touch", done
+    file.write_text("[" * 100_000)  # not a recording
+    assert record("--", program).returncode == 0 and read_recording(file)["complete"]
+
+
 def test_children_are_followed_wherever_the_recorder_lies(record, program, build_dir, tmp_path):
     """Beside other libraries. LD_PRELOAD takes no path with a blank."""
     folder = tmp_path / "with a blank: and a colon"
