@@ -87,6 +87,20 @@ def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told
     assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
 
 
+@pytest.mark.parametrize("closed", [None, Path("/root")])
+def test_where_other_users_may_not_enter_that_is_the_reason(monkeypatch, closed) -> None:
+    monkeypatch.setattr(Trial, "_run_into", lambda trial, *_: setattr(trial, "_cpu_seconds", 1.0))
+    monkeypatch.setattr(run, "closed_to_others", lambda _: closed)
+    trial = Trial(None, [], Path("recorder.so"), 1.0)
+    trial._run(1.0)
+    trial.observed.processes = 1
+    assert blocks.UNSEEN in trial.observed.limits
+    last = what_to_do(trial.found(), trial.observed, ["./program"], Path("x.so"), None)
+    for said in run.why_not(trial), last:
+        assert ("have TMPDIR name" in said) == (closed is not None), said
+    assert "or another user runs them" in blocks.LIMITS[blocks.UNSEEN]
+
+
 @pytest.mark.parametrize(
     ("has_ended", "is_quiet", "seconds"),
     [(False, False, 3.0), (True, False, 0.5), (False, True, 0.5)],

@@ -16,7 +16,8 @@ from .kernel import Used
 class Facts:
     """`seconds`, `cpu_seconds`: of all processes, what is known so far; `recorded_seconds`: CPU
     time of those that were recorded; `used`: by those in the kernel's account; `complete`: the
-    command had ended by then; `outlived_by`: how many of its processes still ran then."""
+    command had ended by then; `outlived_by`: how many of its processes still ran then; `closed`:
+    the folder that processes of other users may not enter, to make files below it."""
 
     command: list[str]
     executable: str
@@ -27,6 +28,7 @@ class Facts:
     complete: bool = False
     recorded_seconds: float | None = None  # None: all
     outlived_by: int = 0
+    closed: Path | None = None
     used: Used = field(default_factory=Used)
 
 

@@ -13,6 +13,9 @@ from .raw import tell_to_stop
 
 LIBRARY = "libasterope_record.so"
 
+# What lets processes be seen that are of other users than root, which began.
+TO_OPEN = "have TMPDIR name a folder that other users may enter"
+
 _MEMORY = "/dev/shm"
 _ROOM = 256 << 20  # bytes: a process takes 0.04 MB, and 0.2 MB where it copies much
 

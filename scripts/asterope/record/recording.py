@@ -12,11 +12,13 @@ from typing import Any
 
 from .. import __version__
 from ..command_line import to_install
+from ..faults import one_line
 from ..text_file import open_to_read
 from .facts import Facts
 from .kernel import Used
 from .others import others_of, warnings_of
 from .pool import Pool
+from .recorder import TO_OPEN
 from .totals import BANDS, Total, totals_of
 
 FORMAT, VERSION = "asterope-recording", 2
@@ -37,7 +39,10 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
     def shares(total: Total, known: bool = False) -> dict[str, Any]:
         return _total(total, cpu_seconds, most, known)
 
+    unseen = _unseen(facts, pool.processes)
     warnings = [*warnings, *_doubts(pool.flags), *warnings_of(others_of(pool.others))]
+    if facts.closed is not None and (unseen or pool.flags.get("shared_slots")):
+        warnings.append(f"{one_line(facts.closed)}: other users may not enter it: {TO_OPEN}")
     sites = [(place.site.module, place.site.offset) for place in totals.places]
     try:  # not above: all else does without pyelftools
         from .symbols import name_functions
@@ -66,7 +71,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         "kernel_share": _figure(facts.used.kernel_share),
         "minor_faults": facts.used.faults,
         "complete": facts.complete,
-        "unseen": _unseen(facts, pool.processes),
+        "unseen": unseen,
         "unnoted": pool.unnoted,
         "outlived_by": facts.outlived_by,
         "processes": pool.processes,

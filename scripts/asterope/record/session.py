@@ -16,7 +16,7 @@ from .facts import Facts
 from .launching import Running
 from .pool import Pool
 from .raw import left_files, read_folder
-from .recorder import admit_other_users, place_for_files, request_stop
+from .recorder import admit_other_users, closed_to_others, place_for_files, request_stop
 from .recording import make_recording
 
 MOST_FAULTS = 10  # of files that cannot be read
@@ -33,7 +33,7 @@ class Session:
         admit_other_users(self.folder)
         self.descendants = Descendants(self.folder)
         self._left, self._faults = Pool(), list[str]()
-        self._facts = facts
+        self._facts = dataclasses.replace(facts, closed=closed_to_others(self.folder))
         self._began = time.monotonic()
 
     def look(self, running: Running) -> None:

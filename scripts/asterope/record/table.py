@@ -14,6 +14,7 @@ from ..render import human_size
 from .kernel import are_pages_the_cost, kernel_words, to_try_tunables
 from .lines import told_apart
 from .others import CHECKED, OWN
+from .recorder import TO_OPEN
 
 WIDTH = 100
 
@@ -161,6 +162,8 @@ def advice(recording: Mapping[str, Any]) -> str:
         return "Next: record again, with the program's sandbox off: a trial would end as this did."
     if any(CHECKED in line for line in recording["warnings"]):
         return "Next: record a build without the sanitizer."
+    if any(TO_OPEN in line for line in recording["warnings"]):
+        return f"Next: record again, and {TO_OPEN}."
     shown = _command(recording)
     if known and _is_guess(recording):
         return "Next: record a longer run."

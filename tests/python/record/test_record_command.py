@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import resource
 import shlex
@@ -361,6 +362,16 @@ def test_time_after_the_last_word_of_a_process_is_told_as_such(record, tmp_path)
     assert recording["unnoted"] == 1
     said = " ".join(done.stderr.split())
     assert ("one that was and ended without a word" in said) == (recording["unseen"] > 0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
+def test_where_workers_of_another_user_may_make_no_file_that_is_said(record, tmp_path) -> None:
+    (tmp_path / "closed").mkdir(0o700)
+    workers = "import os; os.setuid(65534); os.fork() and os.wait()"
+    done = record("--", sys.executable, "-c", workers, TMPDIR=tmp_path / "closed")
+    said = " ".join(done.stderr.split())
+    assert ": other users may not enter it: have TMPDIR name a folder that other users" in said
+    assert "Next: record again, and have TMPDIR name" in said
 
 
 def test_what_short_children_left_is_given_back_while_others_run(record, tmp_path) -> None:

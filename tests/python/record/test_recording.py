@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from asterope.record.recording import make_recording, recording_text
+from asterope.record.table import advice
 from made_up_processes import NO_FLAGS, Kind, facts, made_up_process, pool_of
 from recorded_programs import read_recording
 
@@ -65,6 +67,17 @@ def test_cpu_time_that_only_the_processes_noted_counts_each_pid_once() -> None:
     """An exec goes on with the clock of its process."""
     processes = [made_up_process(KINDS, pid=p, cpu_seconds=c) for p, c in ((1, 5), (1, 9), (2, 4))]
     assert make_recording(pool_of(*processes), facts(cpu_seconds=0.0))["cpu_seconds"] == 13
+
+
+@pytest.mark.parametrize("unseen", [False, True])
+@pytest.mark.parametrize("shared_slots", [False, True])
+def test_a_folder_that_other_users_may_not_enter_is_named(shared_slots, unseen) -> None:
+    """If some process was not seen, or had no file of its own."""
+    process = made_up_process(KINDS, flags=dataclasses.replace(NO_FLAGS, shared_slots=shared_slots))
+    its = facts(closed=Path("/root"), recorded_seconds=1.0 if unseen else 10.0)
+    recording = make_recording(pool_of(process), its)
+    said = any(line.startswith("/root: other users may") for line in recording["warnings"])
+    assert said == (shared_slots or unseen) == ("have TMPDIR name" in advice(recording))
 
 
 @pytest.mark.parametrize(

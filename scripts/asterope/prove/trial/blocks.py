@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...record.kernel import Used, are_pages_the_cost
+from ...record.recorder import TO_OPEN
 
 LIBC, LIBC_AGAIN, ROUTINE = "libc", "libc again", "routine"
 
@@ -162,8 +163,8 @@ class Observed:
         return used.is_known and are_pages_the_cost(share, seconds, used.faults, self.copied)
 
 
-FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN = (
-    *("full", "places full", "no counter", "no way", "threads full", "quiet", "unseen"),
+FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN, CLOSED = (
+    *("full", "places full", "no counter", "no way", "threads full", "quiet", "unseen", "closed"),
 )
 LIMITS = {
     FULL: "there was no room for all blocks: later ones are fewer",
@@ -172,7 +173,8 @@ LIMITS = {
     NO_WAY: "a library could not be loaded into the program: nothing was tried there",
     THREADS_FULL: "more than 128 threads copy at a time: the rest was not tried",
     UNSEEN: "most of the CPU time was taken by processes without the library: their environment "
-    "was cleared, or they are linked statically or privileged",
+    "was cleared, they are linked statically or privileged, or another user runs them",
+    CLOSED: f"other users may not enter the trial's folder, and are not tried: {TO_OPEN}",
     QUIET: "a program restricts its system calls, after which new places were not tried: prove it "
     "with its sandbox off",
 }

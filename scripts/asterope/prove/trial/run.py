@@ -19,13 +19,13 @@ from ...record.others import why_no_verdict
 from ...record.pace import Pace
 from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, RawProcess, left_files, read_process
-from ...record.recorder import admit_other_users, place_for_files
+from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
 from ..outliving import outlived_words, running_after, that_matter
 from ..places import Place as Folder
 from ..places import placeholders_in
 from ..processes import Process
-from .blocks import FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
+from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
 from .findings import Found, findings
 from .ways import Way, environment, names_of
@@ -173,6 +173,7 @@ class Trial(Tried):
             files = folder / "files"
             files.mkdir(0o700)
             admit_other_users(files)
+            closed = closed_to_others(files)
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
@@ -195,7 +196,7 @@ class Trial(Tried):
                     # With the ends: what a short process does once it is restricted may be less.
                     self.observed.restricted += max(0.0, unknown)
                 elif unknown - ends > max(_LEAST_UNSEEN, known):
-                    self.observed.limits.add(UNSEEN)
+                    self.observed.limits |= {UNSEEN} if closed is None else {UNSEEN, CLOSED}
 
     def _run_into(self, folder: Path, limit: float) -> bool:
         program = self.program
@@ -258,7 +259,7 @@ def why_not(trial: Tried) -> str | None:
             "the program did not load the library: its environment was cleared, it is linked "
             "statically or privileged, or another user runs it"
         )
-    for limit in (NO_COUNTER, NO_WAY, UNSEEN, QUIET):
+    for limit in (NO_COUNTER, NO_WAY, CLOSED, UNSEEN, QUIET):
         if limit in observed.limits and not observed.places:
             return LIMITS[limit]
     return None

@@ -13,9 +13,10 @@ from ...modes import modes_told
 from ...place_map import counted
 from ...preload_link import preload_line
 from ...record.kernel import kernel_words, to_try_tunables
+from ...record.recorder import TO_OPEN
 from ...render import FRESH, human_size
 from ..programs import to_map
-from .blocks import LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
+from .blocks import CLOSED, LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
 from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach, side
 from .statistics import Estimate
 
@@ -344,6 +345,8 @@ def _hint(found: Found, observed: Observed, command: Sequence[str], is_over: boo
     runs = "--runs --metric cpu compares whole runs"
     if observed.are_pages_the_cost:
         runs = _of_faults(command)
+    if CLOSED in observed.limits:
+        return TO_OPEN
     if UNSEEN in observed.limits:
         return "prove what takes the CPU time by itself"
     if found.restricted > MOST_UNJUDGED or found.untimed:
