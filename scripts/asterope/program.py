@@ -19,6 +19,24 @@ _PT_INTERP = 3
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
 
+@dataclass(frozen=True)
+class Called:
+    """A program: its file behind all links, and the name that its user has for it, which may be a
+    link's."""
+
+    file: str
+    name: str
+
+    def name_of(self, file: str) -> str:
+        """That name where `file` is the program's; else the file itself."""
+        return self.name if file == self.file else file
+
+
+def called(command: str) -> Called:
+    """By the first word of a command line."""
+    return Called(os.path.realpath(shutil.which(command) or command), Path(command).name)
+
+
 class CannotPreload(BadInput):
     """The command has no program, or one that takes no preloaded library: one line says why."""
 
@@ -37,6 +55,10 @@ class Program:
     @property
     def command(self) -> list[str]:
         return [str(self.file), *self.arguments]
+
+    @property
+    def called(self) -> Called:
+        return called(str(self.found))
 
 
 def find_program(command: Sequence[str]) -> Program:

@@ -72,6 +72,23 @@ def test_a_slower_routine_is_advised_against(prove, program: Path, tmp_path: Pat
     assert lines[-1].startswith(f"To give each place its way: scripts/tune --places {mapping}, ")
 
 
+def test_a_link_names_the_program_and_not_its_target(
+    prove, libraries, program, tmp_path: Path
+) -> None:
+    """Neither in a place nor where it goes on after the command."""
+    link, file = tmp_path / "server", tmp_path / "trial.json"
+    link.symlink_to(program)
+    done = prove("--time", "3s", "--json", file, "--", link, 200_000)
+    assert "server main (memcpy)" in done.stdout and "program main" not in done.stdout, done
+    assert {place["module"] for place in read_json(file, "trial")["places"]} >= {str(program)}
+    stays = "int main(void) { return fork() ? 0 : pause(); }"
+    link.unlink()
+    link.symlink_to(compiled(tmp_path / "target", stays, "-w"))
+    for mode in ("--copies", libraries / "like.so"), ("--routine", libraries / "like.so"):
+        done = prove(*mode, "--", link, routine="")
+        assert "still running when the command ended: server: " in done.stderr, done
+
+
 @pytest.mark.parametrize("option", ["--json", "--write"])
 def test_what_cannot_be_written_is_shown_all_the_same(prove, program: Path, option: str) -> None:
     done = prove("--time", "3s", option, "/dev/full", "--", program, 200_000)

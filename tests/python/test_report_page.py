@@ -405,6 +405,10 @@ def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Mad
     labels = [text.get_text() for text in picture.figure.axes[0].get_yticklabels()]
     assert labels[0] == "<program> copy.c:10 main\nmemcpy, from 4 KiB"
     assert "copy.c:10 main, memcpy, from 4 KiB: +25.0 % (+23.5 to +28.2)" in picture.alt
+    earlier = program_trial()
+    del earlier["places"][0]["file_name"]
+    (old, *_), _ = trial_pictures(earlier)[0].table.rows
+    assert old == "target copy.c:10 main, memcpy, from 4 KiB"
     hidden = program_trial()
     hidden["places"][1]["shown"] = False
     assert len(trial_pictures(hidden)[0].table.rows) == 1

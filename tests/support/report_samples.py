@@ -170,7 +170,7 @@ def program_trial() -> dict[str, Any]:
     tried.stopped_by = "known"
     places = []
     for offset, gained in ((10, 0.2), (20, -0.1)):
-        place = Place("/bin/<program>", offset, "memcpy", 4096)
+        place = Place("/bin/target", offset, "memcpy", 4096, "<program>")
         ratios = {LIBC_AGAIN: Estimate(1, 0.9, 1.1), ROUTINE: Estimate(1.2, 1.1, 1.3)}
         one = Estimate(gained, gained - 0.01, gained + 0.02)
         humps = [1e-6, 3e-6 if offset == 20 else 1.001e-6]

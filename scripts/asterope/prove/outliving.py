@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from ..faults import one_line
+from ..program import Called
 from ..record.descendants import programs_running, used_by
 
 _TURN = 0.02  # seconds between two looks
@@ -15,16 +16,17 @@ _LITTLE = 10  # times: a process that goes on matters unless the command took so
 _NOTICED = 0.05  # seconds of CPU time: less is the start of a process
 
 
-def running_after() -> dict[str, float]:
+def running_after(program: Called) -> dict[str, float]:
     """The programs of the descendants that run now, though the command has ended, with their CPU
-    time. Processes of a pipeline, for example, have a moment to end after it."""
+    time. Processes of a pipeline, for example, have a moment to end after it. `program`: the
+    command's."""
     deadline = time.monotonic() + _MOMENT
     while True:
         running = programs_running()
         if not running or time.monotonic() > deadline:
             used = [each for pid in running for each in used_by(pid)[1:]]
             seconds = sum(each.seconds for each in used)
-            return {Path(name).name: seconds for name in running.values()}
+            return {Path(program.name_of(name)).name: seconds for name in running.values()}
         time.sleep(_TURN)
 
 

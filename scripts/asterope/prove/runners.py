@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from ..faults import Failure, one_line
-from ..program import find_program
+from ..program import called, find_program
 from .copies import Copy, missing_library
 from .outliving import outlived_words, running_after, that_matter
 from .places import Place, placeholders_in
@@ -46,12 +46,13 @@ class Commands:
             trace = place.folder / "ld.so"
             debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
             outlived_by: dict[str, float] = {}
+            program = called(copy.command[0] if copy.command else self._name)
             run = self._run(
                 copy,
                 debug,
                 None,
                 lambda process: _loaded(Path(f"{trace}.{process.pid}")),
-                lambda: outlived_by.update(running_after()),
+                lambda: outlived_by.update(running_after(program)),
             )
         # A figure that the command prints is that of its work, whatever goes on.
         names = set() if self._output else that_matter(outlived_by, run.used.seconds)

@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from ..program import Called
 from ..scratch_folder import scratch_folder
 from .descendants import Descendants
 from .facts import Facts
@@ -84,7 +85,9 @@ class Session:
         )
         warnings = [*self._faults, *faults, *self.descendants.warnings()]
         if facts.outlived_by:
-            names = sorted({Path(name).name for name in self.descendants.running.values()})
+            program = Called(facts.executable, facts.command[0])
+            running = map(program.name_of, self.descendants.running.values())
+            names = sorted({Path(name).name for name in running})
             warnings.insert(0, f"still running when the command ended: {', '.join(names)[:200]}")
         if ended is not None and ended.failure:
             warnings.insert(0, ended.failure)

@@ -10,6 +10,7 @@ from typing import Any
 from ..ending import FAILS, OF_SANDBOXES
 from ..faults import one_line
 from ..figures import bytes_text, count_text, percent_text, place_text
+from ..program import Called
 from ..render import human_size
 from .kernel import are_pages_the_cost, kernel_words, to_try_tunables
 from .lines import told_apart
@@ -127,21 +128,17 @@ def band_name(band: Mapping[str, Any]) -> str:
 
 
 def _place_lines(recording: Mapping[str, Any]) -> list[str]:
-    lines, program = ["  at most    calls    bytes  median size   where"], recording["program"]
+    lines = ["  at most    calls    bytes  median size   where"]
+    program = Called(recording["program"]["executable"], recording["program"]["name"])
     sites = [(place["module"], place["offset"]) for place in recording["places"]]
     functions = told_apart(sites, [place["function"] for place in recording["places"]])
     for place, function in zip(recording["places"], functions):
         lines.append(
             f"{percent_text(place['share']):>9}  {count_text(place['calls']):>7} "
             f"{bytes_text(place['bytes']):>8}  {bytes_text(place['median_size']):>11}   "
-            f"{place_text(_module_of(place, program), function, place['offset'], 45)}"
+            f"{place_text(program.name_of(place['module']), function, place['offset'], 45)}"
         )
     return lines
-
-
-def _module_of(place: Mapping[str, Any], program: Mapping[str, Any]) -> str:
-    """By the name that the user has for it, which may be that of a link."""
-    return program["name"] if place["module"] == program["executable"] else place["module"]
 
 
 def _command(recording: Mapping[str, Any]) -> str:

@@ -130,7 +130,8 @@ def _brings(place: Json) -> Json | None:
 def _place(place: Json) -> str:
     if not place["least"]:
         return place["function"]
-    where = place_text(place["module"], place["where"], place["offset"], 49)
+    module = place.get("file_name") or place["module"]
+    where = place_text(module, place["where"], place["offset"], 49)
     return f"{where}, {place['function']}, from {human_size(place['least'])}"
 
 

@@ -39,12 +39,14 @@ class Pair(NamedTuple):
 class Place:
     """Calls of one function from one place in the code, of sizes from `least`, below twice that.
     `least` is 0 for calls that are too small to be tried one by one, or have no place of their
-    own."""
+    own. `file_name`: what to call the file; the command's program has the name that the user gave,
+    which may be a link's. Empty: as `module`."""
 
     module: str  # the file; empty where the code is in none
     offset: int  # of the return address in it
     function: str
     least: int
+    file_name: str = field(default="", compare=False)
 
     @property
     def is_own(self) -> bool:

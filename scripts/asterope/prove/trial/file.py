@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...faults import one_line
+from ...program import Called
 from ...record.calls import Sites
 from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
 from . import blocks
@@ -50,11 +51,12 @@ class _Reader:
         process: RawProcess,
         ways: Sequence[str],
         seconds: float | None,
+        program: Called | None,
     ) -> None:
         self._path, self._file, self._process, self._ways = path, file, process, ways
         self._seconds = process.cpu_seconds if seconds is None else seconds
         self._sites = Sites(process.modules)
-        self._is_short = False
+        self._program, self._is_short = program, False
         self._tick = 1 / process.tick_hz if process.tick_hz else 0.0
 
     def _bad(self, what: str) -> TrialError:
@@ -130,7 +132,8 @@ class _Reader:
                 place = Place("", 0, names[number], 0)
             else:
                 site = self._sites.of(caller)
-                place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power)
+                name = self._program.name_of(site.module) if self._program else ""
+                place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power, name)
             left = {self._ways[way] for way in fields[13:][racing:ways] if way < len(self._ways)}
             measured = {
                 way: (count, ticks * self._tick)
@@ -212,9 +215,13 @@ class _Reader:
 
 
 def read_trial(
-    path: Path, process: RawProcess, ways: Sequence[str], seconds: float | None = None
+    path: Path,
+    process: RawProcess,
+    ways: Sequence[str],
+    seconds: float | None = None,
+    program: Called | None = None,
 ) -> Observed:
     """`ways`: their names by their numbers. `seconds`: of its CPU time, what counts; None: all.
-    Raises TrialError, and OSError."""
+    `program`: the command's. Raises TrialError, and OSError."""
     with path.open("rb", buffering=0) as file:
-        return _Reader(path, file.fileno(), process, ways, seconds).read()
+        return _Reader(path, file.fileno(), process, ways, seconds, program).read()

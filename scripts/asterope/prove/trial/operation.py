@@ -24,7 +24,7 @@ from ...preload_link import preloadable
 from ...profile.faults import Fault
 from ...profile.schema import read_checked
 from ...profile.text import Kind
-from ...program import find_program
+from ...program import called, find_program
 from ...record.launching import PYTHON_IGNORES
 from ...record.others import why_not_libcs
 from ...record.raw import left_files
@@ -177,6 +177,6 @@ def _read(files: Path) -> tuple[Tried, list[str]]:
         Way(row["name"], Path(row["library"]), *(row[one] for one in _OF_WAYS))
         for row in kept["ways"]
     ]
-    tried = Tried(ways)
+    tried = Tried(ways, called=called(kept["command"][0]))
     tried.read(files, in_operation=True)
     return tried, kept["command"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...faults import Failure
 from ...preload_link import preloadable
-from ...program import Program
+from ...program import Called, Program
 from ...record.descendants import Descendants
 from ...record.others import why_no_verdict
 from ...record.pace import Pace
@@ -46,6 +46,7 @@ class Tried:
 
     ways: Sequence[Way]
     observed: Observed = field(default_factory=Observed)
+    called: Called | None = None  # the command's program
     stopped_by: str = ""
     said: set[tuple[str, str]] = field(default_factory=set)  # by its processes, of other libraries
     _found: Found | None = None  # of all that is observed
@@ -103,7 +104,7 @@ class Tried:
             with suppress(TrialError, OSError):
                 if not process.tick_hz:
                     process = replace(process, tick_hz=self._tick_hz[1])
-                one = read_trial(path, process, self.names, seconds)
+                one = read_trial(path, process, self.names, seconds, self.called)
                 if in_operation and process.flags.quiet and not one.lived:
                     one.untimed = 1
                 self.observed.add(one)
@@ -132,7 +133,7 @@ class Trial(Tried):
         seconds: float,
         cpus: Collection[int] | None = None,
     ) -> None:
-        super().__init__(ways)
+        super().__init__(ways, called=program and program.called)
         self.program, self.recorder, self.seconds, self.cpus = program, recorder, seconds, cpus
         self._cpu_seconds = 0.0  # of the last run
         self._short: set[str] = set()  # files of kinds of processes that are short, by their names
@@ -230,7 +231,7 @@ class Trial(Tried):
                 family.forget_ended()
                 pace.looked(now, time.monotonic())
             time.sleep(_TURN)
-        outlived_by = running_after()
+        outlived_by = running_after(self.program.called)
         self._cpu_seconds = process.wait().used.seconds
         self.observed.outlived_by |= that_matter(outlived_by, self._cpu_seconds)
         return True

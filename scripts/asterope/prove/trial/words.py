@@ -287,7 +287,7 @@ def place_name(place: Place, names: Names) -> str:
         return place.function
     of = f" ({place.function})"
     caller = names.get(place, "")
-    return place_text(place.module, caller, place.offset, _WIDTH - len(of)) + of
+    return place_text(place.file_name or place.module, caller, place.offset, _WIDTH - len(of)) + of
 
 
 def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
