@@ -81,7 +81,12 @@ class PlaceFound:
 
     @property
     def matters(self) -> bool:
-        return (self.share if self.takes is None else self.takes) >= MATTERS
+        return self.taken >= MATTERS
+
+    @property
+    def taken(self) -> float:
+        """Of the CPU time, as far as it is known."""
+        return self.share if self.takes is None else self.takes
 
     @property
     def brings(self) -> Estimate | None:

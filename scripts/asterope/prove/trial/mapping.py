@@ -20,15 +20,15 @@ _LOOK_UP = 4e-9
 
 
 def wanted(trial: Tried, found: Found) -> list[tuple[PlaceFound, str]]:
-    """Places where another way than the routine pays for the asking, each with its file's build id,
-    empty where it has none. That is the best of libc and the routine's entry points, where another
-    library's copy is better still as well."""
+    """The shown places at which another way than the routine pays for the asking, each with its
+    file's build id, empty where it has none. That is the best of libc and the routine's entry
+    points, where another library's copy is better still as well."""
     own = [way for way in trial.names if way in _OWN]
     of_own = found if own == trial.names else findings(trial.observed, own)
     best = [
         one
         for one in of_own.places
-        if one.place.is_own and one.best not in (None, ROUTINE) and one.saves > _LOOK_UP
+        if one.is_shown and one.best not in (None, ROUTINE) and one.saves > _LOOK_UP
     ]
     ids = {module: build_id_of(module) for module in {one.place.module for one in best}}
     ids = {module: text if len(text) <= _LONGEST_ID else "" for module, text in ids.items()}

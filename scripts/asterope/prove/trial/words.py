@@ -199,7 +199,7 @@ def after_table(found: Found, names: Names) -> list[str]:
     more = len(found.shown) - MOST_PLACES
     return [
         *([f"And {more} more places, which bring less."] if more > 0 else []),
-        *(_not_shown(one, names) for one in found.unjudged_places[:_MOST_NOT_SHOWN]),
+        *_unjudged(found, names),
         *_sum(found),
     ]
 
@@ -214,8 +214,17 @@ def _size(place: Place) -> str:
     return f"{human_size(place.least).replace(' ', '')}.." if place.is_own else "small"
 
 
+def _unjudged(found: Found, names: Names) -> list[str]:
+    """The places that take most come first."""
+    places = sorted(found.unjudged_places, key=lambda one: one.taken, reverse=True)
+    lines = [_not_shown(one, names) for one in places[:_MOST_NOT_SHOWN]]
+    more = len(places) - len(lines)
+    return [*lines, *([f"And {more} more, which take less."] if more else [])]
+
+
 def _not_shown(one: PlaceFound, names: Names) -> str:
-    where = f"{_size(one.place)} {place_name(one.place, names)}, {count_text(one.calls)} calls"
+    size = f"{_size(one.place)} " if one.place.is_own else ""
+    where = f"{size}{place_name(one.place, names)}, {count_text(one.calls)} calls"
     most = "" if one.takes is None else f", at most {_at_most(one.takes)} % of the CPU time"
     return f"Not judged by itself: {where}{most}: {_why_not_shown(one)}."
 
@@ -292,7 +301,7 @@ def place_name(place: Place, names: Names) -> str:
 
 def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
     """That a map of places would bring something."""
-    count = sum(bool(build_id) and one.matters for one, build_id in wanted)
+    count = sum(bool(build_id) for _, build_id in wanted)
     if not count:
         return []
     places = f"{counted(count)} want{'s' if count == 1 else ''}"
