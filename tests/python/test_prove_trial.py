@@ -197,6 +197,16 @@ def test_a_command_that_ends_before_its_work_is_not_judged(prove, program: Path)
     assert done.returncode in (3, 4) and "program main (memcpy)" in done.stdout, done
 
 
+def test_what_short_children_left_is_given_back_while_others_run(prove, tmp_path: Path) -> None:
+    """The command waits until it is."""
+    loop = (
+        "for i in $(seq 300); do /bin/true; done; "
+        "while [ $(ls $ASTEROPE_RECORD | wc -l) -gt 20 ]; do sleep 0.1; done; touch given"
+    )
+    prove("--time", "60s", "--", "sh", "-c", loop + "; exit 1")  # it runs once
+    assert (tmp_path / "given").exists()
+
+
 def no_file_beyond(bytes_: int) -> Callable[[], None]:
     return partial(resource.setrlimit, resource.RLIMIT_FSIZE, (bytes_, bytes_))
 

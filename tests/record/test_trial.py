@@ -237,6 +237,15 @@ def test_in_operation_ended_processes_leave_so_many_files_at_most(tried, recorde
     assert len(files) == 1024 and 1 <= sum(path.stat().st_size > 0 for path in files) <= 2
 
 
+def test_in_operation_large_files_of_ended_processes_have_few_names(tried, recorder) -> None:
+    """So these are no more than some 64 MiB."""
+    for _ in range(8):
+        tried("threads", 64, 4000, explore=1)
+    for path in recorder.folder.iterdir():
+        takes, number = path.stat().st_blocks * 512, int(path.stem.removeprefix("ended-"))
+        assert takes > 1 << 20 and (number + 1) * takes < 80 << 20
+
+
 @pytest.mark.parametrize("situation", [("restricted", "calls"), ("probed", "filter")])
 def test_in_operation_so_do_those_that_restrict_their_calls(tried, recorder, situation) -> None:
     """After which none can give its file another name; a probe is none of these."""

@@ -19,14 +19,16 @@
 
 enum {
     LONGEST_FOLDER = 960,
-    MOST_FILES = 1 << 20, /* for one process id */
-    MOST_KEPT = 1024,     /* files of ended processes, in operation */
+    MOST_FILES = 1 << 20,  /* for one process id */
+    MOST_KEPT = 1024,      /* files of ended processes, in operation */
+    KEPT_BYTES = 64 << 20, /* about so many, where they are alike */
     PROBES = 8,
     NO_REPLACE = 1, /* RENAME_NOREPLACE */
 };
 
 static char path[LONGEST_FOLDER + 64]; /* of the folder, then of the process's file */
 static size_t folder_bytes;
+static size_t file_takes; /* bytes of the disk or memory, about */
 
 int record_into(const char *folder)
 {
@@ -75,6 +77,7 @@ int reserve(size_t offset, size_t bytes)
 {
     const int done = have_pages(process.file, offset, bytes);
     if (!done) set_flag(RAW_FULL);
+    if (done) __atomic_fetch_add(&file_takes, bytes, __ATOMIC_RELAXED);
     return done;
 }
 
@@ -161,13 +164,16 @@ static struct raw_file *put_in_place_of(struct raw_file *parents, struct raw_fil
 
 void remove_file(void) { syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
 
-/* Renames the file to the name of that number. Returns whether it succeeded. */
+/* Renames the file to the name of that number. Returns whether it succeeded. A large file has few
+ * names, so that the files that stay are bounded in bytes, too. */
 static int name_ended(uint32_t number, int how)
 {
+    const uint32_t room = (uint32_t)(KEPT_BYTES / file_takes);
+    const uint32_t names = room < 1 ? 1 : room < MOST_KEPT ? room : MOST_KEPT;
     static char kept[sizeof path];
     put_text(kept, path);
     put_text(kept + folder_bytes, "/ended-");
-    put_text(put_number(kept + folder_bytes + 7, number % MOST_KEPT), ".raw");
+    put_text(put_number(kept + folder_bytes + 7, number % names), ".raw");
     if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, kept, how) != 0) return 0;
     put_text(path, kept);
     return 1;
@@ -214,6 +220,7 @@ int open_file(void)
         (uint32_t)((slots_end - offsetof(struct raw_file, slots)) / sizeof(struct raw_slot));
     process.file = mapped;
     process.is_parents = 0;
+    file_takes = RAW_PAGE + sizeof(struct raw_slot);
     note_clocks(clock_ns(CLOCK_MONOTONIC));
     header->started = header->noted[header->note];
     if (is_childs) header->started.cpu_ns = 0; /* its clock began with the fork */

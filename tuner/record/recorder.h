@@ -94,7 +94,8 @@ int record_into(const char *folder);
 int open_file(void);
 /* Removes this process's own file. */
 void remove_file(void);
-/* Renames the file to one of a thousand names. There it may replace another ended process's. */
+/* Renames the file to one of a thousand names, or of fewer if it is large. There it may replace
+ * another ended process's. */
 void keep_file(void);
 /* Reserves `bytes` of the file from `offset` on. Returns 0, and sets RAW_FULL, if space is
  * short. */
