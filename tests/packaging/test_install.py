@@ -129,17 +129,52 @@ def test_asterope_prove_compiles_the_users_profile(run, repository, tmp_path):
     assert libraries == {"libasterope_memcpy.so", "libasterope_preload.so"}
 
 
-def test_the_commands_run_with_the_python_of_the_build(repository, build_dir, tmp_path):
-    """Not with that of a virtual environment that is active later. The checkout's own may go."""
+def test_the_commands_run_with_the_python_of_the_build(repository, tmp_path):
+    """Not with that of a virtual environment that is active later."""
     python = tmp_path / "python3"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     build = tmp_path / "build"
     options = (f"-DPython3_EXECUTABLE={python}", "-DASTEROPE_BUILD_TESTS=OFF")
     output_of("cmake", "-S", repository, "-B", build, *options)
-    for folder, first in ((build, f"#!{python}"), (build_dir, "#!/usr/bin/env python3")):
-        launcher = folder / "installed" / "asterope-generate"
-        assert launcher.read_text().splitlines()[0] == first
+    launcher, script = build / "installed" / "asterope-generate", build / "cmake_install.cmake"
+    assert launcher.read_text().splitlines()[0] == f"#!{python}"
+    any_of_path = "run with the first python3 on the PATH"
+    assert any_of_path not in script.read_text()
+    output_of("cmake", "-DASTEROPE_PYTHON=/usr/bin/env python3", build)
+    assert launcher.read_text().splitlines()[0] == "#!/usr/bin/env python3"
+    assert any_of_path in script.read_text()
+
+
+# What the Python of these tests says of itself to CMake.
+OF_PYTHONS = {
+    "virtual": "",
+    "outside": "sys.prefix = sys.base_prefix",
+    "without modules": "sys.prefix = sys.base_prefix; sys.modules['elftools'] = None",
+    "too old": "sys.prefix = sys.base_prefix; sys.version_info = (3, 8)",
+    "with a blank": "sys.prefix = sys.base_prefix; sys.executable = '/a b/python3'",
+}
+
+
+@pytest.mark.parametrize("kind", OF_PYTHONS)
+def test_where_the_checkout_has_the_build_s_python_another_one_is_looked_for(
+    repository, tmp_path, kind
+):
+    """Which has the modules, and is not of a virtual environment."""
+    python = tmp_path / "bin" / "python3"
+    python.parent.mkdir()
+    before = f"import sys; sys.prefix, sys.base_prefix = 'one', 'other'; {OF_PYTHONS[kind]}"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{before}\n$2"\n')
+    python.chmod(0o755)
+    script = tmp_path / "find.cmake"
+    script.write_text(
+        f"include({repository}/scripts/packaging/installed_python.cmake)\n"
+        f"asterope_find_installed_python(python)\nfile(WRITE {tmp_path}/found ${{python}})\n"
+    )
+    path = {"PATH": f"{tmp_path}/none::{python.parent}"}
+    output_of(shutil.which("cmake"), "-P", script, env={**os.environ, **path})
+    expected = sys.executable if kind == "outside" else "/usr/bin/env python3"
+    assert (tmp_path / "found").read_text() == expected
 
 
 def test_what_was_not_built_is_left_out_and_named(build_dir, tmp_path):
