@@ -126,6 +126,14 @@ def test_every_guide_can_be_reached_from_the_readme() -> None:
     assert [str(guide) for guide in sorted(set(GUIDES.glob("*.md")) - reached)] == []
 
 
+def test_every_picture_is_in_a_document() -> None:
+    pictures = set((REPOSITORY / "generated/pictures").iterdir())
+    shown = {
+        (one.parent / link).resolve() for one in DOCUMENTS for link in Text.of(read(one)).links
+    }
+    assert sorted(pictures - shown) == []
+
+
 # --- Commands ---
 
 
