@@ -341,7 +341,7 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path):
     for name in ("missing", "damaged", "pipe"):
         message = only_error(bench("--routine", tmp_path / name, *FEW), 2)
         assert str(tmp_path / name) in message
-        assert ("is no regular file" in message) == (name == "pipe")
+        assert ("is not a regular file" in message) == (name == "pipe")
 
 
 @pytest.fixture

@@ -120,12 +120,12 @@ TEST_F(TrialLogFile, refuses_what_is_no_log) {
     const std::pair<std::string, const char*> rows[] = {
         {"", "trials.jsonl"},
         {{'\x7f', 'E', 'L', 'F', '\0', '\1', '\2', '\n'}, "trials.jsonl"},
-        {"{}\n", "is no trial log"},
-        {"{\"format\":\"asterope-profile\"}\n", "is no trial log"},
+        {"{}\n", "is not a trial log"},
+        {"{\"format\":\"asterope-profile\"}\n", "is not a trial log"},
         {"{\"format\":\"asterope-trials\",\"version\":1}\n", "version 1"},
         {"{\"format\":\"asterope-trials\",\"version\":\"x\"}\n", "version"},
         {kFirstLine.dump(), "no whole header"}, // torn
-        {kFirstLine.dump() + "\n{\"hit\":[]}\n", "belongs to no step"},
+        {kFirstLine.dump() + "\n{\"hit\":[]}\n", "comes before the first step"},
     };
     for (const auto& [text, why] : rows) EXPECT_TRUE(mentions(refusal(text), why));
 }
@@ -138,8 +138,9 @@ TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_it_must_be_and_names_the_pl
     for (const auto& [pointer, value, fault] :
          {std::tuple("/machine", json(7), "machine: 7 where an object is expected"),
           {"/machine/libc", json("\n"), "machine.libc: not all printable ASCII"},
-          {"/machine/cpu/features", json(7), "machine: without what a search must know"},
-          {"/machine/caches", json{{{"bytes", "1"}}}, "machine: without what a search must know"},
+          {"/machine/cpu/features", json(7), "machine: it lacks a fact that a search needs"},
+          {"/machine/caches", json{{{"bytes", "1"}}},
+           "machine: it lacks a fact that a search needs"},
           {"/options/sizes", json("128"), "options.sizes: \"128\" where an array is expected"},
           {"/options/weights/warm", json(1),
            "options.weights.warm: is none that this version knows"},

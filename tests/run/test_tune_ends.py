@@ -286,6 +286,6 @@ def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: P
     node = make_device(tmp_path / "node")
     done = tune(*ONE_SIZE, "--quiet", "-o", "node")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "node is no regular file: no routine is rendered from it" in done.all_stderr
+    assert "node is not a regular file: it gets no rendered routine" in done.all_stderr
     assert stat.S_ISCHR(node.stat().st_mode)
     assert os.listdir(tmp_path) == ["node"]

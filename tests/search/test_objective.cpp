@@ -105,11 +105,11 @@ TEST(ParseObjective, mixes_what_has_weight_by_shares_in_the_order_of_workloads) 
 TEST(ParseObjective, names_what_it_refuses_and_the_choices) {
     const std::string example = ", as in hot=1,consume=2";
     const std::pair<std::string, std::vector<std::string>> weights[] = {
-        {"is no finite number from 0 up" + example,
+        {"is not a finite number from 0 up" + example,
          {"hot=-1", "hot=nan", "hot=inf", "hot=", "hot= 1", "hot=+1", "hot=1=2", "hot=1e999"}},
-        {"names no workload to tune for: choose " + kChoices,
+        {"does not name a workload to tune for: choose " + kChoices,
          {"warm=1", "Hot=1", " hot=1", "hot =1", "=1", "aliased=1", "mix_l1=2", "balanced=1"}},
-        {"is no pair of a workload and a number: write NAME=NUMBER for " + kChoices + example,
+        {"is not a pair of a workload and a number: write NAME=NUMBER for " + kChoices + example,
          {"hot", "1", " ", "", ",hot=1"}},
     };
     for (const auto& [why, items] : weights) {
@@ -123,7 +123,7 @@ TEST(ParseObjective, names_what_it_refuses_and_the_choices) {
               "weight 'hot=1' names its workload again: give each of " + kChoices +
                   " one number at most");
     for (const char* text : {"", "Hot", "hot,cold", "balanced ", "mix_l1", "aliased", "weights"}) {
-        EXPECT_EQ(refusal(text), "workload '" + std::string(text) + "' is unknown, and no mix" +
+        EXPECT_EQ(refusal(text), "workload '" + std::string(text) + "' is unknown, and not a mix" +
                                      example + ": choose balanced, " + kChoices);
     }
     EXPECT_EQ(refusal("hot=0,cold=0.0"),

@@ -39,7 +39,7 @@ TEST(LoadRequired, says_what_is_wrong_with_one_that_cannot_be_used_behind_its_op
     EXPECT_EQ(refusal_of([] {
                   load_required({"none", "/dev/null", "memcpy"}, "--reference");
               }),
-              "--reference none cannot be loaded: /dev/null: is no regular file");
+              "--reference none cannot be loaded: /dev/null: is not a regular file");
 }
 
 TEST(LoadChecked, proves_a_function_as_one_of_its_operation) {

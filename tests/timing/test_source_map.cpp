@@ -73,7 +73,7 @@ TEST_F(Map, refuses_what_cannot_be_mapped_or_is_no_part_of_the_file) {
     const std::string missing = "cannot open " + gone + ": No such file or directory",
                       is_folder = here + " is a directory: name a file or a device",
                       unsized = "/dev/zero is a device without a size: add :OFFSET:LENGTH",
-                      no_page = "OFFSET is no multiple of the page size, 4 KiB",
+                      no_page = "OFFSET is not a multiple of the page size, 4 KiB",
                       no_file = "names no file: write FILE[:OFFSET[:LENGTH]]",
                       beyond = "OFFSET is beyond the end of " + path + ", which has 20480 bytes",
                       too_long = "LENGTH goes beyond the end of " + path +

@@ -25,8 +25,9 @@ constexpr std::string_view kTemplate = "asterope-tune-XXXXXX"; ///< of mkdtemp()
 constexpr std::string_view kPrefix = kTemplate.substr(0, kTemplate.size() - 6);
 constexpr const char* kMark = ".in-use";
 
-/// The mark of a folder, locked by this process and its forks; -1, and errno, where it cannot be:
-/// another process has it locked (EWOULDBLOCK), or another user owns it (EPERM).
+/// Opens the mark of a folder, and locks it for this process and its forks. Returns -1 and sets
+/// errno where that fails: EWOULDBLOCK if another process has locked it, EPERM if another user owns
+/// it.
 int lock_mark(const std::filesystem::path& folder, int more) {
     const int file =
         open((folder / kMark).c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | more, 0600);
@@ -40,7 +41,7 @@ int lock_mark(const std::filesystem::path& folder, int more) {
     return -1;
 }
 
-/// Removes what tuners left that were killed.
+/// Removes the folders of tuners that were killed.
 void remove_left_folders(const std::filesystem::path& base) {
     std::error_code error;
     for (std::filesystem::directory_iterator at(base, error), end; !error && at != end;
@@ -68,7 +69,7 @@ std::filesystem::path make_temporary_folder(const std::string& instead, int& mar
                           ": let TMPDIR name another place, or " + instead);
         }
         mark = lock_mark(name, O_CREAT);
-        // Another tuner may have taken it for left over just now.
+        // Another tuner may just have taken it for a leftover.
         const bool is_taken = mark < 0 && (errno == EWOULDBLOCK || errno == ENOENT);
         struct stat status {};
         if (!is_taken && (mark < 0 || (fstat(mark, &status) == 0 && status.st_nlink > 0)))

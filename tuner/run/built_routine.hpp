@@ -15,8 +15,8 @@ namespace asterope {
 void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder,
                    bool quiet, const std::string& remedy);
 
-/// A new folder for temporary files, which goes with this object; where its process is killed, with
-/// the next one that is made.
+/// A new folder for temporary files. The destructor removes it. If the process is killed first, the
+/// next ScratchFolder does.
 class ScratchFolder {
   public:
     /// Throws Failure. The error ends in `instead`, which says how to go on.
@@ -33,7 +33,8 @@ class ScratchFolder {
     const pid_t maker_ = getpid(); ///< a child that ends must leave the folder to its parent
 };
 
-/// The routine of a profile, compiled as a shared library in a folder that goes with this object.
+/// The routine of a profile, compiled as a shared library in a folder that this object removes at
+/// its end.
 class BuiltRoutine {
   public:
     /// Builds the routine of the profile at `profile`. Runs asterope-generate and the C compiler

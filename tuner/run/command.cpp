@@ -37,8 +37,8 @@ void add_places(CLI::App& app, Options& options) {
                "", {.excludes = {"--output", "--system"}});
     add_option(
         app, "--fresh", &options.request.fresh,
-        "let the profile that is there take no part, and replace it even if it came of a more "
-        "rigorous search: without this, what it takes is taken again unless it is clearly beaten");
+        "ignore the profile that is there, and replace it even if it came of a more rigorous "
+        "search; without this, its choices stand unless they are clearly beaten");
 }
 
 void add_aims(CLI::App& app, TuningRequest& request) {
@@ -50,7 +50,7 @@ void add_aims(CLI::App& app, TuningRequest& request) {
     add_option(app, "--workload", &request.options.workload, tunable_text(), "NAME",
                {.shows_default = true});
     add_option(app, "--operations", &request.operations,
-               "what is tuned: memcpy (with memmove and mempcpy), or memset, too", "LIST",
+               "the functions to tune: memcpy (with memmove and mempcpy), or memset, too", "LIST",
                {.shows_default = true, .not_empty = true});
     add_option(app, "--sizes", &request.sizes,
                "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
@@ -62,39 +62,39 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                "prefetchw, direction and movdir64b",
                "NAME", {.shows_default = true});
     add_option(app, "--reference", &request.references,
-               "a shared object with one more memcpy and memset that winners are judged by, "
-               "such as a newer glibc's, their names behind it where they are others: what "
-               "counts is the better of libc and the references; may be repeated",
+               "a shared object with one more memcpy and memset, such as a newer glibc's; "
+               "functions of other names are named behind it; winners are judged by the best of "
+               "libc and the references; may be repeated",
                kReferenceForm, {.may_be_repeated = true});
     add_option(app, "--threads", &request.options.threads,
-               "the most threads for copies that are shared among several; 1: none are (default: "
-               "as many as there are CPUs allowed)",
+               "the most threads that share a copy; 1: copies are not shared (default: as many as "
+               "there are CPUs allowed)",
                "N", {.within = {{1, ASTEROPE_MOST_THREADS}}});
     add_option(app, "--source-map", &request.options.source_map,
                "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only",
                "MAP", {.not_empty = true});
     add_option(app, "--recording", &request.recording,
-               "sizes of small copies as a program has them: what asterope-record wrote", "FILE",
-               {.not_empty = true});
+               "the sizes of small copies that a program has, as asterope-record wrote them",
+               "FILE", {.not_empty = true});
     add_option(app, "--without", &request.options.without,
                std::string("do without these CPU features: ") + kFeatureExamples[0] + ", " +
                    kFeatureExamples[1] +
-                   ", ... (comma-separated); sensing: without copies that probe where their "
-                   "data is before they go on",
+                   ", ... (comma-separated); sensing: without copies that first probe "
+                   "whether their data is cached",
                "FEATURES", {.separated_by_commas = true});
 }
 
 void add_course(CLI::App& app, Options& options) {
     TuningRequest& request = options.request;
     add_option(app, "--log", &request.log,
-               "write every trial there, one JSON object a line, and keep it (default: beside "
-               "the profile, as PROFILE.trials, until that is written)",
+               "write every trial there, one JSON object a line, and keep it (default: to "
+               "PROFILE.trials, and remove it once the profile is written)",
                "FILE", {.not_empty = true});
     add_option(app, "--resume", &request.resume,
                "go on with the log of a run that was cut short; all options as in that run");
     add_option(app, "--time-budget", &request.time_budget,
-               "stop timing after so long (90s, 10m, 1.5h) and write what was found until then",
-               "TIME", {.not_empty = true});
+               "stop timing after so long (90s, 10m, 1.5h) and write the findings so far", "TIME",
+               {.not_empty = true});
     add_cpu(app, request.cpu);
     add_option(
         app, "--interleave", &options.interleave,

@@ -1,5 +1,5 @@
-// The command lines of asterope-tune: of a tuning run, which it makes without a subcommand, and of
-// its subcommands, most of which have a room each.
+// The command lines of asterope-tune. Without a subcommand, it makes a tuning run. Most subcommands
+// have a room of their own.
 #pragma once
 
 #include <functional>

@@ -11,11 +11,11 @@ namespace asterope {
 
 namespace {
 
-/// Libc's time over a copy's in the middle of the rounds: below, the copy is clearly slower, if
-/// most rounds agree that it is slower at all.
+/// A limit of libc's time over a copy's, as the median of the rounds. A copy below it is clearly
+/// slower, if most rounds agree that it is slower at all.
 constexpr double kClearlySlower = 0.93;
 
-/// The same of what gains beyond the noise.
+/// A copy from this ratio on gains beyond the noise.
 constexpr double kGains = 1.03;
 
 /// The workloads of the objective that count at a size and whose destinations are cached.
@@ -117,8 +117,8 @@ void Contests::take_rows(std::vector<Row> rows, Findings& findings) const {
 }
 
 /// Whether `one` is faster than `other` at an evaluated size beyond chance. The rounds in which
-/// both were timed decide, else the lead of each over libc. The answer is yes, too, where `other`
-/// was not timed there: nothing says then that it would be good enough.
+/// both were timed decide, else the lead of each over libc. The answer is also yes where `other`
+/// was not timed there: it is not known to be good enough then.
 bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other,
                      std::size_t objective) const {
     if (!one.senses && !other.senses) {

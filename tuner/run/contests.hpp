@@ -22,7 +22,8 @@ namespace asterope {
 /// The worth of a copy that cannot be used.
 inline constexpr double kWorthOfUnusable = -std::numeric_limits<double>::infinity();
 
-/// A race, and the random numbers that it refers to: both stay where they are.
+/// A race, and the random numbers that it refers to. Neither moves, as the race refers to the
+/// latter.
 struct KeptRace {
     std::unique_ptr<std::mt19937_64> random;
     std::unique_ptr<Race> race;
@@ -35,7 +36,7 @@ struct Contest : KeptRace {
 
 /// Sensing copies timed beside pipelines at one size; `entrants` as the race numbers them.
 struct SensingRace : KeptRace {
-    std::vector<std::pair<RowCopy, const asterope_copy*>> entrants; ///< probe; null: none
+    std::vector<std::pair<RowCopy, const asterope_copy*>> entrants; ///< null: without a probe
 };
 
 /// A sensing copy that is timed: its pipelines behind one probe.
@@ -57,7 +58,7 @@ struct Contests {
     RowRules rules;
     std::vector<Contest> at_size;     ///< By evaluated size. Empty where the time did not suffice.
     std::vector<SizeScores> scores;   ///< by evaluated size, of the routine's own objective
-    std::deque<TimedSensing> sensing; ///< arguments are referred to
+    std::deque<TimedSensing> sensing; ///< races refer to the arguments
     std::vector<std::optional<RowCopy>> standing;     ///< by evaluated size, see standing_copies
     std::map<std::size_t, SensingRace> sensing_races; ///< by evaluated size
 
@@ -65,8 +66,9 @@ struct Contests {
     std::vector<TimedRowCopy> timed_rows() const;
     /// The contestants' worth for one objective, by evaluated size.
     std::vector<SizeScores> scores_by(const Run& run, std::size_t objective) const;
-    /// Keeps rows from copies that may_take_unprobed() forbids without a probe, and from stores
-    /// past the caches where a probe found the source in one. `scores` by evaluated size.
+    /// Forbids copies in `scores`, which are by evaluated size. A row without a probe must not take
+    /// the copies that may_take_unprobed() refuses. Behind a probe, cached data must not be stored
+    /// past the caches.
     void forbid_unprobed(const Run& run, std::size_t objective,
                          std::vector<SizeScores>& scores) const;
     /// The sensing copy of a row; null where it was not timed.
@@ -77,8 +79,8 @@ struct Contests {
     /// Makes a contestant the winner of an evaluated size.
     void crown(std::size_t index, std::size_t objective, std::size_t contestant,
                PipelineFacts& facts) const;
-    /// Makes these the routine's rows. Where a row senses, the winner of its sizes is the pipeline
-    /// that does without the time stamp counter: the best of the routine's own there.
+    /// Makes these the routine's rows. A row that senses needs the time stamp counter. The winner
+    /// of its sizes does without it: the best of the routine's pipelines there.
     void take_rows(std::vector<Row> rows, Findings& findings) const;
     /// The rows without those of one size whose lead may be chance. `scores`: the rows were chosen
     /// by them. `settled`: evaluated sizes whose rows were chosen by more than these rounds.
@@ -94,23 +96,24 @@ struct Contests {
 /// Libc's time over a copy's under a workload, or that of the fastest of libc and the references.
 using RatioOf = std::function<double(Workload)>;
 
-/// Whether what stores past the caches may do so without a probe, by the workloads that count. It
-/// may not where it is clearly slower than libc in one whose destination was cached. (A copy
-/// before, or the kernel that cleared it, left it there.) In a loop it would make data uncached
-/// that it got cached.
+/// Whether a copy that stores past the caches may do so without a probe. It may not if it is
+/// clearly slower than libc under a counting workload whose destination was cached. (A copy before
+/// left it there, or the kernel that cleared it.) In a loop such a copy would evict data that it
+/// found cached.
 bool may_store_past_caches(const Weights& counted, const RatioOf& ratio);
 
-/// The same of sets, which must gain in a situation that includes a reader, too. Without a reader
-/// most gain, as they leave to it the waiting for memory.
+/// The same of sets. They must also gain under a workload with a reader. Without a reader most sets
+/// gain, as a later reader has to wait for memory instead.
 bool may_set_past_caches(const Weights& counted, const RatioOf& ratio);
 
 /// Whether a pipeline may copy a size without a probe. It may not where Run::may_take forbids it,
-/// nor where it may not store past the caches. A copy that outgrows them always may do that.
+/// nor where it may not store past the caches. A copy that outgrows the caches may always store
+/// past them.
 bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
                        const RatioOf& ratio);
 
 /// Whether a sensing copy was clearly slower than libc where destinations were cached, in the last
-/// run-off of `race`. It was on the mean of those situations and in most rounds: its probe takes
+/// run-off of `race`. Both the mean of those workloads and most rounds must say so. Its probe takes
 /// one state for the other there. `weights` of the objective.
 bool loses_where_cached(const Race& race, Entrant entrant, std::size_t size,
                         const Weights& weights);

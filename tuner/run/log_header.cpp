@@ -113,8 +113,8 @@ Machine machine_of(const LogHeader& header) {
             cache.at("bytes").get_to(machine.caches.emplace_back().bytes);
         }
     } catch (const nlohmann::json::exception&) {
-        throw BadInput("machine: without what a search must know of it, or otherwise than numbers "
-                       "and names");
+        throw BadInput("machine: it lacks a fact that a search needs, or has one that is not a "
+                       "number or name");
     }
     return machine;
 }

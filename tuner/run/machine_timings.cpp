@@ -1,5 +1,5 @@
-// Each figure comes from the stopwatch, rounded as the log writes it. Times that cannot be are
-// retried.
+// Each figure comes from the stopwatch, rounded as the log writes it. Impossible times are timed
+// again.
 #include "run/machine_timings.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace asterope {
 
 namespace {
 
-/// Bytes a side for small copies where the sources of the others are mapped. Small copies are drawn
-/// from working sets of caches, which a device's memory does not get into.
+/// Bytes a side for small copies where the sources of the others are mapped. Small copies have
+/// working sets in caches, and a device's memory does not get into these.
 constexpr std::size_t kSmallArena = std::size_t{64} << 20;
 
-/// A counter that jumps back makes a trial of centuries, or of 0 s. The watch judges other strange
-/// times: a stopped and continued process may well need hours for a trial.
+/// A counter that jumps back makes a trial of centuries, or of 0 s. The disturbance monitor judges
+/// other strange times: a stopped and continued process may well need hours for a trial.
 bool is_a_time(double seconds) {
     return seconds > 0 && seconds < 1e8;
 }
@@ -73,7 +73,7 @@ void MachineTimings::enter(const std::string& step, std::size_t known) {
     const auto seconds = [this](const TrialRequest& asked) {
         return stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
     };
-    time_by(seconds, 0); // calibration() tells the plan
+    time_by(seconds, 0); // calibration() plans instead
 }
 
 Trial MachineTimings::trial(const TrialRequest& asked) {

@@ -38,7 +38,7 @@ std::vector<Operation> parse_operations(const std::string& text) {
         if (text == names) return operations;
     }
     throw BadInput("--operations '" + text.substr(0, 40) +
-                   "' are none: choose memcpy, or memcpy,memset");
+                   "' cannot be tuned: choose memcpy, or memcpy,memset");
 }
 
 /// A set has one side, so a cache's size gives it no second boundary: powers of two are enough.
@@ -66,7 +66,7 @@ bool parse_space(const std::string& text) {
 }
 
 /// How many threads a copy may be shared among; 0: as many as there are CPUs. Throws BadInput for
-/// more than there are CPUs for.
+/// more threads than CPUs.
 unsigned parse_threads(unsigned asked) {
     const auto cpus = static_cast<unsigned>(allowed_cpus().size());
     if (asked > cpus) {
@@ -146,7 +146,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
                        "run that was cut short with --log");
     }
     require_writable(log);
-    // Another run that writes it is found out now already, before this one disturbs its timings.
+    // This finds another run that writes the log, before this run disturbs its timings.
     if (request.resume) {
         lock_trial_log(log);
     } else {
@@ -186,7 +186,7 @@ void Plan::take_logged() {
     const auto sound = [](const auto& one) { return one.second >= 0 && one.second < 1e6; };
     if (!std::ranges::all_of(options.small_weights, sound) ||
         counting(options.small_weights).empty()) {
-        throw BadInput("its header has small_weights that are none");
+        throw BadInput("its header has small_weights that are all 0, below 0 or too large");
     }
     statistics.name = options.distribution; // only its name is needed: a replay draws no sizes
 }

@@ -29,7 +29,8 @@ struct Plan {
 
     SearchOptions options; ///< all that decides the findings, of all operations, for the log
     Operation operation = Operation::copy;
-    /// Up to which share of the time budget this operation may go on, counted from its beginning.
+    /// This operation may go on up to this share of the time budget, counted from the budget's
+    /// beginning.
     double budget_share = 1;
     std::vector<std::size_t> sizes; ///< that are searched, ascending
     Objective objective;
@@ -37,10 +38,10 @@ struct Plan {
     Weights small_weights;
     Rigor rigor;
     std::size_t most_rows; ///< of the routine
-    unsigned threads;      ///< that a copy may be shared among at most; 1: none is
+    unsigned threads;      ///< the most that share a copy; 1: copies are not shared
     CallStatistics statistics;
     std::array<std::vector<Reference>, kOperations.size()> references; ///< by operation
-    std::optional<SourceMap> source_map; ///< none when nothing is going to be timed, and of sets
+    std::optional<SourceMap> source_map; ///< empty when nothing is going to be timed, and for sets
     std::string log;                     ///< path of the trial log
     bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;
@@ -62,7 +63,7 @@ struct Plan {
     void take_logged();
 };
 
-/// Where its trials go.
+/// The path of the log of its trials.
 std::string log_of(const TuningRequest& request);
 
 /// The request that a log came from, to be replayed: quietly, and into no file.

@@ -35,8 +35,8 @@ std::string library_of(const std::string& text) {
     return text.substr(0, symbols ? colon : text.npos);
 }
 
-/// The operation's symbol, which has its place in kOperations. Empty where the reference has not
-/// got that operation.
+/// The symbol at the operation's place in kOperations. Empty where the reference lacks that
+/// operation.
 std::string symbol_of(const std::string& text, Operation operation) {
     const std::size_t end = library_of(text).size();
     if (end == text.size()) return name_of(operation); // the libraries' own names
@@ -104,8 +104,8 @@ void require_still_right(const std::vector<TimedCopy>& references) {
         if (fault.empty()) continue;
         throw Failure(one.name +
                       " copied right before the search, and copies wrong since: " + fault +
-                      ": no profile is written, and the log is removed, since what was "
-                      "timed beside it is worth nothing; leave it out, or repair it");
+                      ": no profile is written, and the log is removed, as the timings "
+                      "beside it are worthless; leave it out, or repair it");
     }
 }
 

@@ -15,12 +15,12 @@ struct Reference {
     std::string hash;  ///< of its library and symbol: another one makes another search
 };
 
-/// How --reference wants it to be written. Where no symbol is named, they are memcpy and memset;
-/// where one is, it is that of copies.
+/// The form of --reference. Without symbols, they are memcpy and memset. A single symbol is that of
+/// copies.
 inline constexpr const char* kReferenceForm = "NAME=PATH[:MEMCPY[,MEMSET]]";
 
-/// Reads the part of each --reference that is about the operation, and the libraries, as far as
-/// they are there. Throws BadInput for a text that cannot be read and for two of one name.
+/// Reads the operation's part of each --reference, and hashes the libraries that exist. Throws
+/// BadInput for a text of another form, and for two of one name.
 std::vector<Reference> parse_references(const std::vector<std::string>& texts,
                                         Operation operation = Operation::copy);
 
@@ -37,7 +37,7 @@ std::vector<TimedCopy> load_references(const std::vector<Reference>& references)
 /// timings beside it are worthless then.
 void require_still_right(const std::vector<TimedCopy>& references);
 
-/// The same of a log, which has their figures: nothing is loaded, and they cannot be called.
+/// The references of a log, which has their figures. They are not loaded, and cannot be called.
 std::vector<TimedCopy> logged_references(const std::vector<Reference>& references);
 
 } // namespace asterope

@@ -13,8 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Why a search with the header `wanted` cannot go on with the log of one with `recorded`; empty if
-/// it can. The standing profile may differ, as a run whose budget ended has written one.
+/// The reason why a search with `wanted_header` cannot go on with a log of `recorded_header`; empty
+/// if it can. The standing profile may differ, as a run whose budget ended has written one.
 std::string difference(const LogHeader& recorded_header, LogHeader wanted_header) {
     for (const OperationFacts& facts : kOperations) {
         wanted_header.options.of(facts.operation).standing =

@@ -13,15 +13,15 @@ struct RunLog {
     std::string what;  ///< in messages
     LoggedSteps known; ///< of earlier runs
     TrialLogWriter writer;
-    LogHeader header; ///< of a resumed search, its first run's
+    LogHeader header; ///< of the first run, if this one resumes it
     int resumed;      ///< how often, this time included
 };
 
-/// Opens a new log, or where it `resumes` the one at `path`. That one must come from a search with
-/// a header like this one. Only the profile that stood may differ: a run whose budget ended has
-/// written one. Throws BadInput where the log cannot be read or written, or belongs to another
-/// search or another process. It also throws where a new log would replace another, which may hold
-/// hours of work. Warns on stderr of a torn last line.
+/// Opens a new log at `path`, or the one that is there if the run `resumes`. That one must come
+/// from a search with a header like this one. Only the profile that stood may differ: a run whose
+/// budget ended has written one. Throws BadInput where the log cannot be read or written, or
+/// belongs to another search or another process. It also throws where a new log would replace
+/// another, which may hold hours of work. Warns on stderr of a torn last line.
 RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, bool resumes);
 
 } // namespace asterope

@@ -30,7 +30,7 @@ struct OperationSearch {
 /// Session::keep.
 class Run {
   public:
-    /// All of these must outlive it. `machine`: of the figures, which `source` has.
+    /// All of these must outlive it. `source` has the figures, which are of `machine`.
     Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, Session& session,
         Timings& source);
 
@@ -57,11 +57,11 @@ class Run {
     /// The timings of these copies, beside libc's of that size and the references.
     TimedCopies timed(const std::vector<TimedCopy>& copies, std::size_t size) const;
     /// See outgrows(). A copy that just fills the last cache outgrows it as well, as code and page
-    /// tables take a part of it. From run to run, copies of 16 MiB with 32 MiB of cache stored past
-    /// it or not by chance.
+    /// tables take a part of it. Otherwise chance decided in each run whether copies of 16 MiB
+    /// stored past 32 MiB of cache.
     bool outgrows_caches(std::size_t size) const;
-    /// A set that stores past the caches finds its destination uncached the next time for that
-    /// reason. So the size must choose it, not a state of the caches.
+    /// Whether a candidate may take a size. A set that stores past the caches makes its next
+    /// destination uncached. So the size must choose it, not a state of the caches.
     bool may_take(Entrant entrant, std::size_t size) const;
 
     /// The log's name of a part of a step of this operation.
@@ -70,7 +70,7 @@ class Run {
     /// Fixes the calls of each trial at a size.
     void calibrate(std::size_t size);
 
-    /// On the progress line, and as a phase of the account of time.
+    /// Enters the step on the progress line, and as a phase of the account of time.
     void show(Step step);
     /// Enters the phase in the account of time alone.
     void account(Step phase);

@@ -59,7 +59,7 @@ Calibration LoggedTimings::calibration(std::size_t size, Workload workload,
     return known ? *known : take<Calibration>(std::pair(size, workload));
 }
 
-/// Mostly nothing disturbed it.
+/// Most rounds were not disturbed, and left no record.
 RoundEnd LoggedTimings::round_ended() {
     if (left() == 0) return {};
     const auto* hits = std::get_if<std::vector<Disturbance>>(&(*records_)[at_]);
@@ -102,9 +102,8 @@ template <class... Figure> void Session::write(const Figure&... figure) {
     log_->writer.write(figure...);
 }
 
-/// The figure that `take` gets from the source. Where the budget ends, so does the log. Later
-/// choices rest on fewer findings than a resumed run has, and such a run would ask for other
-/// figures.
+/// The figure that `take` gets from the source. Where the budget ends, the log ends, too. Later
+/// choices rest on fewer findings. A resumed run has more of them, and would ask for other figures.
 template <class Take> auto Session::from_source(Take take) {
     try {
         return take(*source_);

@@ -1,5 +1,5 @@
-// A session: the figures of a run, and the accounts of them, of time and of its budget. Figures
-// come from its log first, then from another source, whose figures it logs.
+// A session: the figures of a run, with accounts of its trials, its time and its budget. Figures
+// come from the log first. Then they come from another source, and the session logs them.
 #pragma once
 
 #include <map>
@@ -22,11 +22,11 @@ inline constexpr double kPlannedTrial = 50e-6;
 /// The figures that a log has, step by step, in the order in which they were asked for.
 class LoggedTimings : public Timings {
   public:
-    /// `steps` must outlive it; `what` is what messages call the log.
+    /// `steps` must outlive it; `what`: the log's name in messages.
     LoggedTimings(const LoggedSteps& steps, std::string what)
         : steps_(&steps), what_(std::move(what)) {}
 
-    /// All of these throw BadInput where the step has another figure next, or none.
+    /// All of these throw BadInput unless the step's next figure is the one that is asked for.
     Trial trial(const TrialRequest& asked) override;
     ProbeTicks readings(const ProbeRequest& asked) override;
     Calibration calibration(std::size_t size, Workload workload,
@@ -53,7 +53,7 @@ class Session : public Timings {
     /// Writes figures to this log until the budget ends, and first takes those that an earlier run
     /// left there. The log must outlive this session.
     void keep(RunLog& log);
-    /// From now on `source` has the other figures.
+    /// From now on `source` has the figures that the log lacks.
     void go_on_with(Timings& source) { source_ = &source; }
 
     Trial trial(const TrialRequest& asked) override;
@@ -69,7 +69,7 @@ class Session : public Timings {
 
     const DisturbedRounds& disturbed_rounds() const { return disturbed_rounds_; }
     std::size_t trials() const { return trials_; } ///< so far, those of earlier runs included
-    /// That the trials of earlier runs took then.
+    /// The seconds that the trials of earlier runs took then.
     double recorded_seconds() const { return recorded_seconds_; }
 
     Progress progress;
@@ -84,7 +84,7 @@ class Session : public Timings {
     LoggedTimings recorded_;
     Timings* source_ = nullptr;
     RunLog* log_ = nullptr;
-    std::string step_, written_step_; ///< the present one; that which the log's end belongs to
+    std::string step_, written_step_; ///< the present one; the last one in the log
     DisturbedRounds disturbed_rounds_;
     std::map<std::pair<std::size_t, Workload>, double> planned_; ///< libc's seconds of a trial
     double round_seconds_ = 0; ///< that the trials of this round took, all in all

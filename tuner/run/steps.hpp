@@ -23,8 +23,8 @@ using BuildRoutine = std::function<CopyFunction()>;
 /// - The other sizes.
 /// - The rows for all sizes at once, and the sizes at which they change.
 /// - Buffers that alias.
-/// - Copies over threads, whose pool must have been started where anything is timed.
-/// - The exam, if `examines`. A log has its figures without the routine.
+/// - Copies over threads. Where anything is timed, their pool must have been started.
+/// - The exam, if `examines`. A log has its figures, so a replay needs no routine.
 ///
 /// Throws Failure where the budget ends before the first size is done, BudgetSpent where it ends
 /// before anything was timed.
@@ -47,14 +47,14 @@ void search_sizes(Run& run, Findings& findings);
 /// One of the small copies, by its number.
 const asterope_copy& small_at(const Run& run, Entrant entrant);
 
-/// Small copies, which go on to `large`. `by_shape`: the best of each shape are compared size by
-/// size, too, and the run's entry points may have copies of their own.
+/// Searches the small copies, which go on to `large`. `by_shape`: the best of each shape are
+/// compared size by size, too, and the run's entry points may have copies of their own.
 SmallResults find_small(Run& run, const Candidate& large, bool by_shape = true);
 
 /// Lets the small copies go as far as they are worth more than the rows' pipelines.
 void find_bound(Run& run, const Contests& contests, Findings& findings);
 
-/// Copies of buffers that overlap. Throws Failure where none copies right.
+/// Searches the copies of buffers that overlap. Throws Failure if all of them copy wrongly.
 void find_overlapping(Run& run, Findings& findings);
 
 /// Finds the rows of the routine, then those of each entry point by intent, from the same pipelines
@@ -65,19 +65,20 @@ Contests find_rows(Run& run, Findings& findings);
 /// Times copies behind a probe, as far as rows may want them, and adds them to the contests.
 void time_sensing(Run& run, Contests& contests, LeftOut& left_out);
 
-/// Between which evaluated sizes the rows, and the entry points' winners, change places.
+/// Finds the sizes between evaluated ones at which rows, and winners of entry points, change
+/// places.
 void find_boundaries(Run& run, const Contests& contests, Findings& findings);
 
-/// Copies of buffers that alias modulo 4096, beside the winners of each size.
+/// Times copies of buffers that alias modulo 4096, beside the winners of each size.
 void find_aliased(Run& run, Findings& findings);
 
-/// Copies over threads, beside the routine's by one.
+/// Times copies over threads, beside the routine's by one.
 void find_shared(Run& run, Findings& findings);
 
-/// The page stages of copies into fresh memory, beside the routine's copies without one.
+/// Times page stages of copies into fresh memory, beside the routine's copies without one.
 void find_page_stages(Run& run, Findings& findings);
 
-/// The kinds of copies that are found once the pipelines are known: those three.
+/// Finds those three kinds of copies, which need the pipelines.
 void find_other_kinds(Run& run, Findings& findings);
 
 /// The copy that the routine takes for so many bytes. One that senses refers to `arguments`, which
@@ -85,15 +86,15 @@ void find_other_kinds(Run& run, Findings& findings);
 TimedCopy copy_of_routine(const Run& run, const PipelineFacts& pipelines, std::size_t size,
                           asterope_sensing& arguments);
 
-/// One choice a size of another way to carry out the routine's copies of so many bytes, such as
-/// over threads: `found` as search_shares has it, ascending. Entrant 0 is the routine's copy as it
-/// is. Where it wins, the best of the others is the runner-up. A choice at a size holds from there
-/// on.
+/// Makes one choice a size between the routine's copy and other ways to carry it out, such as over
+/// threads. `found`: by ascending size, as search_shares() returns them. Entrant 0 is the routine's
+/// copy as it is. Where it wins, the best of the others is the runner-up. A choice at a size holds
+/// from there on.
 std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const CopyOf& copy_of,
                                    const std::vector<SizeResult>& found);
 
-/// The compiled routine beside libc, on fresh samples, at the evaluated sizes and between them.
-/// Rows that lose are chosen anew, and it is told which still lose.
+/// Examines the compiled routine beside libc, on fresh samples, at the evaluated sizes and between
+/// them. Chooses rows that lose anew, and tells the losses that are left.
 void examine(Run& run, const Contests& contests, Findings& findings, const BuildRoutine& build);
 
 } // namespace asterope

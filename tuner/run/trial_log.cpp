@@ -71,7 +71,7 @@ template <class Use> bool read_line(LineReader& lines, Use use) {
     if (!lines.next(text)) return false;
     const ordered_json fields = parse_ordered_json(text, lines.what(), lines.number());
     try {
-        if (!fields.is_object()) throw BadInput("is no JSON object");
+        if (!fields.is_object()) throw BadInput("is not a JSON object");
         use(fields);
     } catch (const BadInput& fault) {
         throw damaged_line(lines, fault.what());
@@ -122,7 +122,7 @@ LogHeader read_header(LineReader& lines) {
     std::string line;
     if (!lines.next(line)) throw BadInput(what + ": holds no whole header");
     if (!begins_trial_log(line)) {
-        throw BadInput(what + ": is no trial log: its first line is not the header of one");
+        throw BadInput(what + ": is not a trial log: its first line is not a header");
     }
     const ordered_json header = parse_ordered_json(line, what);
     const auto version = header.value("version", ordered_json());
@@ -158,13 +158,13 @@ TrialLogContents read_trial_log(LineReader& lines) {
     const auto use = [&](const ordered_json& line) {
         if (line.contains("step")) {
             step = &contents.steps[read_as<std::string>(line["step"], "step")];
-        } else if (line.contains("finished")) { // it has how often the run was resumed, too
+        } else if (line.contains("finished")) { // it has a field `resumed`, too
             contents.end = read_as<LogEnd>(line);
             if (contents.end->resumed < 0) throw BadInput("resumed: below 0");
         } else if (line.contains("resumed")) {
             ++contents.resumed;
         } else {
-            if (!step) throw BadInput("belongs to no step");
+            if (!step) throw BadInput("comes before the first step");
             step->push_back(record_of(line));
         }
     };
@@ -213,8 +213,8 @@ Descriptor lock_trial_log(const std::filesystem::path& path) {
 
 namespace {
 
-/// Whether removing it would lose trials. A run that ended before its first trial has none, and
-/// another kind of file or version is not a log.
+/// Whether removing the file may lose work. A run that ended before its first trial left nothing. A
+/// file of another kind or version may hold anything.
 bool holds_trials(const std::filesystem::path& path) {
     try {
         const auto is_figure = [](const Record& record) {
@@ -248,7 +248,7 @@ TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, const ordered_
     file_ = create_locked(path, header.dump() + '\n');
     if (file_) return;
     require_no_trial_log(path);
-    throw is_being_written(path); // it was, and is gone
+    throw is_being_written(path); // a moment ago, but that log is gone
 }
 
 TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, Descriptor locked,
@@ -300,7 +300,7 @@ void TrialLogWriter::write_line(const std::string& text) {
         write_all(file_.get(), text + '\n');
     } catch (const std::system_error& why) {
         throw Failure("cannot write the log " + path_.string() + ": " + why.code().message() +
-                      "; what is in it stays, the same command with --resume goes on");
+                      "; its earlier lines stay: the same command with --resume goes on");
     }
 }
 

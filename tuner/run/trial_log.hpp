@@ -51,7 +51,7 @@ struct LogEnd {
     std::string finished;
     double seconds = 0;
     TimeAccount phases;
-    int resumed = 0; ///< how often it was
+    int resumed = 0; ///< so many times
 };
 
 /// A whole log.
@@ -59,7 +59,7 @@ struct TrialLogContents {
     LogHeader header;
     LoggedSteps steps;
     int resumed = 0;           ///< how often
-    std::optional<LogEnd> end; ///< none: the run did not come to its end
+    std::optional<LogEnd> end; ///< empty: the run did not come to its end
     bool torn = false;         ///< the last line is not whole, and not in here
     std::uintmax_t bytes = 0;  ///< of the whole lines
 };
@@ -88,21 +88,22 @@ bool begins_trial_log(std::string_view line);
 /// - {"finished", "seconds", "phases", "resumed"}: the end, with the profile's facts about the run.
 ///
 /// Throws BadInput, in one line, for a missing header, for another version, and for the first line
-/// that is not as above. Such a line has a time that is not a positive number, say, or belongs to
-/// no step.
+/// that is not as above. Such a line has a time that is not a positive number, say, or comes before
+/// the first step.
 TrialLogContents read_trial_log(const std::filesystem::path& path);
 TrialLogContents read_trial_log(LineReader& lines);
 
 /// Opens a log for writing, and locks it: a log has one writer, and any number of readers. A
-/// process that wants to go on with a log calls this before it reads. Not open where the log is
-/// missing or not a regular file. Throws BadInput where another process has locked it.
+/// process that wants to go on with a log calls this before it reads. The descriptor is not open
+/// where the log is missing or not a regular file. Throws BadInput where another process has locked
+/// it.
 Descriptor lock_trial_log(const std::filesystem::path& path);
 
-/// Throws BadInput where there is a log already, which is not to be replaced; one without any
-/// trial is removed.
+/// Throws BadInput where there is a log already: it is not to be replaced. Removes a log without
+/// any trial.
 void require_no_trial_log(const std::filesystem::path& path);
 
-/// Writes a log, each line at once. It is locked as long.
+/// Writes a log, each line at once. The log is locked as long as this object lives.
 class TrialLogWriter {
   public:
     /// A new log. Throws BadInput where it cannot be written, or where one exists already. A device
@@ -112,7 +113,7 @@ class TrialLogWriter {
     /// the rest is cut off.
     TrialLogWriter(const std::filesystem::path& path, Descriptor locked, std::uintmax_t bytes);
 
-    /// All of these throw Failure where the line cannot be written; those before it stay.
+    /// All of these throw Failure where the line cannot be written; earlier lines stay.
     void step(const std::string& name);
     void write(const TrialKey& key, const Trial& trial);
     void write(const ProbeKey& key, const ProbeTicks& ticks);

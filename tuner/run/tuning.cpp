@@ -137,7 +137,7 @@ class TuningRun {
             if (step && step->step == Step::exam) examined.push_back(step->operation);
         }
         search(whole, examined, nullptr);
-        // The run's own: a replay takes no time that would be worth a word.
+        // These are the run's own: the time of a replay tells nothing.
         facts_.finished = log.end->finished;
         facts_.seconds = log.end->seconds;
         facts_.phases = log.end->phases;
@@ -146,11 +146,12 @@ class TuningRun {
         // Each field of the header is sound, but their consequences may not be.
         const std::string fault = fault_of(found);
         if (fault.empty()) return found;
-        throw BadInput(what + ": the profile that follows from it is none: " + fault +
+        throw BadInput(what + ": the profile that follows from it is not valid: " + fault +
                        ": the log is damaged: give another, or record anew");
     }
 
-    /// Throws Failure unless the exam found the routine nowhere slower than libc.
+    /// Throws Failure if an exam found the routine slower than libc, or if the routine was not
+    /// examined.
     void require_no_loss() const { asterope::require_no_loss(searches_, unexamined_); }
 
     void write(const Profile& profile) const {
@@ -185,12 +186,12 @@ class TuningRun {
     }
     const OperationSearch& copies() const { return *searches_.front(); }
 
-    /// Starts the threads that copies are shared among, before this thread is pinned: they may run
-    /// where it may.
+    /// Starts the threads that share copies. They inherit the CPUs of this thread, so it is pinned
+    /// later.
     void start_threads() const {
         if (plan_.threads > 1 && asterope_start_threads() < plan_.threads) {
             throw Failure("cannot start " + std::to_string(plan_.threads - 1) +
-                          " threads more to share copies with: --threads 1 does without");
+                          " more threads to share copies: --threads 1 does without them");
         }
     }
 
@@ -226,7 +227,7 @@ class TuningRun {
     }
 
     /// Searches all operations; `examined`: those whose routine is examined. Where the time ends
-    /// before another operation than the copies, that one is left out.
+    /// before an operation other than the copies, that one is left out.
     void search(Timings& figures, const std::vector<Operation>& examined,
                 const BuildRoutine& build) {
         for (const auto& one : searches_) {
@@ -275,8 +276,8 @@ class TuningRun {
     }
 
     /// The routine of the findings so far, compiled and loaded: its function of the operation that
-    /// was searched last. Null where the user wants none, or where it cannot be had; the latter is
-    /// said.
+    /// was searched last. Null where the user does not want it. Null with a warning where it cannot
+    /// be built.
     CopyFunction compiled() {
         // A routine that could not be compiled a moment ago is not tried again for the next
         // operation.
@@ -320,7 +321,7 @@ class TuningRun {
 void render(const TuningRequest& request) {
     if (request.no_generate) return;
     if (!is_replaceable(request.output)) {
-        std::fprintf(stderr, "warning: %s is no regular file: no routine is rendered from it\n",
+        std::fprintf(stderr, "warning: %s is not a regular file: it gets no rendered routine\n",
                      request.output.c_str());
         return;
     }

@@ -15,15 +15,15 @@ struct TrialLogContents;
 /// The user's request, as given; the defaults are those of the command line.
 struct TuningRequest {
     std::string output = "asterope-profile.json";
-    /// The user gives these of them: rigor, workload (which may be a mix), space, sensing, threads
-    /// (0: as many as CPUs are allowed), source_map and without. The others follow from the fields
-    /// below. A replay gives all of them.
+    /// The user gives some of them: rigor, workload (or a mix), space, sensing, threads (0: one for
+    /// each allowed CPU), source_map and without. The others follow from the fields below. A replay
+    /// gives all of them.
     SearchOptions options;
     std::string sizes;     ///< empty: default_sizes()
     std::string recording; ///< whose small copies are drawn; empty: those of the fleet
     std::string operations = "memcpy,memset";
     std::vector<std::string> references; ///< each --reference
-    std::string log; ///< Empty: it lies beside the output, and goes once that is there.
+    std::string log; ///< Empty: it lies beside the output until that is written.
 
     bool resume = false;     ///< Goes on with the log of a run that was cut short.
     std::string time_budget; ///< "10m"; empty: any time.
@@ -38,8 +38,8 @@ struct TuningRequest {
     bool fresh = false;        ///< Replaces the profile that stands, which takes no part.
 };
 
-/// Throws BadInput for what cannot be used, before anything is timed; Failure for what goes wrong
-/// later; Interrupted. A profile that existed before is replaced whole, or not touched.
+/// Throws BadInput for a request that cannot be used, before anything is timed. Throws Failure for
+/// later errors, and Interrupted. An existing profile is replaced whole, or not touched.
 void tune(const TuningRequest& request);
 
 /// Derives the profile anew from the whole log of a run, without the machine: the same search on
@@ -47,7 +47,8 @@ void tune(const TuningRequest& request);
 /// tune() does, and BadInput for a log that cannot be used or is not whole.
 void replay_run(const std::string& log, const TuningRequest& request);
 
-/// The profile that replay_run() derives from a log, `what` in messages. Throws as it does.
+/// The profile that replay_run() derives from a log. `what`: the log's name in messages. Throws as
+/// it does.
 Profile profile_of_log(const TrialLogContents& log, const std::string& what);
 
 } // namespace asterope

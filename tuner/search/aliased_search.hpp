@@ -1,5 +1,5 @@
-// Finds out whether buffers that alias modulo 4096 deserve a copy of their own, and the copy for
-// buffers that overlap.
+// Finds the sizes at which buffers that alias modulo 4096 deserve a copy of their own, and the copy
+// for buffers that overlap.
 #pragma once
 
 #include <optional>
@@ -29,12 +29,13 @@ struct AliasedChoice {
 /// others are the copies.
 double aliased_ratio(const SizeResult& at, std::size_t entrant);
 
-/// The copy and the run of neighbouring sizes on which it gains most over the pipelines; empty if
+/// The copy and the run of neighbouring sizes with the largest gain over the pipelines. Empty if
 /// every copy gains less than kAliasedGain at all sizes.
 std::optional<AliasedChoice> choose_aliased(const std::vector<SizeResult>& sizes);
 
-/// Chooses one of `count` for all sizes and shifts, the simplest that is as good as the best within
-/// the noise; SizeResult::size is 0. In `timings`, libc is its memmove. Throws Failure for 0.
+/// Chooses one of `count` copies for all sizes and shifts: the simplest that is as good as the best
+/// within the noise. SizeResult::size is 0. In `timings`, libc is its memmove. Throws Failure if
+/// `count` is 0.
 SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
                               const TimedCopies& timings);
 

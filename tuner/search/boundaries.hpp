@@ -25,8 +25,8 @@ using LowerHolds = std::function<bool(Entrant lower, Entrant upper, std::size_t 
 std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::size_t to,
                           double ratio, const LowerHolds& holds);
 
-/// The intervals of evaluated sizes and the copy of each, by number: equal neighbours meet at the
-/// smaller size, different ones where find_boundary says.
+/// The intervals of evaluated sizes. `copies`: the copy of each size. Neighbours that share a copy
+/// meet at the smaller size, others at the size that find_boundary finds.
 std::vector<SizeInterval> find_intervals(const std::vector<std::size_t>& sizes,
                                          const std::vector<Entrant>& copies, double ratio,
                                          const LowerHolds& holds);

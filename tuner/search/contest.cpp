@@ -101,9 +101,9 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
 /// four pages side by side, and there the destination prefetched. `other` is any other loop.
 ///
 /// Loops that go farther or lie between were as fast as one of these (a Xeon with AMX, 20 temporal
-/// and 40 non-temporal loops), so chance decides which of them wins. Blocks copy cached data as
-/// fast as the paper's loop. They copy 1.2 times as fast into untouched pages (a Zen 4, 128 KiB to
-/// 512 KiB, with AVX; the cause was not found).
+/// and 40 non-temporal loops). Chance decides which of them wins. Blocks copy cached data as fast
+/// as the paper's loop. They copy 1.2 times as fast into untouched pages (a Zen 4, 128 KiB to 512
+/// KiB, with AVX; the cause was not found).
 enum class Loop { paper, blocks, full, other };
 
 Loop loop_of(const Candidate& candidate) {

@@ -16,9 +16,9 @@
 namespace asterope {
 
 /// Standard pipelines. Each register type and way to store has one without prefetch, the same by
-/// larger blocks, few with usual prefetches, and one whose loop does all that the extension
-/// can. Thousands of candidates are about as good as another, so chance decides which of them wins
-/// a size. Two runs agree on the standard ones.
+/// larger blocks, and few with usual prefetches. One more has a loop that does all that the
+/// extension can. Thousands of candidates are about equally good, so chance decides the winner of a
+/// size. Two runs agree on the standard ones.
 class StandardPipelines {
   public:
     /// The standard pipelines among all that copy right: `right(entrant)`.
@@ -39,11 +39,11 @@ class StandardPipelines {
 };
 
 /// The pipelines that take part, at most `most`. First come `plain`, unless it is kLibc, and the
-/// whole copy: without it a routine could lose to libc's own way where no other is as good. Then
-/// come standard pipelines with the registers of those that cover most, for about two thirds of the
-/// places; those without prefetch come first. The pipelines that cover most fill the rest. A
-/// pipeline covers an objective at a size if it was about the best for it. A part of the first
-/// objective that a probe could tell apart (see Locality) counts like an objective.
+/// whole copy. Without that one a routine could lose where libc copies so and every other copy is
+/// slower. Then come standard pipelines with the registers of those that cover most, for about two
+/// thirds of the places; those without prefetch come first. The pipelines that cover most fill the
+/// rest. A pipeline covers an objective at a size if it was about the best for it. A part of the
+/// first objective that a probe could tell apart (see Locality) counts like an objective.
 /// `outgrows(bytes)`: whether the sides of a copy are too large for all caches.
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const std::vector<Weights>& objectives,
@@ -60,7 +60,7 @@ std::vector<double> prices_of(const std::vector<Entrant>& contestants,
 
 /// How much better each contestant has to be than the simplest at each size, see RowRules. A plain
 /// loop without prefetch has 0. Another standard pipeline has half of TieBand::never. The rest have
-/// all of it, as do pipelines of one instruction, but for the first of these. With finer steps two
+/// all of it. So have pipelines of one instruction, except the first of these. With finer steps two
 /// runs would not agree.
 std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
                                  const StandardPipelines& standard,
@@ -76,8 +76,8 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::optional<ProbeNs>& probe = std::nullopt, bool outgrows = false);
 
 /// At a short size, several contestants execute the same instructions. They all get the mean of
-/// their worths, as chance decides which of them wins. Otherwise a name that says "non-temporal"
-/// would be told of a copy that is not.
+/// their worths, as chance decides which of them wins. Otherwise a copy could get a name that says
+/// "non-temporal" and not store so.
 void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
                   const std::vector<Candidate>& space, SizeScores& scores);
 

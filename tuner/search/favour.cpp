@@ -1,4 +1,4 @@
-// The advantage of doubt: finds what stands at each size, and favours it.
+// The advantage of doubt: finds the copy that stands at each size, and favours it.
 #include "search/favour.hpp"
 
 #include <algorithm>

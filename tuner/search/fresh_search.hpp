@@ -1,4 +1,4 @@
-// Finds how copies into fresh memory prepare the pages of their destination.
+// Finds the page stages by which copies into fresh memory prepare their destination.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace asterope {
 /// The page stage before a copy; see scripts/asterope/spaces/fresh.py.
 struct PageStage {
     std::string stage = "none"; ///< "none", "populate", "huge" or "advise"
-    std::size_t piece = 0;      ///< bytes that are prepared, then copied, at a time; 0 of none
+    std::size_t piece = 0;      ///< bytes that are prepared, then copied, at a time; 0 of "none"
     bool operator==(const PageStage&) const = default;
 };
 
 /// "populate 1 MiB"; "no page stage".
 std::string name_of(const PageStage& stage);
-/// Whether it is the name of one that does anything.
+/// Whether it is the name of a stage other than "none".
 bool is_page_stage(std::string_view name);
 
-/// How a stage asks for huge pages, as struct asterope_page_stage takes it; 0: it does not.
+/// How a stage asks for huge pages, as struct asterope_page_stage takes it; 0: it does not ask.
 int asks_for_huge_pages(const PageStage& stage);
 
 /// Whether a routine can have it.
@@ -34,8 +34,8 @@ bool is_possible(const PageStage& stage);
 /// one costs fewer system calls.
 std::vector<PageStage> all_page_stages();
 
-/// Whether it does anything at that size that none before it does: huge pages fit whole, and no
-/// smaller piece is the whole copy already.
+/// Whether the stage does more at that size than those before it. A huge page must fit whole, and a
+/// smaller piece must not be the whole copy already.
 bool can_prepare(const PageStage& stage, std::size_t size);
 
 /// The findings at one size. In `timings`, entrants are all_page_stages(). The first, which must be

@@ -68,17 +68,17 @@ Weights parse_weights(std::string_view text) {
         };
         const std::size_t sign = item.find('=');
         if (sign == std::string_view::npos) {
-            throw refuse("is no pair of a workload and a number: write NAME=NUMBER for " +
+            throw refuse("is not a pair of a workload and a number: write NAME=NUMBER for " +
                          choices() + std::string(kExample));
         }
         const Workload* workload = find_tunable(item.substr(0, sign));
-        if (!workload) throw refuse("names no workload to tune for: choose " + choices());
+        if (!workload) throw refuse("does not name a workload to tune for: choose " + choices());
         double weight = 0;
         const char* end = item.data() + item.size();
         const auto [stop, error] = std::from_chars(item.data() + sign + 1, end, weight);
         // !(>=) is true for NaN, too
         if (error != std::errc() || stop != end || !std::isfinite(weight) || !(weight >= 0)) {
-            throw refuse("is no finite number from 0 up" + std::string(kExample));
+            throw refuse("is not a finite number from 0 up" + std::string(kExample));
         }
         if (!given.emplace(*workload, weight).second) {
             throw refuse("names its workload again: give each of " + choices() +
@@ -173,8 +173,8 @@ Objective parse_objective(std::string_view workload) {
     if (workload == "balanced") return {given, scaled(balanced_weights())};
     const Workload* alone = find_tunable(workload);
     if (!alone) {
-        throw BadInput("workload '" + given + "' is unknown, and no mix" + std::string(kExample) +
-                       ": choose balanced, " + choices());
+        throw BadInput("workload '" + given + "' is unknown, and not a mix" +
+                       std::string(kExample) + ": choose balanced, " + choices());
     }
     return {given, {{*alone, 1.0}}};
 }

@@ -56,22 +56,22 @@ std::vector<Weights> weights_of(const std::vector<Objective>& objectives);
 ///   named, or has 0, does not count.
 ///
 /// Throws BadInput, and says which words can be chosen. It does so for an unknown workload, for one
-/// that is named twice, and where all weights are 0. A weight must be a finite number from 0 up.
+/// that is named twice, and if all weights are 0. A weight must be a finite number from 0 up.
 Objective parse_objective(std::string_view workload);
 
 /// The objective of sets where copies have this one. It has the same name and those of its
-/// workloads that a set can be timed under. If the copies' objective is broad, or none of its
-/// workloads suits sets, it is "balanced" with the table's weights for sets.
+/// workloads that a set can be timed under. If the copies' objective is broad, or sets cannot be
+/// timed under its workloads, it is "balanced" with the table's weights for sets.
 Objective objective_of_sets(const Objective& copies);
 
 /// The workloads of `weights` that count. Workloads that wait for the run-off are left out where
 /// there are others.
 Weights screening_weights(const Weights& weights);
 
-/// The objectives that winners are chosen for. The first is the objective itself. A mix adds each
-/// of its workloads by itself, for the entry points by intent, with its walks where they count;
-/// "balanced" adds only those that have an entry point. All get the workloads of `measured` that
-/// they lack, at weight 0.
+/// The objectives that winners are chosen for. The first is the objective itself. The others are
+/// for the entry points by intent. A mix adds each of its workloads by itself, with its walks where
+/// they count. "balanced" adds only those that have an entry point. All get the workloads of
+/// `measured` that they lack, at weight 0.
 std::vector<Objective> with_intents(const Objective& objective,
                                     const std::vector<Workload>& measured);
 

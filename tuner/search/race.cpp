@@ -58,7 +58,7 @@ void Race::sample(const std::vector<Entrant>& entrants, int samples, Weighed wei
 void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
     if (entrants.empty()) return;
     std::map<Entrant, double> scores; // each from medians of samples: computed once
-    for (const auto& weighted : objectives_[objective]) { // no binding: clang 14 captures none
+    for (const auto& weighted : objectives_[objective]) { // clang 14 cannot capture a binding
         const Workload workload = weighted.first;
         const bool known = std::ranges::all_of(entrants, [&](Entrant entrant) {
             return samples_.count({entrant, workload}) > 0;
@@ -108,7 +108,7 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
     shuffle(entrants, random_);
     for (std::size_t begin = 0; begin < entrants.size(); begin += kHeat, ++round_) {
         const std::size_t end = std::min(begin + kHeat, entrants.size());
-        // libc at the beginning, at the end and between: of its own cache effect.
+        // libc at the beginning, at the end and between, among entrants of its cache effect.
         const std::size_t stretch = std::clamp<std::size_t>((end - begin) / 2, 1, kStretch);
         std::vector<Entrant> heat;
         for (std::size_t i = begin; i < end; ++i) {

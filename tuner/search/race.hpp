@@ -31,7 +31,7 @@ class TimedCopies {
     /// For `timings` that know entrants by their indices alone, without copies.
     TimedCopies(Timings& timings) : timings_(&timings), libc_{.name = "libc"} {}
 
-    /// The same with a copy of theirs in the place of libc, and no other references.
+    /// The same timings with one of the copies in the place of libc, and without references.
     TimedCopies against(Entrant one) const {
         TimedCopies other = *this;
         other.libc_ = copy(one);
@@ -46,7 +46,7 @@ class TimedCopies {
         }
         return entrants;
     }
-    /// The reference's name as the user gave it; "libc".
+    /// The reference's name as the user gave it, or "libc".
     std::string reference_name(Entrant entrant) const {
         const std::string& name = copy(entrant).name;
         return entrant <= kFirstReference ? name.substr(kReferencePrefix.size()) : name;
@@ -99,11 +99,11 @@ struct Finalist {
     double score = 0; ///< weighted mean of the judged ratios' worths, see utility()
 };
 
-/// The widest floor at which a race tells much: libc's distance from itself, with the whole
-/// interval and as the workloads are weighed. Beyond, a winner must lead the plain copy beyond
-/// doubt, or the plain copy wins. On an idle machine the floor is 1.05, on a shared one seldom
-/// 1.2. A limit of 1.5 would take real winners from a machine on which a trial in twenty is
-/// interrupted.
+/// The widest floor at which a race tells much. The floor is libc's distance from itself: the far
+/// end of its interval, as the workloads are weighed. With a wider floor, a winner must lead the
+/// plain copy beyond doubt, or the plain copy wins. On an idle machine the floor is 1.05, on a
+/// shared one seldom 1.2. A limit of 1.5 would take real winners from a machine on which a trial in
+/// twenty is interrupted.
 inline constexpr double kWidestFloor = 2;
 
 struct SizeResult {
@@ -128,9 +128,10 @@ struct SizeResult {
 
 /// The lags behind the best that count as ties, as logarithms of the ratio.
 struct TieBand {
-    /// Always: timings move as much where code or buffers move (another run, the routine's build).
+    /// Lags up to this always tie: timings move as much where code or buffers move (another run,
+    /// the routine's build).
     double always = 0.01;
-    /// Never beyond, however noisy the machine: two runs may choose differently among tied
+    /// Larger lags never tie, however noisy the machine. Two runs may choose differently among tied
     /// candidates, but lose no more than this by it.
     double never = 0.02;
 };
@@ -150,9 +151,9 @@ class Race {
     /// The workloads that count: only those that are timed from the start, or all.
     enum class Weighed { from_start, all };
 
-    /// Adds `samples` log ratios to each entrant under each of these workloads: in heats of
-    /// shuffled entrants. libc runs before each stretch of a heat and at its end. Then the entrants
-    /// are put in the order of their cache effects.
+    /// Adds `samples` log ratios to each entrant under each of these workloads. Shuffled entrants
+    /// make up heats. libc takes part before each stretch of a heat and at its end. Then the heat
+    /// is put in the order of cache effects.
     void sample(const std::vector<Entrant>& entrants, int samples,
                 Weighed weighed = Weighed::from_start);
 
@@ -199,8 +200,8 @@ class Race {
         return exponentiate(run_off_->paired.mean_log_ratio(other, one, objectives_[objective]));
     }
 
-    /// The result of the last run-off where `winner`, one of its finalists, was chosen otherwise,
-    /// say by its worth at other sizes, too.
+    /// The result of the last run-off if `winner`, one of its finalists, wins. It was chosen by
+    /// more than this race, say by its worth at other sizes.
     SizeResult won_by(Entrant winner, std::size_t objective = 0) const;
 
   private:

@@ -33,7 +33,7 @@ double score_of(const SizeScores& at_size, const RowCopy& copy) {
     return sum;
 }
 
-/// The copies that rows may be made of, and what each costs at each size.
+/// The copies that rows may be made of, and the cost of each at each size.
 class Costs {
   public:
     Costs(const std::vector<SizeScores>& scores, const std::vector<TimedRowCopy>& timed,
@@ -220,8 +220,8 @@ class SetSearch {
         for (std::size_t i = 0; i < std::min(kStarts, singles.size()); ++i) {
             start_from({singles[i].second});
         }
-        // A timed copy is to be had with all of its pipelines only: step by step none would be
-        // worth its price.
+        // A timed copy needs all of its pipelines at once: added one by one, each would cost more
+        // than it brings.
         for (const TimedRowCopy& one : timed_) {
             start_from({one.copy.pipelines.begin(), one.copy.pipelines.end()});
         }

@@ -74,16 +74,16 @@ struct RowRules {
     double pipeline_price = 0.04; ///< of each distinct pipeline not in place, besides its rows
     std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
     double sense_price = 0.02;                ///< of each row that senses, besides
-    /// By pipeline, at each size: by how much it has to be better than the simplest. Otherwise an
-    /// equally good pipeline would win by chance. Empty: by nothing. A row that senses has the mean
+    /// By pipeline: it has to be better than the simplest by so much at each size. Otherwise an
+    /// equally good pipeline would win by chance. Empty: all are 0. A row that senses has the mean
     /// of its pipelines' handicaps.
     std::vector<double> handicaps = {};
-    /// How far a size may lie behind the best choice there until each further step counts four
-    /// times. The sum of many small gains shall not pay for one large loss.
+    /// A regret up to this counts once, and each further step counts four times. The sum of many
+    /// small gains shall not pay for one large loss.
     double bearable_regret = 0.02;
 };
 
-/// The sizes first..last, indices into the scores, and what copies them.
+/// The sizes first..last, as indices into the scores, and their copy.
 struct Row {
     std::size_t first, last;
     RowCopy copy;
@@ -108,7 +108,7 @@ std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRul
 using Leads = std::function<bool(std::size_t size, const RowCopy& one, const RowCopy& other)>;
 
 /// `rows` without those of one size alone whose lead over a neighbour's copy there may be chance:
-/// the neighbour's row goes on. Scores are points: among hundreds of them some look good by luck,
+/// the neighbour's row goes on. Among hundreds of scores of single sizes some look good by luck,
 /// which several sizes in a row do not.
 std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads);
 

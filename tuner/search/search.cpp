@@ -67,7 +67,7 @@ Rigor exhaustive() {
     rigor.coarse = {};
     rigor.families = 0;
     rigor.screens_all = true;
-    rigor.screening_samples = 3; // where two differ, nothing says which one was disturbed
+    rigor.screening_samples = 3; // of two that differ, either may be the disturbed one
     rigor.cuts = {{400, 2}, {80, 4}};
     rigor.finalists = 10;
     rigor.rounds = 21;
@@ -250,8 +250,8 @@ class Search {
         alive_.insert(alive_.end(), fresh.begin(), fresh.end());
     }
 
-    /// The best of each family, as far as the places reach, of which other objectives than the
-    /// first share as many again. `takes_place`: the others are let in besides.
+    /// The best of each family, until the `places` are taken. The objectives behind the first share
+    /// as many places again. Candidates for which `takes_place` is false come in without a place.
     std::vector<Entrant> best_of_each(std::string (*family)(const Candidate&), int places,
                                       bool (*takes_place)(const Candidate&)) const {
         std::vector<Entrant> best;
@@ -277,7 +277,8 @@ class Search {
         return entrants.front();
     }
 
-    /// The paper's candidate that screened best for the first objective; kLibc if it screened none.
+    /// The paper's candidate that screened best for the first objective; kLibc if the paper's were
+    /// not screened.
     Entrant best_of_paper() const {
         std::vector<Entrant> paper;
         for (const Entrant entrant : seen_) {
@@ -286,7 +287,7 @@ class Search {
         return paper.empty() ? kLibc : first(paper, 0);
     }
 
-    /// The same without its prefetch stages, if that was screened, or kLibc.
+    /// The same candidate without its prefetch stages, if that was screened, else kLibc.
     Entrant without_prefetch(Entrant entrant) const {
         const auto rest_of = [this](Entrant one) {
             return candidate(one).values_but({"pt", "ps", "pd"});

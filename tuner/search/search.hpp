@@ -50,8 +50,8 @@ struct Rigor {
     /// Whether the last cut times all workloads that count, or those alone that are timed from the
     /// start.
     bool last_cut_times_all;
-    /// How often a probe is read in each situation, at least: a percentile of fewer would be an
-    /// extreme.
+    /// The least number of a probe's readings under each workload: a percentile of fewer would be
+    /// an extreme.
     std::size_t probe_readings;
     std::size_t contestants; ///< pipelines that run at every size, see choose_contestants, at most
     int contest_rounds;
@@ -83,8 +83,8 @@ Rigor parse_rigor(std::string_view text);
 
 /// Sizes from which on one sample takes about a millisecond, and several milliseconds.
 inline constexpr std::size_t kLargeCopy = std::size_t{1} << 20, kHugeCopy = std::size_t{4} << 20;
-/// Up to this size contests have all their rounds. With five rounds at 8 MiB, chance decided which
-/// copy took the sizes that 32 MiB of cache hold, and in one of six searches it had 0.85 of libc.
+/// Up to this size contests have all their rounds. With five rounds at 8 MiB, chance chose the copy
+/// of the sizes that 32 MiB of cache hold. In one of six searches it had 0.85 of libc.
 inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 
 /// How a size's pipelines are searched. A standard search tries large copies as a quick one does.
@@ -92,9 +92,9 @@ inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 /// contest chooses their rows among the finalists of all sizes anyway.
 Rigor rigor_at(const Rigor& rigor, std::size_t size);
 
-/// About how many trials of candidates the run-off of a size costs under a workload, and the
-/// screening before it: for progress only. `from_start`: the workload does not wait for the last
-/// cut.
+/// About the number of trials of candidates in the run-off of a size under a workload, and in the
+/// screening before it. It is for the progress line only. `from_start`: the workload does not wait
+/// for the last cut.
 std::size_t run_off_trials(const Rigor& rigor);
 std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& paper,
                              bool from_start, bool extended);

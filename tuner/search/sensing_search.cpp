@@ -1,4 +1,4 @@
-// Copies that sense where their data is: what a probe reads, and how they go on.
+// Thresholds between percentiles of readings, and the calls of sensing and of reading copies.
 #include "search/sensing_search.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Copies that sense where their data is: what a probe reads, and how they go on.
+// Copies that sense whether their data is cached: a probe's readings and threshold, and the
+// pipelines behind it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct Threshold {
     double uncached_ticks; ///< the 10th percentile of uncached ones
 };
 
-/// Midway between the two percentiles, by ratio. None where they are less than a quarter apart:
+/// Midway between the two percentiles, by ratio. Empty where they are less than a quarter apart:
 /// such a probe would guess.
 std::optional<Threshold> find_threshold(const Readings& readings);
 
@@ -47,8 +48,8 @@ struct SharedThreshold {
 /// should sense there. Empty where no size has cached and uncached readings that differ.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
-/// With how many pipelines the copy of a probe goes on: 2; 3 where it looks at the destination
-/// behind an uncached source; 4 where it looks at both sides.
+/// The number of pipelines behind a probe. It is 2, or 3 where the probe looks at the destination
+/// behind an uncached source, or 4 where it looks at both sides.
 std::size_t ways_of(const asterope_copy& probe);
 
 /// A copy that probes where its data is, then goes on with one of its pipelines.
@@ -70,7 +71,7 @@ struct SensingCopy {
 };
 
 /// A copy function that only collects the readings of `probe` on its way, and then copies by
-/// `copy`. To be timed like any other, its own address as the argument.
+/// `copy`. It is timed like any other, with its own address as the last argument.
 struct ReadingCopy {
     const asterope_copy& probe;
     const TimedCopy& copy;

@@ -23,7 +23,8 @@ std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool co
         if (size <= largest) sizes.insert(size);
     }
     if (coarse) {
-        // 32 MiB took a third of a quick search (480 MiB of last cache), in the cache of 8 MiB.
+        // 32 MiB took a third of a quick search (480 MiB of last cache), and lies in the same cache
+        // as 8 MiB.
         if (last_cache_bytes(caches) >= 2 * kUsualLargest) sizes.erase(kUsualLargest);
         return {sizes.begin(), sizes.end()};
     }

@@ -19,8 +19,8 @@ inline constexpr std::size_t kUsualLargest = std::size_t{32} << 20;
 std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool coarse = false,
                                        std::size_t largest = kUsualLargest);
 
-/// The indices of `count` ascending sizes: the first, the last, then the middle of each gap that is
-/// left, the gaps from below to above, until all gaps are closed.
+/// The indices of `count` ascending sizes. The first and the last come first. Then comes the middle
+/// of each gap that is left, the lower gaps first, until all are closed.
 std::vector<std::size_t> coarse_to_fine(std::size_t count);
 
 } // namespace asterope

@@ -16,11 +16,12 @@ namespace asterope {
 
 Weights small_weights(Operation operation) {
     // Page ends count a quarter of all. Few calls stand at such a page's end. But a program whose
-    // buffer lies there makes only such calls, and a masked move takes hundreds of cycles for
-    // each. As a mix, with the mispredicted branches of others in it, it had 0.18 of libc's speed
-    // there, read 0.30 (a Xeon with AMX), and about 1.4 on average elsewhere. By these figures it
-    // would still win with a seventh. With a quarter no copy that falls so deep wins by its gains
-    // elsewhere. One that is 10 % slower there, as it looks where the page ends, loses 2.5 % by it.
+    // buffer lies there makes only such calls, and a masked move takes hundreds of cycles for each.
+    // In a mix, which has the mispredicted branches of other copies, too, it had 0.18 of libc's
+    // speed there. With a reader it had 0.30 (a Xeon with AMX), and elsewhere about 1.4 on average.
+    // By these figures it would still win with a seventh. With a quarter no copy that falls so deep
+    // wins by its gains elsewhere. One that is 10 % slower there, as it looks for the page's end,
+    // loses 2.5 % by it.
     //
     // A masked set has no source that a page's end could hold up, and had 0.97 to 1.17 there. Page
     // ends keep no set from winning, so for sets they are one mix of many.
@@ -50,7 +51,8 @@ Weights small_weights(Operation operation) {
 }
 
 std::vector<SmallCallers> small_callers() {
-    // Page ends count less than for all callers: who uses an entry point chooses its buffers, too.
+    // Page ends count less than for all callers: a program that uses an entry point chooses its
+    // buffers, too.
     const double page_ends = 1.0 / 8;
     return {{Workload::hot,
              {{Workload::mix_l1, 1.0 / 4},

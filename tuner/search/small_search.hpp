@@ -33,8 +33,8 @@ struct SmallCallers {
     Weights weights;
 };
 
-/// All entry points' callers. Cached data that is not read (hot) suits masked moves, from which a
-/// reader would wait.
+/// All entry points' callers. Masked moves suit cached data that is not read (hot): a reader would
+/// have to wait for them.
 std::vector<SmallCallers> small_callers();
 
 /// The small copies that a search found. Entry points have a copy of their own only where it is

@@ -42,7 +42,7 @@ struct Spaces {
     /// The members of the other kinds that copy right, in the order of kinds_of().
     using Members = std::vector<const asterope_copy*>;
     std::vector<std::pair<const asterope_kind*, Members>> kinds;
-    /// The members of one kind, by its name; empty where the operation has none.
+    /// The members of one kind, by its name; empty where the operation lacks that kind.
     const Members& members(std::string_view kind) const;
     Invalids invalid;
     bool senses; ///< copies that sense are tried

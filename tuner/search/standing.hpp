@@ -15,7 +15,7 @@ struct Standing {
         bool operator==(const Row&) const = default;
     };
     std::vector<Row> rows; ///< ascending; the last one takes all that is larger
-    std::string small;     ///< "": none
+    std::string small;     ///< empty: the profile lacks one
     bool operator==(const Standing&) const = default;
 };
 

@@ -1,4 +1,5 @@
-// Finds out from which size on several threads copy faster than one, how many, in which chunks.
+// Finds the sizes at which several threads copy faster than one, with their number and their
+// chunks.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ std::string name_of(const ThreadShare& share);
 /// numbers in between differ by less than these do from one another.
 std::vector<ThreadShare> all_shares(unsigned most);
 
-/// Whether no thread of several is left without a chunk.
+/// Whether several threads share the copy and each of them gets a chunk.
 bool can_share(const ThreadShare& share, std::size_t size);
 
 /// The findings at one size. In `timings`, entrants are all_shares(). The first, which must be

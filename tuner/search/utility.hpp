@@ -1,4 +1,4 @@
-// Utility: the worth of a copy's speed beside the reference to a choice that hates losing.
+// Utility: the worth of a copy's speed beside the reference, for a choice that avoids losses.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ inline double utility(double log_ratio, double noise = kLossNoise) {
 /// to run all small copies of one size moved by as much beside libc.
 inline constexpr double kPlacementNs = 0.5;
 
-/// The logarithm of the reference's time over the copy's, `ns`, brought nearer to each other by the
-/// time that may be their placement.
+/// The logarithm of the reference's time over the copy's, `ns`. Both are first brought nearer to
+/// each other, by the time that their placement may cost.
 inline double beyond_placement(double ratio, double ns) {
     const double difference = ns * ratio - ns;
     const double beyond = std::max(0.0, std::abs(difference) - kPlacementNs);

@@ -35,9 +35,9 @@ Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
     char* begin = memory_.begin() + (kHugePage - address % kHugePage) % kHugePage;
     madvise(begin, areas, MADV_HUGEPAGE); // refused on kernels without it
     fill_with_data(begin, areas);
-    // The pages are touched a second time. Where a host gives its guest memory at the first use,
-    // one in seven of the filled huge pages took another 120 us at its next access. Trials of one
-    // cold call each met that.
+    // The pages are touched a second time. Some hosts give a guest its memory at the first use.
+    // There one in seven of the filled huge pages took another 120 us at its next access. Trials of
+    // one cold call each met that.
     touch_pages(begin, areas);
     source_ = source_map_ ? source_map_->data() : begin;
     destination_ = source_map_ ? begin : begin + bytes_;

@@ -7,8 +7,8 @@
 namespace asterope {
 
 /// The one reader of all workloads. It loads every byte once, in ascending order, 8 at a time as a
-/// parser or a hash does, then the last ones singly. Returns the sum (modulo 2^64) of the words as
-/// the machine orders their bytes, and of the last bytes: any byte that changes alone changes it.
+/// parser or a hash does, then the last ones singly. Returns the sum (modulo 2^64) of the words, as
+/// the machine orders their bytes, and of the last bytes. A change of one byte changes it.
 std::uint64_t read_copy(const char* at, std::size_t bytes);
 
 /// Loads the last word, of 8 bytes or where there are fewer of one, and returns it.

@@ -1,4 +1,4 @@
-// A copy's effect on the caches, and the order of trials that follows from it: copies that leave
+// A copy's effect on the caches, and the order of trials that follows from it. Copies that leave
 // the caches alike are timed one after the other.
 #pragma once
 
@@ -34,8 +34,8 @@ inline CacheEffect cache_effect_of_libc(std::size_t size,
     return found == thresholds.end() || size < found->second ? kTemporal : kNonTemporal;
 }
 
-/// Puts entrants of the same cache effect together, those first that the last turn ended with:
-/// every change costs an untimed stretch of copying (see Stopwatch::time).
+/// Puts entrants of the same cache effect together. The effect that the last turn ended with comes
+/// first: every change costs an untimed stretch of copying (see Stopwatch::time).
 class CacheEffectOrder {
   public:
     /// `cache_effect(entrant)`: any number; without the function, all have the same.
@@ -44,8 +44,8 @@ class CacheEffectOrder {
 
     /// Keeps the order of entrants within each cache effect. The effect that the last turn ended
     /// with comes first, the others in the order in which they appear. In an order by number each
-    /// entrant would always follow the same other one. Five copies of one routine, each with an
-    /// effect of its own, then differed by up to 20 % (a Zen 4, 4 KiB fetched in a walk).
+    /// entrant would always follow the same other one. Five copies of one routine, each with its
+    /// own effect, then differed by up to 20 % (a Zen 4, fetch_walk of 4 KiB).
     void apply(std::vector<int>& entrants) {
         if (!cache_effect_ || entrants.empty()) return;
         std::vector<int> effects;

@@ -19,8 +19,8 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
                      double seconds = 20, bool moves = false,
                      Operation operation = Operation::copy);
 
-/// The same for a copy that this process has called before, checked in this process: its copies
-/// after so many calls. A copy that crashes or hangs takes the process along, see run_watched().
+/// The same for a copy that this process has called before. This process checks it, so its state is
+/// that after those calls. A copy that crashes or hangs takes the process along, see run_watched().
 std::string fault_since(CopyFunction copy, std::string_view name,
                         Operation operation = Operation::copy);
 

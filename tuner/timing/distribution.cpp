@@ -72,14 +72,14 @@ using nlohmann::json;
 constexpr const char* kFormat = "asterope-recording";
 constexpr int kVersion = 2;
 
-/// So many small copies tell what the other small copies of the program are like.
+/// So many small copies stand for all small copies of the program.
 constexpr double kLeastCalls = 1000;
 constexpr double kMostCalls = 1e18; ///< of a size, as recording.schema.json has it
 
 /// Throws BadInput, which names the place of the first fault.
 std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
     const json listed = part_of(recording, "/sizes");
-    if (!listed.is_array()) throw BadInput("sizes: missing, or no list: record anew");
+    if (!listed.is_array()) throw BadInput("sizes: missing, or not a list: record anew");
     std::vector<std::pair<std::size_t, double>> sizes;
     double small = 0;
     for (const json& one : listed) {
@@ -88,7 +88,7 @@ std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
                            one[1].get<double>() <= kMostCalls;
         if (!sound) {
             throw BadInput("sizes[" + std::to_string(sizes.size()) + "]: " +
-                           one.dump().substr(0, 40) + " is no size with its calls: record anew");
+                           one.dump().substr(0, 40) + " is not a size with its calls: record anew");
         }
         sizes.emplace_back(one[0].get<std::size_t>(), one[1].get<double>());
         if (sizes.back().first <= kLargestMixed) small += sizes.back().second;
@@ -107,7 +107,7 @@ CallStatistics recorded_statistics(const std::filesystem::path& path) {
     if (text.empty()) throw BadInput(what + ": it is empty");
     const json recording = parse_json(text, what);
     if (!recording.is_object() || recording.value("format", json()) != kFormat) {
-        throw BadInput(what + ": is no recording: asterope-record writes one");
+        throw BadInput(what + ": is not a recording: asterope-record writes one");
     }
     if (recording.value("version", json()) != kVersion) {
         throw BadInput(what + ": is of another version: record anew");

@@ -1,4 +1,5 @@
-// How programs call memcpy and memset: which sizes and alignments, how often.
+// The statistics of programs' calls of memcpy and memset: sizes and alignments, with their
+// frequencies.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,8 @@ struct CallStatistics {
 /// The statistics of Google's fleet that are part of the program.
 CallStatistics fleet_statistics(Operation operation = Operation::copy);
 
-/// Statistics in the form of the fleet's (tuner/timing/distributions/README.md), which are sound.
+/// Reads statistics in the form of the fleet's (tuner/timing/distributions/README.md). They must be
+/// sound.
 CallStatistics parse_statistics(const std::string& text, const std::string& name);
 
 /// The sizes of a program's small copies, from its recording. Recordings have no alignments: those

@@ -41,8 +41,8 @@ struct MachineCounters {
     std::optional<std::uint64_t> speed = {};   ///< Ticks for a fixed number of the CPU's cycles.
 };
 
-/// Looks at this machine with a special eye on `cpu`; the thread that calls it is the one that
-/// switches and is busy. Throws nothing: where a file or a call is missing, that field is empty.
+/// Looks at this machine, and for stolen time at `cpu`. Switches and busy time are those of the
+/// thread that calls it. Throws nothing: where a file or a call is missing, that field is empty.
 std::function<MachineCounters()> counters_of_machine(int cpu);
 
 /// Compares a glance before each round with one after it.

@@ -45,17 +45,17 @@ class DisturbedRounds {
     /// come before these than did then.
     void enter_step();
 
-    /// Takes down what hit the round that just ended, maybe nothing, and how long it took. True: it
-    /// is to be timed again, and its samples do not count.
+    /// Notes the disturbances of the round that just ended, if any, and its duration. Returns true
+    /// if it is to be timed again. Its samples do not count then.
     bool round_ended(const std::vector<Disturbance>& hits, double seconds = 0);
 
     DisturbanceCounts facts() const;
 
-    /// Prints the warning of noise_warning() on stderr, where there is one.
+    /// Prints the warning of noise_warning() on stderr, if there is one.
     void warn(const std::string& result) const;
 
   private:
-    DisturbanceCounts counts_; ///< without what follows from them
+    DisturbanceCounts counts_; ///< without the facts that follow from them
     /// Of this step.
     struct Account {
         std::size_t counted = 0, repeated = 0;

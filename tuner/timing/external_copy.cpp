@@ -79,7 +79,7 @@ void* load_library(const std::string& path, std::string& reason) {
     const auto type = std::filesystem::status(path, missing).type();
     if (type != std::filesystem::file_type::regular &&
         type != std::filesystem::file_type::not_found) {
-        reason = path + ": is no regular file"; // the loader would wait for a pipe's writer
+        reason = path + ": is not a regular file"; // the loader would wait for a pipe's writer
         return nullptr;
     }
     // a name without a slash would be looked for in the system's library folders

@@ -9,7 +9,7 @@
 
 namespace asterope {
 
-/// How an option wants it to be written.
+/// The form in which an option names such a copy.
 inline constexpr const char* kExternalCopyForm = "NAME=PATH:SYMBOL";
 
 /// An option such as "musl=/lib/ld-musl-x86_64.so.1:memcpy", taken apart.
@@ -29,14 +29,14 @@ std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& 
                                                 std::vector<std::string> taken,
                                                 Operation operation = Operation::copy);
 
-/// Loads a shared library; null, and the reason, where it cannot be.
+/// Loads a shared library. Returns null and sets `reason` where that fails.
 void* load_library(const std::string& path, std::string& reason);
 
-/// The function, once a child process has found that it copies right; null, and the reason, where
-/// it is missing, copies wrongly, crashes or hangs.
+/// Returns the function, once a child process has found that it copies right. Returns null and sets
+/// `reason` where it is missing, copies wrongly, crashes or hangs.
 CopyFunction load_checked(const ExternalCopy& copy, std::string& reason);
 
-/// The same of a copy that `option` names, without which nothing is to be judged: throws BadInput
+/// The same for a copy that `option` names, and that the command cannot do without. Throws BadInput
 /// with the reason.
 CopyFunction load_required(const ExternalCopy& copy, std::string_view option);
 

@@ -26,7 +26,8 @@ std::vector<double> time_round(const std::vector<int>& entrants, const Seconds& 
     return logs;
 }
 
-/// Which of the figures of an entrant: those under a workload, or those of a part of its trials.
+/// Names one series of an entrant's figures: those under a workload, or those of a part of its
+/// trials.
 class Series {
   public:
     Series(Workload workload) : number_(static_cast<std::size_t>(workload)) {}
@@ -43,7 +44,7 @@ class Paired {
     /// Runs `rounds` rounds, each in its own order; `seconds(entrant, workload, round)` times one.
     /// `first_round` goes on from rounds that were timed before. Entrants of one `cache_effect` run
     /// one after the other (see Stopwatch::time); without it, all are of one. `disturbed()` ends
-    /// each round under each workload, see Timings::disturbed; without it, nothing disturbs.
+    /// each round under each workload, see time_round; without it, nothing disturbs.
     using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
     using CacheEffect = std::function<int(int entrant)>;
     using Disturbed = std::function<bool()>;
@@ -52,7 +53,7 @@ class Paired {
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
 
     /// Trials of one kind with several parts, which are compared part by part. `parts` gives the
-    /// seconds of each, the whole first, as many in every trial.
+    /// seconds of each part, the whole first, and equally many in every trial.
     using Parts = std::function<std::vector<double>(int entrant, std::uint64_t round)>;
     Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);

@@ -20,8 +20,8 @@ inline Misalignment scattered_misalignment(std::uint32_t scattered) {
 }
 
 /// The misalignments of the `i`-th call: the whole grid of 64 x 64 in a scattered order. They are
-/// computed, not looked up. A table's loads would alias the copy's stores at some page offsets (a
-/// quarter of the time of a 1 KiB copy), which is not the copy's fault.
+/// computed, not looked up. A table's loads would alias the copy's stores at some page offsets.
+/// That took a quarter of the time of a 1 KiB copy, and is not the copy's fault.
 inline Misalignment misalignment(std::uint64_t i) {
     return scattered_misalignment(static_cast<std::uint32_t>(i) * kGolden);
 }
@@ -56,8 +56,8 @@ inline bool outgrows(std::size_t size, std::size_t cache_bytes) {
 /// copy with non-temporal stores waits so long for their end that no other copy's dirty lines show.
 inline constexpr std::size_t kSettledFrom = 16 << 10;
 
-/// How much is copied, in bytes, until a last cache of so many is as the copy leaves it. At most 64
-/// MiB: machines report last caches of which a process gets a part only.
+/// The bytes to copy until a last cache of `cache_bytes` is as the copy leaves it. At most 64 MiB:
+/// machines report last caches of which a process gets a part only.
 inline std::size_t settling_bytes(std::size_t cache_bytes) {
     return std::min(cache_bytes + cache_bytes / 4, std::size_t{64} << 20);
 }

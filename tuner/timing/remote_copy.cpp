@@ -70,7 +70,7 @@ void await_answer(int socket, int patience) {
                   std::to_string(patience) + " seconds: it hangs, or was stopped");
 }
 
-/// Waits for a request, so long as one can come, and answers it with what `work` makes of it.
+/// Waits for a request, as long as one can come, and sends the answer that `work` fills in.
 template <class Message, class Answer, class Work> bool serve_one(int socket, const Work& work) {
     Message message;
     if (!receive_message(socket, message)) return false;
@@ -188,13 +188,13 @@ RemoteCopy::RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setu
     Descriptor its_end(ends[1]);
     process_.emplace([&](int) { start_again(its_end.get(), thresholds); });
     its_end = Descriptor(); // otherwise its death would not be seen
-    const Answer answer = ask(setup, "to time glibc's tunables in does not come up");
+    const Answer answer = ask(setup, "that is to time glibc's tunables does not start");
     thresholds_ = parse_thresholds(answer.text);
     for (const auto& threshold : thresholds) {
         const auto there = thresholds_.find(threshold.first);
         if (there == thresholds_.end() || there->second != threshold.second) {
             throw BadInput("glibc does not take " + tunables_text({threshold}) +
-                           ": 'ld.so --list-tunables' shows what it knows, and the limits");
+                           ": 'ld.so --list-tunables' shows its tunables and their limits");
         }
     }
 }

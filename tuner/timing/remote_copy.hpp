@@ -37,13 +37,14 @@ struct RemoteSetup {
 /// request, while this one waits. It ends with the object, and with this process.
 class RemoteCopy {
   public:
-    /// Throws BadInput where glibc does not know a threshold or does not take its value, Failure
-    /// where the process does not come up or finds no memory. Call it after threads were started.
+    /// Throws BadInput where glibc does not know a threshold or does not take its value. Throws
+    /// Failure where the process does not start or lacks memory. Call it after threads were
+    /// started.
     RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setup);
 
-    /// Seconds a call of one trial, as Stopwatch::time, of `calls` calls. Another copy ran in
-    /// between. So where nothing is cached each trial begins with untimed copies until the caches
-    /// are as libc's leave them. Throws Failure where the process died or hangs.
+    /// Seconds a call of one trial, as Stopwatch::time gives them. Another copy ran in between. So
+    /// where nothing is cached, each trial begins with untimed copies until libc's have settled the
+    /// caches. Throws Failure where the process died or hangs.
     double time(std::size_t size, Workload workload, std::uint64_t round,
                 const Calibration& calibration);
 
@@ -66,7 +67,7 @@ class RemoteCopy {
   private:
     struct Request;
     struct Answer;
-    /// Throws Failure, "the process" and `gone`, where the process has ended.
+    /// Throws Failure where the process has ended: "the process" and `gone`.
     template <class Message>
     Answer ask(const Message& message,
                const std::string& gone = "that timed glibc's tunables has died");

@@ -57,7 +57,7 @@ Request parse(std::string_view text) {
     return request;
 }
 
-/// Loads one byte of each page; `position` is where it has come to.
+/// Loads one byte of each page. `position` is the present page's offset.
 void touch_pages(const volatile char* data, std::size_t bytes, volatile std::size_t& position) {
     for (std::size_t at = 0; at < bytes; at += page_size()) {
         position = at;
@@ -114,9 +114,9 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
     }
     if (S_ISDIR(facts.st_mode)) throw refuse(name + " is a directory: name a file or a device");
     if (request.offset % page_size() != 0) {
-        throw refuse("OFFSET is no multiple of the page size, " + format_size(page_size()));
+        throw refuse("OFFSET is not a multiple of the page size, " + format_size(page_size()));
     }
-    // 0 is what devices report, which have no size of this kind
+    // devices report 0, as they lack a size of this kind
     const auto size = static_cast<std::size_t>(facts.st_size);
     if (size == 0 && S_ISREG(facts.st_mode)) throw refuse(name + " is empty");
     if (size == 0 && !request.length) {

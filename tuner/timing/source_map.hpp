@@ -12,9 +12,9 @@ namespace asterope {
 class SourceMap {
   public:
     /// `text`: FILE[:OFFSET[:LENGTH]], in bytes or with K, M, G; OFFSET a multiple of the page
-    /// size. Without LENGTH the map goes to the file's end, which a device has not. Where a name
-    /// has a colon, the longest beginning of `text` (up to a colon, or all of it) that exists is
-    /// the file. `largest_size`: copies of this size need source_bytes_needed.
+    /// size. Without LENGTH the map goes to the file's end, which a device lacks. Where a name has
+    /// a colon, the longest beginning of `text` (up to a colon, or all of it) that exists is the
+    /// file. `largest_size`: copies of this size need source_bytes_needed.
     ///
     /// Throws BadInput for a file that is missing, a directory, unreadable, too short, not aligned
     /// or not to be mapped. It also throws where a page of the file cannot be read: the constructor

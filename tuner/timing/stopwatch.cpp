@@ -20,8 +20,8 @@ const WorkloadTimer& timer_of(Workload workload) {
     return *kTimers[static_cast<std::size_t>(workload)];
 }
 
-/// Whose number of calls a workload has. Aliasing buffers have the hot ones': libc must not decide
-/// there, as it can be 30 times slower (rep movsb on AMD's Zen 4).
+/// The workload that gives a workload its number of calls. Aliasing buffers have that of hot ones:
+/// libc must not decide there, as it can be 30 times slower (rep movsb on AMD's Zen 4).
 Workload calibrated_as(Workload workload) {
     return workload == Workload::aliased ? Workload::hot : workload;
 }

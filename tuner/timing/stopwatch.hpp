@@ -19,11 +19,11 @@ namespace asterope {
 /// copies and of moves. 0 for the others, which are calibrated.
 std::size_t fixed_calls(Workload workload);
 
-/// Times copies in an arena. One instance is one stream of buffers. Its trials never meet slots
-/// that another turn has just warmed (cold) and share the arena's tail (hot).
+/// Times copies in an arena. One instance is one stream of buffers. Its cold trials never meet
+/// slots that another turn has just warmed. Its hot trials share the arena's tail.
 class Stopwatch {
   public:
-    /// `largest_size` in bytes: the arena's tail of that size and two pages, at least of 256 KiB,
+    /// `largest_size` in bytes. The arena's tail of that size and two pages, but at least 256 KiB,
     /// holds the hot buffers and the sources just written.
     ///
     /// A mapped source may be much shorter than the arena. Its tail holds the hot sources, but cold
@@ -46,17 +46,17 @@ class Stopwatch {
     /// use the same misalignments. Throws Failure for a workload that writes its source where that
     /// is mapped.
     ///
-    /// Where nothing is cached, a copy pays for the dirty lines that those before it
-    /// left. Non-temporal stores among temporal ones look up to a third slower than they are by
-    /// themselves, and the others as much faster (Zen 4, 256 KiB: 1.50 times libc instead of
-    /// 2.03). So at kSettledFrom bytes and more the first trial of another cache effect begins with
-    /// untimed copies. They last until the caches are as these copies leave them.
+    /// Where nothing is cached, a copy pays for the dirty lines that those before it left.
+    /// Non-temporal stores among temporal ones look up to a third slower than they are (Zen 4, 256
+    /// KiB: 1.50 times libc instead of 2.03). The others look as much faster. So at kSettledFrom
+    /// bytes and more the first trial of another cache effect begins with untimed copies. They last
+    /// until the caches are as these copies leave them.
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
     /// The calibration that calibrate() fixed.
     Calibration calibration(std::size_t size, Workload workload) const;
 
-    /// Instead of calibrating: as an earlier run found it.
+    /// Takes over the calibration of an earlier run, instead of calibrating.
     void set_calibration(std::size_t size, Workload workload, const Calibration& calibration);
 
     /// Calls in one trial.
@@ -64,8 +64,8 @@ class Stopwatch {
         return calibration(size, workload).calls;
     }
 
-    /// Prepares the calls of small copies, which the first trial would do otherwise. False: it has
-    /// nothing to time, as no size fits in the working set.
+    /// Prepares the calls of small copies, which the first trial would do otherwise. Returns false
+    /// where no size fits in the working set: there is nothing to time.
     bool prepare(Workload workload);
 
     const Buffers& buffers() const { return buffers_; }

@@ -66,8 +66,8 @@ TimedCopy small_copy(asterope_small_candidate function, std::size_t distance = 0
 /// The function of a small copy, or of another copy under the workloads of small copies.
 asterope_small_candidate small_function(const TimedCopy& copy);
 
-/// libc's memcpy through the dynamic linker's choice for this CPU, as the application's own calls
-/// would reach it, and such that no compiler can inline it.
+/// libc's memcpy, as the dynamic linker chose it for this CPU and applications reach it. Compilers
+/// cannot inline it.
 CopyFunction libc_copy();
 
 /// The same of memmove.

@@ -41,7 +41,7 @@ struct TrialRequest {
 
 struct Trial {
     double ns;             ///< a call; in whole thousandths where it is written to a log
-    double us = 0;         ///< the whole trial, with what is not timed; in whole tenths
+    double us = 0;         ///< the whole trial, with its untimed parts; in whole tenths
     bool recorded = false; ///< not measured in this run
 
     double seconds() const { return ns * 1e-9; }
@@ -78,10 +78,10 @@ class Timings {
 
     virtual Trial trial(const TrialRequest& asked) = 0;
 
-    /// Ends a round. Must not say for ever that it is to be timed again.
+    /// Ends a round. May say that it is to be timed again, but not for ever.
     virtual RoundEnd round_ended() { return {}; }
 
-    /// Says for which stage of the search the next trials are: the account of time needs it.
+    /// Names the stage of the search that the next trials are for. The account of time needs it.
     enum class Stage { screening, run_off };
     virtual void enter(Stage) {}
 
@@ -89,15 +89,16 @@ class Timings {
     /// `known` of them are not asked for.
     virtual void enter(const std::string&, std::size_t known = 0) { (void)known; }
 
-    /// Whether this copy can be timed in that step, or any at all: what several machines timed,
-    /// they need not all have timed.
+    /// Whether this copy can be timed in that step; without a name, whether any can. Of several
+    /// machines, some may not have timed it.
     virtual bool has(const std::string& step, const std::string& copy = {}) const {
         return (void)step, (void)copy, true;
     }
 
     virtual ProbeTicks readings(const ProbeRequest&) { return {}; }
 
-    /// How many calls a trial has. `known`: from an earlier run, only to be taken over.
+    /// The number of calls of a trial, and libc's seconds. `known`: from an earlier run, only to be
+    /// taken over.
     virtual Calibration calibration(std::size_t, Workload,
                                     const std::optional<Calibration>& known = std::nullopt) {
         return known.value_or(Calibration{1, 1e-6});

@@ -1,4 +1,4 @@
-// Workloads: what surrounds a copy when it is timed. Their table is workloads/workloads.json.
+// Workloads: the surroundings of a copy when it is timed. Their table is workloads/workloads.json.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ struct WorkloadFacts {
     bool reads, writes_source, settles, tunable;
     double balanced;
     bool measured, waits_for_run_off, entry_point;
-    std::string_view told_as; ///< whose entry point is meant for it, too; empty: none
+    std::string_view told_as; ///< its entry point serves this one, too; may be empty
     double sets;              ///< its weight for sets; 0: sets are not timed so, as they have no
                               ///< source
 };

@@ -143,7 +143,7 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
                 break
             fields = json.loads(line.decode())
             if not isinstance(fields, dict):
-                raise ValueError("is no JSON object")
+                raise ValueError("is not a JSON object")
             reader.add(fields)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""

@@ -11,7 +11,8 @@ namespace asterope {
 
 namespace {
 
-/// Its ratio is libc's time over its own: the geometric mean over the sizes that it is taken for.
+/// The choice's ratio is libc's time over its own: the geometric mean over the sizes that it is
+/// taken for.
 Choice choice_of(const AliasedChoice& chosen, const std::vector<SizeResult>& sizes,
                  const Spaces::Members& space) {
     Choice choice;
@@ -28,7 +29,7 @@ Choice choice_of(const AliasedChoice& chosen, const std::vector<SizeResult>& siz
     return choice;
 }
 
-/// The copies of a kind, behind `first`.
+/// Appends the copies of a kind to `first`.
 std::vector<TimedCopy> timed_copies(const Spaces::Members& space,
                                     std::vector<TimedCopy> first = {}) {
     for (const asterope_copy* one : space) {
@@ -66,7 +67,7 @@ void find_aliased(Run& run, Findings& findings) {
     }
 }
 
-/// It takes as much as pipelines do: they forgive no overlap.
+/// The winner also copies the sizes of pipelines: these copy wrongly where buffers overlap.
 void find_overlapping(Run& run, Findings& findings) {
     const auto& space = run.spaces.members("overlapping");
     run.show(Step::overlapping);

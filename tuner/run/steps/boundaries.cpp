@@ -15,7 +15,7 @@ namespace {
 struct Taken {
     std::vector<std::size_t> sizes;
     std::vector<Entrant> entrants;                 ///< by size
-    std::vector<std::optional<Entrant>> pipelines; ///< by entrant; none where it senses
+    std::vector<std::optional<Entrant>> pipelines; ///< by entrant; empty where it senses
     std::vector<TimedCopy> copies;                 ///< by entrant
 };
 
@@ -51,8 +51,8 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
             const bool senses = !taken.pipelines[static_cast<std::size_t>(upper)];
             if (budget_left && size < kSensingMinimum && senses) return true;
-            // At the evaluated sizes it was measured whether a copy that stores past the caches
-            // without a probe loses where data is cached. Here it was not.
+            // A copy that stores past the caches without a probe may lose where data is cached. The
+            // evaluated sizes have figures of that, and this size has not.
             const auto unmeasured = [](Workload) { return 0.0; };
             const auto past_caches = [&](Entrant entrant) {
                 const auto pipeline = taken.pipelines[static_cast<std::size_t>(entrant)];

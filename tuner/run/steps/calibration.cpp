@@ -1,4 +1,4 @@
-// The step of a run that fixes the calls of each trial, by which the others are planned.
+// The step of a run that fixes the calls of each trial. These tell how long the other steps take.
 #include <algorithm>
 
 #include "run/steps.hpp"
@@ -29,14 +29,15 @@ class Planner {
             plan(Step::screening, static_cast<double>(screening) * trial);
         }
         plan(Step::run_off, static_cast<double>(run_off_trials(of_size)) * trial);
-        // An estimate: how many rows and boundaries there will be is not known yet.
+        // An estimate: the numbers of rows and boundaries are not known yet.
         const auto races = [&](Step step, double entrants, int rounds) {
             plan(step, entrants * rounds * trial);
         };
         races(Step::rows, static_cast<double>(rigor.contestants) + 2, of_size.contest_rounds);
         constexpr double kBesideProbes = 14; // six pipelines, as many sensing copies, libc twice
         if (senses) races(Step::sensing, kBesideProbes, of_size.contest_rounds);
-        // Three bisections between neighbours, of which a quarter differ; two copies, libc twice.
+        // Three bisections for a quarter of the neighbours, as so many differ; two copies, libc
+        // twice.
         races(Step::boundaries, 3.0 / 4 * 4, rigor.rounds);
         if (workload == Workload::hot && size >= kAliasedMinimum && size <= kAliasedMaximum) {
             races(Step::aliased, static_cast<double>(spaces_.members("aliased").size()) + 3,

@@ -1,5 +1,5 @@
-// The last step of a run: the compiled routine beside libc, on fresh samples, at the evaluated
-// sizes and between them. Rows that lose are chosen anew, and it is told which still lose.
+// The last step of a run: the exam of the compiled routine. Losses are timed again before they
+// count. Each further exam times only the sizes whose copies have changed.
 #include <algorithm>
 #include <cmath>
 
@@ -47,8 +47,8 @@ struct Exam {
     }
 };
 
-/// The evaluated sizes, and the geometric middle between neighbours; of sizes beyond the caches,
-/// where nothing changes but the time it takes, the former alone.
+/// The evaluated sizes, and the geometric middle between neighbours. Beyond the caches the middles
+/// are left out: only the time grows there.
 std::vector<std::size_t> sizes_of_exam(const Run& run, const std::vector<Found>& found) {
     std::vector<std::size_t> sizes;
     for (const Found& one : found) {
@@ -65,8 +65,8 @@ std::vector<std::size_t> sizes_of_exam(const Run& run, const std::vector<Found>&
     return sizes;
 }
 
-/// The workloads that count, under which the routine, the only finalist, lost beyond the noise and
-/// beyond the gain that another placement of its code may bring.
+/// The workloads that count and under which the routine, the only finalist, lost. A loss must
+/// exceed the noise, and the gain that another placement of the code may bring.
 std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights) {
     std::vector<ExamLoss> losses;
     const Finalist& routine = result.finalists.front();
@@ -126,7 +126,7 @@ bool is_small(const Run& run, const Findings& findings, std::size_t size) {
     return size == 0 || (findings.small && size <= bound_of(small_at(run, small_of(findings))));
 }
 
-/// The copy of a size, and how it leaves the caches.
+/// The copy of a size, and its cache effect.
 std::pair<std::string, int> copying(const Run& run, const Contests& contests,
                                     const Findings& findings, std::size_t size) {
     if (is_small(run, findings, size)) return {small_at(run, small_of(findings)).name, 0};
@@ -156,8 +156,8 @@ Exam examine_once(Run& run, const Contests& contests, const Findings& findings, 
     return exam;
 }
 
-/// The next in line instead of a small copy that loses more than it gains, in mixes or at a single
-/// size. False where it stays.
+/// Takes the next in line instead of a small copy that loses more than it gains, in mixes or at a
+/// single size. Returns false where the small copy stays.
 bool choose_small_anew(const Run& run, const Exam& exam, Findings& findings) {
     const bool loses = std::ranges::any_of(exam.cells, [&](const auto& one) {
         const auto& [size, cell] = one;
@@ -169,8 +169,8 @@ bool choose_small_anew(const Run& run, const Exam& exam, Findings& findings) {
     return true;
 }
 
-/// Lets the other of two rows take the sizes between two evaluated ones at which the routine lost:
-/// their boundary was found by races of few rounds. False where no rows meet there.
+/// Lets the other of two rows take the sizes between two evaluated ones at which the routine lost.
+/// Races of few rounds had found their boundary. Returns false where rows do not meet there.
 bool move_boundaries(const Run& run, const Exam& exam, const Findings& findings,
                      PipelineFacts& facts) {
     std::vector<SizeInterval>& intervals = facts.intervals.front();
@@ -190,7 +190,8 @@ bool move_boundaries(const Run& run, const Exam& exam, const Findings& findings,
     return moved;
 }
 
-/// Chooses rows anew where the exam found losses, by its figures. False where they stay the same.
+/// Chooses rows anew where the exam found losses, by its figures. Returns false where they stay the
+/// same.
 bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Findings& findings) {
     if (findings.rows.empty()) return false;
     PipelineFacts& facts = findings.pipelines;
@@ -219,7 +220,7 @@ bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Fin
     if (rows == findings.rows || rows.empty()) return move_boundaries(run, exam, findings, facts);
     const std::vector<Row> before = findings.rows;
     contests.take_rows(std::move(rows), findings);
-    // Where the same two still meet, they do at the same size; others at an evaluated one.
+    // Two rows that met before still meet at the same size, others at an evaluated one.
     const auto same = [&](std::size_t i) {
         return row_at(before, i).copy == row_at(findings.rows, i).copy;
     };

@@ -1,4 +1,4 @@
-// The step of a run that finds out how copies into fresh memory prepare its pages.
+// The step of a run that finds the best page stages of copies into fresh memory.
 #include "run/steps.hpp"
 #include "search/fresh_search.hpp"
 
@@ -7,7 +7,8 @@ namespace asterope {
 namespace {
 
 /// The workloads that count: memory as the system gives it, and memory for which the program has
-/// asked for huge pages itself. A stage must not lose there what it gains elsewhere.
+/// asked for huge pages itself. A stage must not gain under the one and lose as much under the
+/// other.
 Weights fresh_weights(const Weights& weights) {
     Weights fresh;
     for (const auto& weighted : weights) {

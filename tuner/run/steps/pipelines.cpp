@@ -45,7 +45,7 @@ std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSize
     return winners;
 }
 
-/// The finalists that this size takes over under Rigor::inherits; none: it is searched itself.
+/// The finalists that this size takes over under Rigor::inherits; empty: it is searched itself.
 std::vector<Entrant> inherited(const Run& run, const FoundSizes& found, std::size_t size) {
     std::set<Entrant> finalists;
     const bool outgrows = run.outgrows_caches(size);
@@ -70,7 +70,7 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
         rigor.inherits ? inherited(run, found, size) : std::vector<Entrant>();
     if (!heirs.empty()) {
         rigor.coarse = {};                   // all of them are screened
-        rigor.rounds = rigor.contest_rounds; // which of them is best, the contest says
+        rigor.rounds = rigor.contest_rounds; // the contest chooses among them
     }
     const bool extends = run.plan.extended && heirs.empty();
     std::vector<Entrant> entrants = heirs.empty() ? run.spaces.entrants : heirs;
@@ -80,7 +80,8 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
                        run.timed(run.copies, size));
 }
 
-/// Small copies, which go on to the pipeline of this size, and moves, which are mostly small.
+/// Searches the small copies, which go on to the pipeline of this size, and moves, which are mostly
+/// small.
 void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
     try {
         SmallResults small = find_small(run, run.candidate(found.results.front().winner()));

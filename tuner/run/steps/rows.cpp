@@ -1,5 +1,5 @@
-// The step of a run that chooses the routine's rows: few pipelines for all sizes at once, from a
-// contest of the near winners at each size.
+// The step of a run that chooses the routine's rows, which are few pipelines for all sizes at once.
+// They come from a contest of the near winners at each size.
 #include <algorithm>
 
 #include "base/contains.hpp"
@@ -48,7 +48,7 @@ void find_rows_of_intents(const Run& run, const Contests& contests, Findings& fi
     }
 }
 
-/// The contestants, with all pipelines of the profile that stands.
+/// Adds all pipelines of the profile that stands to the contestants.
 void add_standing(const Run& run, std::vector<Entrant>& contestants) {
     for (const auto& row : run.plan.standing().rows) {
         for (const std::string& name : row.pipelines) {

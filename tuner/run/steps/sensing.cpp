@@ -1,4 +1,5 @@
-// The step of a run that finds out where a copy should sense where its data is, and by which probe.
+// The step of a run that finds the sizes at which a copy should sense whether its data is cached,
+// and the probe for it.
 #include <algorithm>
 
 #include "base/contains.hpp"
@@ -11,8 +12,8 @@ namespace asterope {
 
 namespace {
 
-/// The time of a probe is measured at so many sizes, the smallest ones: it takes as long elsewhere,
-/// where that is harder to see.
+/// The time of a probe is measured at so many of the smallest sizes. At larger ones it is the same,
+/// but harder to see.
 constexpr std::size_t kSizesToCost = 4;
 
 /// A probe that tells cached from uncached data here, and the evaluated sizes where it does.
@@ -36,7 +37,7 @@ std::vector<std::size_t> sizes_to_sense(const Contests& contests) {
 }
 
 /// The contestant that is worth most at a size. With `effect`, only contestants of that cache
-/// effect compete; if none has it, the first contestant is taken.
+/// effect compete; if all have another one, the first contestant is taken.
 Entrant best_contestant(const Run& run, const Contests& contests, std::size_t index,
                         std::optional<CacheEffect> effect = {}) {
     const std::vector<double>& worth = contests.scores[index].plain;
@@ -67,15 +68,15 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
         const ProbeTicks hot = read(kept, Workload::hot);
         append(readings.cached, hot.source);
         if (both) append(readings.cached, hot.destination);
-        // Cached is also a source that the cold pipeline has just copied by mistake. It must read
-        // so, or one wrong guess in a loop would be repeated for ever.
+        // A source that the cold pipeline has just copied by mistake is cached, too. Its readings
+        // must say so. Otherwise a loop would repeat one wrong guess for ever.
         if (!both) append(readings.cached, read(past, Workload::hot).source);
         const ProbeTicks fetched = read(kept, Workload::fetch);
         append(readings.uncached, fetched.source);
         append(readings.cached, fetched.destination);
     }
-    // In every order in which programs go through memory: a prefetcher that learns one of them
-    // would show here.
+    // The probe reads in every order in which programs go through memory. A prefetcher that learns
+    // one of these orders would show here.
     for (const auto& [workload, weight] : weights_at(size, run.weights())) {
         const Locality locality = locality_of(workload);
         // A part of a large source that was just written may lie in a cache that is shared.
@@ -90,7 +91,7 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
 }
 
 /// The probes that have thresholds. Probes of one kind and different numbers of lines are all
-/// tried: which is the best is for the timing to say.
+/// tried: the timing chooses among them.
 std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
                                        const std::vector<std::size_t>& sizes) {
     const auto& probes = run.spaces.members("probes");
@@ -143,7 +144,7 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     }
 }
 
-/// The time of the cheapest of the probes that tell most apart. Empty without a probe.
+/// The time of a probe: the cheapest of those with the most ways. Empty without a probe.
 std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
                                      const std::vector<UsableProbe>& probes,
                                      const std::vector<std::size_t>& sizes) {
@@ -170,7 +171,7 @@ std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
     return least;
 }
 
-/// Each distinct way to sense of these rows, behind each probe that can do it.
+/// Adds each distinct sensing copy of these rows, behind each probe that can serve it.
 void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
                         const std::vector<UsableProbe>& probes, Contests& contests) {
     std::vector<RowCopy> known;
@@ -224,18 +225,18 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
         all_entrants(copies.size()), rigor_at(run.plan.rigor, size).contest_rounds, kLibc);
     const Race& race = *kept.race;
     contests.sensing_races.insert_or_assign(index, std::move(kept));
-    // Where all is cached, copies that differ in their probe alone do the same: the one that loses
-    // there while another one does not has lost by chance.
+    // Where all is cached, copies that differ in their probe alone do the same. If one of them
+    // loses there and another does not, it has lost by chance.
     std::vector<RowCopy> hold;
     for (std::size_t i = 0; i < sensing.size(); ++i) {
         const auto entrant = static_cast<Entrant>(pipelines.size() + i);
         if (loses_where_cached(race, entrant, size, run.weights())) continue;
         hold.push_back(sensing[i]->row.copy);
     }
-    // Two races find caches and buffers in other states: at 512 KiB hot, one and the same copy had
-    // 1.03 of libc in one and 1.9 in the other (a Zen 4). So a sensing copy has the worth of its
-    // usual pipeline in the contest, and its lead over that one in this race. That is the pipeline
-    // for cached data, or for uncached data where both sides outgrow the caches.
+    // Two races find caches and buffers in other states. At 512 KiB hot, one copy had 1.03 of libc
+    // in one race and 1.9 in the other (a Zen 4). So a sensing copy has the worth of its usual
+    // pipeline in the contest, and its lead over that one in this race. That is the pipeline for
+    // cached data, or for uncached data where both sides outgrow the caches.
     for (std::size_t i = 0; i < sensing.size(); ++i) {
         const Finalist& finalist = result.of(static_cast<Entrant>(pipelines.size() + i));
         TimedSensing& one = *sensing[i];
@@ -250,7 +251,7 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
     }
 }
 
-/// Of sensing copies that differ in their probe alone keeps the best, and the simpler of two that
+/// Keeps the best of sensing copies that differ in their probe alone, and the simpler of two that
 /// are about as good.
 void keep_best_probes(std::deque<TimedSensing>& sensing) {
     constexpr double kAbout = 0.002; ///< of the mean score

@@ -54,9 +54,9 @@ std::vector<Entrant> variants_of(const Run& run, Entrant winner) {
     return variants;
 }
 
-/// Each evaluated size above those of all small copies, and before it the geometric middle
-/// below. At 512 bytes a small copy was as fast as the row's pipeline; at 320 it took 1.35 times as
-/// long.
+/// An evaluated size, and before it the geometric middle to the size below; both only above the
+/// sizes that every small copy takes. At 512 bytes a small copy was as fast as the row's pipeline.
+/// At 320 it took 1.35 times as long.
 std::vector<std::size_t> sizes_of_bound(const Contests& contests, std::size_t index) {
     const double size = static_cast<double>(contests.size_at(index)),
                  below = static_cast<double>(index ? contests.size_at(index - 1) : kMinimumBytes);
@@ -110,7 +110,7 @@ std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
     return gains;
 }
 
-/// The pipeline that copies beyond all that small copies may do.
+/// The pipeline for the sizes beyond every small copy.
 const Candidate& pipeline_beyond(const Run& run, const Contests& contests,
                                  const std::vector<Row>& rows) {
     std::size_t beyond = 0;

@@ -1,4 +1,4 @@
-// The step of a run that finds out from which size on several threads copy faster than one.
+// The step of a run that finds the sizes at which several threads copy faster than one.
 #include "run/steps.hpp"
 #include "search/threads_search.hpp"
 
@@ -6,8 +6,8 @@ namespace asterope {
 
 namespace {
 
-/// The workloads under which copies over threads are timed: those that count early, and in any case
-/// cached and uncached ones that count.
+/// The workloads under which copies over threads are timed: those of the screening, and hot and
+/// cold where these count.
 Weights shared_weights(const Weights& weights) {
     Weights shared = screening_weights(weights);
     for (const auto& weighted : weights) {
@@ -17,8 +17,8 @@ Weights shared_weights(const Weights& weights) {
     return shared;
 }
 
-/// A chunk takes the copy that the routine takes for the whole. Does nothing if no share can be
-/// timed.
+/// Each chunk is copied by the copy that the routine takes for the whole. Does nothing if no share
+/// can be timed.
 void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
            const std::vector<ThreadShare>& shares, std::vector<SizeResult>& found) {
     const std::string step = run.logged(Step::threads, size);

@@ -1,4 +1,4 @@
-// What trials of all workloads share: where their buffers lie, and what was read and written there.
+// Slots scatter over the arena, and walks step through it. Other memory is taken at its first use.
 #include "timing/workloads/buffers.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace asterope {
 
 namespace {
 
-/// Cold slots of small copies stand at least this many lines apart, beyond what adjacent-line and
-/// page-local prefetchers fetch along.
+/// Cold slots of small copies stand at least this many lines apart, beyond the lines that
+/// adjacent-line and page-local prefetchers fetch along.
 constexpr std::size_t kLeastLines = 17;
 
 /// A third is walked through: see arena_bytes.
@@ -77,8 +77,8 @@ SlotPair& Buffers::slots(std::size_t size) {
         const std::size_t lines = std::max(kLeastLines, size / 64 + 3) | 1;
         pair.destination = {lines * 64, slot_bytes - kPhase - 64};
         pair.source = pair.destination;
-        // In a map, where the two sides' slots have other places in their pages, with room for each
-        // source to be moved to its destination's place.
+        // In a map, the two sides' slots have other places in their pages. There is room to move
+        // each source to its destination's place.
         if (arena.maps_source()) pair.source = {lines * 64 + 4096, arena.source_bytes()};
     }
     return pair;
@@ -86,7 +86,7 @@ SlotPair& Buffers::slots(std::size_t size) {
 
 const char* Buffers::source_in_pages(std::size_t size, const WorkloadFacts& facts) {
     const PageAdvice advice = advice_of(facts);
-    // As much as evicts what was copied before; half an arena more is what memory was asked for.
+    // Enough to evict the copies before. Memory may be taken for half a side of the arena more.
     const std::size_t bytes =
         std::min(std::max(4 * cache_bytes, largest_size + 4 * page_size()), arena.bytes() / 2);
     const std::size_t needed = size + 3 * page_size();

@@ -107,10 +107,9 @@ struct Buffers {
     /// Of each side, whole pages: where the slots are. Behind them, up to cold_bytes, only walks
     /// are taken, so that neither meets lines that the other has just brought into a cache.
     std::size_t slot_bytes;
-    std::size_t hot_source; ///< where the source's tail begins: there, or in the map
-    std::uint64_t sum_read =
-        0;                     ///< what all readers summed up: read_copy of each copy that was read
-    std::uint64_t written = 0; ///< what the next source will begin with
+    std::size_t hot_source;      ///< where the source's tail begins: there, or in the map
+    std::uint64_t sum_read = 0;  ///< by all readers: read_copy of each copy
+    std::uint64_t written = 0;   ///< the next source's first word
     std::uint64_t looked_up = 0; ///< keys so far, of lookup
 
     SmallCalls small;
@@ -121,7 +120,7 @@ struct Buffers {
   private:
     std::map<std::size_t, SlotPair> slots_;
     std::map<PageAdvice, SourcePages> sources_;         ///< once there was a trial that takes them
-    std::map<const Arena*, Sides<std::size_t>> walked_; ///< up to where, in bytes
+    std::map<const Arena*, Sides<std::size_t>> walked_; ///< the ends of walks, in bytes
 };
 
 } // namespace asterope

@@ -13,7 +13,8 @@ namespace asterope {
 
 namespace {
 
-/// A load of each of the next `lines`, none of which waits for another. Every line begins with 1.
+/// Loads each of the next `lines`. These loads do not wait for one another. Every line begins with
+/// 1.
 std::uint64_t read_lines(const char* at, Slots& set, std::size_t lines) {
     Slots next = set; // a copy of its own may stay in registers
     std::uint64_t sum = 0;

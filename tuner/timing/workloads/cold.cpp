@@ -11,7 +11,7 @@ namespace asterope {
 
 namespace {
 
-/// Makes so many calls. Returns what their readers summed up.
+/// Makes so many calls. Returns the sum of their readers.
 template <class Place>
 std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
                         Sides<Place>& places, std::size_t calls) {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kCallsOfEach = 400; ///< in one trial, at least
 
-/// Larger ones are lines, as the pipelines' sizes are. Up to here they decide which register
-/// carries a small copy.
+/// Larger sizes are mostly whole lines, as the pipelines' sizes are. Sizes up to here decide the
+/// registers of a small copy.
 constexpr std::size_t kLargestWalked = 128;
 /// Bytes through which one trial walks at each size: so many that its first line does not count.
 constexpr std::size_t kWalkedBytes = 8192;

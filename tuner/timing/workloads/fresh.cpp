@@ -21,9 +21,9 @@ namespace {
 constexpr std::size_t kHeader = 16;
 
 /// The most of a trial's memory that is mapped, touched and given back before it. The system hands
-/// out first what it got back last, and clears it. So what the trial before left decides whether
-/// these pages are in the caches (16 KiB: 7.3 us and 12.8 us for one copy, by what ran before
-/// it), unless each trial begins with the same.
+/// out first what it got back last, and clears it. So the trial before decides whether these pages
+/// are in the caches (16 KiB: one copy took 7.3 us or 12.8 us). With this, each trial begins with
+/// the same.
 constexpr std::size_t kGivenBack = std::size_t{1} << 20;
 
 double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {

@@ -1,5 +1,5 @@
-// The workload half_cached: as cold, but one half of each source, the first and the second in turn,
-// was read just before, untimed: what a program looked into before it copies it.
+// The workload half_cached: as cold, but the first or the second half of each source, in turn, was
+// just read, untimed. So does a program that looks into its data before it copies it.
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/placement.hpp"

@@ -1,5 +1,5 @@
 // The workloads hot, hot_read and aliased: a run of calls on the very same buffers, each at another
-// misalignment. Leaves out the caches' misses.
+// misalignment. They leave out cache misses.
 #include <algorithm>
 #include <memory>
 
@@ -14,27 +14,27 @@ namespace asterope {
 
 namespace {
 
-/// Untimed calls before a trial. What another copy left in the caches (a destination that its
-/// non-temporal stores evicted) takes up to three copies to be gone. Buffers that outgrow the
-/// caches are not in them however often they are copied.
+/// Untimed calls before a trial. The traces of another copy (a destination that its non-temporal
+/// stores evicted) are gone after up to three copies. Buffers that outgrow the caches are not in
+/// them however often they are copied.
 constexpr std::size_t kWarmUp = 3;
 
-/// The same where the trial before has left them as this copy does.
+/// The same where the trial before has left the caches as this copy does.
 constexpr std::size_t kWarmUpFollowing = 1;
 
-/// The same where the trial begins in buffers that were not cached: of 8 and 16 MiB, the fourth and
-/// the fifth copy of a routine that senses still took 1.2 times as long as those from the sixth on
-/// (libc's: from the third on), and a trial of one call would have been that one.
+/// The same where the trial begins in buffers that were not cached. Of 8 and 16 MiB, a sensing
+/// routine's fourth and fifth copies still took 1.2 times as long as those from the sixth on.
+/// (libc's were steady from the third on.) A trial of one call would have been such a copy.
 constexpr std::size_t kWarmUpElsewhere = 8;
 
-/// A copy that takes so much longer than libc's in its untimed calls gets as few timed ones. At 1
-/// KiB non-temporal stores take 200 times as long where all is cached, half of the space has them,
-/// and the last digits of hopeless figures decide nothing.
+/// A copy that takes so many times as long as libc's in its untimed calls gets as few timed ones.
+/// At 1 KiB non-temporal stores take 200 times as long where all is cached, and half of the space
+/// has them. The last digits of hopeless figures decide nothing.
 constexpr double kHopeless = 8;
 
 /// `calls` calls from the `first` one on, at least one. All values that make an address or a length
 /// must stay in the six registers that a call preserves. Otherwise the loop loads them. A load with
-/// the page offset of one of the copy's stores waits for that store, and delays the next copy by a
+/// the page offset of one of the copy's stores waits for that store. It delays the next copy by a
 /// dozen cycles (2 KiB: a sixth of its time).
 ///
 /// So each kind has a function of its own, and the counter is also the multiple of the golden
@@ -70,11 +70,11 @@ struct HotBuffers {
     std::size_t warm_up = kWarmUp;
 };
 
-/// Where a trial begins: in buffers that are cached from the trial before; of a copy that chooses,
-/// in three of four rounds in others: a slot that nobody has touched for a whole arena, pages that
-/// nobody has ever touched, or such a slot of the destination alone. A copy must not keep up what
-/// it found there: one that stores past the caches what it finds uncached would find it so for
-/// ever, and be a third as fast as libc.
+/// The buffers in which a trial begins, cached from the trial before. A copy that chooses begins in
+/// others in three of four rounds. One is a slot that was last touched a whole arena ago, one is
+/// new pages, one is such a slot for the destination alone. A copy must not keep up the state that
+/// it found. One that stores uncached data past the caches would find it uncached for ever, and be
+/// a third as fast as libc.
 HotBuffers hot_buffers(Buffers& buffers, const TrialTask& task, bool aliased) {
     const std::size_t place = roam(task.round), phase = aliased ? 0 : kPhase;
     const char* const sources = buffers.arena.source();

@@ -8,8 +8,8 @@
 
 namespace asterope {
 
-/// Lines that one look-up reads: the bucket of a hash table, the entry, its place in the order of
-/// use, and the block's descriptor, as in the buffer cache of `asterope-bench cache`.
+/// Lines that one look-up reads, as in the buffer cache of `asterope-bench cache`. They are a hash
+/// table's bucket, the entry, its place in the order of use, and the block's descriptor.
 inline constexpr std::size_t kLookUpLines = 4;
 
 /// Looks `key` up in a table of so many lines (below 2^32). Its words must not all be the same.
@@ -27,7 +27,7 @@ inline std::uint64_t look_up(const char* table, std::size_t lines, std::uint64_t
     return state;
 }
 
-/// 0, but only once the value is known, and so that compilers do not see it.
+/// Returns 0, but only once the value is known. Compilers do not see that it is 0.
 inline std::size_t nothing_of(std::uint64_t value) {
     std::uint64_t high = value >> 32;
     __asm__("" : "+r"(high)); // may be anything from here on

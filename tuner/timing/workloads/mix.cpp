@@ -1,7 +1,7 @@
-// The workloads mix_*: sizes and alignments drawn from call statistics, at random places of a
-// working set that fits in half of a cache; of mix_memory, in the whole arena. And spread: as
+// The workloads mix_*: sizes and alignments drawn from call statistics, at random places. The
+// working set fits in half of a cache; that of mix_memory is the whole arena. And spread: as
 // mix_l1, but of all sizes up to 63 bytes alike. In the fleet's mix few sizes are frequent, and a
-// branch at 32 costs a tenth of the speed; a program's own mix may lie on both sides of any branch.
+// branch at 32 costs a tenth of the speed. A program's own mix may lie on both sides of any branch.
 #include <algorithm>
 
 #include "base/random.hpp"
@@ -18,7 +18,7 @@ constexpr int kMemoryLevel = 4;
 constexpr int kSpreadPlace = kMemoryLevel + 1; ///< among Buffers::sequences; mixes have their level
 constexpr std::size_t kLargestSpread = 63;
 
-/// `sizes`, each as often as its bytes are copied; none where no size up to `largest` counts.
+/// `sizes`, each as often as its bytes are copied; empty where no size up to `largest` counts.
 std::optional<Distribution> by_bytes(const Distribution& sizes, std::size_t largest) {
     std::vector<std::pair<std::size_t, double>> pairs;
     for (const auto& [size, probability] : sizes.pairs()) {
@@ -43,7 +43,7 @@ void set_length_by_bytes(CallSequence& sequence, const SmallCalls& small, bool m
     sequence.warm = std::min(sequence.warm, CallSequence::kCalls / 2); // of single bytes, say
 }
 
-/// No calls, where no size fits in the working set.
+/// Draws the calls; empty where no size fits in the working set.
 CallSequence draw(const SmallCalls& small, int level) {
     const bool memory = level == kMemoryLevel, calls_count = small.weighting == Weighting::calls;
     const std::size_t area = std::min(small.arena->bytes(), small.arena->source_bytes());
@@ -94,10 +94,10 @@ CallSequence& sequence_of(Buffers& buffers, const WorkloadFacts& facts) {
 }
 
 /// Reads from all pages in an order that no prefetcher foresees. So the last cache gets the page
-/// table entries that translate their addresses. On a host that maps 4 KiB at a time (a virtual
-/// machine of a Xeon with AMX), one line holds the entries of 32 KiB. A line stays in the cache
-/// once it is met the second time. Without this, 20 trials passed until a call took 60 ns instead
-/// of 150.
+/// table entries that translate their addresses. On a host that maps 4 KiB at a time, one line
+/// holds the entries of 32 KiB. A line stays in the cache once it is met the second time. Without
+/// this, 20 trials passed until a call took 60 ns instead of 150 (a virtual machine of a Xeon with
+/// AMX).
 void meet_pages(const Arena& arena) {
     constexpr std::size_t kOfALine = std::size_t{32} << 10;
     constexpr std::size_t kStep = 50021; // a prime: it comes to each stretch once

@@ -18,13 +18,13 @@ struct Overlap {
     std::ptrdiff_t shift; ///< bytes from the source to the destination; below 0: downwards
 };
 
-/// How far buffers are shifted, in bytes: a character, an element, a line and more, as programs do
-/// that insert at the front of what they hold, or erase there.
+/// The shifts between buffers, in bytes: a character, an element, a line and more. Programs that
+/// insert or erase at the front of their data shift it so.
 inline constexpr std::array<std::ptrdiff_t, 4> kShifts = {1, 8, 64, 1000};
 
-/// The same by one to three pages, or a little less, as programs do that drop what they have sent
-/// from the front of a buffer. A little less is the worst case: modulo 4096, each load then comes
-/// from where the stores before it went.
+/// The same by one to three pages, or a little less. Programs that drop sent data from the front of
+/// a buffer shift it so. A little less is the worst case: modulo 4096, each load then has the
+/// address of the stores before it.
 inline constexpr std::array<std::ptrdiff_t, 6> kPageShifts = {4000, 4032, 4064, 4096, 8096, 12192};
 
 /// Each of `sizes` with each of `shifts` that is less, up and down.
@@ -35,7 +35,7 @@ std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes,
 /// show.
 inline constexpr std::size_t kOverlapTrialBytes = std::size_t{256} << 10;
 
-/// The sizes of the workloads, in bytes: what stays in the first and second cache, or nearly.
+/// The sizes of the workloads, in bytes. They stay in the first and second cache, or nearly.
 inline const std::vector<std::size_t> kOverlapSizes = {1 << 10,  4 << 10,   16 << 10,
                                                        64 << 10, 256 << 10, 1 << 20};
 

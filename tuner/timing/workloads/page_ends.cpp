@@ -1,4 +1,5 @@
-// Pages that end before one that must not be touched: where a copy may not reach too far.
+// All stretches lie in one mapping, each with a page behind it that is forbidden or stays
+// untouched.
 #include "timing/workloads/page_ends.hpp"
 
 #include <cerrno>
@@ -14,7 +15,7 @@ namespace asterope {
 PageEnds::PageEnds(std::size_t bytes)
     : page_(page_size()), stretch_bytes_((bytes + page_ - 1) / page_ * page_),
       memory_(2 * kStretches * stride()) {
-    // A huge page would bring the untouched pages along. Refused on kernels that have none.
+    // A huge page would bring the untouched pages along. Kernels without huge pages refuse.
     madvise(memory_.begin(), memory_.bytes(), MADV_NOHUGEPAGE);
     for (std::size_t i = 0; i < 2 * kStretches; ++i) {
         char* stretch = memory_.begin() + i * stride();

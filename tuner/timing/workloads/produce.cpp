@@ -25,7 +25,7 @@ namespace asterope {
 
 namespace {
 
-/// The sources of a group take so many bytes at most: half of a small first cache, as the
+/// The sources of a group take so many bytes at most. That is half of a small first cache, as the
 /// destinations' lines come to stay there, too.
 constexpr std::size_t kGroupBytes = std::size_t{16} << 10;
 

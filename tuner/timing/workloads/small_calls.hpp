@@ -30,21 +30,22 @@ enum class Weighting { calls, bytes };
 
 /// Which calls are made.
 struct SmallCalls {
-    std::vector<Cache> caches = {}; ///< whose sizes the working sets have; none: usual ones
+    std::vector<Cache> caches = {}; ///< their sizes bound the working sets; empty: usual sizes
     CallStatistics statistics = fleet_statistics();
     std::size_t largest = kLargestMixed; ///< bytes; larger sizes are not drawn
     std::uint64_t seed = 1;              ///< of the random draw of the calls
     Weighting weighting = Weighting::calls;
-    const Arena* arena = nullptr; ///< where; none: that of the other workloads
+    const Arena* arena = nullptr; ///< of the calls; null: that of the other workloads
 };
 
-/// Bounds the working sets of caches, lest a machine that reports a huge one touches all memory.
+/// The most of a cache that a working set takes: where a machine reports a huge cache, trials must
+/// not touch all memory.
 inline constexpr std::size_t kMostOfACache = std::size_t{64} << 20;
 
 /// Bytes of the largest cache up to that level; a usual size if the machine names no such cache.
 std::size_t cache_bytes(const std::vector<Cache>& caches, int level);
 
-/// Throws BadInput where calls count and none has a size that can be drawn.
+/// Throws BadInput where calls count and no size can be drawn.
 void refuse_undrawable(const SmallCalls& small);
 
 /// Calls in the order in which they are made. Each trial makes the next ones of a sequence that is
@@ -94,7 +95,7 @@ class SmallCaller {
         sum_ += read_copy(to, bytes);
     }
 
-    /// Seconds a call of `timed` calls, after so many untimed ones; `run(calls)` makes them.
+    /// Seconds a call of `timed` calls, after `untimed` ones; `run(calls)` makes them.
     template <class Run> double time(std::size_t untimed, std::size_t timed, const Run& run) {
         clean_vector_state();
         run(untimed);

@@ -1,4 +1,4 @@
-// What each workload is for the stopwatch: functions that time a trial of it in given buffers.
+// The stopwatch's side of each workload: functions that time a trial of it in given buffers.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,16 @@ struct TrialTask {
 struct WorkloadTimer {
     /// Seconds a call of one trial. The vector registers are clean.
     double (*time)(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task);
-    /// Calls in one trial where that does not depend on the machine; none: it is calibrated.
+    /// Calls in one trial where that does not depend on the machine; null: they are calibrated.
     std::size_t (*calls)(const WorkloadFacts& facts) = nullptr;
-    /// Prepares what the first trial would otherwise; false: there is nothing to time. May be none.
+    /// Does the preparations of the first trial. Returns false where there is nothing to time. May
+    /// be null.
     bool (*prepare)(Buffers& buffers, const WorkloadFacts& facts) = nullptr;
 };
 
-/// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp,
-/// `lookup` in fetch.cpp, `produce_copied` in
-/// produce.cpp, `overlapping_pages` in overlapping.cpp.
+/// One for each name in that column, in the source file of that name. But `aliased` is in hot.cpp,
+/// `lookup` in fetch.cpp, `produce_copied` in produce.cpp, and `overlapping_pages` in
+/// overlapping.cpp.
 namespace workloads {
 extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, produce_copied, half_cached,
     fresh, bystander, mix, page_end, fixed, overlapping, overlapping_pages;
