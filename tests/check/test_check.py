@@ -136,7 +136,7 @@ def test_a_profile_that_names_no_machine_is_called_that_and_not_stale(
 ) -> None:
     del profile["machine"]
     done = check({**profile, **machine}, *options)
-    assert "does not say what machine it was tuned on" in tune_error(done, 2)
+    assert "does not name its machine" in tune_error(done, 2)
     assert done.stdout == ""
 
 

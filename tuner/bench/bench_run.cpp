@@ -148,7 +148,7 @@ void BenchRun::warn() const {
 
 std::function<int()> watched(const RoutineOptions& routine, const std::function<void()>& work) {
     return [&routine, work] {
-        routine_library(routine); // one that is built for this run goes when this process ends
+        routine_library(routine); // built in this process, if at all, and deleted at its end
         return run_watched({"asterope-bench", "interrupted"}, [&] {
             work();
             return static_cast<int>(kDone);

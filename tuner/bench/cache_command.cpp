@@ -34,13 +34,13 @@ void check_cache(const std::vector<std::size_t>& sizes, const std::vector<std::s
             }
             if (bytes & (bytes - 1)) {
                 throw BadInput(format_size(bytes) +
-                               " is no power of two: reads and blocks must divide the file");
+                               " is not a power of two: reads and blocks must divide the file");
             }
         }
     }
     const std::size_t largest = std::max(sizes.back(), blocks.back());
     if (file % largest) {
-        throw BadInput("--file " + format_size(file) + " is no multiple of " +
+        throw BadInput("--file " + format_size(file) + " is not a multiple of " +
                        format_size(largest) + ", the largest read or block");
     }
 }
@@ -97,7 +97,7 @@ Subcommand add_cache_command(CLI::App& app) {
         "sequential reads of a file through a file system client's buffer cache: blocks that a "
         "hash table finds, in shared memory larger than the last CPU cache, are copied into one "
         "buffer; 5 % are missing and are written into the cache first. 'read': the read alone; "
-        "'and used': the application also sums what it got");
+        "'and used': the application also sums the bytes");
     add_option(command, "--sizes", &options->sizes, "bytes a read, K, M, G for powers of 1024",
                "LIST", {.shows_default = true});
     add_option(command, "--blocks", &options->blocks, "bytes of a block of the cache", "LIST",

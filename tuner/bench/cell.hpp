@@ -1,4 +1,4 @@
-// A cell of the comparison: one condition, and the figures of every copy in it.
+// A cell of the comparison, with the figures of every copy in it.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ inline constexpr const char* kRoutineName = "asterope";
 /// One copy in one cell.
 struct CopyResult {
     std::string copy;
-    /// Seconds a call, median over the rounds. With several threads, it is the time from one call
-    /// that some thread ends to the next.
+    /// Seconds a call, median over the rounds. With several threads, it is the time between two
+    /// successive ends of calls, of any thread.
     double seconds;
     Estimate ratio;  ///< libc's time over its own
     Estimate versus; ///< the routine's time over its own

@@ -22,7 +22,7 @@ namespace {
 struct EntryPoint {
     std::string suffix;                 ///< of the routine's names, here and in its library
     std::string what;                   ///< for --peer list and legends
-    std::vector<std::string> workloads; ///< that it is meant for; none: all
+    std::vector<std::string> workloads; ///< that it is meant for; empty: all
     bool threaded = false;
 };
 
@@ -117,8 +117,8 @@ void add_options(CLI::App& app, PeerOptions& options) {
                std::string("NAMES|") + kExternalCopyForm, {.may_be_repeated = true});
     add_option(app, "--reference", &options.references,
                "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
-               "shared object: in sums and under --check, what counts is the better of libc and "
-               "the references; may be repeated. One that cannot be used ends the run",
+               "shared object: in sums and under --check, the better of libc and the references "
+               "counts; may be repeated. One that cannot be used ends the run",
                kExternalCopyForm, {.may_be_repeated = true});
 }
 
@@ -133,7 +133,7 @@ std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
     for (const std::string& name : asked) {
         if (contains(known, name)) continue;
         throw BadInput("--peer '" + name.substr(0, 40) +
-                       "' is no built-in copy ('--peer list' shows them), nor " +
+                       "' is neither a built-in copy ('--peer list' shows them) nor " +
                        kExternalCopyForm);
     }
     std::vector<std::string> chosen;

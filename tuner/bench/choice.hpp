@@ -26,7 +26,7 @@ void add_options(CLI::App& app, PeerOptions& options);
 std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
                                         const std::vector<std::string>& known);
 
-/// A line for each built-in copy: its name, and its description or why it is left out.
+/// A line for each built-in copy: its name, and its description or the reason why it is left out.
 std::string list_peers();
 
 /// The copies that are timed, and the left-out ones with their reasons.
@@ -51,7 +51,7 @@ Contender routine_contender(const RoutineOptions& routine);
 /// inherit the CPUs of the thread that starts them.
 Selection choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);
 
-/// Throws Failure, which names it, for the first that copies wrongly after all its calls.
+/// Throws Failure, with the name of the first contender that copies wrongly after its timed calls.
 void require_still_right(const Contenders& contenders, Operation operation);
 
 } // namespace asterope

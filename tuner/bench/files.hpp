@@ -25,7 +25,7 @@ struct RunFacts {
 };
 
 /// Version 2 of the format "asterope-bench", described for the most part in README.md here.
-/// `complete`: nothing cut it short.
+/// `complete`: false if the run was cut short.
 nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cell>& cells,
                                     bool complete);
 

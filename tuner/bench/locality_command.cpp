@@ -35,14 +35,14 @@ LocalityRequest read_parameters(const LocalityOptions& options) {
             request.*one.value = parse_size(text);
         } catch (const BadInput&) {
             throw BadInput(std::string(one.name) + " '" + text.substr(0, 40) +
-                           "' is no number from 1 up: write one, with K, M or G for powers of "
+                           "' is not a number from 1 up: write one, with K, M or G for powers of "
                            "1024, or '.'");
         }
     }
     return request;
 }
 
-/// The rows that the memory has room for. Throws BadInput where it has room for none of them.
+/// The rows that the memory has room for. Throws BadInput if it has room for no row.
 std::vector<Locality> that_fit(std::vector<Locality> rows, std::size_t memory) {
     require_memory(memory_of(rows[0]),
                    "systemSize " + format_size(rows[0].systemSize) + " and what manages it need",
@@ -56,7 +56,7 @@ std::string percents(const Estimate& ratio) {
     return formatted("(%.0f..%.0f)", ratio.low * 100, ratio.high * 100);
 }
 
-/// A row for the three cells of a system: both steps, churn, access.
+/// A row shows the three cells of a system: both steps together, churn, access.
 class LocalityTable : public Table {
   public:
     explicit LocalityTable(std::string symbol) : symbol_(std::move(symbol)) {}
@@ -117,11 +117,13 @@ void print_head(const RoutineOptions& routine, const BenchRun& run, int test, in
                     row.packed ? " --packed" : "");
     }
     if (left_out) {
-        std::printf("%zu rows are left out: there is no memory for their systems.\n", left_out);
+        std::printf("%zu rows are left out: the memory does not suffice for their systems.\n",
+                    left_out);
     }
 }
 
-/// In how many rows one of the three loses to another with its whole interval, and where by most.
+/// Prints the number of rows in which one of the three loses to another with its whole interval,
+/// and the worst row.
 void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
                   const std::vector<Cell>& totals) {
     const struct {
@@ -156,7 +158,7 @@ void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
 void run_locality(const LocalityOptions& options) {
     const LocalityRequest request = read_parameters(options);
     const std::size_t given = options.memory.empty() ? 0 : parse_size(options.memory);
-    if (!options.preset) solve(request); // refuses it before the routine is looked at
+    if (!options.preset) solve(request); // refuses it before the routine is loaded
     BenchRun run(options.routine);
     const std::size_t memory = given ? given : run.bytes_that_may_be_taken();
     const std::vector<Locality> wanted = options.preset ? preset(options.preset, request, memory)
@@ -185,7 +187,7 @@ Subcommand add_locality_command(CLI::App& app) {
     const auto options = std::make_shared<LocalityOptions>();
     CLI::App& command = add_command(
         app, "locality",
-        "what it costs later to move data instead of copying it (the experiment of P2329): "
+        "the later cost of data that is moved and not copied (the experiment of P2329): "
         "elements are exchanged among subsystems, by copying their bytes with libc's copy or the "
         "routine, or by exchanging pointers; then each subsystem reads its elements. One of the "
         "first four parameters is '.' or left out, and computed from the others");
@@ -202,11 +204,12 @@ Subcommand add_locality_command(CLI::App& app) {
                "elements of 1 to elemSize bytes instead, each in a place of elemSize");
     add_option(command, "--packed", &options->packed,
                "each element in as few cache lines as elemSize allows, instead of side by side");
-    add_option(command, "--memory", &options->memory,
-               "what a system may take (default: the memory that is free); more than that needs "
-               "swap, and a limit such as systemd-run --scope -p MemoryHigh=1G around this command "
-               "keeps the machine alive",
-               "SIZE");
+    add_option(
+        command, "--memory", &options->memory,
+        "the memory that a system may take (default: all that is free); more than that needs "
+        "swap, and a limit such as systemd-run --scope -p MemoryHigh=1G around this command "
+        "keeps the machine alive",
+        "SIZE");
     add_options(command, options->routine);
     return {command, watched(options->routine, [options] { run_locality(*options); })};
 }

@@ -196,7 +196,7 @@ int compare(const Options& options) {
 
     const Machine machine = read_machine("/", options.routine.cpu);
     if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
-    routine_library(options.routine); // one that is built for this run goes when this process ends
+    routine_library(options.routine); // built in this process, if at all, and deleted at its end
     return run_watched({"asterope-bench", "interrupted"},
                        [&] { return measure(options, request, statistics, machine); });
 }

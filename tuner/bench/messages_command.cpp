@@ -27,7 +27,7 @@ void check_messages(const std::vector<std::size_t>& sizes, const std::vector<std
     for (const std::size_t size : sizes) {
         if (size % sizeof(std::uint64_t)) {
             throw BadInput("a message of " + format_size(size) +
-                           " is no whole number of words: give multiples of 8 bytes");
+                           " is not a whole number of words: give multiples of 8 bytes");
         }
     }
     if (rings.front() < sizes.back()) {
@@ -37,7 +37,7 @@ void check_messages(const std::vector<std::size_t>& sizes, const std::vector<std
     }
 }
 
-/// The last of these CPUs that is another one, where there is one.
+/// The last of these CPUs besides `taken`; `taken` if there is no other.
 int another_than(int taken, const std::vector<int>& cpus) {
     const auto other =
         std::find_if(cpus.rbegin(), cpus.rend(), [&](int cpu) { return cpu != taken; });
@@ -80,7 +80,7 @@ void run_messages(const MessagesOptions& options) {
         for (const std::size_t size : sizes) {
             MessagePair pair(copiers, ring, size, subscriber_cpu);
             Job job{"messages", "messages", labels_of(ring, size), size};
-            job.threads = 2; // both processes copy: nothing here sees what disturbs them
+            job.threads = 2; // two processes copy: this one does not see the other's disturbances
             job.trial_seconds = 1;
             job.time_parts = [&](const Contender& contender, std::uint64_t) {
                 const MessageTimes times =

@@ -17,21 +17,21 @@ namespace {
 
 constexpr const char* kUsualSizes = "128,512,2K,8K,32K,128K,512K,2M,8M,32M";
 
-/// The sizes of each suite where the user names none. They are those of a profile, if it exists and
-/// the suite is about the sizes that it tunes for, else `sizes`.
+/// The default sizes of each suite. They are those of a profile, if there is one and the suite
+/// `takes_profiles`, else `sizes`.
 const struct SuiteSizes {
     std::string name;
     const char* sizes;
     bool takes_profiles;
     bool of_sets; ///< it needs no source, and no function of the routine that only copies have
 } kSuites[] = {
-    // for reading between two sizes: each power of two
+    // every power of two, as people read between two sizes
     {"workloads", "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M", true,
      true},
     {"sizes", kUsualSizes, true, true},
     {"aliased", kUsualSizes, true, false},
     {"misalignment", "512,4K,64K", false, true},
-    {"mix", kUsualSizes, true, true}, // the arena that both draw from
+    {"mix", kUsualSizes, true, true}, // of the arena that mix and fixed draw from
     {"fixed", kUsualSizes, true, true},
     {"states", "64K,128K,256K,1M,4M,8M,16M", false, true},
     {"overlap", "512,2K,4K,16K,64K,1M", false, false},
@@ -44,8 +44,8 @@ std::vector<Workload> workloads_of(const Weights& weights) {
     return workloads;
 }
 
-/// The workloads of the suite `sizes` where it is asked for under this name, if it is one: a
-/// workload, or those of balanced.
+/// The workloads for which this name asks the suite `sizes`: one by its own name, or those of
+/// balanced. Empty for another name.
 std::vector<Workload> workloads_named(const std::string& name, Operation operation) {
     const std::vector<Workload> of_sets(kSets.begin(), kSets.end());
     if (name == "balanced" && !facts_of(operation).reads) return of_sets;
@@ -58,7 +58,7 @@ std::vector<Workload> workloads_named(const std::string& name, Operation operati
     return timed ? std::vector{*single} : std::vector<Workload>{};
 }
 
-/// Throws BadInput where a workload is named that none of the sizes is timed under.
+/// Throws BadInput if no size is timed under the named workload.
 void refuse_untimed(Workload workload, const std::vector<std::size_t>& sizes) {
     const auto timed = [&](std::size_t size) { return is_timed_at(size, workload); };
     if (std::ranges::any_of(sizes, timed)) return;
@@ -80,8 +80,8 @@ void refuse_untimed(Workload workload, const std::vector<std::size_t>& sizes) {
     } else {
         known += "a workload of one size (--help lists them), ";
     }
-    throw BadInput("suite '" + name.substr(0, 40) + "' is none of " + name_of(operation) +
-                   ": choose " + known + "balanced or all");
+    throw BadInput("suite '" + name.substr(0, 40) + "' is not one of " + name_of(operation) +
+                   "'s: choose " + known + "balanced or all");
 }
 
 } // namespace
@@ -106,13 +106,14 @@ void add_options(CLI::App& app, Options& options) {
         "misaligned sources and destinations; mix: copies of unpredictable sizes, as calls count, "
         "at page ends, and as bytes count; fixed: small copies of one size at a time; states: one "
         "buffer from untouched pages on, cached buffers in turn with a producer's, across a page's "
-        "end, sizes that are all as likely; overlap: memmove within cached buffers, shifted by 1 "
+        "end, sizes that are all equally likely; overlap: memmove within cached buffers, shifted "
+        "by 1 "
         "byte to 3 pages up and down; threads: 1 to all CPUs at once; all. Of memset there are "
-        "workloads, sizes, misalignment, mix, fixed and states. Or workloads, under which sizes "
-        "runs then: " +
+        "workloads, sizes, misalignment, mix, fixed and states. Or workloads, under which it runs "
+        "sizes: " +
             names_of(WorkloadFamily::one_size) +
-            ", or balanced, all that count for it; else it runs under what the profile was tuned "
-            "for, or hot, hot_read, cold, consume and their walks",
+            ", or balanced, all that count for it; else it runs sizes under the profile's "
+            "workloads, or hot, hot_read, cold, consume and their walks",
         "NAMES", {.shows_default = true, .separated_by_commas = true});
     add_option(app, "--recording", &options.recording,
                "sizes of the mix as a program has them: what asterope-record wrote", "FILE");
@@ -120,8 +121,8 @@ void add_options(CLI::App& app, Options& options) {
     add_option(app, "--json", &options.json, "write the results there too", "FILE");
     add_option(app, "--check", &options.check,
                "exit with 1 and name the cells where the routine's ratio to libc, or to a faster "
-               "--reference, is under MIN: with its whole interval, so that noise alone fails "
-               "nobody",
+               "--reference, is under MIN: with its whole interval, so that noise alone "
+               "cannot fail it",
                "MIN", {.within = {{0.001, 1000.0}}});
     add_option(app, "--brief", &options.brief, "print a few lines instead of the tables");
     mark_as_expert(app, {"--rounds", "--cpu", "--reference", "--recording", "--check"});

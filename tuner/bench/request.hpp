@@ -43,8 +43,8 @@ struct Request {
     std::size_t largest_size() const;
 };
 
-/// Reads the profile that is named there, too. `options.routine` says whose suites, workloads and
-/// sizes. Throws BadInput.
+/// Reads the profile that is named there, too. The operation of `options.routine` decides which
+/// suites, workloads and sizes there are. Throws BadInput.
 Request read_request(const Options& options);
 
 } // namespace asterope

@@ -40,14 +40,14 @@ std::string routine_library(const RoutineOptions& options) {
     for (const std::filesystem::path& folder : {std::filesystem::path("build"), program_folder()}) {
         if (std::filesystem::exists(folder / kLibrary, ignored)) return folder / kLibrary;
     }
-    // Once for all entry points. It goes when the program ends: children load it, too.
+    // Built once for all entry points, deleted when the program ends: children load it, too.
     static std::optional<BuiltRoutine> built;
     if (!built) {
         std::filesystem::path profile;
         try {
             profile = profile_to_read(options.profile);
         } catch (const BadInput& none) {
-            throw BadInput("there is no build/libasterope_memcpy.so, and none can be built: " +
+            throw BadInput("build/libasterope_memcpy.so is missing, and cannot be built: " +
                            std::string(none.what()) + ", or " + kInstead);
         }
         built.emplace(profile, kInstead);

@@ -1,7 +1,5 @@
-// The suite states. Here a routine may stay slow if it chooses by the caches' state or by classes
-// of sizes. The cells are: the same buffer again and again from untouched pages; cached buffers in
-// turn with a producer's; unpredictable sizes, all equally likely; and buffers that lie across a
-// page's end.
+// The suite states. In its cells a routine may stay slow if it chooses by the caches' state or by
+// classes of sizes.
 #include <algorithm>
 #include <memory>
 
@@ -28,7 +26,7 @@ constexpr std::size_t kAcrossPages[] = {256, 600, 800, 1000};
 /// A trial alternates between this many calls on cached buffers and as many on a producer's. So a
 /// guess by the last calls' findings is often wrong.
 constexpr std::size_t kInTurn[] = {1, 8, 17};
-constexpr std::size_t kLeastSensed = std::size_t{16} << 10; ///< bytes of copies that may look
+constexpr std::size_t kLeastSensed = std::size_t{16} << 10; ///< bytes; smaller ones never sense
 constexpr std::size_t kMostInTurn = std::size_t{4} << 20;   ///< larger ones take long
 
 /// Seconds a call: of the producer's calls if `produced`, else of the cached ones. A producer's
@@ -63,7 +61,8 @@ Job in_turn(const Setting& setting, const Arena& arena, std::size_t size, std::s
             {format_size(size) + (produced ? " produced, " : " cached, ") + std::to_string(turn) +
              " in turn"},
             size};
-    const auto place = std::make_shared<std::size_t>(0); // shared: each walks on behind the others
+    const auto place =
+        std::make_shared<std::size_t>(0); // shared: each trial walks on from the last
     job.trial_seconds = 12 * static_cast<double>(kInTurn[2] * size) / kBytesPerSecond;
     job.time = [=, &setting, &arena](const Contender& contender, std::uint64_t, int) {
         return time_in_turn(arena, setting.timed(contender), size, turn, produced, *place);
@@ -107,7 +106,7 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
         }
     }
     for (const std::size_t size : kAcrossPages) {
-        // the page's end in its middle, and somewhat beside it
+        // the page's end is in the buffer's middle, or somewhat beside it
         across.push_back(repeated("across", size, [=, &arena](std::uint64_t round) -> RepeatedCall {
             return {arena.destination() + 2 * 4096 - size / 2 + round % 61, arena.source()};
         }));

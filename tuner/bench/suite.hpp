@@ -37,8 +37,8 @@ struct Job {
     double trial_seconds = 0;
     /// Prepares the first trial; may be empty.
     std::function<void()> prepare = nullptr;
-    /// Seconds a call of one trial of the contender of that number. `cache_effect`: see
-    /// Stopwatch::time; each contender is one.
+    /// Seconds a call, in one trial of the contender. `cache_effect`: see Stopwatch::time; each
+    /// contender has its own.
     std::function<double(const Contender& contender, std::uint64_t round, int cache_effect)> time =
         nullptr;
     /// For an application: the seconds of each part, the whole first.
@@ -51,7 +51,7 @@ struct Suite {
     std::vector<Job> jobs;
 };
 
-/// The input of suites. It and all of it outlive them.
+/// The input of suites. It outlives them, and so do the objects that it refers to.
 struct Setting {
     const Machine& machine;
     const Contenders& contenders;
@@ -62,7 +62,7 @@ struct Setting {
     TimedCopy timed(const Contender& contender, int cache_effect = 0) const;
 };
 
-/// The job with its trials: those of the stopwatch under a workload, which take so many seconds.
+/// The job, with the stopwatch's trials under a workload. Each takes about `seconds`.
 Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,
                   Workload workload, double seconds);
 
@@ -72,7 +72,7 @@ struct RepeatedCall {
     const char* source;
     std::shared_ptr<FreshMemory> memory = nullptr; ///< where the destination is, if it is fresh
 };
-/// The job with trials of as many such calls as libc makes in about so many seconds.
+/// The job, with trials of as many such calls as libc makes in about `seconds`.
 Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t least_calls,
                  std::function<RepeatedCall(std::uint64_t round)> place);
 
@@ -85,13 +85,13 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
                                const std::vector<std::size_t>& sizes,
                                const std::vector<Workload>& workloads);
 
-/// The same as one table, where the run has only libc to compare with: sizes under the measured
-/// workloads, and copies by fresh.
+/// As size_suites, under the measured workloads, and for copies under fresh. If the run has only
+/// libc to compare with, it is one table.
 std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
                                    const std::vector<std::size_t>& sizes);
 
-/// Small copies of unpredictable sizes: working sets in L1, L2, L3 and memory, alone and read, and
-/// page ends; then the working sets by bytes (see Weighting).
+/// Small copies of unpredictable sizes, alone and read: working sets in L1, L2, L3 and memory, and
+/// page ends. The working sets by bytes follow (see Weighting).
 std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena,
                               const std::vector<std::size_t>& sizes);
 
@@ -103,13 +103,14 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena,
 std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
                                   const std::vector<std::size_t>& sizes);
 
-/// A grid of misalignments, hot, for each of `sizes`; of sets, a table of their destinations'.
+/// A grid of hot misalignments for each of `sizes`. Sets have a table of their destinations'
+/// instead.
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
                                        const std::vector<std::size_t>& sizes);
 
-/// One buffer of each of `sizes` again and again, at first on untouched pages; cached buffers in
-/// turn with those of a producer; buffers across a page's end; unpredictable small sizes that are
-/// all equally likely.
+/// One buffer of each of `sizes` again and again, at first on untouched pages, and cached buffers
+/// in turn with a producer's. Then buffers across a page's end, and unpredictable small sizes, all
+/// equally likely.
 std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
                                 const std::vector<std::size_t>& sizes);
 

@@ -12,7 +12,7 @@ namespace asterope {
 
 namespace {
 
-/// Where nothing is cached, copies begin by settling the caches.
+/// About the seconds of one trial. Where nothing is cached, copies begin by settling the caches.
 double estimate(std::size_t size, Workload workload, const Machine& machine) {
     const bool hot = workload == Workload::hot || workload == Workload::hot_read ||
                      workload == Workload::aliased;

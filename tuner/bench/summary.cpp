@@ -35,7 +35,7 @@ Better best_rival(const Cell& cell, const Contenders& contenders, const Versus& 
     return best;
 }
 
-/// How many cells of each suite, and in how many of them no copy is clearly better.
+/// Counts the cells of each suite, and those in which no copy is clearly better.
 class Counts {
   public:
     void add(const std::string& suite, bool best) {
@@ -65,7 +65,7 @@ class Counts {
     Count all_;
 };
 
-/// The group of cells in the few lines that this cell belongs to.
+/// The group to which this cell belongs in the lines of --brief.
 std::string group_of(const Cell& cell, Operation operation) {
     if (cell.suite != "mix") return cell.workload;
     const std::string small(facts_of(operation).small);

@@ -10,20 +10,20 @@
 
 namespace asterope {
 
-/// A copy that is clearly faster than another in a cell, and by what factor.
+/// A copy that is clearly faster than another in a cell, and the factor.
 struct Better {
     const Cell* cell;
     std::string copy;
     double factor;
 };
 
-/// The copy that is clearly faster than the routine in `cell` by the most. The interval of the
-/// routine's time over its own lies above Cell::noise(). So neither chance nor libc's distance from
+/// The copy with the largest clear lead over the routine in `cell`. The interval of the routine's
+/// time over that copy's lies above Cell::noise(). So neither chance nor libc's distance from
 /// itself explains the lead. Threaded copies do not count, as they take other CPUs' time, nor do
 /// the routine's other entry points. `copy` is empty where all copies are slower or close.
 Better clearly_better(const Cell& cell, const Contenders& contenders);
 
-/// The same for the entry point for the workload; empty if the cell does not have one.
+/// The same against the routine's entry point for the workload; empty if the cell lacks one.
 std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders);
 
 /// Lines for people, with a newline behind the last. They count the cells of each suite in which
@@ -40,8 +40,8 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
 /// cells.
 std::string brief_text(const std::vector<Cell>& cells, Operation operation = Operation::copy);
 
-/// A line for each cell where the routine loses: the whole interval of its ratio to the better of
-/// libc and the references is under `least`. So noise alone makes no cell fail.
+/// A line for each cell where the routine loses. There the whole interval of its ratio to the
+/// better of libc and the references is under `least`. So noise alone makes no cell fail.
 std::vector<std::string> cells_under(double least, const std::vector<Cell>& cells);
 
 /// "sizes cold 64 KiB", "mix mix_l1 by bytes", "threads hot 4 KiB, 2 threads".

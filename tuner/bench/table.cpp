@@ -20,12 +20,12 @@ std::string factor(double value) {
     return number(value, 2);
 }
 
-/// A column of one row a cell.
+/// A column of a table with a row for each cell.
 struct Column {
     std::vector<std::string> words; ///< of its header, downwards
     std::size_t width;              ///< to the right, with the blanks in front; 0: to the left
     std::function<std::string(const Cell&)> text;
-    /// The ratio whose geometric mean the last line has; null where the cell has none.
+    /// The ratio whose geometric mean the last line has; null if the cell lacks it.
     std::function<const Estimate*(const Cell&)> ratio = nullptr;
     GeometricMean all = {};
     std::function<std::string()> last =
@@ -197,7 +197,7 @@ class WideTable : public Table {
     }
     std::string head_, corner_;
     std::vector<std::string> names_;
-    std::vector<Workload> workloads_; ///< of the columns, where they are those
+    std::vector<Workload> workloads_; ///< of the columns, if each is one
     bool wide_;
     std::vector<GeometricMean> columns_;
     std::vector<std::string> cells_; ///< of the row that is not full yet

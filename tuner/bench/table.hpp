@@ -39,12 +39,12 @@ std::string mean_text(const std::string& what, const GeometricMean& ratios);
 /// each row stand there by name instead.
 std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& contenders);
 
-/// libc and the routine under several workloads: a row for so many cells of one size, a column a
-/// workload, with the ratio and the floor.
+/// libc and the routine under several workloads. The cells of one size are a row, those of one
+/// workload a column. Each has the ratio and the floor.
 std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads);
 
-/// Cells of a grid, `columns` to a row, row by row: the routine's ratio to libc in each, then the
-/// means and the least of each column. Labels are "4 KiB +1 +63": source, destination.
+/// Cells of a grid, `columns` to a row, row by row. Each has the routine's ratio to libc. Then come
+/// the mean and the least of each column. Labels are "4 KiB +1 +63": source, destination.
 std::unique_ptr<Table> grid_table(const std::string& title,
                                   const std::vector<std::size_t>& columns);
 

@@ -127,8 +127,8 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
     const auto team = std::make_shared<std::unique_ptr<Team>>();
     for (const int threads : thread_counts(cpus.size())) {
         const std::vector<int> used(cpus.begin(), cpus.begin() + threads);
-        // Together they copy as much as one thread would between two visits of a line. But each
-        // copies enough to fill its own cache several times.
+        // The threads share out the arena of one thread. But each has enough of it to fill its own
+        // cache several times.
         const std::size_t all = arena_bytes(sizes.back(), setting.machine);
         std::size_t own = std::max(all / static_cast<std::size_t>(threads), std::size_t{32} << 20);
         own = std::max(own, 4 * sizes.back());

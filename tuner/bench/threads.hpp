@@ -16,9 +16,9 @@ namespace asterope {
 /// Threads that make the same trial at the same time. The calling thread is one of them.
 class Team {
   public:
-    /// One thread for each of `cpus`, of which the first is the calling thread's, pinned already.
-    /// Each touches its own arena of `arena_bytes` a side. Throws Failure where memory, threads or
-    /// CPUs do not suffice.
+    /// Starts a thread for each of `cpus` but the first: the calling thread is pinned to that
+    /// already. Each touches its own arena of `arena_bytes` a side. Throws Failure where memory,
+    /// threads or CPUs do not suffice.
     Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t largest_size,
          std::size_t cache_bytes);
     ~Team();
@@ -28,7 +28,7 @@ class Team {
     /// Fixes the calls of a trial, so that libc takes long enough for the threads to overlap.
     void calibrate(std::size_t size, Workload workload);
 
-    /// Seconds from one call that some thread ends to the next: 1 / (calls a second of all).
+    /// Seconds between two successive ends of calls, of any thread: 1 / (calls a second of all).
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
   private:

@@ -32,8 +32,8 @@ struct Request {
     int cpu = -1;         ///< to measure on; negative: the last one allowed
 };
 
-/// Throws BadInput where the profile tells nothing of its machine: to a comparison, that would be
-/// another machine, and the profile stale.
+/// Throws BadInput if the profile does not describe its machine: a comparison would take that for
+/// another machine, and the profile for stale.
 void require_machine(const std::string& path, const nlohmann::json& there,
                      const std::vector<Part>& parts) {
     const bool told =
@@ -41,13 +41,13 @@ void require_machine(const std::string& path, const nlohmann::json& there,
         std::ranges::any_of(parts, [](const Part& part) { return !part.recorded.empty(); });
     if (told) return;
     throw BadInput("profile " + path +
-                   ": does not say what machine it was tuned on, so nothing can tell whether it "
-                   "fits; make one of this machine with asterope-tune");
+                   ": does not name its machine, so nothing can tell whether it fits; make one of "
+                   "this machine with asterope-tune");
 }
 
 constexpr const char* kHugePages = "huge_pages";
 
-/// The mode of huge pages decides which page stage is the best, and nothing else: it makes no other
+/// The mode of huge pages decides the best page stage, and nothing else. It does not make another
 /// machine, so the fingerprint is without it.
 std::vector<Part> parts_of(const std::string& path, const Profile& profile,
                            const Machine& machine) {
@@ -69,9 +69,8 @@ void print_differences(const std::vector<Part>& parts, PartState state) {
     }
 }
 
-/// Sets differences apart that lie in parts which could not be looked at here: they were not
-/// seen. Returns the name of the first such part, and why; empty where all parts could be looked
-/// at.
+/// Sets differences apart in parts that could not be read here, as they were not seen. Returns the
+/// first such part's name and the reason; empty if all parts could be read.
 std::string set_unseen_apart(std::vector<Part>& parts, const Machine& machine) {
     std::string first;
     for (Part& part : parts) {
@@ -93,8 +92,8 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
 }
 
 /// Prints the verdict first, and a blank line before the other parts. `measures`: prints the parts
-/// alone, as the verdict is still to come. `doubt`: why the profile is provisional, where that
-/// counts as well.
+/// alone, as the verdict is still to come. `doubt`: the reason why the profile is provisional;
+/// empty unless that counts as well.
 void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
                  bool measures) {
     if (contains(parts, PartState::decides, &Part::state)) {
@@ -191,8 +190,8 @@ void write_json(const std::string& file, const Machine& machine, const std::vect
 /// measures, the verdict comes last, and the measurement decides (see closing_of): it can absolve a
 /// profile of another libc, memory or hypervisor. It cannot absolve one of another processor or
 /// other caches, where nothing is timed. Copies that were not in the run then may be the best ones
-/// now. Throws BadInput for a profile that cannot be used, and where this machine cannot be read
-/// well enough to tell; with `measure` also Failure and Interrupted.
+/// now. Throws BadInput for a profile that cannot be used, and if this machine cannot be read well
+/// enough to tell. With `measure` it throws Failure and Interrupted, too.
 ExitCode check(const Request& request) {
     const std::string path = profile_to_read(request.profile).string();
     Profile profile;
@@ -233,7 +232,7 @@ ExitCode check(const Request& request) {
     Closing closing = {stale ? kIsStale : "The profile fits", stale};
     if (request.measure && differs && !timing_tells) {
         closing.line = "The profile is stale: not timed, as " + untimed +
-                       " may be the best, which only a new search can tell";
+                       " may be the best; only a new search can tell";
         std::printf("\n");
     } else if (request.measure) {
         const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
@@ -265,8 +264,8 @@ Subcommand add_check(CLI::App& app) {
         "a profile that is provisional, as too much disturbed its search, counts as stale, too");
     add_option(command, "--measure", &request->measure,
                "also time its copies again, beside libc and their runners-up (20 s at "
-               "most): what that says, in the last line, decides, unless the processor or the "
-               "mode of huge pages is another, or too little could be timed",
+               "most). The last line then decides, unless the processor or the mode of huge pages "
+               "is another, or too little could be timed",
                "", {.excludes = {"--settled"}});
     add_option(
         command, "--json", &request->json,

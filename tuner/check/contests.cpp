@@ -17,8 +17,8 @@ namespace asterope {
 
 namespace {
 
-/// The weights that the winners were chosen by. Profiles without weights name a workload, or
-/// nothing: then it is the default.
+/// The weights that the winners were chosen by. Profiles without weights name a workload, or leave
+/// it out: then it is the default.
 Weights weights_of(const SearchFacts& search, Operation operation) {
     const auto own = search.weights.find(operation);
     if (own == search.weights.end()) {
@@ -34,7 +34,7 @@ Weights weights_of(const SearchFacts& search, Operation operation) {
     return weights;
 }
 
-/// The table's name of a contest: those of copies have the size alone.
+/// A contest's name in the table. Contests of copies are named by the size alone.
 std::string label_of(Operation operation, const std::string& size) {
     return operation == Operation::copy ? size : name_of(operation) + ' ' + size;
 }
@@ -43,8 +43,8 @@ std::string label_of(Operation operation, const std::string& size) {
 
 TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const {
     if (!has_all(copy.variant->needs, has_)) {
-        throw BadInput("its " + name_of(operation_of(*copy.variant)) + " of " + format_size(size) +
-                       " is none that this CPU can run; tune again");
+        throw BadInput("this CPU cannot run its " + name_of(operation_of(*copy.variant)) + " of " +
+                       format_size(size) + "; tune again");
     }
     return timed_copy(copy);
 }
@@ -86,15 +86,15 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
                            " were tuned for calls of another distribution";
         return std::nullopt;
     }
-    // Draws that are too large for them go on to the pipeline of the sizes above those that are
-    // drawn.
+    // Draws that are too large for the small copies go on to a pipeline: that of sizes above the
+    // largest draw.
     const auto large = std::ranges::find_if(
         pipelines, [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
     const TimedCopy& beyond = (large == pipelines.end() ? pipelines.back() : *large).holder;
     const auto contestant = [&](const AnyCopy& any) {
         const asterope_copy& copy = *std::get<const asterope_copy*>(any);
         if (!has_all(copy.needs, has_)) {
-            throw BadInput("one of its " + what + " is none that this CPU can run; tune again");
+            throw BadInput("this CPU cannot run one of its " + what + "; tune again");
         }
         return small_copy(copy.small, beyond.distance, beyond.function, copy.name, small.operation);
     };
@@ -132,7 +132,7 @@ CheckContests::CheckContests(const Profile& profile, const HasFeature& has, bool
     : has_(has), senses_(senses) {
     if (!profile.search.source_map.empty()) {
         throw BadInput("its sources were mapped from " + profile.search.source_map +
-                       ": what they are now only a new search can tell");
+                       ", which may have changed since: only a new search can tell");
     }
     std::array<Contests, kOperations.size()> all;
     std::size_t most = 0;

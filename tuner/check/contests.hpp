@@ -32,10 +32,10 @@ struct HoldContest {
 /// The contests of a profile, and the objects that they refer to.
 class CheckContests {
   public:
-    /// `has`: this CPU's features. `senses`: whether copies that sense can be used here. Where not,
-    /// the routine takes the winner that senses nothing. Where it senses, that winner is the
-    /// runner-up. Throws BadInput where this build and CPU cannot run a winner, where the weights
-    /// are missing, and where the sources were mapped, as the mapped file is not known for sure.
+    /// `has`: this CPU's features. `senses`: whether copies that sense can be used here. If not,
+    /// the routine takes the winner that does not sense. If so, that winner is the runner-up.
+    /// Throws BadInput if this build and CPU cannot run a winner, and if all weights are 0. It does
+    /// so, too, if the sources were mapped, as the mapped file is not known for sure.
     CheckContests(const Profile& profile, const HasFeature& has, bool senses);
     CheckContests(const CheckContests&) = delete; // sensing copies are handed its own addresses
     CheckContests& operator=(const CheckContests&) = delete;
@@ -44,7 +44,7 @@ class CheckContests {
     /// The small copies come after the first two. Where memset was tuned, too, its contests take
     /// turns with those of the copies.
     const std::vector<HoldContest>& all() const { return contests_; }
-    /// How many operations they are of.
+    /// The number of their operations.
     std::size_t operations() const;
     /// Why the small copies or sets have no contest, for the user. Empty where they have one, and
     /// where the profile has no such copies.

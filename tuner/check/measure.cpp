@@ -21,15 +21,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Counted from the program's start; the user was promised 20 seconds. The rest is for the last
-/// contest, which may be disturbed and repeated.
+/// Contests begin within so many seconds of the 20 that the user was promised. The rest is for the
+/// last contest, which may be disturbed and repeated.
 constexpr double kSeconds = 16;
 
 /// How much longer a contest takes than its timed calls: warming up, settling caches, rounds that
 /// are timed again.
 constexpr double kOverhead = 2;
 
-/// The largest of the contests' sizes whose buffers fit in the memory; 0 where none does.
+/// The largest of the contests' sizes whose buffers fit in the memory; 0 if all are too large.
 std::size_t largest_that_fits(const std::vector<HoldContest>& contests, const Machine& machine) {
     std::size_t largest = 0;
     for (const HoldContest& contest : contests) {
@@ -43,7 +43,7 @@ std::size_t largest_that_fits(const std::vector<HoldContest>& contests, const Ma
     return largest;
 }
 
-/// Fixes the calls of each trial of a contest. Returns the seconds that it will take, about.
+/// Fixes the calls of each trial of a contest. Returns an estimate of its seconds.
 double begin(Session& session, const HoldContest& contest) {
     session.enter(LoggedStep{Step::pipelines, contest.size, {}, contest.holder.operation}.name());
     double seconds = 0;
@@ -134,10 +134,10 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
         }
     }
     std::printf(
-        "\n%zu of %zu were timed, in %.0f s. A size is stale where its winner was slower than "
-        "libc, or than its runner-up,\nin both of two runs, by more than %.0f %% beyond what libc "
-        "differs from itself. A winner that was slower already when it\nwas chosen is stale only "
-        "where it has lost that much more since.\n",
+        "\n%zu of %zu were timed, in %.0f s. A size is stale if its winner lost to libc, or "
+        "to its runner-up,\nin both of two runs: by more than %.0f %% beyond libc's distance from "
+        "itself. A winner that was slower already when it\nwas chosen is stale only if it has lost "
+        "that much more since.\n",
         timed, contests.all().size(), elapsed(), 100 * kHoldBand);
     retimed.disturbed = session.disturbed_rounds().facts().reason;
     return retimed;

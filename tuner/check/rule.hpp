@@ -1,4 +1,4 @@
-// Whether a winner still holds: timed again beside libc and its runner-up, and the rule it fails.
+// Times a winner again beside libc and its runner-up, and tells by a rule whether it still holds.
 #pragma once
 
 #include <cstddef>
@@ -35,11 +35,11 @@ struct PresentResult {
     Estimate ratio;
     std::optional<Estimate> lead; ///< Empty without a runner-up.
     Estimate floor;               ///< Libc's time over libc's.
-    std::vector<double> rounds{}; ///< Libc's time over the winner's in each.
+    std::vector<double> rounds{}; ///< Libc's time over the winner's in each round.
 };
 
-/// Whether a winner has become slower than it may be. The bound is 1, or `tuned`, its ratio when it
-/// was chosen, where that is less: a winner may have been slower than libc from the start, or have
+/// Whether a winner has become slower than it may be. The bound is 1, or `tuned` if that is less:
+/// its ratio when it was chosen. A winner may have been slower than libc from the start, or have
 /// lost a tie. It is behind where its whole interval `now` lies below that bound by more than
 /// kHoldBand and libc's distance from itself.
 bool is_behind(const Estimate& now, double tuned, const Estimate& floor);
@@ -52,9 +52,9 @@ struct Outcome {
 };
 
 /// A winner that seems to have fallen behind is timed once more, on fresh rounds. It counts as
-/// fallen only if it did so again, in the same way: of two dozen sizes with two comparisons each,
-/// one looks bad by chance every so often. `now` is of the last time. `size` in bytes, 0 for small
-/// copies; `weights` above 0, adding up to 1.
+/// fallen only if it falls behind again, in the same way. Of two dozen sizes with two comparisons
+/// each, one looks bad by chance every so often. `now` is of the last time. `size` in bytes, 0 for
+/// small copies; `weights` above 0, adding up to 1.
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings);
 
@@ -68,7 +68,7 @@ struct Retimed {
     std::size_t fitting = 0; ///< of `all`, those whose buffers fit in the memory
     std::size_t all = 0;     ///< contests that the profile has
 
-    std::size_t operations = 1; ///< that they take turns among: each needs kFewestTimed
+    std::size_t operations = 1; ///< of all contests: each needs kFewestTimed of them
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
 

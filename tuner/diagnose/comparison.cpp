@@ -113,7 +113,7 @@ std::string cell(const TakenTime& figures, bool is_baseline) {
     return is_baseline ? format_time(figures.seconds) : format_factor(figures.slowdown.median);
 }
 
-/// The verdict's words about one copy; `of` picks its figures, null where it has none.
+/// The verdict's words about one copy; `of` picks its figures, null if it lacks them.
 std::string worst_of(const std::vector<Comparison>& comparisons,
                      const std::function<const TakenTime*(const Comparison&)>& of) {
     const Comparison* worst = nullptr;

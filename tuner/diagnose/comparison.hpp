@@ -20,8 +20,8 @@ using CopyLoop = std::function<void(const Copy& copy, std::size_t calls, std::ui
 /// One condition under which copies are timed.
 struct Condition {
     std::string label;           ///< "source +1 B": the row of the table
-    std::string baseline;        ///< label of the condition to compare with; its own: none
-    nlohmann::ordered_json keys; ///< what tells it from others, for the JSON
+    std::string baseline;        ///< label of the condition to compare with, or its own
+    nlohmann::ordered_json keys; ///< its parameters, for the JSON
     CopyLoop loop;
     bool in_table = true;
 };
@@ -62,7 +62,7 @@ std::vector<Comparison> compare(const std::vector<Group>& groups, const Context&
 CopyLoop repeated(char* destination, const char* source, std::size_t size);
 
 /// Table, rows and verdict from the comparisons: conditions downwards, groups across. Baselines
-/// show times, the others how many times slower they are than these.
+/// show times, the others their slowdowns against these.
 void fill(Section& section, const std::vector<Comparison>& comparisons);
 
 /// "libc: worst 25.1 x slower at +1 B (4 KiB); winners: nothing that stands out (at most 1.02

@@ -18,8 +18,8 @@ Copies::Copies(const Profile& profile, const HasFeature& has) {
         if (has_all(winner.variant->needs, has)) {
             here = winner;
         } else {
-            left_out_.push_back("the winner up to " + format_size(choice->up_to) +
-                                " is none that this CPU runs: " + winner.name());
+            left_out_.push_back("this CPU cannot run the winner up to " +
+                                format_size(choice->up_to) + ": " + winner.name());
         }
     }
 }

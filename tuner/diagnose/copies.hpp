@@ -31,8 +31,8 @@ class Copies {
     Copies() = default;
     Copies(const Profile& profile, const HasFeature& has);
 
-    /// The winner for copies of `bytes`, where there is one: none below kMinimumBytes, and beyond
-    /// the last interval its winner goes on.
+    /// The winner for copies of `bytes`. Null below kMinimumBytes, and if this CPU cannot run it.
+    /// Beyond the last interval its winner goes on.
     const Candidate* winner(std::size_t bytes) const;
     bool empty() const;
     /// A line for each interval whose winner this CPU does not run.

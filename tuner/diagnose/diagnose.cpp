@@ -95,9 +95,8 @@ void diagnose(const Request& request) {
     const int rounds = request.quick ? kQuickRounds : kRounds;
 
     std::printf("%s, %s, CPU %d: %s, %d rounds.\n"
-                "Times are medians of a call; figures without a unit say how many times as long "
-                "that is as\n"
-                "the time above it. x libc above 1: the winner is faster than libc there.\n",
+                "Times are medians of a call; figures without a unit are multiples of the "
+                "time above\nthem. x libc above 1: the winner is faster than libc there.\n",
                 machine.cpu.brand.c_str(), machine.libc.c_str(), cpu,
                 copies.empty() ? "libc's memcpy alone" : "libc's memcpy and the profile's winners",
                 rounds);
@@ -141,7 +140,7 @@ void diagnose(const Request& request) {
 Subcommand add_diagnose(CLI::App& app) {
     const auto request = std::make_shared<Request>();
     CLI::App& command = add_command(
-        app, "diagnose", "measure what the pitfalls of memory benchmarks do to copies here");
+        app, "diagnose", "measure the effects of memory benchmarks' pitfalls on copies here");
     add_option(command, "PROFILE", &request->profile,
                "compare its winners, too; without it libc alone");
     add_option(command, "--json", &request->json, "write all figures there", "FILE");

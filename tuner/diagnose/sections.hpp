@@ -64,8 +64,8 @@ inline constexpr const char* kAlone = "alone";
 /// neighbour's effect on their medians.
 std::string spread_verdict(const std::vector<Spread>& spreads);
 
-/// Races of one size and workload in which every candidate was libc's memcpy. Logarithms of ratios,
-/// one of each race.
+/// Races of one size and workload in which every candidate was libc's memcpy. Its figures are
+/// logarithms of ratios, one for each race.
 struct SelfRaces {
     std::size_t size;
     Workload workload;
@@ -74,11 +74,11 @@ struct SelfRaces {
 
     double largest_lead() const;
     double largest_floor() const;
-    /// How many races had a winner that led by more than their floor, and by more than
+    /// The number of races whose winner led by more than their floor, and by more than
     /// TieBand::never.
     std::size_t won_by_luck() const;
 };
-/// In how many of all races the winner was due to luck, and where one led most.
+/// The number of races whose winner was due to luck, and the largest lead.
 std::string self_races_verdict(const std::vector<SelfRaces>& all);
 
 } // namespace asterope::diagnosis

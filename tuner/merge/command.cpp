@@ -42,7 +42,7 @@ std::string listed(const std::vector<std::size_t>& sizes) {
     return text;
 }
 
-/// The merged sources, and the gaps of the profile, in words.
+/// The numbers of sizes and machines, and the profile's file, in words.
 std::string summary(const Profile& profile, const std::string& output) {
     const std::size_t count = profile.merged->sources.size();
     return std::to_string(profile.sizes().size()) + " sizes from " + std::to_string(count) +
@@ -65,7 +65,7 @@ void merge(const MergeRequest& request) {
     // Each input is sound, but forged ones may have an invalid sum.
     if (const std::string fault = fault_of(profile); !fault.empty()) {
         throw BadInput("cannot merge " + request.inputs.front() +
-                       " with the others: what comes of it is no profile: " + fault +
+                       " with the others: the merged profile is invalid: " + fault +
                        ": make the inputs anew");
     }
     write_atomically(request.output, text_of(profile));

@@ -39,7 +39,8 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
                             {}});
 }
 
-/// Leaves those of the other kinds that all machines timed, at all sizes at which any was.
+/// Keeps the members of the other kinds that all machines timed, at all sizes at which any was
+/// timed.
 void keep_timed(const MergedTimings& timings, const Run& run, const std::vector<Found>& found,
                 Spaces& spaces) {
     for (auto& [kind, members] : spaces.kinds) {
@@ -86,7 +87,7 @@ bool all_have_small(const std::vector<MergeSource>& sources, Operation operation
     });
 }
 
-/// The searches of one operation as one: the steps of a run, except that of the pipelines.
+/// Merges the searches of one operation. Runs the steps of a run, except that of the pipelines.
 CommonPipelines search_together(OperationSearch& search, const std::vector<MergeSource>& sources) {
     std::vector<const LoggedSteps*> logs;
     for (const MergeSource& source : sources) logs.push_back(&source.log.steps);
@@ -121,13 +122,12 @@ void append_table(std::string& out, const std::vector<const Choice*>& choices,
                          100 * one->of_best->mean, 100 * one->of_best->worst);
     }
     for (const std::size_t size : unsensed) {
-        out += formatted(
-            "%s: the machines take different sensing copies, or not all do: none is taken\n",
-            format_size(size).c_str());
+        out += formatted("%s: no sensing copy is taken, as not all machines take the same one\n",
+                         format_size(size).c_str());
     }
 }
 
-/// Into the profile, which has everything else.
+/// Adds the findings to the profile, which has everything else.
 void add_found(CommonBest& common, const OperationSearch& search,
                const CommonPipelines& pipelines) {
     Profile& profile = common.profile;

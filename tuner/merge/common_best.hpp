@@ -21,9 +21,9 @@ struct CommonBest {
 /// give the same in any order.
 /// - Boundaries are the median of those that machines with the same two winners found. Where no
 ///   machine had these two, it is the smaller size.
-/// - Copies that sense are taken where all machines take one with the same probe. They have the
-///   threshold between all their readings, the common best of cached data and that of uncached
-///   data.
+/// - Copies that sense are taken where all machines take one with the same probe. Their threshold
+///   lies between all machines' readings. They have the common best of cached data and that of
+///   uncached data.
 ///
 /// Throws BadInput for sources that are not alike, see require_alike, and where no copy was timed
 /// on all at any size.

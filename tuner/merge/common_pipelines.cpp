@@ -58,7 +58,7 @@ class CommonSearch {
         return found ? *found : nullptr;
     }
 
-    /// Whether a pipeline copies any data, or data that a probe has looked for.
+    /// Whether a pipeline copies any data, or only data that a probe has found.
     enum class Use { unprobed, probed };
 
     /// The machine on which the pipeline is slowest decides.
@@ -79,8 +79,7 @@ class CommonSearch {
     std::vector<Entrant> finalists(const CommonRace& race, std::size_t size, const Weights& weights,
                                    Use use = Use::unprobed) const {
         constexpr std::size_t kLeastSamples = 3;
-        constexpr double kNear = 0.02; ///< the part of the best worth that the race's figures may
-                                       ///< decide
+        constexpr double kNear = 0.02; ///< copies this near to the best worth are in the race
         std::vector<std::pair<Entrant, double>> timed;
         double best = -INFINITY;
         // A copy that was timed under one of the workloads was timed under each.
@@ -100,8 +99,8 @@ class CommonSearch {
         return near;
     }
 
-    /// The weights of the objective. Workloads that wait for the run-off are left out where the
-    /// machines' run-offs share the plain copy alone, which is in every one, however slow it is.
+    /// The weights of the objective. Workloads that wait for the run-off are left out if the
+    /// machines' run-offs share the plain copy alone. It is in every run-off, however slow it is.
     Weights weights_for(const CommonRace& race, std::size_t size, const Weights& wanted) const {
         const Weights weights = counting(wanted);
         const std::vector<Entrant> common = finalists(race, size, weights);
@@ -154,7 +153,7 @@ class CommonSearch {
         common_.facts.found.push_back(std::move(found));
     }
 
-    /// Up to which size `lower` holds against `upper`.
+    /// The size up to which `lower` holds against `upper`.
     std::size_t boundary(std::size_t objective, Entrant lower, Entrant upper,
                          const std::vector<std::size_t>& sizes,
                          const std::vector<Entrant>& winners) const {
@@ -189,8 +188,8 @@ class CommonSearch {
         return {std::exp(sum / static_cast<double>(sources_.size())), std::exp(worst)};
     }
 
-    /// A copy that senses was timed on its own machine only, where it did not lose on cached data
-    /// (see loses_where_cached), but its halves were on all. (Rejected: to take none. Without
+    /// A copy that senses was timed on its own machine only, if it did not lose on cached data (see
+    /// loses_where_cached). But its halves were timed on all. (Rejected: to take none. Without
     /// sensing, a megabyte takes a fifth longer.)
     std::optional<SensingResult> common_sensing(const CommonRace& race, std::size_t size,
                                                 const Found& found) {
@@ -267,7 +266,7 @@ class CommonSearch {
     const MergedTimings& timings_;
     const std::vector<MergeSource>& sources_;
     std::vector<Objective> objectives_;
-    std::vector<TimedCopy> named_;          ///< the space; nothing is called, and no cache is there
+    std::vector<TimedCopy> named_;          ///< the space, by name alone: no copy is called
     std::map<std::string, Entrant> places_; ///< in the space
     CommonPipelines common_;
 };

@@ -77,7 +77,7 @@ MergeSource read_merge_source(const std::string& path) {
     const std::string_view start = lines.start();
     if (!begins_trial_log(start.substr(0, start.find('\n')))) {
         throw BadInput(path +
-                       ": is no trial log: a profile holds a few copies a size, and the common "
+                       ": is not a trial log: a profile holds a few copies a size, and the common "
                        "best of several machines needs their logs (--log FILE)");
     }
     lines.rename("log " + path);
@@ -130,11 +130,10 @@ void require_alike(const std::vector<MergeSource>& sources) {
         for (const auto& [operation, weights] : a.search.weights) {
             const auto other = b.search.weights.find(operation);
             if (other == b.search.weights.end() || other->second == weights) continue;
-            throw refuse("they were tuned with another weights of the workloads (others and "
-                         "others)");
+            throw refuse("they were tuned with different weights of the workloads");
         }
-        if (!a.search.distribution.empty() && !b.search.distribution.empty()) { // empty where it
-                                                                                // was cut short
+        // empty if the search was cut short
+        if (!a.search.distribution.empty() && !b.search.distribution.empty()) {
             require("--recording", a.search.distribution, b.search.distribution);
         }
         for (std::size_t j = 0; j < i; ++j) {

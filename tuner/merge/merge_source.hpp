@@ -22,9 +22,9 @@ struct MergeSource {
 /// for another kind of file, and for a log that is not whole.
 MergeSource read_merge_source(const std::string& path);
 
-/// How the types of two machines differ, two "machine" objects, as in "cpu.model: 85 on one, 143 on
-/// the other"; empty: they are of one type. Differences decide that would make a profile stale,
-/// with two exceptions. Memory sizes may differ by a sixteenth, and modules altogether.
+/// The difference of type between two machines, two "machine" objects, as in "cpu.model: 85 on one,
+/// 143 on the other"; empty: they are of one type. A difference decides if it would make a profile
+/// stale, with two exceptions. Memory sizes may differ by a sixteenth, and modules altogether.
 std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
 
 /// Throws BadInput where two sources are of different types of machines, come from different

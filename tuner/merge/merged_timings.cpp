@@ -13,7 +13,7 @@ namespace asterope {
 
 namespace {
 
-/// The name that the merged log gives to a name of a step's log.
+/// The name in the merged log of a copy in a step's log.
 std::string called(const std::string& name, Step step) {
     if (step == Step::threads) return name.starts_with("threads ") ? name : kReference;
     if (step == Step::fresh) return is_page_stage(name) ? name : kReference;

@@ -1,4 +1,5 @@
-// The figures of several machines' logs, as of one machine that timed what they have in common.
+// The figures of several machines' logs, as if one machine had timed the copies that they have in
+// common.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,14 @@ inline constexpr const char* kReference = "";
 /// The timings of one machine in one step of its search.
 struct LoggedRace {
     /// Copies are called as in the log, where they are the same on all machines. A round that was
-    /// disturbed and timed again counts once. References are left out: other logs need not have
-    /// them.
+    /// disturbed and timed again counts once. Copies of --reference are left out: other logs need
+    /// not have them.
     LoggedRace(const std::vector<Record>& records, Step step);
 
     using Samples = std::vector<double>;
-    /// By workload and name: log of the reference's time in the round over the copy's own, in the
-    /// order of the log, so that the run-off comes last. The reference's own samples are from its
-    /// median.
+    /// By workload and name: log of the reference's time in the round over the copy's own. They are
+    /// in the order of the log, so that the run-off comes last. The reference's time in a round is
+    /// the median of its samples there.
     std::map<Workload, std::map<std::string, Samples>> samples;
     std::map<Workload, double> reference_ns; ///< medians
 };
@@ -52,8 +53,8 @@ class CommonRace {
     std::vector<LoggedRace> machines_;
 };
 
-/// Geometric means over the machines. Each machine's last timings are taken first, then earlier
-/// ones.
+/// Gives geometric means over the machines. Each machine's last timings are taken first, then
+/// earlier ones.
 class MergedTimings : public Timings {
   public:
     /// `logs` must outlive it.

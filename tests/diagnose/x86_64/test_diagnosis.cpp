@@ -159,11 +159,11 @@ TEST(SelfRacesVerdict, counts_leads_beyond_their_own_floor_and_a_tie_and_names_t
                         {0.001, 0.001, 0.06, 0.04, 0.001, 0.2}};
     EXPECT_EQ(odd.largest_floor(), 0.2);
     EXPECT_EQ(self_races_verdict({quiet}),
-              "of 3 races none had a winner that led by more than the noise floor and a tie may "
-              "(the most that one led: 1.0 %, at 1 KiB hot)");
+              "in none of 3 races the winner led by more than the noise floor and by more than a "
+              "tie may cost (the largest lead: 1.0 %, at 1 KiB hot)");
     EXPECT_EQ(self_races_verdict({odd, quiet}),
-              "of 9 races 3 had a winner that led by more than the noise floor and a tie may (the "
-              "most that one led: 35.0 %, at 64 KiB cold)");
+              "in 3 of 9 races the winner led by more than the noise floor and by more than a tie "
+              "may cost (the largest lead: 35.0 %, at 64 KiB cold)");
 }
 
 TEST(Fill, puts_conditions_downwards_and_groups_across) {

@@ -107,7 +107,7 @@ SequentialReader::SequentialReader(CachedFile& file, std::size_t read_bytes, uns
 
 /// Writes before a read, untimed: the work of other clients costs them, not the reader.
 void SequentialReader::write_what_is_due(std::size_t offset, std::size_t bytes) {
-    // a read that begins within a block comes to a new one only at the next one's beginning
+    // a read that begins within a block comes to a new one only at that block's end
     const std::size_t block_bytes = file_.block_bytes();
     for (std::size_t at = (offset + block_bytes - 1) / block_bytes * block_bytes;
          at < offset + bytes; at += block_bytes, ++blocks_) {

@@ -17,15 +17,15 @@
 
 namespace asterope {
 
-/// Blocks of one size, found by number through a hash table and kept in the order of their use; the
-/// least recently used one gives way. Their data is in memory that processes could share, as
-/// clients that serve several have it.
+/// Blocks of one size, found by number and kept in the order of their use. The least recently used
+/// one gives way. Their data is in memory that processes could share, as clients that serve several
+/// have it.
 class BufferCache {
   public:
     /// Room for so many blocks. Throws Failure where the memory is not to be had.
     BufferCache(std::size_t blocks, std::size_t block_bytes);
 
-    /// The block's data, and it becomes the most recently used. Null where it is not there.
+    /// Returns the block's data and makes the block the most recently used. Null if it is missing.
     char* find(std::uint64_t block);
 
     /// Makes room for the data of a block that is not in the cache. That block becomes the most
@@ -106,9 +106,9 @@ class CachedFile {
 /// buffer.
 class SequentialReader {
   public:
-    /// In every hundred blocks that the reader comes to, `misses` are misses. The hundred is
-    /// divided evenly by them, and each part has one at a random place. Reads are of `read_bytes`,
-    /// which divide the file. Throws Failure where the memory does not suffice for the buffer.
+    /// In every hundred blocks that the reader comes to, `misses` are misses. They cut the hundred
+    /// into equal parts, and each part has one at a random place. Reads are of `read_bytes`, which
+    /// divide the file. Throws Failure where the memory does not suffice for the buffer.
     SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses);
 
     /// Goes on for so many reads. With `consume`, the application reads each buffer it gets, in the

@@ -45,7 +45,7 @@ std::size_t rounded_up(std::size_t bytes, std::size_t to) {
     return plus(bytes, to - 1) / to * to;
 }
 
-/// Places of elements: so many side by side, and from where these begin to where the next do.
+/// Places of elements that lie side by side. `bytes`: from their beginning to the next ones'.
 struct Group {
     std::size_t places, bytes;
 };
@@ -61,7 +61,7 @@ Group group_of(const Locality& parameters) {
     return {places, rounded_up(times(places, size), kLine)};
 }
 
-/// From a subsystem's handles to its data, and to the next one's handles.
+/// Bytes from a subsystem's handles to its data, and to the next one's handles.
 std::size_t handles_of(const Locality& parameters) {
     return rounded_up(times(parameters.elemsPerSubsys, kHandle),
                       parameters.packed ? kLine : kHandle);
@@ -206,7 +206,7 @@ void LocalitySystem::lay_out() {
         Element* elements = subsystem(s);
         char* begin = reinterpret_cast<char*>(elements);
         for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
-            // drawn by a multiplicative hash of its number, so that each run has the same
+            // its size is a multiplicative hash of its number, the same in each run
             const std::size_t number = s * parameters_.elemsPerSubsys + e;
             const std::size_t any = 1 + (number * 0x9e3779b97f4a7c15u >> 32) % parameters_.elemSize;
             elements[e] = {begin + place(e), parameters_.uneven ? any : parameters_.elemSize};
@@ -350,8 +350,9 @@ Job locality_job(const Locality& parameters) {
             system->run(contender.name == kMove ? nullptr : contender.copy, round);
         const std::uint64_t checksum = system->checksum();
         if (checksums->emplace(round, checksum).first->second != checksum) {
-            throw Failure("the checksums disagree: what the routine copied is not what libc's "
-                          "memcpy and move leave; do not use this routine");
+            throw Failure(
+                "the checksums disagree: the routine's copies differ from those of libc's "
+                "memcpy and move; do not use this routine");
         }
         return std::vector<double>{times.total(), times.churn, times.access};
     };

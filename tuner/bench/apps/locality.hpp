@@ -58,15 +58,16 @@ inline constexpr LocalityParameter kLocalityParameters[] = {
 
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
 /// and default_reps() where they are missing. Throws BadInput unless exactly one of the four is
-/// missing, where one is 0, and where the system has no room for one element in each subsystem.
+/// missing and the others are above 0. It does so, too, if the system has no room for one element
+/// in each subsystem.
 Locality solve(const LocalityRequest& request);
 
 /// The cycles that go over 32 MiB, and at least 2. The paper's tests take as many as go over 2 GiB,
 /// and at least 32; ours is that number cut by 64.
 std::size_t default_reps(std::size_t system_size);
 
-/// Bytes that the experiment takes: the elements and what manages them. The largest std::size_t if
-/// the sum does not fit in one.
+/// Bytes that the experiment takes: the elements and the data that manages them. The largest
+/// std::size_t if the sum does not fit in one.
 std::size_t memory_of(const Locality& parameters);
 
 /// How much is churned and accessed in one run, in bytes.
@@ -83,8 +84,8 @@ double work_of(const Locality& parameters);
 /// into subsystems of 4, 256, 16 Ki ... elements.
 ///
 /// The parameters that `fixed` names hold in all rows, and only rows that agree with them are
-/// left. Throws BadInput for another number, for a fixed numSubsystems (the tests compute it) and
-/// where all rows are gone.
+/// left. Throws BadInput for another test, for a fixed numSubsystems (the tests compute it) and if
+/// no row is left.
 std::vector<Locality> preset(int test, const LocalityRequest& fixed, std::size_t memory = 0);
 
 /// Seconds of the two steps, summed over all cycles.
@@ -107,14 +108,14 @@ class LocalitySystem {
     /// Puts new elements in their first places, so that each run starts from the same state.
     void lay_out();
 
-    /// All cycles: churn, then access, as `copy` leaves the data; no copy function: by move.
-    /// Equal seeds make equal systems, by copies and by move.
+    /// Runs all cycles: churn by `copy`, or by move if that is null, then access. Equal seeds make
+    /// equal systems, by copies and by move.
     LocalityTimes run(CopyFunction copy, std::uint64_t seed);
 
     /// The sum of all elements as their subsystems see them, at any place.
     std::uint64_t checksum() const;
 
-    /// How many neighbours in a subsystem are apart in memory.
+    /// The number of neighbours in a subsystem that are apart in memory.
     std::size_t gaps() const;
 
   private:
@@ -144,8 +145,8 @@ class LocalitySystem {
 /// The contender that hands on the elements' data; all others copy them.
 inline constexpr const char* kMove = "move";
 
-/// Runs the system with each contender from the same beginning in the same memory: the seconds of
-/// both steps, of churn and of access. Throws Failure where the elements differ at the end of a
+/// Runs the system with each contender, from the same beginning in the same memory. It times both
+/// steps together, churn, and access. Throws Failure where the elements differ at the end of a
 /// round, or the memory is not to be had.
 Job locality_job(const Locality& parameters);
 

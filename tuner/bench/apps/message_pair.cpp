@@ -24,8 +24,8 @@ MessagePair::MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes,
                          std::size_t message_bytes, int subscriber_cpu)
     : copiers_(std::move(copiers)), message_bytes_(message_bytes), ring_(ring_bytes, message_bytes),
       subscriber_([&](int answers) { subscribe(subscriber_cpu, answers); }) {
-    // touch() writes back the bytes that it has read: a message published meanwhile would lose a
-    // byte
+    // waits for touch(), which writes back the bytes that it has read: a message published
+    // meanwhile would lose a byte
     for (char ready = 0; read(subscriber_.answers(), &ready, 1) < 0;) throw_if_interrupted();
 }
 

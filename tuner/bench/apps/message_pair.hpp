@@ -13,8 +13,8 @@
 
 namespace asterope {
 
-/// How a publisher and a subscriber copy, as shadesmar's copiers do
-/// (github.com/Squadrick/shadesmar, memory/copier.h): all copies of messages go through it.
+/// The copy functions of a publisher and a subscriber, as shadesmar's copiers are
+/// (github.com/Squadrick/shadesmar, memory/copier.h). All copies of messages go through it.
 struct Copier {
     std::string name;
     CopyFunction publish;        ///< the publisher's: its message into shared memory

@@ -16,15 +16,15 @@ struct MessageHeader {
     std::uint64_t sum;   ///< of its words
     std::size_t bytes;
     int copier;     ///< whose turn it is: see MessagePair
-    bool check_all; ///< that each word be compared, outside the timing
+    bool check_all; ///< the subscriber compares each word, untimed
     // The subscriber's receipt:
     std::uint64_t seen, copied, read; ///< ticks when each was done
     bool right;                       ///< whether the message arrived as it was sent
 };
 
-/// Slots of one size, used in turn, so that each message lies where none has lain for a whole
-/// round of the ring. Publisher and subscriber each move one counter; no other process writes it.
-/// One message is under way at a time.
+/// Slots of one size, used in turn, so that each message goes to the slot that was used longest
+/// ago. Publisher and subscriber each move one counter; no other process writes it. One message is
+/// under way at a time.
 class MessageRing {
   public:
     /// Has as many slots as `ring_bytes` hold, at least one. Throws Failure where the memory does
@@ -46,8 +46,8 @@ class MessageRing {
     /// Gives the slot of that message back.
     void release();
 
-    /// Lets the calling process meet its page faults now: one that was started after the memory
-    /// was made has yet to map each page. No other process may write the ring meanwhile.
+    /// Takes the calling process's page faults now: a process that started after the memory was
+    /// made has yet to map each page. No other process may write the ring meanwhile.
     void touch() const;
 
   private:

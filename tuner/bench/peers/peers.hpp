@@ -9,7 +9,8 @@
 
 namespace asterope {
 
-/// Copies right at every size and misalignment, beyond its purpose, too; buffers must not overlap.
+/// A copy that is right at every size and misalignment, even outside its purpose; buffers must not
+/// overlap.
 struct Peer {
     std::string name;        ///< [a-z0-9_]+
     std::string description; ///< one line for legends, with the source

@@ -20,7 +20,7 @@ std::string label_of(std::size_t offset) {
 
 Section aliasing(const Context& context) {
     Section section;
-    section.question = "what does a destination cost that begins some bytes past or before its "
+    section.question = "what does it cost if a destination begins some bytes past or before its "
                        "source, modulo 4096?";
     const std::vector<std::size_t> grid = {0,    1,    8,    16,   32,   48,   63,
                                            4032, 4033, 4048, 4064, 4080, 4088, 4095};

@@ -36,8 +36,8 @@ std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches) {
         if (cache.ways <= 0 || cache.bytes == 0) continue;
         const auto ways = static_cast<std::size_t>(cache.ways);
         CriticalStride stride{cache.level, cache.bytes / ways, 2 * ways};
-        // So many that spread out they are beyond the inner cache, too: else its misses would be
-        // all that is seen. (Beside an L3 that takes gigabytes.)
+        // Spread out, the buffers must exceed the inner cache, too: else only its misses would
+        // show. (Unless that takes gigabytes, as beside an L3.)
         CriticalStride more = stride;
         more.buffers = std::max(stride.buffers, inner / kSize);
         if (more.span() <= kMostSpan) stride = more;
@@ -51,7 +51,7 @@ std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches) {
 
 Section critical_stride(const Context& context) {
     Section section;
-    section.question = "what do small copies cost whose buffers lie so far apart that they all "
+    section.question = "what do small copies cost if their buffers lie so far apart that all "
                        "fall into the same sets of a cache?";
     const std::vector<CriticalStride> strides = critical_strides(context.machine.caches);
     if (strides.empty()) {

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kSizes[] = {1 << 10, 64 << 10, 4 << 20};
 constexpr Workload kWorkloads[] = {Workload::hot, Workload::cold};
-/// A heat of a race; then as a quick search of one size does, see parse_rigor.
+/// The numbers of a race with one heat. The rest is as in a quick search of one size, see
+/// parse_rigor.
 constexpr int kEntrants = 24, kKept = 12, kMoreSamples = 6, kFinalists = 5, kRounds = 15;
 /// The trials of one race, with libc thrice a heat and twice a round of the run-off.
 constexpr int kTrials = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
@@ -66,10 +67,10 @@ std::string self_races_verdict(const std::vector<SelfRaces>& all) {
         by_luck += some.won_by_luck();
         if (!best || some.largest_lead() > best->largest_lead()) best = &some;
     }
-    return "of " + std::to_string(races) + " races " +
-           (by_luck == 0 ? "none" : std::to_string(by_luck)) +
-           " had a winner that led by more than the noise floor and a tie may (the most "
-           "that one led: " +
+    return "in " + (by_luck == 0 ? "none" : std::to_string(by_luck)) + " of " +
+           std::to_string(races) +
+           " races the winner led by more than the noise floor and by more than a tie may cost "
+           "(the largest lead: " +
            percents(best->largest_lead()) + ", at " + format_size(best->size) + ' ' +
            name_of(best->workload) + ')';
 }
@@ -79,7 +80,7 @@ Section identical(const Context& context) {
     section.question = "does a race find a winner among copies that are all libc's?";
     section.columns = {"24 times libc", "largest lead", "largest floor", "led beyond both",
                        "races"};
-    const int races = context.rounds * 2 / 3; // 20, and 7 where it shall be quick
+    const int races = context.rounds * 2 / 3; // 20, with --quick 7
     Stopwatch stopwatch(context.arena, kSizes[std::size(kSizes) - 1],
                         last_cache_bytes(context.machine));
     // libc's memcpy for every entrant; disturbed rounds are repeated, as in a search

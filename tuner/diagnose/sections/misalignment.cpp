@@ -8,7 +8,7 @@ namespace asterope::diagnosis {
 
 Section misalignment(const Context& context) {
     Section section;
-    section.question = "what does a source, a destination or both cost that begins some bytes "
+    section.question = "what does it cost if a source, a destination or both begin some bytes "
                        "past a cache line?";
     const std::vector<std::size_t> grid = {1, 4, 8, 16, 31, 32, 48, 63};
     constexpr struct {

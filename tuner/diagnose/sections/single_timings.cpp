@@ -1,4 +1,4 @@
-// The section `single_timings`: how the times of single calls are distributed, alone and beside a
+// The section `single_timings`: the distribution of single calls' times, alone and beside a
 // neighbour that streams memory.
 #include <algorithm>
 #include <atomic>

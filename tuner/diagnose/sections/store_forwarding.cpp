@@ -52,7 +52,7 @@ Section store_forwarding(const Context& context) {
         }
         groups.push_back(std::move(group));
     }
-    if (widest < 32) section.notes.push_back("no loads of 32 B: the CPU has none");
+    if (widest < 32) section.notes.push_back("no loads of 32 B: the CPU lacks them");
     section.notes.push_back("a load waits for its copy and the next copy for the load; copies "
                             "alone overlap, so some slowdown is the waiting itself");
     fill(section, compare(groups, context));

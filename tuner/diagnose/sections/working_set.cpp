@@ -36,7 +36,7 @@ std::string by_level(const Rates& rates) {
     return out;
 }
 
-/// A copy's figures for the report, and its throughput among the others of its level.
+/// Returns a copy's figures for the report, and adds its throughput to the `rates`.
 nlohmann::ordered_json figures_json(const TakenTime& figures, std::size_t size,
                                     const std::string& level, Rates& rates) {
     rates.emplace_back(level, static_cast<double>(size) / figures.seconds / 1e9);
@@ -101,7 +101,7 @@ Section working_set(const Context& context) {
     if (!caches.empty()) section.notes.push_back("caches: " + caches);
     if (libc_rates.back().first != "memory") {
         section.notes.push_back(
-            "the last cache is larger than the buffers: none is in memory only");
+            "the last cache is larger than the buffers: no row is of memory alone");
     }
     section.verdict = "libc: " + by_level(libc_rates);
     if (!winner_rates.empty()) section.verdict += "; winners: " + by_level(winner_rates);

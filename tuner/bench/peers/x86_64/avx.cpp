@@ -1,11 +1,11 @@
 // The AVX copiers of the article "Going faster than memcpy" (on the library shadesmar), written
 // anew: plain, streaming, streaming with prefetch, and unrolled.
 //
-// The article copies whole vectors between aligned buffers. A copy of any size and place first
-// brings the destination to a vector's boundary, and at last copies the rest behind the last whole
-// vector. One unaligned vector at either end does that, which may overlap those of the loop. The
-// source stays as misaligned as it is. The article's streaming loads (vmovntdqa) are plain ones
-// here: they need an aligned source and AVX2, and on ordinary memory do nothing else.
+// The article copies whole vectors between aligned buffers. Ours copy any size between any places.
+// One unaligned vector at each end copies the bytes before the destination's first boundary and
+// behind the last whole vector. It may overlap those of the loop. The source stays as misaligned as
+// it is. The article's streaming loads (vmovntdqa) are plain ones here: they need an aligned source
+// and AVX2, and on ordinary memory do nothing else.
 #include <cstdint>
 #include <immintrin.h>
 
@@ -41,13 +41,13 @@ ASTEROPE_AVX inline std::size_t copy_head(char* to, const char* from) {
     return head;
 }
 
-/// From 32 bytes on: copies the less than 32 that are left, by a vector that begins before them.
+/// From 32 bytes on: copies the rest, fewer than 32, by a vector that begins before them.
 ASTEROPE_AVX inline void copy_tail(char* to, const char* from, std::size_t at, std::size_t bytes) {
     if (at < bytes) store_anywhere(to + bytes - kVector, load(from + bytes - kVector));
 }
 
-/// Copies `vectors` of them a turn, all loaded before the first is stored, for as long as so many
-/// are left. With `prefetch` the vectors of the next turn, which are a line, are fetched meanwhile.
+/// Copies `vectors` vectors a turn for as long as so many are left, and loads all before it stores
+/// the first. With `prefetch` it also fetches the vectors of the next turn, which are a line.
 template <bool streaming, std::size_t vectors = 1, bool prefetch = false>
 ASTEROPE_AVX inline void* copy(void* destination, const void* source, std::size_t bytes) {
     auto* to = static_cast<char*>(destination);

@@ -47,7 +47,8 @@ struct Drain {
     }
 };
 
-/// Copies 16 bytes or more: by `move` where `boundary` is aligned, which is one of the two.
+/// Copies 16 bytes or more. It calls `move` at places where `boundary`, one of the two buffers, is
+/// aligned.
 template <class Move>
 ASTEROPE_SSE4_1 inline void copy_vectors(char* to, const char* from, std::size_t bytes,
                                          const void* boundary, Move move) {

@@ -1,12 +1,12 @@
-# Takes out of libraries what they have on x86-64 alone: folly's copy, and DPDK's.
+# Takes copies out of libraries that have them on x86-64 alone: folly's and DPDK's.
 
-# Its own copy is compiled for AVX2; built for less, the same name only calls libc's memmove.
+# folly's own copy needs AVX2: in a library built for less, the same name only calls libc's memmove.
 add_library_peer(folly ASTEROPE_PEER_FOLLY libfolly.a "(memcpy[.]S|FollyMemcpy[.]cpp)[.]o"
   __folly_memcpy avx2 "folly's memcpy" "libfolly.a, built with AVX2" "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}"
   /usr/lib /usr/local/lib)
 
-# A header that is compiled with its users: in each of the three ways that it has. No user gets the
-# last one by -march alone, as DPDK asks for RTE_MEMCPY_AVX512 beside it.
+# DPDK's copy is a header that is compiled with its users. It is built here in each of its three ways. No user
+# gets the last one by -march alone, as DPDK asks for RTE_MEMCPY_AVX512 beside it.
 option(ASTEROPE_PEER_DPDK "Compare with DPDK's rte_memcpy" ON)
 find_path(ASTEROPE_PEER_DPDK_INCLUDE rte_common.h PATH_SUFFIXES dpdk)
 find_path(ASTEROPE_PEER_DPDK_CONFIG rte_config.h PATH_SUFFIXES dpdk)

@@ -7,8 +7,8 @@
 // does not wash out the caches. The copy needs no newer vector extension than any x86-64 has.
 //
 // We do not know their parameters for this copy. Ours are blocks of two lines and a prefetch 12
-// lines ahead, near the findings of their later search on an AMD Opteron (PS 2, PD 12 to 30,
-// NTA). Registers have 16 bytes. Stores are non-temporal from one page up, and plain below, where a
+// lines ahead. Their later search on an AMD Opteron found similar ones (PS 2, PD 12 to 30, NTA).
+// Registers have 16 bytes. Stores are non-temporal from one page up, and plain below, where a
 // reader will be soon.
 #include <cstdint>
 #include <emmintrin.h>
@@ -30,7 +30,7 @@ inline void store(char* to, __m128i value) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), value);
 }
 
-/// All of it is loaded before anything is stored, to a place that is aligned to a vector.
+/// Loads the whole line before it stores any of it. The destination is aligned to a vector.
 template <bool large> inline void move_line(char* to, const char* from) {
     __m128i loaded[kLine / kVector];
     for (std::size_t i = 0; i < kLine; i += kVector) loaded[i / kVector] = load(from + i);
