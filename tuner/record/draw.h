@@ -20,8 +20,8 @@ static inline uint64_t draw_below(uint64_t *state, uint64_t end)
     return (uint64_t)((unsigned __int128)draw(state) * end >> 64);
 }
 
-/* -log2 of a number drawn evenly from (0, 1), times 2^20. Bit by bit, as libm would have to be
- * loaded: squaring a number from [1, 2) tells whether the next bit of its logarithm is set. */
+/* -log2 of a number drawn evenly from (0, 1), times 2^20. It is computed bit by bit, as libm would
+ * have to be loaded. The square of a number from [1, 2) tells the next bit of its logarithm. */
 static inline uint64_t draw_logarithm(uint64_t *state)
 {
     const uint64_t number = draw(state) | 1;
@@ -37,9 +37,9 @@ static inline uint64_t draw_logarithm(uint64_t *state)
     return ((uint64_t)(zeros + 1) << 20) - fraction;
 }
 
-/* How many calls of `work` bytes it takes to the next sample, that one included: geometric, its
- * chance 1 - exp(-work / period). Below 2^30, as
- * `period` is at most 2^32 and `work` is 256 or more. */
+/* The number of calls of `work` bytes up to the next sample, that one included. It is geometric,
+ * with the chance 1 - exp(-work / period). It is below 2^30, as `period` is at most 2^32 and `work`
+ * is 256 or more. */
 static inline uint64_t draw_calls(uint64_t *state, uint64_t period, uint64_t work)
 {
     const uint64_t scaled = period * 45426 >> 16; /* times ln 2 */

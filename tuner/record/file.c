@@ -21,7 +21,7 @@ enum {
     LONGEST_FOLDER = 960,
     MOST_FILES = 1 << 20,  /* for one process id */
     MOST_KEPT = 1024,      /* files of ended processes, in operation */
-    KEPT_BYTES = 64 << 20, /* about so many, where they are alike */
+    KEPT_BYTES = 64 << 20, /* of these, about, if they are alike */
     PROBES = 8,
     NO_REPLACE = 1, /* RENAME_NOREPLACE */
 };
@@ -63,8 +63,8 @@ static int allocate(size_t offset, size_t bytes)
     return done;
 }
 
-/* Has the pages made, which fails where a store to them would be SIGBUS. That needs neither the
- * path, which a program may have lost by chroot or with its rights, nor a descriptor. */
+/* Has the kernel make the pages. This fails if a store to them would end in SIGBUS. It needs no
+ * descriptor, and not the path, which a program may have lost by chroot or with its rights. */
 static int have_pages(struct raw_file *mapped, size_t offset, size_t bytes)
 {
     const size_t page = process.page_bytes, first = offset & -page;
@@ -148,7 +148,7 @@ static struct raw_file *map(int file, size_t bytes)
     return NULL;
 }
 
-/* A signal handler may fork, and its child return into a call that is about to count in the
+/* A signal handler may fork. Its child may return into a call that is about to count in the
  * parent's file. So a file must stay at that address. If the child's larger file does not fit
  * there, both files stay mapped. */
 static struct raw_file *put_in_place_of(struct raw_file *parents, struct raw_file *own,

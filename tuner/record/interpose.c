@@ -1,9 +1,9 @@
 /* libasterope_record.so: libc's copies and memset under their own names, counted.
  *
- * The fast path: where to go on, this thread's cells, the cell of function and size class, one
- * addition, a jump. In operation it is shorter: one counter of the thread's for all. Before the
- * constructor has run, it uses nothing that needs a relocation: not even the thread's cells,
- * whose place the dynamic linker writes. */
+ * The fast path looks up the next function and this thread's cells. It adds to the cell of function
+ * and size class, and jumps. In operation it is shorter: the thread has one counter for all calls.
+ * Before the constructor has run, it uses nothing that needs a relocation: not even the thread's
+ * cells, whose place the dynamic linker writes. */
 #include "instructions.h"
 #include "recorder.h"
 #include "size_class.h"
@@ -96,8 +96,8 @@ EXPORTED void *memset(void *destination, int value, size_t bytes)
     return filled(destination, value, bytes);
 }
 
-/* What -D_FORTIFY_SOURCE calls: `room` is the size of the destination as the compiler knows it. */
-void __chk_fail(void) __attribute__((noreturn, weak)); /* which other libcs lack */
+/* -D_FORTIFY_SOURCE calls these. `room`: the size of the destination, as the compiler knows it. */
+void __chk_fail(void) __attribute__((noreturn, weak)); /* other libcs lack it */
 __attribute__((noreturn, cold)) static void fail(void)
 {
     if (__chk_fail) __chk_fail();
@@ -147,8 +147,8 @@ static int taken_by(long number, long what, long how)
     return what == PR_SET_TSC && how == PR_TSC_SIGSEGV ? TAKES_COUNTER : 0;
 }
 
-/* Libraries probe what the kernel knows by calls that cannot succeed. A positive result is the
- * listener of a filter, or else the thread that could not be given it. */
+/* Libraries probe the kernel by calls that cannot succeed, and restrict nothing. A positive result
+ * is the listener of a filter. Otherwise it is a thread that did not get the filter. */
 static int has_succeeded(long number, long flags, long result)
 {
     const int makes_listener =
@@ -156,9 +156,9 @@ static int has_succeeded(long number, long flags, long result)
     return result == 0 || (result > 0 && makes_listener);
 }
 
-/* With all arguments that there can be, so that it ends in a jump to libc's, as if it were not
- * there: a system call may return twice, or on another stack. Under a name of its own, as the
- * header declares one of a variable number. */
+/* It takes all arguments that there can be. So it ends in a jump to libc's function, as if it were
+ * not there: a system call may return twice, or on another stack. Here it has another name, as the
+ * header declares it with a variable number of arguments. */
 typedef long system_call(long, long, long, long, long, long, long);
 EXPORTED system_call interposed_syscall __asm__("syscall");
 long interposed_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -186,7 +186,7 @@ EXPORTED int prctl(int option, ...)
     return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
-/* A signal's handler may have no more of its own stack than it needs itself. */
+/* Notes the stack of signal handlers for has_stack(): it may have no more room than they need. */
 EXPORTED int sigaltstack(const stack_t *restrict stack, stack_t *restrict before)
 {
     const int result = (int)syscall(SYS_sigaltstack, stack, before);
@@ -198,8 +198,8 @@ EXPORTED int sigaltstack(const stack_t *restrict stack, stack_t *restrict before
     return result;
 }
 
-/* A child may end by a system call that libc knows nothing of, as Go's programs do, or be killed. Its
- * own file lacks what it took in the end then. */
+/* A child may be killed, or end by a system call past libc, as Go's programs do. Then its own file
+ * lacks its last CPU time, and the parent's file gets it here. */
 EXPORTED pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
     typedef pid_t wait_call(pid_t, int *, int, struct rusage *);

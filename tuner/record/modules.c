@@ -1,7 +1,8 @@
-/* Which code is mapped where, for the addresses of callers: read from /proc/self/maps when a caller
- * is in none of the mappings known so far.
+/* The mapped code, for the addresses of callers. It is read from /proc/self/maps when a caller is
+ * outside all mappings known so far.
  *
- * A library that is loaded where an unloaded one was keeps that one's name: nothing tells. */
+ * A library may be loaded at the place of one that was unloaded. It then gets that one's name, as
+ * nothing tells of the change. */
 #include "recorder.h"
 
 #include <fcntl.h>
@@ -11,14 +12,14 @@
 
 enum {
     MOST_READINGS = 100,
-    PAUSE_FACTOR = 200, /* between two readings, as a multiple of what the last one took */
-    PAGES = 64,         /* that no reading explains, as many as are remembered */
+    PAUSE_FACTOR = 200, /* so many durations of a reading pass before the next one */
+    PAGES = 64,         /* so many pages are remembered that no reading explains */
 };
 
 static uint32_t readings;
 static uint64_t next_reading_ns;
 static uintptr_t unknown_pages[PAGES];
-static char text[8192]; /* under try_to_change() */
+static char text[8192]; /* used under try_to_change() alone */
 
 static int is_known(uintptr_t address)
 {
@@ -69,7 +70,7 @@ static void add_module(uint64_t start, uint64_t end, uint64_t offset, const char
     __atomic_store_n(&header->modules, header->modules + 1, __ATOMIC_RELEASE);
 }
 
-/* "start-end rwxp offset device inode   path", without its end of line, at which there is a 0. */
+/* Reads "start-end rwxp offset device inode   path", with a 0 for its end of line. */
 static void read_line(const char *line)
 {
     uint64_t start, end, offset;
@@ -95,7 +96,7 @@ static void read_maps(void)
 {
     const int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
     if (file < 0) return;
-    size_t held = 0; /* the start of a line, not longer than half the buffer */
+    size_t held = 0; /* bytes of an unfinished line, half of the buffer at most */
     for (;;) {
         const long got = syscall(SYS_read, file, text + held, sizeof text - held);
         if (got <= 0) break;

@@ -50,7 +50,7 @@ void find_others(void)
     const long bytes = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", others.program,
                                (size_t)RAW_NAME - 1);
     if (bytes < 0) others.program[0] = 0;
-    /* a name of libc's that neither sanitizers nor older libraries of threads have, too */
+    /* a function that libc has, but neither sanitizers nor older libraries of threads */
     if (!look_up(&others, &own) || !look_up(dlsym(RTLD_NEXT, "imaxdiv"), &libcs)) return;
     if (look_up((void *)next_function[RAW_MEMCPY], &found) && !is_in_one(&found, &libcs))
         keep_name(others.next, found.dli_fname);

@@ -85,17 +85,17 @@ struct raw_header {
     uint32_t threads;
     uint32_t modules;
     uint64_t drawn;        /* samples, kept or not */
-    uint32_t samples_room; /* reserved: none, or all */
+    uint32_t samples_room; /* reserved: 0 or RAW_SAMPLES */
     uint32_t path_bytes;
     uint64_t children_cpu_ns; /* of those that ended without a file of their own */
-    uint32_t has_ended;       /* 1: and the clocks are noted */
-    uint32_t sanitizer;       /* of addresses, threads, memory, tagged addresses: 1 to 4; 0: none */
-    /* Paths; empty: not any. The program; the file whose memcpy it calls, unless that is the
-     * recorder's; the file of the next memcpy, unless that is libc's; that of asterope_memcpy. */
+    uint32_t has_ended;       /* 1: it has, and its clocks are noted */
+    uint32_t sanitizer;       /* 1 to 4: of addresses, threads, memory, tagged ones; 0: not one */
+    /* Paths, or empty. `first`: the file whose memcpy the program calls, unless it is the recorder.
+     * `next`: the file of the next memcpy, unless it is libc. `routine`: asterope_memcpy's. */
     char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
     uint32_t owners[RAW_SLOTS]; /* thread ids; 0: the slot was never used */
     uint64_t waited_cpu_ns;     /* of all children that it waited for, and of theirs */
-    uint64_t waited;            /* how many; the last ones: child[waited % RAW_CHILDREN] is next */
+    uint64_t waited;            /* their number; child[waited % RAW_CHILDREN] is the next one */
     struct raw_child child[RAW_CHILDREN];
 };
 
@@ -121,7 +121,7 @@ struct raw_cells {
 
 struct raw_slot {
     struct raw_cells cells;
-    uint32_t folded[RAW_FUNCTIONS][RAW_CLASSES_ROOM]; /* calls taken off the cell, in 2^30 */
+    uint32_t folded[RAW_FUNCTIONS][RAW_CLASSES_ROOM]; /* calls taken off the cell: 2^30 each */
 };
 
 struct raw_file {
@@ -131,7 +131,7 @@ struct raw_file {
     char paths[RAW_PATHS];
     struct raw_sample samples[RAW_SAMPLES];
     struct raw_slot
-        slots[RAW_SLOTS]; /* last: a limit on the size of files takes off some of these */
+        slots[RAW_SLOTS]; /* last: a limit on the size of files leaves fewer of these */
 };
 
 _Static_assert(sizeof(struct raw_module) == 32, "raw.py has the same");

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    LONG_FROM = 1 << 16,     /* bytes: a copy is long enough then to lose its CPU meanwhile */
+    LONG_FROM = 1 << 16,     /* bytes of a copy that may well lose its CPU meanwhile */
     NOTE_EVERY_NS = 5000000, /* the clocks */
 };
 
@@ -27,8 +27,9 @@ static int64_t *cell_of(const struct call *call)
     return &thread.slot->cells.cell[call->function][size_class(call->bytes)];
 }
 
-/* Draws how many calls of this one's class are left until its next sample. Returns whether this
- * call is one: the first of a class need not be. Atomic, as signal handlers count, too. */
+/* Draws the number of calls that are left until the next sample of this call's class. Returns
+ * whether this call is one: the first call of a class need not be. The change is atomic, as signal
+ * handlers count, too. */
 static int grant(const struct call *call)
 {
     const size_t number = size_class(call->bytes);
@@ -80,7 +81,7 @@ static void keep(struct raw_sample *sample)
     __atomic_store_n(&place->ready, 1, __ATOMIC_RELEASE);
 }
 
-/* How often another thread took this one's CPU. */
+/* The number of times that another thread took this one's CPU. */
 static long times_cpu_was_lost(void)
 {
     struct rusage usage;
@@ -116,7 +117,7 @@ static void *carry_out_sample(const struct call *call)
 
 /* --- The slow path --- */
 
-/* Without any stack. */
+/* The slow path without stack: it counts the call, and takes no sample. */
 __attribute__((noinline)) static void *count_alone(void *destination, const void *source,
                                                    size_t bytes, int function,
                                                    const struct raw_cells *counted)
@@ -141,7 +142,7 @@ __attribute__((noinline)) static void *look_at_call(void *destination, const voi
     const int error = errno;
     thread.busy = frame;
     if (*process.mark == 0 && !process.limit) {
-        if (thread.slot && counted == &thread.slot->cells) /* the parent's */
+        if (thread.slot && counted == &thread.slot->cells) /* it was counted for the parent */
             __atomic_fetch_sub(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED);
         begin_anew();
         counted = &uncounted; /* the new file may be where the parent's was */

@@ -75,7 +75,7 @@ struct process {
     uint32_t slots_room;           /* that the file may have */
     uint32_t is_parents;           /* 1: the file is the parent's; this process has none yet */
     uint32_t has_no_counter;       /* 1: to read the time stamp would end the program */
-    uint32_t limit;                /* why calls are only counted; 0: they are not */
+    uint32_t limit;                /* the reason why calls are only counted; 0: some are sampled */
     uint32_t changing;             /* the lock of try_to_change() */
 };
 extern struct process process;
@@ -123,20 +123,21 @@ struct restriction {
     int has_slot, has_trial_file;
     uint32_t limit_before, had_no_counter, was_on;
 };
-/* To be called before such a call. It makes all system calls that are needed later. From then until
- * end_restriction(), which makes no system call, it makes none and does not read the time stamp. */
+/* To be called before such a call. It makes all system calls that are needed later. From then to
+ * the end of end_restriction() the recorder makes no system call, and does not read the time
+ * stamp. */
 void expect_restriction(int taken, struct restriction *restriction);
 /* Goes on as before if the call has failed; else it only counts from now on. */
 void end_restriction(const struct restriction *restriction, int has_succeeded);
 /* Notes the process's CPU time, before it ends. */
 void note_end(void);
-/* Notes that of a child that it has waited for. Makes no system call. */
+/* Notes the CPU time of a child that the process has waited for. Makes no system call. */
 void note_child(uint64_t pid, const struct rusage *usage);
 uint64_t clock_ns(int clock);
 /* The number in a variable's text, or `otherwise` if the text is not a number. */
 uint64_t number_in(const char *text, uint64_t otherwise);
-/* 1: this thread alone changes what the process shares, and no signal interrupts it, until
- * changed(). 0: another one does. */
+/* Returns 1 if this thread alone may change the shared data, without signals, until changed().
+ * Returns 0 if another thread changes them now. */
 int try_to_change(uint64_t *signals);
 void changed(uint64_t signals);
 
@@ -166,9 +167,9 @@ static inline void *carry_out(any_function *function_to_call, void *destination,
     return ((copy_function *)function_to_call)(destination, source, bytes);
 }
 
-/* Whether a signal handler copies now that has interrupted the slow path. `busy` is the frame of
- * the slow path; null: it does not run. A handler may leave it for good by longjmp. Then later
- * calls are at the same place of the stack, or above. */
+/* Whether this call comes from a signal handler that has interrupted the slow path. `busy`: the
+ * frame of the slow path; null: it does not run. A handler may leave it for good by longjmp. Then
+ * later calls are at the same place of the stack, or above. */
 static inline int is_nested(const char *busy, const char *frame)
 {
     enum { SAME_STACK = 1 << 20 /* bytes */ };

@@ -1,5 +1,5 @@
-/* The slots of a process's threads, and the times when it records: from its start or a fork to its
- * end. */
+/* The slots of a process's threads. The recording of a process: its start, its beginning in a child
+ * of fork, and its end. */
 #include "recorder.h"
 
 #include "draw.h"
@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 enum {
-    YIELDS = 100, /* first, to another thread that makes the file or takes a slot */
-    WAITS = 3000, /* at most, of 1 ms each, for that thread */
+    YIELDS = 100, /* first tries for the lock: each lets other threads run */
+    WAITS = 3000, /* all tries: after each other one it waits 1 ms */
 };
 
 /* With half of this, samples took 3 % of a loop that only copies 64 cached KiB. */
@@ -37,8 +37,8 @@ static const uint32_t always_marked = 1;
 uint64_t clock_ns(int clock)
 {
     struct timespec now;
-    /* Libc's function makes no system call, which may be forbidden. But it reads the time stamp,
-     * and others put one of their own in its place, as faketime does. */
+    /* System calls may be forbidden, and libc's function makes none. But it reads the time stamp,
+     * and libraries such as faketime put their own function in its place. */
     const int is_libcs = process.limit == IS_QUIET && !process.has_no_counter;
     if (is_libcs ? clock_gettime(clock, &now) != 0 : syscall(SYS_clock_gettime, clock, &now) != 0)
         return 0;
@@ -244,7 +244,7 @@ void expect_restriction(int taken, struct restriction *restriction)
         .had_no_counter = process.has_no_counter,
         .was_on = trial.is_on,
     };
-    /* it may be its last chance to give the file such a name */
+    /* later the process may be unable to rename the file */
     if (trial.explore && restriction->has_slot && !process.is_parents && !process.limit) keep_file();
     restriction->has_trial_file =
         taken & TAKES_COUNTER && trial.is_on && restriction->has_slot && begin_trial_file();
@@ -280,7 +280,7 @@ void note_end(void)
     if (process.is_parents || *process.mark == 0) {
         __atomic_fetch_add(&header->children_cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
                            __ATOMIC_RELAXED);
-    } else if (header->pid == (uint32_t)syscall(SYS_getpid)) { /* and no child of vfork */
+    } else if (header->pid == (uint32_t)syscall(SYS_getpid)) { /* not a child of vfork */
         note_clocks(clock_ns(CLOCK_MONOTONIC));
         header->has_ended = 1;
         /* in operation, the files of thousands of short processes would stay for ever */

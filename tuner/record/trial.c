@@ -16,8 +16,8 @@
  * and the first part of a period. If the copies turn the caches over within some milliseconds,
  * changes are further apart, and more is left out. So little of that cost counts.
  *
- * In operation only one pair of periods in so many is a trial. In the rest all calls take the way
- * that has won more pairs than it lost, and hardly any is looked at. */
+ * In operation only one of `explore` pairs of periods is a trial. In the rest all calls take the
+ * way that has won more pairs than it lost. The trial then looks at hardly any call. */
 #include "trial_thread.h"
 
 #include "draw.h"
@@ -28,16 +28,16 @@
 enum {
     LEAST_CALLS = 3,      /* booked calls in a place's own block, at least */
     MORE_CALLS = 6,       /* a random number below this is added */
-    FEW_CALLS = 1,        /* LEAST_CALLS of calls that take long: a program has few of them */
-    FEW_MORE_CALLS = 2,   /* MORE_CALLS of such calls */
+    FEW_CALLS = 1,        /* the same for calls that take long: a program has few of them */
+    FEW_MORE_CALLS = 2,   /* the same for such calls */
     LONG_CALLS = 100,     /* times the shortest interval: calls that take as much are long */
-    EASY = 64,            /* easy calls in a row, for each call that is timed as one */
-    MOST_EASY = 2048,     /* easy calls in a row, at most: behind them a fork's child is noticed */
+    EASY = 64,            /* so many easy calls in a row, for each call of a group */
+    MOST_EASY = 2048,     /* easy calls in a row, at most: after them it notices a fork */
     MOST_SETTLING = 1 << 12,
     TURNING = 1 << 15,    /* bytes; see note_moved() */
     SINGLE = 1 << 14, /* bytes from which on one call may take as long as a group */
     SLOW_GAP = 2,     /* it does so if its place has groups of so many calls or fewer */
-    MEASURED = 8,     /* one in so many smaller calls that are timed also has its copy measured */
+    MEASURED = 8,     /* of so many smaller calls that are timed, one has its copy measured */
 };
 
 __thread int64_t easy_calls;
@@ -50,7 +50,7 @@ static int do_overlap(const void *destination, const void *source, size_t bytes)
 
 /* --- Choosing --- */
 
-/* Whether the place's interval ran on without a call of its own in a period together. */
+/* Whether the interval is whole: since its start, the place had no call in a period together. */
 static int is_whole(const struct trial_place *place)
 {
     return place->started && place->is_long == tried.is_long &&
@@ -64,14 +64,14 @@ static void note_moved(size_t bytes, uint64_t calls)
     if (bytes >= TURNING) tried.moved += bytes * calls;
 }
 
-/* Counts one call that stands for so many. */
+/* Counts one call that stands for `calls` of them. */
 static void count_calls(struct trial_place *place, int function, size_t bytes, uint64_t calls)
 {
     place->calls += calls;
     if (function != RAW_MEMSET) place->copied += bytes * calls;
 }
 
-/* Intervals after a change that do not count. */
+/* The number of intervals after a change that do not count. */
 static uint32_t settling_calls(const struct trial_place *place)
 {
     const uint64_t each = (uint64_t)place->usual * place->gap;
@@ -194,8 +194,8 @@ static int is_one_of_group(struct trial_place *place, size_t bytes)
 
 /* --- The time of copies alone --- */
 
-/* The number of a way that is measured; below 0: this one is not. A library with a map looks at the
- * return address, and a measured call does not have the program's. */
+/* The way's index in the figures of measured copies; below 0: it is not measured. A measured call
+ * does not have the program's return address, and a library with a map looks at that. */
 static int measured_way(any_function *way, int function)
 {
     if (way == libcs(function)) return TRIAL_LIBC;

@@ -18,13 +18,13 @@ struct trial {
     /* In operation, most calls take these at once, and are not looked at; null: all calls are
      * looked at. They copy overlapping buffers right, except for mempcpy's. */
     any_function *easy[RAW_FUNCTIONS], *easy_ways[RAW_FUNCTIONS][TRIAL_WAYS];
-    /* The way of a library with a map: all places take it together, or no place does; 0: not
-     * any. */
+    /* The way of a library with a map: all places take it together, or no place does; 0: there is
+     * no such way. */
     uint32_t whole;
     uint32_t explore; /* one pair of periods in so many is a trial; 0: all are */
     int32_t score;    /* pairs together that libc's way won, less those that it lost */
-    uint64_t period, settled, period_end;         /* all threads are in the same one */
-    uint64_t settling; /* ticks after a change until the caches hold what the new way leaves there */
+    uint64_t period, settled, period_end;         /* shared by all threads */
+    uint64_t settling; /* ticks after a change until the caches are in the new way's state */
     uint64_t seed, started, started_ns;
     uint64_t turnover_ns; /* time in which fast copies fill the caches some times over */
     uint64_t shortest; /* ticks of an interval of which reading the time stamp takes 1 % */
@@ -69,7 +69,7 @@ void *try_call(void *destination, const void *source, size_t bytes, int function
 /* Begins the trial anew in the child of a fork. */
 void forget_trial(void);
 
-/* --- trial_log.c: none of it waits, and no signal interrupts it half done --- */
+/* --- trial_log.c: a signal handler that interrupts it does not enter it --- */
 
 /* Makes the trial's part of the file, if it is missing. Returns 0 if room is short. */
 int begin_trial_file(void);

@@ -2,7 +2,7 @@
  *
  *     header     the ways of the trial, and its failures
  *     pages      the thread that has each page
- *     threads    a table of its places for each
+ *     threads    for each thread a table of its places
  *     blocks     in pages of 64, handed out as they are needed
  *
  * A block is a short run of calls that went one way. It has ticks, from the start of each call to
@@ -37,10 +37,10 @@ enum {
     TRIAL_BUCKETS = 512,
     TRIAL_REST = 0,  /* the place of calls whose own place found no room */
     TRIAL_SMALL = 1, /* the place of calls below TRIAL_LEAST */
-    TRIAL_ALL = UINT16_MAX, /* the place of a block with other figures in place of ticks: the CPU
-                             * time of the thread in this period, in ns, low half first, then the
-                             * ticks of its intervals, the longest counted as usual ones; 0: these
-                             * are not known */
+    TRIAL_ALL = UINT16_MAX, /* the place of a block with other figures in place of ticks. The first
+                             * two: the thread's CPU time in this period, in ns, low half first.
+                             * The next two: the ticks of its intervals, the longest counted as
+                             * usual ones; 0: these are not known */
     TRIAL_PAGES = 4096,
     TRIAL_OWN_PAGES = 2048, /* for places' own blocks; the other pages are for blocks together */
     TRIAL_PLACE_PAGES = 128,

@@ -8,7 +8,7 @@
  * A kind is known to be short once a process of it has ended early. That process leaves an empty
  * file of the kind's name in the folder of the raw files. asterope-prove puts those of earlier runs
  * there, too. One of three processes has its places change their ways by themselves instead. These
- * tell which place needs which way. */
+ * tell the best way of each place. */
 #include "trial_thread.h"
 
 #include "draw.h"

@@ -101,8 +101,8 @@ struct trial_thread *claim_table(void)
     return table;
 }
 
-/* A signal handler may interrupt this and fork, and the child return into it: both processes go on in
- * the same file, then. So both write the same place, and the same number of places. */
+/* A signal handler may interrupt this and fork. If the child returns into it, both processes go on
+ * in the same file. So both write the same place, and the same number of places. */
 static struct trial_place *add_place(struct trial_thread *table, const char *caller, int function,
                                      uint8_t power)
 {
@@ -173,8 +173,8 @@ uint32_t gap_for(uint64_t ticks)
     return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
 }
 
-/* A way leaves if it was plainly slower than libc in most cycles. It throws data out of the caches,
- * which would go on to spoil the others' figures, and cost the program time. */
+/* A way leaves if it was plainly slower than libc in most cycles. It throws data out of the caches.
+ * That would spoil the others' figures, and cost the program time. */
 static void drop_slow_ways(struct trial_place *place)
 {
     const uint64_t libcs = place->ticks[TRIAL_LIBC];

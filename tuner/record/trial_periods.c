@@ -11,26 +11,26 @@ enum {
     PERIOD_CALLS = 7,   /* a thread times so many, before it may end a period that is tried */
     LONG = 64,          /* shortest intervals: longer intervals count as so long */
     TURN = 10,          /* shortest intervals: longer ones are measured in CPU time */
-    UNSETTLED = 4,      /* the first part of a period does not count: one in so many, */
-    UNSETTLED_LONG = 2, /* or one in so many, if its length is the time of a cache turnover */
+    UNSETTLED = 4,      /* of so many parts of a period, the first one does not count */
+    UNSETTLED_LONG = 2, /* the same, if a period is as long as a cache turnover */
     TURNING_AT = 2,     /* bytes a nanosecond: slower copies leave little behind in the caches */
-    FIRST_PERIODS = 16, /* a short program has so many periods, too */
+    FIRST_PERIODS = 16, /* even a short program has so many */
     LARGE_COPIES = 8,   /* a period lasts at least so many large copies, if these take much time */
-    LARGE_PART = 10,    /* that is one part in so many of the time */
+    LARGE_PART = 10,    /* much time: one part in so many */
     FIRST_OF_LARGE = 8,
     LOOKED_BITS = 8,
     LOST = 4,           /* libc's way is better if it won so many pairs more than it lost */
     MOST_LOST = 32,
     LONGEST = 1 << 29, /* 16ths of a tick */
     LONGER = 8,
-    /* A period may have so many long intervals, and one more for each so many of all: */
+    /* A period may have MOST_LONG long intervals, and one more for MOST_LONG_OF intervals: */
     MOST_LONG = 2,
     MOST_LONG_OF = 8,
 };
 
 static const uint64_t shortest_period_ns = 1000000;
 static const uint64_t shortest_interval_ns = 10000;
-static const uint64_t periods_room = 4096; /* periods become longer, so that there are not more */
+static const uint64_t periods_room = 4096; /* longer periods keep their number below it */
 
 __thread struct tried tried;
 

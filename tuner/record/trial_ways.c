@@ -45,8 +45,8 @@ static void find_easy_copies(void *library, char *name, uint32_t number)
     trial.easy_ways[RAW_MEMPCPY][number] = symbol_of(library, name);
 }
 
-/* Loads the way of a line "COPY SET LEAST PATH". Each of the first two words is a symbol or -. LEAST:
- * see struct trial. A = in front of the line means a way that only all places together take. Returns
+/* Loads the way of a line "COPY SET LEAST PATH". Each of the first two words is a symbol or -.
+ * LEAST: see struct trial. A = in front of the line marks the way of a library with a map. Returns
  * whether it found all of it. */
 static int load_way(char *line, uint32_t number)
 {
@@ -109,7 +109,7 @@ int start_trial(void)
     trial.explore = (uint32_t)number_in(secure_getenv("ASTEROPE_EXPLORE"), 0);
     if (trial.explore > MOST_EXPLORED) trial.explore = 0;
     trial.has_counter = !process.has_no_counter;
-    if (others.sanitizer) { /* whose checks other ways lack; its file says that it has one */
+    if (others.sanitizer) { /* other ways lack its checks; the file names the sanitizer */
         trial.has_figures = 1;
         return 1;
     }

@@ -1,1 +1,1 @@
-"""The command asterope-record: what a program's own copies are like, and what they cost."""
+"""The command asterope-record: the copies that a program makes, and their cost at most."""

@@ -1,8 +1,8 @@
-"""Sampled calls as the totals want them: in seconds, with the calls that each stands for.
+"""Sampled calls for the totals: in seconds, with the number of calls that each stands for.
 
-A call is drawn with the probability 1 - exp(-work / period), its work being size + 256. The
-distances between draws are exponential, so each call's draw is independent of all others. The
-inverse of that probability, times the drawn calls that a kept sample stands for, is its weight
+A call's work is its size + 256. It is drawn with the probability 1 - exp(-work / period). The
+distances between draws are exponential, so each call's draw is independent of all others. A kept
+sample's weight is the inverse of that probability, times the drawn calls that it stands for
 (Horvitz and Thompson).
 """
 
@@ -20,25 +20,24 @@ COPIES = ("memcpy", "memmove", "mempcpy")
 # Work of a call of no bytes.
 CALL_WORK = 256
 
-# A copy that took so much longer than the slowest memory and page faults explain was interrupted.
-# Its time holds other programs' work, and one such timing among a thousand small copies would be
-# most of their mean. With them goes what zeroing a huge page takes, where a small copy is the first
-# to touch it.
+# A copy that took longer than this was interrupted: the slowest memory and page faults take less.
+# Its time holds other programs' work. One such timing among a thousand small copies would be most
+# of their mean. This also drops a small copy that waits while the kernel zeroes a huge page.
 PREEMPTED_SECONDS, SLOWEST_SECONDS_PER_BYTE = 20e-6, 1 / 100e6
 
 
 @dataclass(frozen=True)
 class Site:
-    """A place in the program's code: the return address of a call, as bytes into a file."""
+    """A site: the return address of a call, as an offset in a file."""
 
-    module: str  # the file; empty where the code is in no file that is known
+    module: str  # the file; empty if the code is in no known file
     offset: int
 
 
 @dataclass(frozen=True)
 class Call:
-    """One sampled call. `seconds`: as if nothing else had run meanwhile, which out-of-order
-    execution makes too much for small copies; None where it was not timed."""
+    """One sampled call. `seconds`: None if it was not timed, or was interrupted. They are too many
+    for a small copy: a processor goes on with other instructions meanwhile."""
 
     function: str
     size: int
@@ -63,7 +62,7 @@ class Drawn:
 
 
 class Sites:
-    """Where in its files a process's code lies."""
+    """Finds the file and the offset of an address in a process's code."""
 
     def __init__(self, modules: Sequence[Module]) -> None:
         self._modules = sorted(modules, key=lambda module: module.start)
@@ -87,7 +86,7 @@ def drawn_of(process: RawProcess) -> Iterator[Drawn]:
 
 
 def calls_of(drawn: Iterable[Drawn], tick_hz: float) -> Iterator[Call]:
-    """`tick_hz`: 0 where it is not known."""
+    """`tick_hz`: ticks of the time stamp in a second; 0: not known."""
     for one in drawn:
         seconds = one.ticks / tick_hz if one.ticks is not None and tick_hz else None
         most = PREEMPTED_SECONDS + one.size * SLOWEST_SECONDS_PER_BYTE

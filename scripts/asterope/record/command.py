@@ -1,4 +1,4 @@
-"""The command asterope-record: which copies a program makes, and what they cost at most."""
+"""The command asterope-record: the copies that a program makes, and their cost at most."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [OPTIONS] -- COMMAND [ARGUMENTS]",
-        description="Runs a command and records its copies: how many of which sizes, which places "
-        "in the code make them, and what share of the CPU time they take at most. The recording is "
-        "written when the command ends, when SIGUSR2 comes and when --duration is over. Nothing of "
-        "the data copied is kept. What a tuned routine brings the command says asterope-prove.",
+        description="Runs a command and records its copies: their sizes, the places in the code "
+        "that make them, and their greatest possible share of the CPU time. The recording is "
+        "written when the command ends, when SIGUSR2 comes and when --duration is over. It does "
+        "not hold the copied data. asterope-prove tells how much faster a tuned routine makes the "
+        "command.",
         epilog="Exit codes: 0 the recording is written and the command succeeded; 1 it is written "
         "and the command failed, or it could not be written; 2 bad arguments or a command that "
         "cannot be recorded; 130 interrupted.",
@@ -57,14 +58,14 @@ def _parser() -> argparse.ArgumentParser:
         "--duration",
         metavar="TIME",
         type=duration,
-        help="record this long, as in 60s or 10m; the command then goes on without (default: until "
-        "it ends)",
+        help="record this long, as in 60s or 10m; the command then goes on unrecorded (default: "
+        "until it ends)",
     )
     return parser
 
 
 def _parse(given: Sequence[str]) -> argparse.Namespace:
-    """All behind the first -- is the command's."""
+    """All words behind the first -- are the command's."""
     words = list(given)
     at = words.index("--") if "--" in words else len(words)
     parser = _parser()
@@ -78,7 +79,7 @@ def _parse(given: Sequence[str]) -> argparse.Namespace:
 
 
 def _say(line: str) -> None:
-    """On stderr, as all that asterope-record says: stdout is the command's."""
+    """Writes the line to stderr, because stdout is the command's."""
     tell(PROGRAM, line)
 
 
@@ -111,7 +112,7 @@ def _record(arguments: argparse.Namespace) -> int:
                 recording = session.recording(running)
                 try:
                     write_output(output, recording_text(recording))
-                finally:  # what it says is not lost with a disk that is full
+                finally:  # a full disk does not hide the answer
                     _show(recording)
         assert ended is not None
         if ended.failure:
@@ -124,7 +125,7 @@ def _record(arguments: argparse.Namespace) -> int:
 
 
 def _check_is_no_others(output: Path, executable: str) -> None:
-    """Raises BadInput where a recording of another program lies there, which nobody named."""
+    """Raises BadInput if a recording of another program lies there, as the user named no file."""
     other = executable_of(output)
     if other not in (None, executable):
         raise BadInput(
@@ -134,13 +135,13 @@ def _check_is_no_others(output: Path, executable: str) -> None:
 
 
 def _follow(running: Running, session: Session, output: Path, duration: float | None) -> bool:
-    """Until the command ends. Returns whether the duration was over before, so that the recording
-    is written. Raises Failure and OSError not before the command has ended."""
+    """Follows the command until it ends. Returns whether the duration was over before that: then
+    the recording is written already. Raises Failure and OSError only after the command's end."""
     written, failure = False, None
     for event in running.events(duration):
         if written or failure:
             continue
-        with suppress(OSError):  # what it says is said when it is written
+        with suppress(OSError):  # writing the recording looks again, and tells of the error
             session.look(running)
         if event is Event.TURN:
             continue

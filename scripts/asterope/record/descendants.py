@@ -1,4 +1,4 @@
-"""The command's processes as /proc shows them: what they took, and which cannot be recorded."""
+"""The command's processes in /proc: their CPU time, and those that cannot be recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_NAMED = 10
 
 def used_by(pid: int) -> tuple[str, Used, Used]:
     """A process's own name, which an exec changes; its use of the CPU, and that of the children
-    that it waited for. An ended process has them, too, until its parent waits for it."""
+    that it waited for. /proc has these of an ended process, too, until its parent waits for it."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
         name, _, rest = text.partition("(")[2].rpartition(")")
@@ -35,7 +35,8 @@ def used_by(pid: int) -> tuple[str, Used, Used]:
 
 
 def _own_seconds(pid: int, otherwise: float) -> float:
-    """By the kernel's clock of a process (CPUCLOCK_SCHED), as /proc has whole ticks alone."""
+    """Reads the kernel's clock of the process (CPUCLOCK_SCHED), as /proc only has whole ticks.
+    Returns `otherwise` if the process is gone."""
     try:
         return time.clock_gettime(~pid << 3 | 2)
     except OSError:  # it is gone
@@ -53,18 +54,18 @@ def programs_running() -> dict[int, str]:
 
 
 class Descendants:
-    """Of this process. They are looked for now and then: those that live shortly may be missed."""
+    """The descendants of this process. It looks for them now and then, and may miss short ones."""
 
     def __init__(self, folder: Path) -> None:
         """`folder`: of the session."""
         self._folder = f"{folder}/"
         self._seen: set[tuple[int, str]] = set()
         self._found: set[str] = set()
-        self.running: dict[int, str] = {}  # those found last, and their programs
+        self.running: dict[int, str] = {}  # the programs of those found last, by id
         self.used = Used()  # by these, and their children that have ended
-        self.recorded: dict[int, float] = {}  # CPU seconds when they were seen to be recorded last
-        self.names: dict[int, str] = {}  # of these, what each called itself then
-        self._unrecorded: dict[int, float] = {}  # of others, when they were seen last
+        self.recorded: dict[int, float] = {}  # CPU seconds at the last look that found it
+        self.names: dict[int, str] = {}  # their own names at that look
+        self._unrecorded: dict[int, float] = {}  # the seconds of others at the last look
 
     def look(self) -> None:
         self.running, self.used = {}, Used()
@@ -102,12 +103,13 @@ class Descendants:
 
     @property
     def gone_on(self) -> set[int]:
-        """Those that run and are not recorded, though they may have been: by an exec."""
+        """Those that run and are not recorded. They may have been, before an exec."""
         return self.running.keys() - self.names.keys()
 
     @property
     def unrecorded_seconds(self) -> float:
-        """CPU time that no process accounts for, as a parent ignores the ends of its children."""
+        """CPU time of processes without the recorder. The kernel adds it to no other process if
+        their parent ignores their ends."""
         return sum(self._unrecorded.values())
 
     def warnings(self) -> list[str]:

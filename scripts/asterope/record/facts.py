@@ -14,10 +14,10 @@ from .kernel import Used
 
 @dataclass(frozen=True)
 class Facts:
-    """`seconds`, `cpu_seconds`: of all processes, what is known so far; `recorded_seconds`: CPU
-    time of those that were recorded; `used`: by those in the kernel's account; `complete`: the
-    command had ended by then; `outlived_by`: how many of its processes still ran then; `closed`:
-    the folder that processes of other users may not enter, to make files below it."""
+    """`seconds` and `cpu_seconds` count all processes so far. `recorded_seconds`: the CPU time of
+    the recorded ones. `used`: the kernel's account. `complete`: the command had ended.
+    `outlived_by`: the number of its processes that still ran then. `closed`: the folder on the way
+    to the raw files that other users may not enter."""
 
     command: list[str]
     executable: str
@@ -45,5 +45,5 @@ def this_machine() -> dict[str, str | int]:
 
 
 def libc_name() -> str:
-    """As in "glibc 2.36"."""
+    """The name and the version, as in "glibc 2.36"."""
     return " ".join(platform.libc_ver()).strip() or "unknown"

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from ..figures import count_text, percent_text
 
-# Seconds of CPU time from which on the kernel's share is known: on most systems it looks a hundred
-# times a second at which of both, program or kernel, runs.
+# The kernel's share is known from so many seconds of CPU time on. Most systems only look a hundred
+# times a second whether the program or the kernel runs.
 _KNOWN = 0.1
 
-# Fresh pages are the cost where the kernel takes that share of the CPU time, and there are so many
-# faults for each MiB copied. A MiB that goes into untouched pages of 4 KiB has 256 faults, so 64
-# mean that a quarter of the bytes goes there. A fault takes 0.5 to 2 us, so 64 take about as long
-# as copying the MiB. Each program has some hundred faults at its start, which cost little. So all
-# faults together must be a quarter of the kernel's time, each taken as the slowest.
+# Fresh pages are the cost if the kernel takes the first share of the CPU time, and each MiB copied
+# has so many faults. A MiB that goes into untouched pages of 4 KiB has 256 faults, so 64 mean that
+# a quarter of the bytes goes there. A fault takes 0.5 to 2 us, so 64 take about as long as copying
+# the MiB. Each program has some hundred faults at its start, which cost little. So all faults
+# together must be a quarter of the kernel's time, with each as long as the slowest.
 _COST_SHARE, _COST_FAULTS = 0.2, 64
 _SLOWEST_FAULT, _COST_PART = 1e-5, 0.25
 
@@ -52,7 +52,7 @@ def _faults_a_mib(faults: int, copied: float | None) -> float | None:
 
 
 def are_pages_the_cost(share: float, seconds: float, faults: int, copied: float | None) -> bool:
-    """`share`: the kernel's, of the CPU time, which is so many seconds."""
+    """`share`: the kernel's share of the CPU time. `seconds`: the CPU time."""
     each = _faults_a_mib(faults, copied)
     if share < _COST_SHARE or each is None or each < _COST_FAULTS:
         return False
@@ -72,5 +72,5 @@ def kernel_words(
 
 
 def to_try_tunables(command: str) -> str:
-    """What tells whether memory that is kept, or comes in huge pages, saves the faults."""
+    """The command that tries two ways to save the faults: kept memory, and huge pages."""
     return f"asterope-prove --runs --tunables -- {command}"

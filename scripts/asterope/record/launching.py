@@ -1,8 +1,8 @@
-"""Runs the command, hands signals on to it, and says what happens meanwhile.
+"""Runs the command, hands signals on to it, and tells of events meanwhile.
 
-A terminal's Ctrl-C reaches the command by itself, as it is in the same process group; a signal to
-asterope-record alone is sent on. All signals are taken one by one, blocked otherwise, so that none
-ends asterope-record before the recording is written.
+A terminal's Ctrl-C reaches the command by itself, as it is in the same process group. A signal to
+asterope-record alone is sent on. All signals are blocked, and taken one by one. So they do not end
+asterope-record before the recording is written.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _F_SETOWN_EX, _F_OWNER_TID = 15, 0  # of Linux's fcntl.h
 
 _ASAN_FORGIVES = "verify_asan_link_order=0"
 
-# Python ignores these, and what is ignored stays so in the program.
+# Python ignores these signals, and a program inherits that.
 PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
@@ -52,15 +52,15 @@ class Event(Enum):
 
 @dataclass(frozen=True)
 class Ended:
-    """`status`: as subprocess gives it, -N where signal N killed the command; `cause`: why that
-    came, where a sandbox did it."""
+    """`status`: as subprocess gives it, -N if signal N killed the command. `cause`: words for the
+    message, if a sandbox sent the signal."""
 
     status: int
     cause: str = ""
 
     @property
     def failure(self) -> str:
-        """How the command failed; empty where it did not."""
+        """How the command failed; empty if it did not."""
         if self.status == 0:
             return ""
         if self.status > 0:
@@ -69,8 +69,8 @@ class Ended:
 
 
 def forgiving() -> dict[str, str]:
-    """For gcc's address sanitizer, which ends programs in which its library is not the first one
-    otherwise."""
+    """A setting for gcc's address sanitizer. Otherwise it ends a program that has another library
+    before the sanitizer's."""
     options = filter(None, (os.environ.get("ASAN_OPTIONS"), _ASAN_FORGIVES))
     return {"ASAN_OPTIONS": ":".join(options)}
 
@@ -84,14 +84,15 @@ def environment_with(library: Path, folder: Path) -> dict[str, str]:
 
 
 def _watch(folder: Path) -> int | None:
-    """Has a signal sent when a process makes its file there, until the descriptor is closed."""
+    """Has the kernel send a signal when a process makes its file there. Returns a descriptor, whose
+    closing ends that."""
     try:
         watched = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return None
-    with contextlib.suppress(OSError):  # not every kernel does: then a look comes later
+    with contextlib.suppress(OSError):  # not every kernel can: then the next look comes later
         fcntl.fcntl(watched, fcntl.F_SETSIG, _FILE_MADE)
-        # Another thread may not block the signal, which then ends the process.
+        # To this thread alone: in one that does not block it, the signal would end the process.
         owner = struct.pack("ii", _F_OWNER_TID, threading.get_native_id())
         fcntl.fcntl(watched, _F_SETOWN_EX, owner)
         fcntl.fcntl(watched, fcntl.F_NOTIFY, fcntl.DN_CREATE | fcntl.DN_MULTISHOT)
@@ -99,13 +100,13 @@ def _watch(folder: Path) -> int | None:
 
 
 def _adopt_orphans(do: bool) -> None:
-    """Whether descendants become this process's children when their parent ends."""
+    """`do`: from now on descendants become this process's children when their parent ends."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(do), 0, 0, 0)
 
 
 class Running:
-    """The command. Leaving the context restores how signals are handled; those that came meanwhile
-    and were not sent on are gone."""
+    """The command. Leaving the context restores the handling of signals, and drops those that came
+    and were not sent on."""
 
     def __init__(
         self, program: Path, command: Sequence[str], environment: Mapping[str, str], folder: Path
@@ -115,9 +116,9 @@ class Running:
         self._watched = _watch(folder)
         self.ended: Ended | None = None
         self.used = Used()  # by the processes that have ended
-        # Of these, by process id, what each called itself in the end, and its own CPU seconds.
+        # By process id, the name that each of these had in the end, and its own CPU seconds.
         self.waited_for: dict[int, tuple[str, float]] = {}
-        self.name = program.name[:15]  # what the kernel has the command call itself
+        self.name = program.name[:15]  # as the kernel names it: 15 bytes
         _adopt_orphans(True)
         try:
             self.pid = os.posix_spawn(
@@ -146,7 +147,7 @@ class Running:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def events(self, duration: float | None) -> Iterator[Event]:
-        """Until the command has ended: then `ended` is set."""
+        """Yields events until the command has ended, and `ended` is set."""
         began = time.monotonic()
         deadline, pace = None if duration is None else began + duration, Pace(began)
         while True:
@@ -167,7 +168,7 @@ class Running:
                 pace.begun(now)
             elif came.si_signo == signal.SIGUSR2:
                 yield Event.SNAPSHOT
-            elif came.si_signo != signal.SIGCHLD and came.si_code <= 0:  # not of the terminal
+            elif came.si_signo != signal.SIGCHLD and came.si_code <= 0:  # not from the terminal
                 self._send(came.si_signo)
 
     def _send(self, number: int) -> None:
@@ -178,7 +179,7 @@ class Running:
     def _look(self) -> None:
         with contextlib.suppress(ChildProcessError):
             while True:
-                # Not reaped at once: /proc tells of it until then.
+                # It is not reaped yet: /proc tells of it until then.
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
                 if ended is None:
                     return

@@ -16,7 +16,7 @@ _PATIENCE = 20.0  # seconds for the debug information of a file, which may have 
 
 
 def told_apart(sites: Sequence[_Site], names: Sequence[str]) -> list[str]:
-    """The names, those of several sites of one file with what tells these apart before them."""
+    """The names. If several sites of a file share one, each has its line or offset in front."""
     same: dict[tuple[str, str], set[_Site]] = {}
     for site, name in zip(sites, names):
         same.setdefault((site[0], name), set()).add(site)
@@ -36,11 +36,11 @@ def told_apart(sites: Sequence[_Site], names: Sequence[str]) -> list[str]:
 
 
 def _lines_of(sites: set[_Site]) -> dict[_Site, str]:
-    """As in "copy.c:12"; only of those whose files tell."""
+    """The source line of each site, as in "copy.c:12", if its file tells."""
     tool = shutil.which("addr2line")
     if tool is None or not sites:
         return {}
-    try:  # not above: all else does without pyelftools
+    try:  # not imported above: all else works without pyelftools
         from .symbols import addresses_of
     except ModuleNotFoundError:
         return {}
@@ -54,7 +54,7 @@ def _lines_of(sites: set[_Site]) -> dict[_Site, str]:
 
 
 def _ask(tool: str, module: str, addresses: Sequence[int]) -> list[str]:
-    """A line for each address, empty where it is not known."""
+    """A source line for each address, empty if it is not known."""
     if not addresses:
         return []
     try:

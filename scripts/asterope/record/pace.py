@@ -3,10 +3,10 @@ may wait for it. Then its CPU time since the last look is lost."""
 
 from __future__ import annotations
 
-# Seconds from one look to the next: after a process has begun, and at most.
+# Seconds from one look to the next: right after a process has begun, and at most.
 FIRST, LAST = 0.01, 0.25
-GROWTH = 1.03  # of each such time over the one before: it is 3 % of the process's age then
-_BETWEEN = 10  # times the duration of a look pass until the next one, but at most LAST
+GROWTH = 1.03  # each pause over the one before: so a pause is some 3 % of the process's age
+_BETWEEN = 10  # durations of a look pass before the next one, but LAST at most
 
 
 class Pace:

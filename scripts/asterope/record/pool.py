@@ -1,5 +1,5 @@
-"""What any number of processes recorded, added up: it grows with the kinds of their copies, and not
-with how many they are."""
+"""Adds up the recordings of any number of processes. The sum grows with the kinds of their copies,
+and not with their number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from .calls import Drawn, drawn_of
 from .raw import FUNCTIONS, Flags, RawProcess
 
-# Of so many samples that are kept every second one goes, and each stands for twice as many then.
+# If more samples than this are kept, half of them go. Each of the rest stands for twice as many.
 MOST_SAMPLES = 1 << 15
 
 _MOST_CLOCKS = 1 << 14
@@ -23,7 +23,7 @@ _MOST_CLOCKS = 1 << 14
 
 @dataclass
 class Pool:
-    """`others`: what processes say of their programs and other libraries, see RawProcess."""
+    """`others`: the processes' findings on their programs and other libraries: see RawProcess."""
 
     processes: int = 0
     threads: int = 0
@@ -37,24 +37,24 @@ class Pool:
     flags: Counter[str] = field(default_factory=Counter)
     clocks: tuple[float, float] = (0.0, 0.0)  # of the process seen longest: seconds, ticks a second
     others: Counter[tuple[str, str]] = field(default_factory=Counter)  # what, and the file
-    # By process id: of those that ended without noting their time, what is known of it, with their
-    # children; how far each clock was, as an exec goes on with it.
+    # Both by process id. First: of those that ended without noting their CPU time, the known part,
+    # with their children's. Second: the last state of each clock, as an exec goes on with it.
     _unnoted: dict[int, float] = field(default_factory=dict)
     _last: dict[int, float] = field(default_factory=dict)
     _chance: random.Random = field(default_factory=lambda: random.Random(1))
 
     @property
     def tick_hz(self) -> float:
-        """0: no process was seen long enough."""
+        """Ticks a second; 0: no process was seen long enough."""
         return self.clocks[1]
 
     @property
     def unnoted(self) -> int:
-        """Processes that ended without noting their time: some may be missing in `cpu_seconds`."""
+        """Processes that ended without noting their CPU time: `cpu_seconds` may lack some of it."""
         return len(self._unnoted)
 
     def copy(self) -> Pool:
-        """That can be added to."""
+        """A copy that can be added to."""
         return dataclasses.replace(
             self,
             counts={name: Counter(by) for name, by in self.counts.items()},
@@ -73,9 +73,9 @@ class Pool:
         gone_on: Collection[int] = (),
         have_ended: bool = True,
     ) -> None:
-        """First started first. `known`: CPU seconds of some, by process id, where these were seen
-        later than they noted themselves; `to_the_end`: those of which that is all; `gone_on`: those
-        that have become another program, which is not recorded."""
+        """Adds processes, the first started first. `known`: by process id, CPU seconds that were
+        seen after the process's own last note. `to_the_end`: those of which that is all the time.
+        `gone_on`: those that have become another program, which is not recorded."""
         if len(self._last) > _MOST_CLOCKS:
             self._last = {p: s for p, s in self._last.items() if Path(f"/proc/{p}").exists()}
         for process, seconds in zip(processes, own_cpu_seconds(processes, known, self._last)):
@@ -106,7 +106,8 @@ class Pool:
             self._account_for(process.waited_for)
 
     def _account_for(self, waited_for: Mapping[int, float]) -> None:
-        """By what those that waited for processes say of their time, with their children's."""
+        """Adds the time that a parent knows of a child that did not note it. It holds the time of
+        the child's own children, too."""
         for pid in self._unnoted.keys() & waited_for.keys():
             if self._unnoted[pid] < math.inf:
                 self.cpu_seconds += max(0.0, waited_for[pid] - self._unnoted.pop(pid))
@@ -117,8 +118,8 @@ def own_cpu_seconds(
     known: Mapping[int, float] = MappingProxyType({}),
     last: dict[int, float] | None = None,
 ) -> list[float]:
-    """The CPU time that each adds to its clock, first started first: an exec goes on with its
-    process's clock. `known`: as in Pool.add(). `last`: how far the clocks were of those before."""
+    """The CPU time that each process adds to its clock, as an exec goes on with that clock.
+    `processes`: the first started first. `known`: as in Pool.add(). `last`: each clock before."""
     last = {} if last is None else last
     seconds, newest = [], {process.pid: process for process in processes}
     for process in processes:

@@ -24,18 +24,18 @@ class RawError(Exception):
 
 @dataclass(frozen=True)
 class Flags:
-    """The calls that a process could not record, and why."""
+    """The reasons why a process could not record some calls."""
 
     full: bool  # no space could be reserved: nothing was recorded from then on
     shared_slots: bool  # more threads than slots, or children: counts of one slot may be too low
     modules_full: bool  # code was mapped that the table of modules lacks
-    quiet: bool  # the program restricted its system calls: it was counted from then on, no more
+    quiet: bool  # the program restricted its system calls: from then on its calls were only counted
     cut_short: bool  # the file ends before what its header promises: the rest of it is missing
 
 
 @dataclass(frozen=True)
 class Module:
-    """One executable mapping: addresses from `start`, below `end`, are `offset` into the file."""
+    """One executable mapping, from `start` to below `end`. It shows the file from `offset` on."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class Sample:
     size: int
     caller: int  # return address
     ticks: int | None  # None: not timed
-    # How many drawn calls it stands for: the drawn ones over the kept ones of its process.
+    # The number of drawn calls that it stands for: those drawn in its process, over those kept.
     stands_for: float = 1.0
 
 
@@ -61,7 +61,7 @@ class RawProcess:
 
     pid: int
     started: float  # seconds since 1970
-    seconds: float  # from the start to what was noted last
+    seconds: float  # from the start to the last note
     cpu_seconds: float  # user and system, as noted last; an exec goes on with this clock
     tick_hz: float  # 0: too short a time to tell
     period: int  # mean distance of samples, in bytes of work: size + 256 a call
@@ -77,13 +77,13 @@ class RawProcess:
     waited_for: Mapping[int, float] = field(default_factory=dict)
     children_cpu_seconds: float = 0.0  # of children that ended without a file of their own
     cpu_before: float = 0.0  # of cpu_seconds, before the library was loaded; 0 of a fork
-    has_ended: bool = True  # and noted its time; False of one that runs or was killed, say
+    has_ended: bool = True  # and has noted its time; False: it runs, or was killed, say
     # The program, and what other libraries do there: (PROGRAM, file), (FIRST, file) and so on.
     others: tuple[tuple[str, str], ...] = ()
 
 
-# Which program it is; whose memcpy it calls, where that is not the recorder's; whose is the next
-# one, where that is not libc's; who has asterope_memcpy; which sanitizer there is.
+# They stand for its program; the file whose memcpy it calls, unless that is the recorder; the file
+# of the next memcpy, unless that is libc; the file that has asterope_memcpy; its sanitizer.
 PROGRAM, FIRST, NEXT, ROUTINE, SANITIZER = "program", "first", "next", "routine", "sanitizer"
 SANITIZERS = ("AddressSanitizer", "ThreadSanitizer", "MemorySanitizer", "HWAddressSanitizer")
 
@@ -120,7 +120,7 @@ _PATHS_AT = _MODULES_AT + _MODULES * _MODULE.size
 _SAMPLES_AT = _PATHS_AT + _PATHS
 _SLOTS_AT = _SAMPLES_AT + _SAMPLES * _SAMPLE.size
 _SLOT_BYTES = _CELLS.size + _FOLDED.size
-RAW_BYTES = _SLOTS_AT + _SLOTS * _SLOT_BYTES  # behind them a trial has its own
+RAW_BYTES = _SLOTS_AT + _SLOTS * _SLOT_BYTES  # a trial has its own bytes behind these
 _LARGEST = RAW_BYTES + (64 << 20)
 
 _FLAGS = _FULL, _SHARED, _MODULES_FULL, _QUIET = 1, 2, 4, 8
@@ -162,7 +162,7 @@ class _Reader:
         return RawError(f"{one_line(self.path)}: {what}")
 
     def bytes_at(self, offset: int, count: int) -> bytes:
-        """Fewer where the file ends."""
+        """Reads so many bytes, or fewer if the file ends before."""
         data = os.pread(self.file, count, offset)
         if len(data) < count:
             self.cut_short = True
@@ -216,10 +216,10 @@ class _Reader:
         if header["magic"] != _MAGIC:
             if header["magic"] == bytes(len(_MAGIC)):
                 raise self.error("never begun: its process ended at once, or is just starting")
-            raise self.error("no raw file of asterope-record")
+            raise self.error("not a raw file of asterope-record")
         if header["version"] != _VERSION:
             version = header["version"]
-            raise self.error(f"of version {version}, where this asterope-record reads {_VERSION}")
+            raise self.error(f"of version {version}: this asterope-record reads {_VERSION}")
         limits = {
             "file_bytes": (_SLOTS_AT + _SLOT_BYTES, _LARGEST),
             "period": (1, _LONGEST_PERIOD),
@@ -230,9 +230,7 @@ class _Reader:
         }
         for name, (least, most) in limits.items():
             if not least <= header[name] <= most:
-                raise self.error(
-                    f"damaged: {name} is {header[name]}, where {least} to {most} can be"
-                )
+                raise self.error(f"damaged: {name} is {header[name]}, not from {least} to {most}")
 
     def _counts(self, slots: int) -> dict[str, dict[tuple[int, int], int]]:
         counts: dict[str, dict[tuple[int, int], int]] = {}
@@ -290,7 +288,7 @@ def read_process(path: Path) -> RawProcess:
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
-            raise RawError(f"{one_line(path)}: no regular file")
+            raise RawError(f"{one_line(path)}: not a regular file")
         return _Reader(path, file, status.st_size).read()
     finally:
         os.close(file)
@@ -298,12 +296,12 @@ def read_process(path: Path) -> RawProcess:
 
 def left_files(folder: Path) -> list[Path]:
     """The raw files there that no process writes any more: neither the process that made one nor a
-    child of it has it mapped. Raises OSError where the folder cannot be listed."""
+    child of it has it mapped. Raises OSError if the folder cannot be listed."""
     return [path for path in sorted(folder.iterdir()) if path.suffix == ".raw" and _is_left(path)]
 
 
 def _is_left(path: Path) -> bool:
-    """A lease is given to one alone who has the file open, and to no other user than its owner."""
+    """Asks for a lease. Only the file's owner gets it, if nobody else has the file open."""
     try:
         file = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -325,9 +323,9 @@ def _is_left(path: Path) -> bool:
 def read_folder(
     folder: Path, files: Iterable[Path] | None = None
 ) -> tuple[list[RawProcess], list[str]]:
-    """All processes that recorded into a folder, or those of these files of it, first started
-    first, and one line for each file that could not be read. Raises OSError where the folder cannot
-    be listed."""
+    """All processes that recorded into a folder, the first started first, and one line for each
+    file that could not be read. `files`: only these of its files. Raises OSError if the folder
+    cannot be listed."""
     processes, problems = [], []
     for path in sorted(folder.iterdir()) if files is None else files:
         if path.suffix != ".raw":

@@ -1,4 +1,4 @@
-"""The recorder library: where it is, where it writes to, and how it is told to stop."""
+"""The recorder library: its place, the folder that it writes into, and the request to stop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .raw import tell_to_stop
 
 LIBRARY = "libasterope_record.so"
 
-# What lets processes be seen that are of other users than root, which began.
+# The remedy if root began, and processes of other users cannot make their files.
 TO_OPEN = "have TMPDIR name a folder that other users may enter"
 
 _MEMORY = "/dev/shm"
@@ -21,7 +21,8 @@ _ROOM = 256 << 20  # bytes: a process takes 0.04 MB, and 0.2 MB where it copies 
 
 
 def find_library() -> Path:
-    """In a checkout, an installed tree or beside the package. Raises Failure: nowhere."""
+    """Looks in a checkout, in an installed tree or beside the package. Raises Failure if the
+    library is not there."""
     above = Path(__file__).resolve().parents  # record, the package, and so on
     if (above[3] / "tuner" / "record").is_dir():  # a checkout
         places = [Path(os.environ.get("ASTEROPE_BUILD_DIR", above[3] / "build"))]
@@ -36,8 +37,8 @@ def find_library() -> Path:
 
 def place_for_files() -> str | None:
     """The folder in which raw files cost programs the least: in memory. On a disk each process that
-    starts waits some milliseconds for the file system's journal. None: where temporary files are
-    otherwise, as memory is short or TMPDIR names a place."""
+    starts waits some milliseconds for the file system's journal. None: the usual folder for
+    temporary files, as memory is short or TMPDIR names a folder."""
     try:
         space = os.statvfs(_MEMORY)
     except OSError:
@@ -48,9 +49,9 @@ def place_for_files() -> str | None:
 
 
 def admit_other_users(folder: Path) -> None:
-    """Where this is root: servers give up its rights, and fork or exec. Such processes may make
-    their files there then, but not see the others'. Scratch folders on the way are opened, too.
-    Raises OSError."""
+    """Opens the folder to other users if this is root, as servers give up its rights, and fork or
+    exec. Such processes may make files there, but not list the others'. The scratch folders above
+    it are opened, too. Raises OSError."""
     if os.geteuid() == 0:
         folder.chmod(0o1733)
         for one in folder.parents:
@@ -59,13 +60,13 @@ def admit_other_users(folder: Path) -> None:
 
 
 def closed_to_others(folder: Path) -> Path | None:
-    """Where this is root, the first folder on the way that other users may not enter."""
+    """If this is root, the first folder above it that other users may not enter; else None."""
     way = reversed(folder.resolve().parents) if os.geteuid() == 0 else ()
     return next((one for one in way if not one.stat().st_mode & stat.S_IXOTH), None)
 
 
 def request_stop(folder: Path) -> None:
-    """Asks all processes that record into a folder to record no further. Raises OSError where the
+    """Asks all processes that record into a folder to record no further. Raises OSError if the
     folder cannot be listed."""
     for path in folder.glob("*.raw"):
         with contextlib.suppress(OSError):  # its owner may have taken it away

@@ -1,4 +1,4 @@
-"""The recording as JSON: what recording.schema.json describes, from a session's raw files."""
+"""Makes the recording, a JSON document, of a pool. recording.schema.json describes it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .totals import BANDS, Total, totals_of
 
 FORMAT, VERSION = "asterope-recording", 2
 
-# What of a command line is kept: it may hold a whole program (python -c).
+# So much of a command line is kept: it may hold a whole program (python -c).
 MOST_WORDS, LONGEST_WORD = 256, 1000
 
-# CPU seconds: of what is not known to be recorded, at least so much is worth a word, and a process
-# takes so much to end after it has noted its time. And the share of a run that is.
+# CPU time that was not recorded is told from the first number of seconds, and from that share of
+# the run on. A process takes up to the second number of seconds to end after its last note.
 LEAST_UNSEEN, UNNOTED, UNSEEN_SHARE = 0.005, 0.002, 0.05
 
 
@@ -44,7 +44,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
     if facts.closed is not None and (unseen or pool.flags.get("shared_slots")):
         warnings.append(f"{one_line(facts.closed)}: other users may not enter it: {TO_OPEN}")
     sites = [(place.site.module, place.site.offset) for place in totals.places]
-    try:  # not above: all else does without pyelftools
+    try:  # not imported above: all else works without pyelftools
         from .symbols import name_functions
 
         names = name_functions(sites)
@@ -110,7 +110,8 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
 
 
 def _outside_kernel(used: Used) -> float:
-    """At most: the kernel looks which of both it is at each tick of its clock alone."""
+    """The greatest possible share of the CPU time outside the kernel. It is a bound, as the kernel
+    only looks at its clock's ticks whether it runs itself."""
     ticks, part = used.seconds * os.sysconf("SC_CLK_TCK"), 1 - used.kernel_share
     if ticks < 1:
         return 1.0
@@ -118,8 +119,8 @@ def _outside_kernel(used: Used) -> float:
 
 
 def _total(total: Total, cpu_seconds: float, most: float, known: bool) -> dict[str, Any]:
-    """`share`: of the run's CPU time, at most, without what the kernel took; `known`: even where
-    nothing was timed; `most`: seconds that no copies exceed."""
+    """Its `share` is the greatest possible one of the run's CPU time, without the kernel's time.
+    `known`: it has one even if nothing was timed. `most`: seconds that copies cannot exceed."""
     seconds = total.seconds
     if seconds is None and known:
         seconds = total.slowest
@@ -130,7 +131,7 @@ def _total(total: Total, cpu_seconds: float, most: float, known: bool) -> dict[s
 
 
 def recording_text(recording: Mapping[str, Any]) -> str:
-    """JSON, a line for each field: small, and yet to be looked at."""
+    """JSON with a line for each field: small, and still readable."""
     fields = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in recording.items())
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
@@ -148,8 +149,8 @@ def executable_of(path: Path) -> str | None:
 
 
 def _unseen(facts: Facts, processes: int) -> float:
-    """The share of the CPU time that was not recorded; 0 where it is what recorded processes took
-    after they noted their time for the last time."""
+    """The share of the CPU time that was not recorded. 0 if it is so little that recorded processes
+    may have taken it after their last note."""
     if facts.recorded_seconds is None:
         return 0.0
     seconds = facts.cpu_seconds - facts.recorded_seconds
@@ -159,7 +160,7 @@ def _unseen(facts: Facts, processes: int) -> float:
 
 
 def _text(text: str) -> str:
-    """What readers in all languages take for text: no halves of characters."""
+    """Text that readers in all languages accept: without halves of characters."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_WORD]
 
 
@@ -172,9 +173,8 @@ def _figure(value: float) -> float:
 _DOUBTS = {
     "full": "the disk was full: {} recorded only until then",
     "cut_short": "raw files of {} are cut short: a part of them is missing",
-    "shared_slots": "{} had more threads at once than are counted apart, or children that could "
-    "make no file of their own: their counts may be a little too low, and the places of such "
-    "children are not known",
+    "shared_slots": "{} had too many threads at once, or children without a file: counts may be a "
+    "little too low, and the children's places are unknown",
     "quiet": "system calls were restricted in {}: copies there were only counted from then on",
     "modules_full": "more code was loaded than could be listed: some places have no file",
 }

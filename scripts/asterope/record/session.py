@@ -1,4 +1,4 @@
-"""A session: the folder that processes record into, what is known of the run, and its recording."""
+"""A session: the folder that processes record into, the facts of the run, and its recording."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Session:
     """The session of a command that runs now."""
 
     def __init__(self, facts: Facts) -> None:
-        """Raises OSError where the folder has no place."""
+        """Raises OSError if there is no place for the folder."""
         place = Path(place_for_files() or tempfile.gettempdir())
         self._stack = ExitStack()
         self.folder = self._stack.enter_context(scratch_folder("asterope-record-", place))
@@ -38,8 +38,8 @@ class Session:
         self._began = time.monotonic()
 
     def look(self, running: Running) -> None:
-        """Now and then: at the processes that there are, and for what others have left, which is
-        added up, and its memory given back. Raises OSError."""
+        """Looks at the running processes, now and then. Adds up the files that ended ones have
+        left, and removes these, as they take memory. Raises OSError."""
         self.descendants.look()
         left = [path for path in left_files(self.folder) if not _is_to_be_waited_for(path)]
         processes, faults = read_folder(self.folder, left)
@@ -48,13 +48,13 @@ class Session:
         for path in left:
             with suppress(OSError):
                 path.unlink()
-        # Their numbers may be other processes' from now on.
+        # Other processes may have these numbers from now on.
         running.waited_for.clear()
         self.descendants.forget_ended()
 
     def _known(self, running: Running) -> tuple[dict[int, float], set[int]]:
-        """CPU seconds by process id, and the processes of which that is all: those that were waited
-        for and were recorded to their end, as no exec has made another program of them."""
+        """CPU seconds by process id, and the processes of which that is all the time. These were
+        waited for, and recorded to their end: no exec has made another program of them."""
         names = {running.pid: running.name, **self.descendants.names}
         waited_for = {
             pid: seconds
@@ -94,20 +94,19 @@ class Session:
         return make_recording(pool, facts, warnings)
 
     def stop(self) -> None:
-        """Nothing is recorded from now on, while the command goes on; processes that begin now find
-        no folder."""
+        """Asks all processes to record no further, while the command goes on."""
         with suppress(OSError):
             request_stop(self.folder)
 
     def remove(self) -> None:
-        """What still runs goes on without being counted."""
+        """Running processes go on without being counted. Those that begin now find no folder."""
         self.stop()
         self._stack.close()
 
 
 def _is_to_be_waited_for(path: Path) -> bool:
-    """Whether it is the file of an ended child of this process: waiting for it tells its CPU
-    time."""
+    """Whether this process has yet to wait for the file's process, a child that has ended. Then it
+    learns the CPU time of that child."""
     pid = path.name.partition("-")[0]
     try:
         options = os.WEXITED | os.WNOWAIT | os.WNOHANG

@@ -1,5 +1,5 @@
-"""The symbol tables of files: the functions that code addresses lie in, and which of some
-names a file has."""
+"""The symbol tables of files: the functions that code addresses lie in, and the names that a file
+has."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elftools.elf.sections import NoteSection, StringTableSection
 
 from ..faults import one_line
 
-# A symbol table of a browser, with room. A larger one names nothing.
+# More than a browser's symbol table has. A larger one is not read.
 MAXIMUM_TABLE = 512 << 20
 
 DEBUG_FOLDER = Path("/usr/lib/debug/.build-id")
@@ -30,8 +30,8 @@ _BAD_FILE = (OSError, ELFError, ConstructError, ValueError, struct.error, KeyErr
 
 
 def name_functions(sites: Sequence[tuple[str, int]]) -> list[str]:
-    """For each file and offset of a return address the function that called, demangled if c++filt
-    is installed. It is empty if the file names none there or cannot be read."""
+    """The name of the calling function, for each file and offset of a return address. c++filt
+    demangles it, if installed. A name is empty if the file has none there or cannot be read."""
     by_file: dict[str, set[int]] = {}
     for module, offset in sites:
         by_file.setdefault(module, set()).add(offset)
@@ -45,7 +45,7 @@ def name_functions(sites: Sequence[tuple[str, int]]) -> list[str]:
 
 def _names_in(path: Path, offsets: Sequence[int]) -> dict[int, str]:
     try:
-        if not path.is_file():  # a device or a pipe would keep us
+        if not path.is_file():  # reading a device or a pipe may never end
             return {}
         with path.open("rb") as file:
             elf = ELFFile(file)
@@ -114,7 +114,7 @@ def build_id_of(module: str) -> str:
 
 
 def symbols_of(path: str, wanted: Sequence[str]) -> dict[str, bool]:
-    """The ones of these names that the file has: True if it defines the name, False if it needs it.
+    """Those of the names that the file has: True if it defines the name, False if it needs it.
     Empty if it cannot be read."""
     found: dict[str, bool] = {}
     try:
@@ -123,7 +123,7 @@ def symbols_of(path: str, wanted: Sequence[str]) -> dict[str, bool]:
         with open(path, "rb") as file:
             for symbols, strings in _tables(ELFFile(file)):
                 names = {
-                    match.start(): name  # a linker has short names be the ends of long ones
+                    match.start(): name  # a linker stores a short name as the end of a long one
                     for name in wanted
                     for match in re.finditer(re.escape(name.encode()) + b"\0", strings.data())
                 }
@@ -136,7 +136,7 @@ def symbols_of(path: str, wanted: Sequence[str]) -> dict[str, bool]:
 
 
 def _look_up(elf: ELFFile, addresses: set[int]) -> dict[int, str]:
-    """Of functions that hold an address, the one that begins last."""
+    """The function of each address. Of several that hold it, it is the one that begins last."""
     best: dict[int, tuple[int, str]] = {}
     ordered = sorted(addresses)
     if not ordered:
@@ -158,8 +158,8 @@ def _look_up(elf: ELFFile, addresses: set[int]) -> dict[int, str]:
 
 
 def _tables(elf: ELFFile) -> Iterator[tuple[Iterator[_Symbol], StringTableSection]]:
-    """The symbols and their names. Read as plain numbers: a table may have a million entries, which
-    pyelftools takes a minute for."""
+    """The symbols and their names. They are read as plain numbers: a table may have a million
+    entries, and pyelftools takes a minute for these."""
     layout = "IBBHQQ" if elf.elfclass == 64 else "IIIBBH"
     entry = struct.Struct(("<" if elf.little_endian else ">") + layout)
     for table in (".symtab", ".dynsym"):
@@ -197,6 +197,6 @@ def _demangled(names: list[str]) -> list[str]:
     except (OSError, subprocess.TimeoutExpired):
         return names
     lines = done.stdout.split("\n")
-    # "crate[9a1f]::name" is of Rust, and the checksum of no use to a reader.
+    # Rust has names such as "crate[9a1f]::name". A reader has no use for the checksum.
     lines = [re.sub(r"(?<=\w)\[[0-9a-f]+\](?=::)", "", line) for line in lines]
     return lines[: len(names)] if not done.returncode and len(lines) >= len(names) else names

@@ -1,4 +1,4 @@
-"""The first answer, as text: what copies cost at most, which they are, and what to do next."""
+"""The first answer as text: the cost of copies at most, their sizes and places, the next step."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .recorder import TO_OPEN
 
 WIDTH = 100
 
-# A smaller gain is not felt: the noise of most machines is more.
+# Nobody feels a smaller gain: the noise of most machines is more.
 WORTH_IT = 0.02
 
-# A share is a guess where fewer calls were timed, and not all.
+# A share is a guess if fewer calls were timed, unless these are all calls.
 FEW_TIMED = 30
 
-# The kernel's share of the time, from which on it is told.
+# The kernel's share is told from this part of the time on.
 MUCH_OF_KERNEL = 0.1
 
 UNSEEN = (
@@ -60,16 +60,16 @@ def _run_line(recording: Mapping[str, Any]) -> str:
 
 
 def headline(recording: Mapping[str, Any]) -> str:
-    """What copies took at most."""
+    """The sentences about the time of copies."""
     unseen, unnoted = recording["unseen"], recording["unnoted"]
     if not unseen:
         return _seen_headline(recording)
     ended = ""
     if unnoted:
-        of = "one that was" if unnoted == 1 else f"{unnoted} that were"
+        of = "one that ended" if unnoted == 1 else f"{unnoted} that ended"
         ended = (
-            f", or of {of} and ended without a word, after it was seen last (killed, ended by a "
-            "system call that libc knows nothing of, or restricted by itself)"
+            f", or of {of} without a word. The last time of such a process is missing, as it was "
+            "killed, ended by a system call past libc, or restricted itself"
         )
     return (
         f"{100 * unseen:.0f} % of this run's CPU time is of processes that were not recorded"
@@ -84,7 +84,7 @@ def _seen_headline(recording: Mapping[str, Any]) -> str:
     if not copies["calls"] and not sets["calls"]:
         return "No copy was seen."
     if copies["share"] is None:
-        return "What the copies took is not known: the run was too short."
+        return "The time of the copies is not known: the run was too short."
     also = f", sets (memset) at most {percent_text(sets['share'])}" if sets["calls"] else ""
     text = f"Copies take at most {percent_text(copies['share'])} of this run's CPU time{also}."
     if _is_guess(recording):
@@ -94,7 +94,7 @@ def _seen_headline(recording: Mapping[str, Any]) -> str:
 
 
 def _is_guess(recording: Mapping[str, Any]) -> bool:
-    """Whether a share that seems to be worth it is of few timings."""
+    """Whether the share seems to be worth it, but few calls were timed."""
     parts = [recording[which] for which in ("copies", "sets")]
     shares = sum(part["share"] or 0.0 for part in parts)
     timed, calls = (sum(part[which] for part in parts) for which in ("timed", "calls"))
@@ -109,7 +109,7 @@ def _of_kernel(recording: Mapping[str, Any]) -> str:
     words = kernel_words(share, faults, copied)
     if not are_pages_the_cost(share, recording["cpu_seconds"], faults, copied):
         return f"{words}, which no routine changes."
-    return f"{words}: {to_try_tunables(_command(recording))} tells what saves them."
+    return f"{words}: {to_try_tunables(_command(recording))} compares ways to save them."
 
 
 def _band_lines(recording: Mapping[str, Any]) -> list[str]:
@@ -147,10 +147,10 @@ def _command(recording: Mapping[str, Any]) -> str:
 
 
 def advice(recording: Mapping[str, Any]) -> str:
-    """What to do next, one line."""
+    """The next step, in one line."""
     shares = [recording[which]["share"] for which in ("copies", "sets")]
     known = None not in shares
-    # First: what went on elsewhere is in no share, and a trial would not see it, either.
+    # First: the shares lack the time of processes that went on, and a trial would lack it, too.
     if recording["outlived_by"]:
         return "Next: record again, with a command that ends when its work is done (no daemon)."
     if any(FAILS in line for line in recording["warnings"]):
@@ -165,7 +165,7 @@ def advice(recording: Mapping[str, Any]) -> str:
     if known and _is_guess(recording):
         return "Next: record a longer run."
     if known and sum(shares) >= WORTH_IT:
-        return f"Next: asterope-prove -- {shown} tells what the routine brings."
+        return f"Next: asterope-prove -- {shown} tells the routine's gain."
     if any(OWN in line for line in recording["warnings"]):
         return f"Next: asterope-prove --against OTHER -- {shown} compares it with another build."
     if recording["unseen"]:
@@ -176,7 +176,7 @@ def advice(recording: Mapping[str, Any]) -> str:
     if not known:
         return "Next: record a longer run."
     return (
-        "Not worth it: calls of libc's copies take less than 2 %, and what tuning gains of that "
+        "Not worth it: calls of libc's copies take less than 2 %, and a gain of a part of that "
         "cannot be noticed."
     )
 

@@ -1,4 +1,4 @@
-"""From raw files to totals: calls and bytes by size and by place, and the most that they took."""
+"""Makes totals of a pool: calls and bytes by size and by place, and their seconds at most."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from .calls import CALL_WORK, COPIES, Call, Site, calls_of
 from .pool import Pool
 
-# Where the size bands of a recording begin; each ends where the next one begins, the last nowhere.
+# The first sizes of the size bands. Each band ends before the next one, and the last has no end.
 BANDS = (0, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
 
-# Sizes below this are told one by one: a tuning run draws small copies from them.
+# Sizes below this are listed one by one: a tuning run draws small copies from them.
 SMALL = 4096
 
 PLACES = 10
@@ -22,7 +22,7 @@ PLACES = 10
 # Below this many timed calls their mean says nothing.
 FEW = 8
 
-# The most that a call of a program takes, and a byte of it, if its data was never in a cache.
+# The most seconds for a call, and for each of its bytes, if its data was never in a cache.
 SLOWEST_CALL, SLOWEST_BYTE = 400e-9, 1e-9
 
 Classes = Mapping[tuple[int, int], int]  # calls by from <= size < to
@@ -30,8 +30,8 @@ Classes = Mapping[tuple[int, int], int]  # calls by from <= size < to
 
 @dataclass(frozen=True)
 class Total:
-    """`seconds`: that all of it took at most; None: too few calls were timed; `timed`: how many
-    were."""
+    """`seconds`: the most that the calls took; None: too few were timed. `timed`: the number of
+    timed ones."""
 
     calls: float
     bytes: float
@@ -40,7 +40,7 @@ class Total:
 
     @property
     def slowest(self) -> float:
-        """Seconds that nothing of it exceeds, timed or not."""
+        """Seconds that the calls cannot exceed, even if they were not timed."""
         return SLOWEST_CALL * self.calls + SLOWEST_BYTE * self.bytes
 
 
@@ -104,7 +104,7 @@ def _merged(counts: Mapping[str, Classes], functions: Iterable[str]) -> Classes:
 
 
 def _sizes(classes: Classes, samples: Sequence[Call]) -> dict[int, float]:
-    """The counted calls by size: those of a class as its samples have them, or of its middle."""
+    """The counted calls by size. A class has the sizes of its samples, or else its middle size."""
     sampled: Counter[int] = Counter()
     for call in samples:
         sampled[call.size] += call.weight
@@ -130,8 +130,9 @@ def _timed(samples: Iterable[Call]) -> int:
 
 
 def _most_seconds(samples: Iterable[Call], calls: float, copied: float) -> float | None:
-    """The timed samples' seconds for each byte of work (a ratio estimate; Cochran, Sampling
-    Techniques, chapter 6), and two standard errors, times the work of all."""
+    """The most that all calls took: the timed samples' seconds for each byte of work, and two
+    standard errors, times the work of all. That is a ratio estimate (Cochran, Sampling Techniques,
+    chapter 6)."""
     timed = [(call.weight * call.work, call.weight * call.seconds)
              for call in samples if call.seconds is not None]  # fmt: skip
     if len(timed) < FEW:
@@ -143,7 +144,7 @@ def _most_seconds(samples: Iterable[Call], calls: float, copied: float) -> float
 
 
 def _places(calls: Iterable[Call]) -> list[Place]:
-    """The sites that take most time as far as it was taken, or else copy most."""
+    """The sites with the most timed seconds; without any, those that copy most."""
     by_site: dict[tuple[Site, str], list[Call]] = {}
     for call in calls:
         by_site.setdefault((call.site, call.function), []).append(call)

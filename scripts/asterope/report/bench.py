@@ -13,8 +13,9 @@ LIBC, ROUTINE = "glibc", "asterope"
 
 @dataclass(frozen=True)
 class Timing:
-    """One copy in one cell; `ratio` is libc's time over its own, None for libc itself; `versus` the
-    routine's, None for itself. `ns`: from one call that some thread ends to the next."""
+    """One copy in one cell. `ratio`: libc's time over its own, None for libc. `versus`: the
+    routine's time over its own, None for the routine. `ns`: from the end of one call to the next
+    one's end, in any thread."""
 
     ns: float
     ratio: Ratio | None
@@ -23,7 +24,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Cell:
-    """Copies that were timed together. `size` in bytes, None where the calls' sizes vary."""
+    """Copies that were timed together. `size`: in bytes, None if the calls' sizes vary."""
 
     suite: str
     workload: str
@@ -55,7 +56,7 @@ class Bench:
 
 
 def build_bench(raw: Mapping[str, Any]) -> Bench:
-    """From checked JSON values."""
+    """Makes the results of checked JSON values."""
     return Bench(
         machine=raw["machine"],
         rounds=raw["rounds"],

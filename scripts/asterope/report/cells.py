@@ -21,7 +21,7 @@ from .style import (
     row_axis,
 )
 
-# Ratios below this are drawn there, at the left end.
+# A ratio below this is drawn here, at the left end.
 LEFT_END = 0.2
 
 
@@ -56,7 +56,7 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
         alt=f"Dot chart of the suite {suite}: for each of {len(rows)} cells, how many times "
         f"faster than libc each of {', '.join(names)} is. {finding}.",
         caption="Bars: the routine's 95 % interval. Grey: libc against itself in the same rounds. "
-        f"What is slower than {LEFT_END} x libc stands at the left end. From {source}.",
+        f"Copies slower than {LEFT_END} x libc stand at the left end. From {source}.",
         figure=figure,
         table=Table(
             "x libc: median (95 % interval)",
@@ -75,7 +75,7 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
 
 
 def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str], seen: set[str]) -> None:
-    """A row of dots. `seen`: what has its name in the legend already."""
+    """A row of dots. `seen`: the names that the legend already has."""
     if y % 2 == 0:
         axes.axhspan(y - 0.5, y + 0.5, color="#f3f3f3", zorder=0)
     axes.barh(

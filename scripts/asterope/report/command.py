@@ -19,9 +19,9 @@ PROGRAM = "asterope-report"
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=PROGRAM,
-        description="Makes one self-contained page of what asterope-tune, asterope-bench and "
-        "asterope-prove found: throughput and ratios to libc by size, heat maps of the search, the "
-        "chosen intervals, what a program gains, samples with two modes, the machine, its noise.",
+        description="Makes one self-contained page of the results of asterope-tune, asterope-bench "
+        "and asterope-prove: throughput and ratios to libc by size, heat maps of the search, the "
+        "chosen intervals, a program's gain, samples with two modes, the machine, its noise.",
         epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
         "arguments or bad input; 130 interrupted.",
     )
@@ -29,10 +29,10 @@ def _parser() -> argparse.ArgumentParser:
         "inputs",
         metavar="FILE",
         nargs="*",
-        help="a profile, a trial log (asterope-tune --log; also of a run that still "
-        "goes on), what asterope-bench, asterope-prove, asterope-tune check --measure or "
-        "asterope-tune diagnose wrote with --json: one of each at most, in any order, all of one "
-        "machine (default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
+        help="a profile, a trial log (asterope-tune --log; also of a run that still goes on), "
+        "the --json file of asterope-bench, asterope-prove, asterope-tune check --measure or "
+        "asterope-tune diagnose: one of each at most, in any order, all of one machine (default: "
+        "your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
         "/etc/asterope/profile.json)",
     )
     parser.add_argument(
@@ -66,7 +66,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if not sections:
         raise BadInput(
             f"{', '.join(map(one_line, names))}: nothing in there to show yet: "
-            "a search must have timed its first size, a check or diagnosis a sample of two modes"
+            "a search must have timed its first size, a check or diagnosis must have a sample of "
+            "two modes"
         )
     html = page.render_page(inputs, sections)  # all of it, before any file is touched
     pictures = [picture for section in sections for picture in section.pictures]
@@ -82,7 +83,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _first_cause(error: BaseException) -> str:
-    """Its first line: numpy's own words for a library that finds no memory fill a screen."""
+    """The first line of its cause: numpy fills a screen with words if a library finds no memory."""
     while error.__cause__ is not None:
         error = error.__cause__
     return one_line((str(error).splitlines() or [type(error).__name__])[0])

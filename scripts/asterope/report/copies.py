@@ -35,7 +35,7 @@ from .style import LIBC as LIBC_COLOUR
 # The copies that stand out: the routine, alone and over threads, and libc, which it is compared
 # with.
 FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)
-# The routine's entry points for callers who know what surrounds the copy.
+# The routine's entry points for callers who know the workload of the copy.
 TOLD = tuple(f"{ROUTINE}_{workload}" for workload in workloads.names("entry_point"))
 # The workloads that differ most, for a reader's first look.
 OVERVIEW = ("cold", "consume", "hot", "fresh")
@@ -45,14 +45,14 @@ NEAR_RATIO_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5,
 
 
 def ratio_ticks(low: float, high: float) -> Sequence[float]:
-    """Closer together where the whole range is not far from 1."""
+    """The ticks of an axis. They are closer together if the whole range is near 1."""
     if high / low < 2.5:
         return NEAR_RATIO_TICKS
     return MIDDLE_RATIO_TICKS if high / low < 6 else RATIO_TICKS
 
 
 def look(name: str, peers: Sequence[str]) -> dict[str, Any]:
-    """How a copy is drawn, in every picture alike: the routine and libc stand out."""
+    """The look of a copy, the same in every picture: the routine and libc stand out."""
     if name == ROUTINE:
         return {"color": OURS, "linewidth": 3, "zorder": 5, "marker": "o", "markersize": 5}
     if name == LIBC:
@@ -74,12 +74,12 @@ def look(name: str, peers: Sequence[str]) -> dict[str, Any]:
 
 
 def file_name(text: str) -> str:
-    """What of a name from outside may stand in that of a file."""
+    """A name from outside as a part of a file's name: other characters become -."""
     return "".join(c if (c.isascii() and c.isalnum()) or c == "_" else "-" for c in text)
 
 
 def in_words(chart: Chart) -> str:
-    """What surrounds the copies of a chart, and its name: `Neither side cached (cold)`."""
+    """The workload of a chart in words, and its name: `Neither side cached (cold)`."""
     situation = workloads.TITLES.get(chart.workload)
     return f"{situation} ({chart.name})" if situation else chart.name
 
@@ -162,7 +162,7 @@ def _throughput_finding(chart: Chart) -> str:
 def overview_picture(
     charts: Sequence[Chart], machine: Mapping[str, Any], source: str, libc_name: str
 ) -> Picture | None:
-    """The routine against libc under the workloads that differ most, in one panel. None where fewer
+    """The routine against libc under the workloads that differ most, in one panel. None if fewer
     than two of them were timed."""
     by_workload = {
         chart.workload: chart
@@ -214,9 +214,9 @@ def ratio_picture(
     libc_name: str,
     lost: Collection[str] = (),
 ) -> Picture | None:
-    """The routine against libc, a panel for each chart, all of one suite, with intervals and the
-    noise floor. None where there is nothing of the routine. `lost`: workloads that are drawn in
-    any case, as the exam at a search's end found a loss there."""
+    """The routine against libc, with intervals and the noise floor. Each chart of a suite has a
+    panel. None if no chart has the routine. `lost`: workloads that are drawn in any case, as the
+    exam at a search's end found a loss there."""
     charts = [chart for chart in charts if chart.mean_ratio(ROUTINE) is not None]
     if not charts:
         return None
@@ -246,7 +246,7 @@ def ratio_picture(
         f"transfer size, with 95 % intervals. Geometric means: {means}. Least: {worst:.2f} at "
         f"{where}.",
         caption=f"{lost}Points with bars: medians of paired rounds and their 95 % intervals "
-        "(sign test). Grey: libc against itself in the same rounds; what lies inside is noise."
+        "(sign test). Grey: libc against itself in the same rounds; ratios inside it are noise."
         + (
             " Thin line: the best of the other copies on one thread at each size."
             if any(chart.rivals for chart in charts)
@@ -282,8 +282,8 @@ def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Figure:
 
 
 def _drawn_range(charts: Sequence[Chart]) -> tuple[float, float]:
-    """All medians and what the routine's intervals may well have; the farthest ends of a few very
-    wide ones are not worth that all else becomes flat."""
+    """A range that holds all medians, and the routine's intervals near these. It cuts the ends of a
+    few very wide intervals, which would flatten all else."""
     ratios = [p.ratio for chart in charts for p in chart.copies[ROUTINE].values() if p.ratio]
     others = [
         p.ratio.median
@@ -363,7 +363,7 @@ def _ratio_table(charts: Sequence[Chart]) -> Table:
         )
 
     return Table(
-        "x libc: median (95 % interval), and what libc against itself gives",
+        "x libc: median (95 % interval), and the interval of libc against itself",
         ["size", *(chart.name for chart in charts)],
         [[human_size(size), *(cell(chart, size) for chart in charts)] for size in sizes],
     )

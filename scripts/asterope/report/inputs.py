@@ -1,4 +1,4 @@
-"""Reads what a report is made of: profile, trial log, bench results, trial, whole runs, samples."""
+"""Reads the inputs of a report: profile, trial log, bench results, trial, whole runs, samples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Inputs:
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """The architecture, as in profiles; empty where none of them names one."""
+        """The architecture, as in profiles; empty if no input names one."""
         for given in (self.bench, self.log, self.profile, self.diagnosis, self.check):
             if given is not None and (machine := _machine_of(given)):
                 return machine
@@ -46,7 +46,7 @@ class Inputs:
 
     @property
     def doubts(self) -> list[str]:
-        """The results that noise may have decided, one sentence each, without its end."""
+        """The results that noise may have decided: a sentence each, without its full stop."""
         found = []
         if self.profile is not None and (doubt := doubt_of(self.profile.raw)):
             found.append(warning(doubt, "these winners are"))
@@ -120,8 +120,8 @@ def _read(path: str) -> tuple[str, Any]:
     if not isinstance(whole, dict) or given == "asterope-profile":
         return "profile", load_profile(path, content)
     raise BadInput(
-        f"{where}: no profile, trial log, bench results or trial of Asterope: name files that "
-        "asterope-tune, or asterope-bench, asterope-prove, check or diagnose with --json wrote"
+        f"{where}: not a profile, trial log, bench results or trial of Asterope: name files of "
+        "asterope-tune, or --json files of asterope-bench, asterope-prove, check or diagnose"
     )
 
 
@@ -132,13 +132,13 @@ def _refuse_false_intervals(remedy: str, value: Any, place: Place = ()) -> None:
         inner = value.items()
         low, high = value.get("low"), value.get("high")
         if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low > high:
-            raise Fault(f"{low} to {high} is no interval: {remedy}", place)
+            raise Fault(f"{low} to {high} is not an interval: {remedy}", place)
     for key, one in inner:
         _refuse_false_intervals(remedy, one, (*place, key))
 
 
 def _json(text: bytes) -> Any:
-    """None where it is not JSON."""
+    """None if it is not JSON."""
     try:
         return json.loads(text.decode())
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The picture of the profile's choice: which copy or set does which transfer sizes."""
+"""The picture of the profile's choices: the copy or set of each transfer size."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _draw_strips(
 
 
 def _strips(profile: Profile) -> list[_Strip]:
-    """One for each function, or where it senses one for each thing that it may find."""
+    """A strip for each function. One that senses has a strip for each thing that it may find."""
     strips = []
     pipelines = [one for one in profile.choices if one.kind == "pipelines"]
     functions = dict.fromkeys((one.operation, one.intent) for one in pipelines)
@@ -178,7 +178,7 @@ def _bar(
         linewidth=0.7,
         hatch=STREAM_HATCH if streams else None,
     )
-    # a stretch without room for its name has it in the legend, by its colour
+    # if a bar has no room for its name, the legend has it, by its colour
     if math.log2(up_to / above) >= 0.22 * max(map(len, words.split("\n"))):
         axes.text(
             (above * up_to) ** 0.5,
@@ -220,10 +220,9 @@ def _table(profile: Profile) -> Table:
             ]
         )
     return Table(
-        "The intervals: winner (RT LT ST PT PS PD; of memset RT ST), the copy that senses where "
-        "there is one, the most gigabytes a second that it reached under any workload, and what "
-        "the title rests on: the runner-up's time over the winner's, and how many others are as "
-        "good within the noise",
+        "The intervals: the winner (RT LT ST PT PS PD; of memset RT ST), the copy that senses, and "
+        "the most gigabytes a second under any workload. The lead is the runner-up's time over the "
+        "winner's. Ties are others that are as good within the noise",
         [
             *("up to", "winner", "senses: probe > ticks: uncached", "x libc", "GB/s"),
             *("lead", "ties", "samples"),

@@ -13,7 +13,7 @@ from .style import Picture, Table, panels
 
 
 class Sample(NamedTuple):
-    """Seconds, where that is its unit."""
+    """A sample with two modes. Its figures are seconds if the unit is s."""
 
     name: str
     unit: str
@@ -35,8 +35,8 @@ def samples_of(raw: Mapping[str, Any]) -> list[Sample]:
 
 
 def modes_pictures(name: str, samples: Sequence[Sample]) -> list[Picture]:
-    """One picture with all of them; empty without samples. `name` is the sampled thing, calls,
-    say."""
+    """One picture with all of them; empty without samples. `name`: the sampled things, such as
+    calls."""
     if not samples:
         return []
     figure, _, axes_of = panels(len(samples), 2, lambda columns, rows: (10, 0.4 + 2.2 * rows))
@@ -61,8 +61,8 @@ def modes_pictures(name: str, samples: Sequence[Sample]) -> list[Picture]:
             name=f"modes-{name}",
             title=f"Two modes: {name}",
             alt=f"Histograms with two humps: {told}.",
-            caption=f"Samples of {name} that have two modes, so that a median tells of neither: "
-            f"{told}. In brackets how many are in the higher one.",
+            caption=f"Samples of {name} with two modes, so that a median tells of neither: {told}. "
+            "In brackets: the share of the higher one.",
             figure=figure,
             table=Table(
                 f"The {name} by their figure",

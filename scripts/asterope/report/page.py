@@ -22,8 +22,8 @@ from .series import USUAL_SUITES, Chart, Series, find_series
 from .style import Picture, set_up
 
 AGAINST = (
-    "Each figure is libc's time over the copy's in the same rounds: 1.2 means that the copy does "
-    "in a second what takes libc 1.2 seconds."
+    "Each figure is libc's time over the copy's in the same rounds: 1.2 means that libc takes 1.2 "
+    "seconds for a second of the copy's work."
 )
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -102,7 +102,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
 
 
 def _name_apart(pictures: Sequence[Picture]) -> None:
-    """Names from outside may differ only in characters that a file's name cannot hold."""
+    """Numbers equal names: a name from outside loses characters that a file name cannot have."""
     taken: set[str] = set()
     for picture in pictures:
         name, number = picture.name, 1
@@ -113,7 +113,7 @@ def _name_apart(pictures: Sequence[Picture]) -> None:
 
 
 def _peers(inputs: Inputs, series: Series) -> list[str]:
-    """All other copies, in one order for all pictures: so that each looks the same in all."""
+    """All copies, in one order for all pictures. So each copy looks the same in all."""
     names = list(inputs.bench.copies) if inputs.bench else []
     names += [name for chart in series.charts for name in chart.copies]
     names += [name for cells in series.labelled.values() for c in cells for name in c.copies]

@@ -77,14 +77,14 @@ def trial_pictures(trial: Json) -> list[Picture]:
     if not rows:
         return []
     labels = [_in_two_lines(name) for name, _ in rows]
-    axes = _new_axes("What each place brings", labels, 0)
+    axes = _new_axes("The gain of each place", labels, 0)
     for y, (_, one) in enumerate(rows):
         if one is None:
             continue
         ends = [[100 * (one["value"] - one["low"])], [100 * (one["high"] - one["value"])]]
         told = "faster" if one["low"] > 0 else "slower" if one["high"] < 0 else None
         _dot(axes, y, 100 * one["value"], ends, told)
-    axes.set_xlabel("% by which the program is faster, by what the routine saves there")
+    axes.set_xlabel("% by which the program is faster, as the routine saves time there")
     told = (("faster", "faster"), ("slower", "slower"), ("", "cannot be told"))
     handles = [
         Line2D([], [], color=_colour(verdict), marker="o", linewidth=2.2, label=words)
@@ -116,7 +116,7 @@ def trial_pictures(trial: Json) -> list[Picture]:
 
 
 def _in_two_lines(name: str) -> str:
-    """A place above, and what it calls below: in one line they would take half of the picture."""
+    """A place above, and its function and size below: one line would take half of the picture."""
     where, comma, what = name.partition(", ")
     return f"{where}\n{what}" if comma else name
 
@@ -143,7 +143,7 @@ def _ways(ratios: Mapping[str, Json]) -> str:
 
 
 def proof_pictures(proof: Json) -> list[Picture]:
-    """A row for each copy that has a ratio; nothing where no round ran."""
+    """A row for each copy that has a ratio; nothing if no round ran."""
     rows = [(one_line(copy["name"]), copy) for copy in proof["copies"] if copy.get("ratio")]
     if not rows:
         return []

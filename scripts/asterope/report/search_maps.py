@@ -38,14 +38,14 @@ class SizeScores:
 
     size: int
     scores: Mapping[str, float]
-    leaders: Mapping[tuple[str, str], str]  # of each register and store type: the best by name
+    leaders: Mapping[tuple[str, str], str]  # by register and store type, the best one's name
     winner: str
     chosen: bool  # by the profile; else it leads so far
 
 
 def scored_sizes(log: TrialLog, profile: Profile | None) -> list[SizeScores]:
-    """All sizes of which the log has a leader, ascending. The winner is the profile's where that
-    has one of this size which the log knows."""
+    """All sizes of which the log has a leader, ascending. The winner is the profile's, if the log
+    knows that one, else the leader."""
     of_profile = {one.size: one.copy.name for one in profile.of("pipelines")} if profile else {}
     found = []
     for size, trials in log.sizes.items():
@@ -73,10 +73,11 @@ def scored_sizes(log: TrialLog, profile: Profile | None) -> list[SizeScores]:
 def plane_of(
     tuples: Mapping[str, Any], of_size: SizeScores
 ) -> tuple[Any, dict[tuple[int, int], str]] | None:
-    """All prefetch sizes and distances (ps, pd) with the winner's other parameters, by name.
+    """A base, and the names of all candidates that differ from it by ps and pd alone.
 
-    Where the winner does not prefetch, those of the best that does, of the winner's registers where
-    such were timed. None where no candidate prefetches. The first is the best of the plane.
+    The base is the winner. If that does not prefetch, it is the best candidate that does, with the
+    winner's registers if such were timed. None if no candidate prefetches. The names are by
+    prefetch size and distance (ps, pd).
     """
     base = tuples[of_size.winner]
     if base.pt == "none":
@@ -155,12 +156,12 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
         "the best and the worst of each.",
         caption=f"A panel a size, with the other parameters of {leads} (RT LT ST PT). Dark: as "
         "fast as the winner; light: half as much time again or more. Red frame: the winner. Grey: "
-        "not timed. Where the winner does not prefetch: the best that does. By the medians of all "
-        "samples in the trial log, those of one round against libc's there.",
+        "not timed. If the winner does not prefetch, the panel has the best that does. The figures "
+        "are medians of all samples in the trial log, each against libc's in its round.",
         figure=figure,
         table=Table(
             "The best and the worst of each panel, and how much more time they take than the "
-            "winner (what was timed seldom may seem faster)",
+            "winner (copies that were timed seldom may seem faster)",
             ["size", "winner", "panel", "timed", "best", "", "worst", ""],
             table_rows,
         ),
@@ -265,10 +266,10 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
         alt=f"A table in colours: for {len(sizes)} transfer sizes, how many times faster than libc "
         "the best copy of each register and store type is. The winners are framed; the table below "
         "names them.",
-        caption="Blue: faster than libc; red: slower; framed: the winner. Each figure is that "
-        "of the best of those of its kind that were timed most often, x libc: the geometric mean "
-        f"over {weighed} of the medians of all its samples. Kinds that were dropped early were "
-        "timed a few times only: theirs are rough.",
+        caption="Blue: faster than libc; red: slower; framed: the winner. Each figure, x libc, is "
+        "of one copy: the best among the most-timed ones of its kind. It is the geometric mean "
+        f"over {weighed} of the medians of all its samples. Kinds that were dropped early have few "
+        "samples, and rough figures.",
         figure=figure,
         table=Table(
             "The best of each kind: RT LT ST PT PS PD, x libc",

@@ -1,4 +1,4 @@
-"""The series to draw of copies: from bench results, else from the profile."""
+"""The series of copies to draw: from bench results, else from the profile."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Chart:
 
     @property
     def name(self) -> str:
-        """The words for files and titles: the suite where it is not a usual one."""
+        """The name for files and titles. It has the suite, unless that is a usual one."""
         parts = [self.workload]
         if self.suite not in USUAL_SUITES and self.suite not in self.workload:
             parts.insert(0, self.suite)
@@ -56,19 +56,19 @@ class Chart:
 
     @property
     def rivals(self) -> list[str]:
-        """All but the routine, whichever entry point, and libc, on as many threads."""
+        """The other copies: not libc, the routine, its entry points, or those of more threads."""
         apart = {ROUTINE, LIBC} | self.threaded | self.ours
         return [name for name in self.copies if name not in apart]
 
     @property
     def told(self) -> str | None:
-        """The routine's entry point for the workload, where it was timed."""
+        """The routine's entry point for the workload, if it was timed."""
         found = [n for n in self.copies if n in self.ours - self.threaded and n != ROUTINE]
         return found[0] if found else None
 
     @property
     def is_noise(self) -> bool:
-        """Whether the routine is nowhere apart from libc against itself."""
+        """Whether the routine's interval overlaps that of libc against itself at all sizes."""
         ours = {size: point.ratio for size, point in self.copies[ROUTINE].items() if point.ratio}
         return all(
             size in self.floor
@@ -78,7 +78,7 @@ class Chart:
         )
 
     def mean_ratio(self, name: str) -> float | None:
-        """Geometric mean over the sizes; None where a copy has none."""
+        """Geometric mean over the sizes; None if the copy has no ratio."""
         ratios = [p.ratio.median for p in self.copies.get(name, {}).values() if p.ratio]
         return geometric_mean(ratios) if ratios else None
 
@@ -86,7 +86,7 @@ class Chart:
 @dataclass(frozen=True)
 class Series:
     """`charts` have sizes to be drawn over, `labelled` are cells that have only labels, by suite.
-    `source`: where the figures come from, in words."""
+    `source`: the origin of the figures, in words."""
 
     charts: Sequence[Chart]
     labelled: Mapping[str, Sequence[Cell]]
@@ -94,7 +94,7 @@ class Series:
 
 
 def find_series(inputs: Inputs) -> Series:
-    """The best there is."""
+    """The series of the bench results, else of the profile, else an empty one."""
     if inputs.bench is not None and inputs.bench.cells:
         return _of_bench(inputs.bench)
     if inputs.profile is not None:
@@ -132,7 +132,7 @@ def _of_bench(bench: Bench) -> Series:
 
 
 def _without_repetitions(charts: Sequence[Chart]) -> list[Chart]:
-    """The usual suites time much the same: of two charts, the one of more sizes, or the first."""
+    """Of two charts of one name keeps that of more sizes, or the first: usual suites overlap."""
     kept: dict[str, Chart] = {}
     for chart in charts:
         if chart.name not in kept or len(chart.sizes) > len(kept[chart.name].sizes):

@@ -17,8 +17,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from ..profile import Ratio
 from ..render import human_size
 
-# Dark enough on white to be read as text. People who see no red and green can tell them apart
-# (Okabe and Ito's, darkened).
+# The colours are dark enough on white to be read as text. People who see no red and green can tell
+# them apart (Okabe and Ito's, darkened).
 INK, MUTED, GRID = "#1a1a1a", "#5c5c5c", "#dcdcdc"
 OURS, OURS_TOO, LIBC = "#0057b7", "#0e8fc4", "#000000"
 OTHERS = (
@@ -100,7 +100,7 @@ class Picture:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """In inches; without pyplot, so that no state is left and no window system asked for."""
+    """Sizes are in inches. It avoids pyplot, which keeps state and asks for a window system."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -114,8 +114,8 @@ def headline(figure: Figure, text: str) -> None:
 def panels(
     count: int, most_columns: int, size: Callable[[int, int], tuple[float, float]], **options: Any
 ) -> tuple[Figure, Any, list[Axes]]:
-    """A figure with so many axes: as rows (left-over places are empty), and one after the other.
-    `size`: its width and height by columns and rows."""
+    """Returns a figure with `count` axes, its rows of axes, and the same axes in a list. Left-over
+    places of the rows are empty. `size`: the width and height by columns and rows."""
     columns = min(most_columns, max(1, count))
     rows = max(1, -(-count // columns))
     figure = new_figure(*size(columns, rows))
@@ -139,8 +139,8 @@ def heat_map(
     rows: Sequence[object],
     **options: Any,
 ) -> object:
-    """A coloured cell for each value, grey for NaN, the first row on top unless that is turned;
-    names in the middle of columns and rows. Returns the image that a colour bar needs."""
+    """A coloured cell for each value, grey for NaN. The first row is at the bottom. Names stand in
+    the middle of columns and rows. Returns the image that a colour bar needs."""
     axes.set_facecolor("#eeeeee")  # what was not timed
     image = axes.pcolormesh(values, edgecolors="white", **options)
     axes.set_xticks([i + 0.5 for i in range(len(columns))], columns)
@@ -176,7 +176,7 @@ def legend_outside(figure: Figure, side: str, **options: Any) -> None:
 
 
 def size_axis(axes: Axes, sizes: Sequence[int], label: bool = True) -> None:
-    """The x axis: transfer sizes, doubling, written as people do."""
+    """The x axis: transfer sizes, doubling, written as people write them."""
     low, high = min(sizes), max(sizes)
     axes.set_xscale("log", base=2)
     axes.set_xlim(low / 1.15, high * 1.15)
@@ -199,7 +199,7 @@ def plain_log_axis(axis: Any, ticks: Sequence[float] | None = None) -> None:
 
 
 def mark_caches(axes: Axes, machine: Mapping[str, Any], names: bool = True) -> None:
-    """A dotted line where a transfer is as large as a cache."""
+    """A dotted line at each transfer size that is a cache's size."""
     low, high = axes.get_xlim()
     for name, size in cache_sizes(machine):
         if low < size < high:

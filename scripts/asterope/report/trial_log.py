@@ -1,4 +1,4 @@
-"""Reads a trial log, whole or of a run that is still going on: how every candidate did.
+"""Reads the samples of every candidate in a trial log, whole or of a run that still goes on.
 
 The format is described in tuner/run/trial_log.hpp. This module reads only the steps of the
 pipelines.
@@ -23,12 +23,12 @@ from ..profile import log_header_fault
 FORMAT, VERSION = "asterope-trials", 2
 WORKLOADS = workloads.names("measured or tunable")
 
-# The workloads that `balanced` weighs, all alike, in logs without weights: before fetch counted,
-# too.
+# A log without weights was written before fetch counted. These are the workloads that `balanced`
+# weighed then, all alike.
 BALANCED = ("hot", "cold", "consume")
 
 LIBC = "libc"
-REFERENCE = "reference "  # begins the names of copies that winners are judged by besides libc
+REFERENCE = "reference "  # begins the names of other copies that winners are compared with
 
 # Candidates in the run-off have at least this share of the most samples that any candidate has.
 RUN_OFF_SHARE = 0.7
@@ -47,8 +47,8 @@ class SizeTrials:
     samples: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     def scores(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Weighted geometric means of the workloads' medians, by candidate. Only candidates count
-        that were timed under all workloads that count."""
+        """Weighted geometric means of the workloads' medians, by candidate. It leaves out
+        candidates that were not timed under all workloads that count."""
         total = sum(weights.values())
         return {
             name: math.prod(median(own[w]) ** (v / total) for w, v in weights.items())
@@ -61,8 +61,7 @@ class SizeTrials:
     ) -> str | None:
         """The best of the most-timed candidates: the best of all is the luckiest of thousands.
 
-        `among`: some candidates; without it, all. None where all of them lack a workload that
-        counts.
+        `among`: some candidates; without it, all. None if all of them lack a workload that counts.
         """
         counts = {
             name: min(len(self.samples[name].get(w, ())) for w in weights)
@@ -159,7 +158,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"not JSON ({error.msg})"
     if isinstance(error, UnicodeDecodeError):
-        return "is no text"
+        return "is not text"
     if isinstance(error, KeyError):
         return f"lacks {error}"
     text = str(error)
@@ -168,13 +167,13 @@ def _why(error: Exception) -> str:
 
 def _whole(value: object, least: int = 1, most: int = MAXIMUM_SIZE) -> int:
     if type(value) is not int or not least <= value <= most:
-        raise ValueError("a number is none that can be there")
+        raise ValueError("a number is out of range")
     return value
 
 
 def _time(value: object) -> float:
     if type(value) not in (int, float) or not 0 < value < 1e18:
-        raise ValueError("a time is no time above 0")
+        raise ValueError("a time is not above 0")
     return float(value)
 
 
@@ -194,7 +193,7 @@ class _Reader:
     """Takes a log line by line.
 
     The lines of a round stand together, with one number and workload. libc is in each round, so
-    that slow phases of the machine hit both; a candidate's sample is their quotient.
+    that slow phases of the machine hit both. A candidate's sample is libc's time over its own.
     """
 
     def __init__(self, log: TrialLog) -> None:

@@ -63,7 +63,7 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _modules(memory: Any) -> str | None:
-    """Words such as "8 x DDR5, 4800 MT/s, 8 channels"; None where nothing is known."""
+    """Words such as "8 x DDR5, 4800 MT/s, 8 channels"; None if nothing is known."""
     if not isinstance(memory, dict):
         return None
     count, kind = memory.get("modules"), memory.get("type", "")
@@ -92,7 +92,7 @@ def findings(inputs: Inputs) -> list[str]:
         sentences.append(progress(inputs.log))
     if inputs.profile is not None and not inputs.profile.machine:
         sentences.append(
-            "The profile names no machine, so nothing shows that it belongs to what was measured."
+            "The profile names no machine, so nothing shows that it is of the measured one."
         )
     return sentences
 
@@ -123,9 +123,8 @@ def _losses(inputs: Inputs) -> list[str]:
 
 
 def standing(cell: Cell, apart: Collection[str] = ()) -> tuple[float, bool] | None:
-    """The routine's ratio to libc in a cell. Also whether it is the best of all copies there or as
-    good within the noise floor, as the bench says it. None where it was not timed. Copies that
-    stand `apart` do not compete."""
+    """The routine's ratio to libc in a cell, and whether it is the best copy there, or as good
+    within the noise floor. None if it was not timed. Copies that stand `apart` do not compete."""
     ours = cell.copies.get(ROUTINE)
     if ours is None or ours.ratio is None:
         return None
@@ -162,13 +161,13 @@ def _bench_findings(bench: Bench) -> list[str]:
 
 
 def progress(log: TrialLog) -> str:
-    """How far a run has come whose log has no end."""
+    """The progress of a run whose log has no end."""
     sizes = f"{len(log.sizes)} of {len(log.options['sizes'])}"
     last = log.steps[-1] if log.steps else "none"
     torn = " Its last line is not whole and was left out." if log.torn else ""
     return (
         f"The search has not come to its end: {sizes} sizes begun, {log.trials:,} trials, last "
-        f"step: {last}.{torn} All that follows from the log is what is there so far."
+        f"step: {last}.{torn} The pictures show the log as it is so far."
     )
 
 
@@ -247,7 +246,7 @@ def _proof_sentences(profile: Profile) -> list[str]:
         tied = sum(1 for proof in proofs if proof["ties"])
         sentences.append(
             f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that "
-            "are as good within the noise: which of these won says little about the machine."
+            "are as good within the noise: their order says little about the machine."
         )
     return sentences
 

@@ -31,7 +31,7 @@ def recording() -> dict[str, Any]:
 def test_it_says_what_copies_take_at_most_and_what_to_do(recording) -> None:
     text = answer({**recording, "copies": {**recording["copies"], "share": 0.0312}})
     assert "Copies take at most 3.1 % of this run's CPU time." in text
-    assert text.endswith("Next: asterope-prove -- made-up --fast tells what the routine brings.")
+    assert text.endswith("Next: asterope-prove -- made-up --fast tells the routine's gain.")
     long_one = {**recording["program"], "command": ["./program", "x" * 100]}
     assert "asterope-prove -- COMMAND tells" in answer({**recording, "program": long_one})
 
@@ -99,7 +99,7 @@ def test_what_the_kernel_took_is_none_of_the_copies() -> None:
     assert 0.35 < faulting["copies"]["share"] < 0.4
     assert "The kernel took" not in answer(plain)
     said = "The kernel took 65 % of the CPU time, with 2M page faults (250 for each MiB copied): "
-    said += "asterope-prove --runs --tunables -- made-up --fast tells what saves them."
+    said += "asterope-prove --runs --tunables -- made-up --fast compares ways to save them."
     assert said in " ".join(answer(faulting).split())
     other_work = recording_of(*kinds, used=Used(seconds=10, in_kernel=6.5, faults=9))
     said = "The kernel took 65 % of the CPU time, with 9 page faults, which no routine changes."

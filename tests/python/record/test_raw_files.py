@@ -113,10 +113,10 @@ OUT_OF_BOUNDS = (
 )
 # A field of the header, or a place in the file; what is there; what is said.
 WRONG = [
-    ("magic", b"elephant", "no raw file of asterope-record"),
+    ("magic", b"elephant", "not a raw file of asterope-record"),
     ("magic", bytes(8), "never begun"),
-    ("version", 9, "of version 9, where this asterope-record reads 6"),
-    *((field, value, f"damaged: {field} is {value}, where ") for field, value in OUT_OF_BOUNDS),
+    ("version", 9, "of version 9: this asterope-record reads 6"),
+    *((field, value, f"damaged: {field} is {value}, not from ") for field, value in OUT_OF_BOUNDS),
     (raw._MODULES_AT, struct.pack("<Q", 0x9000), "damaged: a module from 0x9000 to 0x9000"),
     (raw._SAMPLES_AT + 24, b"\4", "damaged: there is no function 4"),
     (raw._SLOTS_AT + 8 * 500, b"\1", "damaged: calls of a size class 500"),

@@ -83,7 +83,7 @@ def test_a_folder_that_other_users_may_not_enter_is_named(shared_slots, unseen) 
 @pytest.mark.parametrize(
     ("flag", "says"),
     [
-        *(("full", "disk was full"), ("cut_short", "cut short"), ("shared_slots", "more threads")),
+        *(("full", "disk was full"), ("cut_short", "cut short"), ("shared_slots", "many threads")),
         *(("modules_full", "no file"), ("quiet", "only counted")),
     ],
 )
