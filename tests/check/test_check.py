@@ -95,38 +95,41 @@ def test_this_machines_fits_and_what_does_not_matter_is_told_apart(check, profil
     assert "\nChanged, which does not matter by itself:\n  kernel: " in done.stdout
 
 
-@pytest.fixture
-def of_another_mode(profile: dict) -> dict:
-    """One that was made under another mode of huge pages than the machine's."""
-    mode = profile["machine"]["huge_pages"]
+@pytest.fixture(params=["huge_pages", "smaller_huge_pages"])
+def of_another_mode(request, profile: dict) -> tuple[dict, str]:
+    """One that was made under another mode of huge pages than the machine's, and the field."""
+    mode = profile["machine"][request.param]
     if not mode:
         pytest.skip("this system does not tell its mode of huge pages")
-    return changed(profile, "machine.huge_pages", "never" if mode == "always" else "always")
+    other = {"always": "never", "never": "64 KiB always"}.get(mode, "always")
+    return changed(profile, f"machine.{request.param}", other), request.param
 
 
 STAGE = choice("fresh", 65535, 131072, {"stage": "populate", "piece": 65536})
 
 
-def test_page_stages_of_another_mode_of_huge_pages_are_stale(check, of_another_mode: dict) -> None:
-    of_another_mode["choices"].append(STAGE)
-    done = check(of_another_mode)
+def test_page_stages_of_another_mode_of_huge_pages_are_stale(check, of_another_mode) -> None:
+    profile, field = of_another_mode
+    profile["choices"].append(STAGE)
+    done = check(profile)
     assert (done.returncode, done.stderr) == (3, "")
     first, told, blank, *rest = done.stdout.splitlines()
     assert (first, blank) == ("profile.json is stale:", "")
-    assert re.fullmatch(r"  huge_pages: \w+ in the profile, \w+ here", told)
+    assert re.fullmatch(rf"  {field}: [\w ]+ in the profile, [\w ]+ here", told)
     assert rest[-1] == "Next: asterope-tune -o profile.json"  # only that times them
-    last = check(of_another_mode, "--measure").stdout.splitlines()[-1]
+    last = check(profile, "--measure").stdout.splitlines()[-1]
     assert last.startswith("The profile is stale: not timed, as for another mode of huge pages ")
-    del of_another_mode["machine"]["huge_pages"]
-    done = check(of_another_mode)
+    del profile["machine"][field]
+    done = check(profile)
     assert done.returncode == 0
-    assert "Not recorded in the profile: huge_pages" in done.stdout
+    assert f"Not recorded in the profile: {field}" in done.stdout
 
 
 def test_without_page_stages_the_mode_of_huge_pages_does_not_matter(check, of_another_mode) -> None:
-    done = check(of_another_mode)
+    profile, field = of_another_mode
+    done = check(profile)
     assert done.returncode == 0
-    assert "\nChanged, which does not matter by itself:\n  huge_pages: " in done.stdout
+    assert f"\nChanged, which does not matter by itself:\n  {field}: " in done.stdout
 
 
 @pytest.mark.parametrize("options", [(), ("--settled",), ("--measure",)], ids=" ".join)

@@ -132,6 +132,18 @@ TEST_F(FakeRoot, PlainValuesAreRead) {
     EXPECT_EQ(machine.page_bytes, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
 }
 
+TEST_F(FakeRoot, HugePagesOfOtherSizesAreNamedWithTheirModes) {
+    EXPECT_EQ(read_machine(folder).smaller_huge_pages, "never");
+    const std::string all = "sys/kernel/mm/transparent_hugepage/";
+    put(all + "enabled", "always [madvise] never\n");
+    put(all + "hugepages-2048kB/enabled", "[always] inherit madvise never\n");
+    put(all + "hugepages-16kB/enabled", "always inherit madvise [never]\n");
+    EXPECT_EQ(read_machine(folder).smaller_huge_pages, "never");
+    put(all + "hugepages-64kB/enabled", "[always] inherit madvise never\n");
+    put(all + "hugepages-1024kB/enabled", "always [inherit] madvise never\n");
+    EXPECT_EQ(read_machine(folder).smaller_huge_pages, "64 KiB always, 1 MiB madvise");
+}
+
 TEST_F(FakeRoot, TheModeOfLargeHugePagesGoesBeforeThatOfAllSizes) {
     put("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
     const std::string own = "sys/kernel/mm/transparent_hugepage/hugepages-2048kB/enabled";
@@ -163,6 +175,7 @@ TEST_F(FakeRoot, WhatSaysNothingLeavesValuesEmpty) {
         EXPECT_EQ(machine.usable_bytes, 0u);
         EXPECT_EQ(machine.microcode, "");
         EXPECT_EQ(machine.huge_pages, "");
+        EXPECT_EQ(machine.smaller_huge_pages, "never");
         EXPECT_EQ(machine.governor, "");
         EXPECT_TRUE(measurement_warnings(example(), folder).empty());
         expect_every_string_harmless(to_json(machine));

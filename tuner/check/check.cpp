@@ -45,7 +45,7 @@ void require_machine(const std::string& path, const nlohmann::json& there,
                    "this machine with asterope-tune");
 }
 
-constexpr const char* kHugePages = "huge_pages";
+constexpr const char* kHugePages[] = {"huge_pages", "smaller_huge_pages"};
 
 /// The mode of huge pages decides the best page stage, and nothing else. It does not make another
 /// machine, so the fingerprint is without it.
@@ -55,10 +55,10 @@ std::vector<Part> parts_of(const std::string& path, const Profile& profile,
     const nlohmann::json there = nearest_machine(profile.machines(), here);
     std::vector<Part> parts = compare_machines(there, here);
     require_machine(path, there, parts);
-    Part* const mode = find_in(parts, std::string(kHugePages), &Part::name);
-    if (mode && mode->state == PartState::harmless &&
-        contains(profile.choices, ChoiceKind::fresh, &Choice::kind)) {
-        mode->state = PartState::decides;
+    if (!contains(profile.choices, ChoiceKind::fresh, &Choice::kind)) return parts;
+    for (const char* name : kHugePages) {
+        Part* const mode = find_in(parts, std::string(name), &Part::name);
+        if (mode && mode->state == PartState::harmless) mode->state = PartState::decides;
     }
     return parts;
 }
@@ -123,7 +123,8 @@ std::string why_timing_does_not_tell(const std::vector<Part>& parts) {
         if (part.name.starts_with("cpu.") || part.name.starts_with("caches.")) {
             return "for another processor other copies";
         }
-        if (part.name == kHugePages) why = "for another mode of huge pages other page stages";
+        if (contains(kHugePages, part.name))
+            why = "for another mode of huge pages other page stages";
     }
     return why;
 }

@@ -92,11 +92,30 @@ std::string chosen_in(const fs::path& file) {
     return choices.substr(open + 1, close - open - 1);
 }
 
-/// Since Linux 6.8 each size of huge pages has a mode, which may be that of all sizes: `inherit`.
+/// The mode of huge pages of so many KiB; empty: the system has none of that size. Since Linux 6.8
+/// each size has a mode, which may be that of all sizes: `inherit`.
+std::string mode_of_size(const fs::path& folder, std::size_t kib) {
+    const std::string name = "hugepages-" + std::to_string(kib) + "kB";
+    const std::string own = chosen_in(folder / name / "enabled");
+    return own == "inherit" ? chosen_in(folder / "enabled") : own;
+}
+
+const char* const kHugePagesFolder = "sys/kernel/mm/transparent_hugepage";
+
 std::string read_huge_pages(const fs::path& root) {
-    const fs::path folder = root / "sys/kernel/mm/transparent_hugepage";
-    const std::string own = chosen_in(folder / "hugepages-2048kB/enabled");
-    return own.empty() || own == "inherit" ? chosen_in(folder / "enabled") : own;
+    const fs::path folder = root / kHugePagesFolder;
+    const std::string own = mode_of_size(folder, 2048);
+    return own.empty() ? chosen_in(folder / "enabled") : own;
+}
+
+std::string read_smaller_huge_pages(const fs::path& root) {
+    std::string all;
+    for (std::size_t kib = 8; kib < 2048; kib *= 2) {
+        const std::string mode = mode_of_size(root / kHugePagesFolder, kib);
+        if (mode.empty() || mode == "never") continue;
+        all += (all.empty() ? "" : ", ") + format_size(kib * 1024) + ' ' + mode;
+    }
+    return all.empty() ? "never" : all;
 }
 
 // ---------------------------------------------------------------- cgroups
@@ -222,6 +241,7 @@ Machine read_machine(const fs::path& root, int cpu) {
     machine.memory = read_memory_modules(root);
     machine.page_bytes = static_cast<std::size_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
     machine.huge_pages = read_huge_pages(root);
+    machine.smaller_huge_pages = read_smaller_huge_pages(root);
 
     utsname system;
     if (uname(&system) == 0) machine.kernel = std::string(system.sysname) + " " + system.release;

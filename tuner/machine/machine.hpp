@@ -27,8 +27,10 @@ struct Machine {
     MemoryModules memory;
     std::size_t page_bytes = 0;
     std::string huge_pages; ///< transparent huge pages: "always", "madvise" or "never"
-    std::string kernel;     ///< "Linux 6.1.0"
-    std::string libc;       ///< "glibc 2.36", "musl" or "unknown"
+    /// The same of those below 2 MiB: "never", or "64 KiB always, 128 KiB madvise".
+    std::string smaller_huge_pages;
+    std::string kernel; ///< "Linux 6.1.0"
+    std::string libc;   ///< "glibc 2.36", "musl" or "unknown"
     /// Sizes in bytes at which libc's memcpy changes its way of copying, by tunable name.
     std::map<std::string, std::size_t> libc_thresholds;
     std::string governor; ///< CPU 0's frequency governor

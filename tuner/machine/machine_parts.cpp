@@ -52,6 +52,7 @@ json describe(const Machine& machine) {
                         {"memory_bytes", machine.memory_bytes},
                         {"page_bytes", machine.page_bytes},
                         {"huge_pages", profile_name(machine.huge_pages)},
+                        {"smaller_huge_pages", profile_name(machine.smaller_huge_pages)},
                         {"kernel", profile_name(machine.kernel)},
                         {"hypervisor", profile_name(machine.cpu.hypervisor)},
                         {"libc", profile_name(machine.libc)},
@@ -169,7 +170,7 @@ std::string kinds_of(const json& cpu) {
 Parts harmless_parts(const json& machine) {
     Parts parts;
     add_members(parts, "cpu.", member(machine, "cpu"), {"brand", "microcode"});
-    add_members(parts, "", machine, {"kernel", "huge_pages", "governor"});
+    add_members(parts, "", machine, {"kernel", "huge_pages", "smaller_huge_pages", "governor"});
     std::erase_if(parts, [](const auto& part) { return part.second.empty(); });
     if (const std::string kinds = kinds_of(member(machine, "cpu")); !kinds.empty())
         parts["cpu.kinds"] = kinds;

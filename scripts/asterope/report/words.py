@@ -48,6 +48,7 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Memory", f"{memory / 2**30:.1f} GiB" if isinstance(memory, (int, float)) else None),
         ("Memory modules", _modules(machine.get("memory"))),
         ("Huge pages", machine.get("huge_pages")),
+        ("Those below 2 MiB", machine.get("smaller_huge_pages")),
         ("Hypervisor", machine.get("hypervisor")),
         ("Kernel", machine.get("kernel")),
         ("C library", machine.get("libc")),
