@@ -173,7 +173,7 @@ def test_an_earlier_survey_stands_beside_the_runs_with_what_does_not_agree(surve
     assert "in both surveys" not in survey.run("--table").stdout
     earlier.write_text("[{}]")
     said = only_error_of("survey", survey.run("--table", "--beside", earlier), 2)
-    assert said.endswith(f"{earlier}: is no survey.json")
+    assert said.endswith(f"{earlier}: is not a survey.json")
 
 
 def test_without_results_the_table_is_empty(survey):

@@ -143,6 +143,5 @@ def test_places_enter_where_another_way_is_surely_better(monkeypatch, written) -
     assert lines == [
         "Wrote p.json: 3 places with another way than the routine.",
         "Left out: 2 places in files without a build id, which nothing tells apart.",
-        "At 2 places another library's copy is best (other), which no map of the routine's ways "
-        "has.",
+        "At 2 places another library's copy is best (other): a map has only the routine's ways.",
     ]

@@ -316,7 +316,7 @@ def test_bad_arguments_are_refused_in_one_line(prove, libraries: Path, words, pa
 def test_the_last_match_counts_and_is_a_number() -> None:
     metric = parse_metric(r"^took (\S+)", False)
     assert metric.of(Run(1, Used(1), "took 1\nhas took 5\ntook 2.5e-3\n")) == 0.0025
-    with pytest.raises(Failure, match="is no number"):
+    with pytest.raises(Failure, match="is not a number"):
         parse_metric(r"took( \d)?", False).of(Run(1, Used(1), "took\n"))
 
 

@@ -264,8 +264,8 @@ def exchange_names(kept: dict[str, Any]) -> None:
 DAMAGED_WAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "none": (lambda kept: kept["ways"].clear(), "ways: breaks the schema's rule minItems"),
     "no name": (lambda kept: kept["ways"][0].update(name=[]), "ways[0].name: an array where"),
-    "exchanged": (exchange_names, "ways: are no longer those that the folder's name"),
-    "other copies": (lambda kept: kept["ways"][0].update(copy="memmove"), "ways: are no longer"),
+    "exchanged": (exchange_names, "ways: no longer have the checksum that is the folder's name"),
+    "other copies": (lambda kept: kept["ways"][0].update(copy="memmove"), "ways: no longer have"),
     "of before": (lambda kept: kept.pop("format"), "format: not a list of ways"),
 }
 
@@ -410,7 +410,7 @@ BAD = {
     "a map of whole runs": ("--write p.json --runs -- true", "--write is the trial's"),
     "a file": ("--write {}/like.so/places -- true", "like.so is no folder: choose another place"),
     "time and rounds": ("--time 3s --rounds 6 -- true", "--time is the trial's"),
-    "no name": ("--name ../up -- true", "is no name of a program"),
+    "no name": ("--name ../up -- true", "is not a name of a program"),
     "nothing kept": ("remove other", "other: nothing is kept under that name"),
     "no figures": ("merge other", "nothing is kept under that name"),
     "exploring without a name": ("--explore 64 -- true", "give it a --name"),

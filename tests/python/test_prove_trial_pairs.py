@@ -372,7 +372,7 @@ def test_where_libc_hardly_differs_from_itself_a_great_difference_is_sure() -> N
 def test_a_slower_program_whose_places_are_not_is_not_said_to_have_no_slower_one() -> None:
     found = found_of({PLACE: scaled(steady(1.3), LIBC_AGAIN, 1.2)}, 1)
     assert found.gain.high < 0 and not found.slower
-    assert sentence(found).endswith("; at which place is not known.")
+    assert sentence(found).endswith("; the slower places are not known.")
     assert "libc differs from itself here" in table(found, {})
     nowhere = replace(found, places=[])
     assert sentence(nowhere).endswith(

@@ -144,7 +144,7 @@ def test_in_operation_nobody_knows_how_long_restricted_processes_ran(tmp_path) -
     found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
     assert found.is_told and not replace(found, untimed=1).is_told
     said = sentence(replace(found, untimed=1))
-    assert "how long a process that restricts system calls ran is not known" in said
+    assert "the time of a process that restricts system calls is not known" in said
 
 
 def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(monkeypatch) -> None:
@@ -202,7 +202,7 @@ def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_pat
     ("limits", "said"),
     [
         (set(), "too few copies were seen; a longer run"),
-        ({blocks.UNSEEN}, "prove what takes the CPU time by"),
+        ({blocks.UNSEEN}, "prove by itself the program that takes"),
     ],
 )
 def test_of_what_is_not_seen_nothing_is_said(limits: set[str], said: str) -> None:
@@ -226,7 +226,7 @@ def test_of_few_long_calls_whole_runs_are_the_advice(cycles: int, takes: float, 
     found = Found(None, None, [PlaceFound(place, 180, cycles, 0.0, takes=takes)], 1.0)
     copied = {place: Seen(180, copied=180 << 26)}
     for pages, says in (
-        (Used(12.0, 10.0, 3_000_000), "asterope-prove --runs --tunables -- ./program tells what"),
+        (Used(12.0, 10.0, 3_000_000), "asterope-prove --runs --tunables -- ./program finds the"),
         (Used(12.0, 1.0, 3_000), "--runs --metric cpu compares whole runs"),
     ):
         observed = Observed(12.0, 12.0, places=copied, used=pages)
@@ -271,7 +271,7 @@ def test_where_pages_are_the_cost_there_may_be_something_to_gain() -> None:
     place = Place("/bin/program", 1, "memcpy", 1 << 20)
     observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
     for all_of_it, says in (
-        (observed, "asterope-prove --runs --tunables -- ./program tells"),
+        (observed, "asterope-prove --runs --tunables -- ./program finds"),
         (Observed(), "nothing to gain here"),
     ):
         found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
@@ -290,7 +290,7 @@ def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
     observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
     (note,) = doubts(observed, ["./program", "--fast"], False)
     assert (
-        "asterope-prove --runs --tunables -- ./program --fast tells" in note
+        "asterope-prove --runs --tunables -- ./program --fast finds" in note
         and "--client" not in note
     )
     assert "a server needs a --client" in doubts(observed, ["./server"], True)[0]
@@ -309,7 +309,7 @@ def test_a_place_that_copies_into_fresh_memory_says_so() -> None:
     ratios = {ROUTINE: Estimate(1.1, 1.0, 1.2), "fresh": Estimate(3.21, 3.1, 3.3)}
     one = PlaceFound(place, 100, 100, 0.5, ratios, best="fresh", surely=1)
     said = table(Found(None, None, [one], 1.0), {})
-    assert "copies into fresh memory: 3.2 times as fast with its pages prepared" in said
+    assert "copies into fresh memory: it is 3.2 times as fast with its pages prepared" in said
 
 
 WANTED = {

@@ -32,13 +32,14 @@ def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
 def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float) -> None:
     found = found_of(factor, 0.05)
     assert not found.is_told and code_of(found) == UNTOLD
-    assert "cannot be told: the trial says more than all of its copies can bring" in sentence(found)
+    why = "the trial shows a larger difference than all of its copies can make"
+    assert f"cannot be told: {why}" in sentence(found)
     assert not any(verdict in sentence(found) for verdict in ("faster (", "slower ("))
     advice = what_to_do(found, Observed(), ["true"], Path("x.so"), None)
     assert advice == "Not known: --runs --metric cpu compares whole runs."
     (place,) = found.places
     assert (place.best, place.possible, found.slower) == (None, False, [])
-    assert "what it brings is not sure" in table(found, {})
+    assert "than its calls can make: it is not sure" in table(found, {})
 
 
 @pytest.mark.parametrize("limit", [THREADS_FULL, NO_WAY])

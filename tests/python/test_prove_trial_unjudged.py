@@ -50,7 +50,7 @@ def test_copies_without_a_place_of_their_own_are_named_once() -> None:
     small = PlaceFound(Place("", 0, "small copies", 0), 9_000_000, 0, 0.4)
     (said,) = after_table(Found(SURE, None, [small], 1.0), {})
     assert said == (
-        "Not judged by itself: small copies, 9M calls: such copies are judged all together alone."
+        "Not judged by itself: small copies, 9M calls: such copies are judged only all together."
     )
 
 

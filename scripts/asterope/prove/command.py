@@ -15,7 +15,7 @@ from .supervisor import supervised
 def _prove(arguments: argparse.Namespace) -> int:
     if arguments.runs:
         return supervised(lambda: prove_by_runs(arguments))
-    # Not above: they read libraries by pyelftools, which neither --help nor --runs needs.
+    # These imports are not above: they need pyelftools, and neither --help nor --runs does.
     from .trial import command, operation
 
     if arguments.explore is not None:
@@ -24,7 +24,7 @@ def _prove(arguments: argparse.Namespace) -> int:
 
 
 def _of_kept(arguments: argparse.Namespace) -> int:
-    """The kept libraries and maps, by their names."""
+    """Runs a command for kept libraries and maps."""
     from .trial import command, operation
 
     if arguments.what == LIST:

@@ -77,13 +77,13 @@ class Copy:
                            for name, value in self._variables.items())  # fmt: skip
         if self.library is None:
             return f"{settings}{words}"
-        # resolved, as it may be a link that was made for a path that LD_PRELOAD does not take
+        # resolved: it may be a link that stands for a path that LD_PRELOAD does not take
         return preloading(self.library.resolve(), words, settings)
 
 
 def parse_copies(texts: Iterable[str], may_be_libc: bool = False) -> list[Copy]:
-    """libc twice, even if it is not among `texts`, then the others. `may_be_libc`: libc alone is
-    allowed. Raises BadInput."""
+    """Returns libc twice, even if it is not among `texts`, then the others. `may_be_libc`: libc
+    alone is allowed. Raises BadInput."""
     copies = {name: Copy(name) for name in (LIBC, LIBC_AGAIN)}
     for text in texts:
         if text == LIBC:
@@ -108,8 +108,8 @@ def check_count(copies: Collection[Copy | str]) -> None:
 
 
 def two_builds(text: str, command: Sequence[str]) -> list[Copy]:
-    """The other build twice, then this command. `text` is a program, which gets the same arguments,
-    or a whole command in the shell's words. Raises BadInput."""
+    """Returns the other build twice, then this command. `text` is a program, which gets the same
+    arguments, or a whole command in the shell's words. Raises BadInput."""
     try:
         words = [text] if os.path.isfile(text) else shlex.split(text)
     except ValueError as error:
@@ -157,7 +157,7 @@ def _library(path: str) -> Path:
 
 
 def missing_library(copy: Copy, loaded: Sequence[str]) -> str | None:
-    """Why a process with these libraries does not run under the copy; None: it does."""
+    """Says why a process with these libraries does not run under the copy; None: it does."""
     wanted = copy.library
     if wanted is None or any(os.path.realpath(one) == os.path.realpath(wanted) for one in loaded):
         return None

@@ -40,7 +40,7 @@ class Setting:
 
 
 def _of_kernel(setting: Setting, rounds: Rounds, copy: Copy) -> dict[str, float | None]:
-    used = Used() if setting.client else rounds.used(copy.name)  # a client's is not the server's
+    used = Used() if setting.client else rounds.used(copy.name)  # a client's is not its server's
     return {
         "kernel_share": round(used.kernel_share, 6) if used.is_known else None,
         "minor_faults": round(used.faults / len(rounds.blocks)) if used.faults else None,

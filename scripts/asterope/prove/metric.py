@@ -42,7 +42,9 @@ class Metric:
         try:
             figure = float(text)
         except ValueError:
-            raise Failure(f"--metric: {one_line(text)[:40] or 'nothing'!r} is no number") from None
+            raise Failure(
+                f"--metric: {one_line(text)[:40] or 'nothing'!r} is not a number"
+            ) from None
         if not _LEAST <= figure <= _MOST:
             raise Failure(
                 f"--metric: {one_line(text)[:40]} has no usable ratio to another: it must be above "

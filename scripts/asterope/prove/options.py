@@ -1,4 +1,4 @@
-"""What asterope-prove's command line says."""
+"""The command line of asterope-prove: its options and their checks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PROGRAM = "asterope-prove"
 UNTOLD = 4  # exit code: not enough was seen to tell
 DEFAULT_LIBRARY = "build/libasterope_preload.so"
 MOST_ROUNDS = 10_000  # the least is LEAST_ROUNDS, as fewer give no interval
-# The commands for results that are kept under names. To run a program of such a name: -- list.
+# The commands for results that are kept under names. A program of such a name runs as: -- list.
 MERGE, LIST, REMOVE = "merge", "list", "remove"
 _OF_KEPT = {
-    MERGE: "Says what --explore has found in all processes of these names until now.",
+    MERGE: "Tells the findings of --explore in all processes of these names until now.",
     LIST: "Lists the programs whose maps, libraries and figures are kept.",
     REMOVE: "Removes all that is kept under a name.",
 }
@@ -34,7 +34,7 @@ _OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
 def _percent(text: str) -> float:
     found = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%?", text)
     if not found or not 0.01 <= float(found[1]) <= 100:
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no part from 0.01 to 100: write 1%")
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a part from 0.01 to 100: write 1%")
     return float(found[1]) / 100
 
 
@@ -43,7 +43,7 @@ def _cpus(text: str) -> frozenset[int]:
     for part in text.split(","):
         match = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
         if not match:
-            raise argparse.ArgumentTypeError(f"'{text[:40]}' is no CPU: write 1 or 0-3,6")
+            raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a CPU: write 1 or 0-3,6")
         found |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
     missing = found - os.sched_getaffinity(0)
     if missing or not found:
@@ -56,24 +56,24 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [OPTIONS] -- COMMAND...",
-        description="Tells whether the routine makes a program faster, where, and how sure that "
-        "is: in one run of COMMAND, its copies go by libc and by the routine in turn, drawn at "
-        "random, and the time until the next copy counts for the way that was taken. A program "
-        "that is short is run again. With --runs, or an option of these, whole runs under libc "
-        "and other copies in alternation instead: for programs that measure themselves, or are "
-        "servers, and as a check of the trial. In COMMAND, {folder} stands for an empty folder, "
-        "and with --client {port} and {socket} for those of this copy's server.",
-        epilog=f"{PROGRAM} list, {PROGRAM} remove NAME and {PROGRAM} merge NAME are about what "
-        "--name keeps. Exit codes: 0 told, and nothing is slower than libc; 1 a run failed; 2 bad "
-        "arguments, or a command that takes no preloaded library; 3 the program is slower with the "
-        "routine, or with a copy: leave it, or tune again; 4 not enough was seen to tell; 130 "
-        "interrupted, after what is known until then.",
+        description="Tells whether the routine makes a program faster, where, and how surely. In "
+        "one run of COMMAND, each copy takes libc or the routine, drawn at random. The time until "
+        "the next copy counts for the way that was taken. A short program is run again. With "
+        "--runs, or an option for whole runs, these alternate instead, under libc and other "
+        "copies. They suit programs that measure themselves, servers, and checks of the trial. "
+        "In COMMAND, {folder} stands for an empty folder. With --client, {port} and {socket} "
+        "stand for those of this copy's server.",
+        epilog=f"{PROGRAM} list, {PROGRAM} remove NAME and {PROGRAM} merge NAME handle the results "
+        "that --name keeps. Exit codes: 0 told, and nothing is slower than libc; 1 a run failed; 2 "
+        "bad arguments, or a command that takes no preloaded library; 3 the program is slower with "
+        "the routine, or with a copy: leave it, or tune again; 4 not enough was seen to tell; 130 "
+        "interrupted, with the findings until then.",
     )
     parser.add_argument(
         "command",
         metavar="COMMAND",
         nargs="+",
-        help="what to run, with its arguments; with --client the server",
+        help="the program to run, with its arguments; with --client, the server",
     )
     parser.add_argument(
         "--time",
@@ -85,12 +85,12 @@ def _parser() -> argparse.ArgumentParser:
         "--copy",
         metavar="NAME=SO[:SYMBOL]",
         action="append",
-        help="try this library's memcpy, too, or its function SYMBOL; as often as wanted",
+        help="try this library's memcpy, or its function SYMBOL, too; may be given several times",
     )
     parser.add_argument(
         "--finalists",
         action="store_true",
-        help="try what came second, third and fourth in the contest of each size, too",
+        help="try the copies that came second, third and fourth in the race of each size, too",
     )
     parser.add_argument(
         "--routine",
@@ -100,24 +100,24 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--write",
         metavar="PLACES",
-        help="write the places where another way is surely better than the routine, with these "
-        "ways, for asterope-generate --places",
+        help="write the map of places where another way is surely better than the routine, for "
+        "asterope-generate --places",
     )
     parser.add_argument(
         "--name",
         metavar="NAME",
-        help="keep a library of the routine for this program under that name, with the ways that "
-        "are best at its places, and try it as a whole",
+        help="keep a library for this program under that name: the routine, with the best way for "
+        "each place; then try it as a whole",
     )
     parser.add_argument(
         "--explore",
         metavar="N",
         type=whole_number(2, 65536),
-        help="with --name: run COMMAND in operation, where one part of N of its time is a trial "
-        "and the rest takes what is best so far; asterope-prove merge NAME says what was found",
+        help="with --name: run COMMAND in operation: one part of N of its time is a trial, and the "
+        "rest takes the best ways so far; asterope-prove merge NAME tells the findings",
     )
     parser.add_argument(
-        "--runs", action="store_true", help="whole runs in alternation, not a trial inside one"
+        "--runs", action="store_true", help="try whole runs in alternation, not a trial inside one"
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
@@ -136,53 +136,53 @@ def _parser() -> argparse.ArgumentParser:
         "--time-budget",
         metavar="TIME",
         type=duration,
-        help="stop after that, such as 90s or 10m (default: 10m; with --rounds no limit)",
+        help="stop after that time, such as 90s or 10m (default: 10m; with --rounds no limit)",
     )
     parser.add_argument(
         "--metric",
         metavar="wall|cpu|REGEX",
-        help="what is compared: the wall-clock time, the CPU time of the command and its children, "
-        "or the number in the first parentheses of REGEX, where it last matches the output, "
-        "stdout first (default: wall)",
+        help="compare the wall-clock time, the CPU time of the command and its children, or the "
+        "number in the first parentheses of REGEX; its last match in stdout and then stderr "
+        "counts (default: wall)",
     )
     parser.add_argument(
         "--larger-is-better",
         action="store_true",
-        help="of REGEX: it is a speed, not a time",
+        help="the number of REGEX is a speed, not a time",
     )
     parser.add_argument(
         "--copies",
         metavar="FILES",
-        help="what to compare with libc, separated by commas: FILE.so or NAME=FILE.so for a "
+        help="the copies to compare with libc, separated by commas: FILE.so or NAME=FILE.so for a "
         "library to preload, NAME=GLIBC_TUNABLES=... for libc with these (default: "
         f"libc,{DEFAULT_LIBRARY})",
     )
     parser.add_argument(
         "--tunables",
         action="store_true",
-        help="compare libc also with what glibc offers against page faults, alone and with each "
-        "library: memory in huge pages, and memory that is kept for the next time; and say which "
-        "brings most (--copies libc: without a library)",
+        help="try glibc's remedies for page faults, too, alone and with each library: memory in "
+        "huge pages, and memory that is kept for the next time; then name the fastest copy "
+        "(--copies libc: without a library)",
     )
     parser.add_argument(
         "--against",
         metavar="OTHER",
-        help="compare whole runs of COMMAND with those of another build, under no library: a "
-        "program, for the same arguments, or a whole command (one word for the shell, in quotes)",
+        help="compare whole runs of COMMAND with those of another build, without any library; "
+        "OTHER is a program, which gets the same arguments, or a whole command in quotes",
     )
     parser.add_argument(
         "--client",
         metavar="COMMAND",
-        help="COMMAND... is a server, started once for each copy, which stays; run this instead "
-        "against each in turn, without any library (one word for the shell, in quotes)",
+        help="COMMAND... is a server that is started once for each copy, and stays; run this "
+        "client against each in turn, without any library (a whole command in quotes)",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the figure of every run there")
+    parser.add_argument("--json", metavar="FILE", help="write all findings and figures there")
     parser.expert.add_argument(
         "--cpu",
         metavar="LIST",
         type=_cpus,
         help="run the command on these CPUs, such as 1 or 0-3,6; a client runs on the others, "
-        "where there are some",
+        "if there are any",
     )
     return parser
 
@@ -197,7 +197,7 @@ def parse_kept(argv: Sequence[str]) -> argparse.Namespace | None:
     if what != LIST:
         parser.add_argument("names", metavar="NAME", nargs="+" if what == MERGE else 1)
     if what == MERGE:
-        parser.add_argument("--json", metavar="FILE", help="write all of it there")
+        parser.add_argument("--json", metavar="FILE", help="write all findings there")
         parser.add_argument("--write", metavar="PLACES", help="write the map of places there")
         parser.add_argument(
             "--forget",

@@ -1,4 +1,4 @@
-"""The processes of a command that go on after it has ended: what they do is in no figure."""
+"""Finds the processes of a command that go on after its end: no figure counts their time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from ..record.descendants import programs_running, used_by
 
 _TURN = 0.02  # seconds between two looks
 _MOMENT = 0.2  # seconds that other processes of the command have to end after it
-_LITTLE = 10  # times: a process that goes on matters unless the command took so much more CPU time
-_NOTICED = 0.05  # seconds of CPU time: less is the start of a process
+# A process that goes on matters if the command took less than this many times its CPU time.
+_LITTLE = 10
+# With fewer seconds of CPU time the command has only started another process, which matters.
+_NOTICED = 0.05
 
 
 def running_after(program: Called) -> dict[str, float]:
-    """The programs of the descendants that run now, though the command has ended, with their CPU
-    time. Processes of a pipeline, for example, have a moment to end after it. `program`: the
+    """Returns the programs of descendants that still run after the command's end, with their CPU
+    time. It gives them a moment to end, as processes of a pipeline need one. `program`: the
     command's."""
     deadline = time.monotonic() + _MOMENT
     while True:
@@ -31,8 +33,8 @@ def running_after(program: Called) -> dict[str, float]:
 
 
 def that_matter(outlived_by: Mapping[str, float], cpu_seconds: float) -> set[str]:
-    """All of them, or none if the command took far more CPU time: a helper that stays, and has done
-    little, does not matter."""
+    """Returns all of them, or an empty set if the command took far more CPU time. A helper that
+    stays, and has done little, does not matter."""
     least = max(_NOTICED, _LITTLE * max(outlived_by.values(), default=0.0))
     return set() if cpu_seconds >= least else set(outlived_by)
 

@@ -1,4 +1,4 @@
-"""What stands for {port}, {socket} and {folder} in a command: each copy has its own."""
+"""Fills in {port}, {socket} and {folder} in a command: each copy has its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..faults import BadInput, Failure
 _NAMES = ("port", "socket", "folder")
 _PLACEHOLDER = re.compile(r"\{(" + "|".join(_NAMES) + r")\}")
 _WORD = re.compile(r"(?<!\$)\{([a-z]+)\}")  # not the shell's ${word}
-_ALIKE = 0.75  # "sock" and "prot" are to the names, awk's "{print}" is not
+_ALIKE = 0.75  # of names and words: "sock" and "prot" are so alike, awk's "{print}" is not
 _LONGEST_SOCKET = 107  # bytes of a Unix socket's path: sun_path in unix(7)
 
 
@@ -49,7 +49,7 @@ class Place:
         return [_PLACEHOLDER.sub(lambda found: str(values[found[1]]), word) for word in command]
 
     def accepts(self, names: set[str]) -> bool:
-        """Whether a server listens at those of the port and the socket that its command names."""
+        """Whether a server listens at the port and the socket, if its command names them."""
         return all(
             _can_connect(family, address)
             for name, family, address in (
@@ -68,7 +68,7 @@ class Place:
 
 
 def _new_folder() -> Path:
-    """In that of this run, with a short name: a socket's path has little room."""
+    """Makes it in this run's folder, with a short name: a socket's path has little room."""
     while True:
         folder = Path(tempfile.gettempdir()) / secrets.token_hex(2)
         with suppress(FileExistsError):

@@ -1,4 +1,4 @@
-"""Starts processes that end with this one, waits for them, and knows what they used and said."""
+"""Starts processes that end with this one, waits for them, and keeps their use and output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # This one has a random length. Else a copy would have the same luck in all its runs, and no
 # interval would show that.
 _PADDING, _MOST_PADDING = "ASTEROPE_PADDING", 8 << 10
-_MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands
+_MOST_OUTPUT = 16 << 20  # bytes that are read of a program's output: its end has the summary
 _LIBC = ctypes.CDLL(None)
 _adopting = False
 
@@ -46,8 +46,8 @@ def adopt_orphans() -> None:
 
 
 def end_children() -> None:
-    """Kills all children, and theirs as they are adopted, until none is left. Leaves those alone
-    that belong to another user. Does nothing in a process that adopts none."""
+    """Kills all children, and their children once they are adopted, until the last one is gone. It
+    leaves those of another user alone. It does nothing in a process that adopts no orphans."""
     while _adopting:
         ended = [pid for pid in list(_children()) if _kill(pid)]
         if not ended:
@@ -57,8 +57,8 @@ def end_children() -> None:
 
 
 def _children() -> Iterator[int]:
-    """The children of all threads; a thread may end meanwhile. Some kernels do not list them: there
-    it finds none."""
+    """Yields the children of all threads; a thread may end meanwhile. Some kernels do not list
+    them: there it yields nothing."""
     for path in Path("/proc/self/task").glob("*/children"):
         with suppress(FileNotFoundError, ProcessLookupError):
             yield from map(int, path.read_text().split())
@@ -74,8 +74,8 @@ def _kill(pid: int) -> bool:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a command: its seconds by the clock, the CPU time that it and its children used,
-    and all that it printed, stdout first."""
+    """One run of a command: its seconds by the clock, the CPU time of it and its children, and its
+    output, stdout first."""
 
     wall: float
     used: Used
@@ -86,7 +86,7 @@ class Process:
     """A command in a process group of its own. Its output goes to files: a reader of a pipe would
     take part in the measurement."""
 
-    _running = 0  # how many run; while one runs, an orphan may be a child of it
+    _running = 0  # number of those that run; while one runs, an orphan may be a child of it
 
     def __init__(
         self,
@@ -130,8 +130,8 @@ class Process:
         return self._process.returncode is not None or bool(os.waitid(os.P_PID, self.pid, options))
 
     def wait(self, limit: float | None = None, at_end: Callable[[], None] | None = None) -> Run:
-        """Waits for its end. Raises Failure if it ends with an error, or not within `limit` s.
-        `at_end` is called then, before those are killed that it left running."""
+        """Waits for its end, calls `at_end`, and kills the processes that it left running. Raises
+        Failure if the command ends with an error, or not within `limit` s."""
         late = threading.Event()
 
         def stop() -> None:
@@ -163,8 +163,8 @@ class Process:
             self._close_files()
 
     def _wait_for_end(self) -> None:
-        """Looks for signals every second: of one that comes right before a call that waits, Python
-        hears when that call is over."""
+        """Wakes every second to let Python handle signals. Python handles a signal that comes right
+        before a waiting call only after that call."""
         try:
             end = os.pidfd_open(self.pid)
         except OSError:  # before Linux 5.3
@@ -177,7 +177,7 @@ class Process:
             os.close(end)
 
     def how_it_ended(self) -> str:
-        """ "ended with exit code 1: ", and the last line that it wrote to stderr."""
+        """Says "ended with exit code 1: ", for example, then its last line on stderr."""
         if self._process.returncode is None:
             self._reap()
         code = self._process.returncode

@@ -1,5 +1,5 @@
-"""The programs whose maps, libraries and figures are kept, each under a name of its own, and the
-libraries of the routine that serves all others."""
+"""Keeps the maps, libraries and figures of programs, each under a name of its own. It also finds
+the libraries of the routine that serves all others."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def _is_checkout() -> bool:
 
 
 def _all() -> Path:
-    """The folder of all programs. In a checkout scripts/tune --name keeps libraries there, too; an
-    installation has a folder of the user's."""
+    """The folder of all programs. In a checkout scripts/tune --name keeps libraries there, too. An
+    installation uses a folder of the user's."""
     if _is_checkout():
         return Path(os.environ.get("ASTEROPE_BUILD_DIR", _ROOT / "build")).resolve() / "programs"
     named = os.environ.get("XDG_DATA_HOME", "")
@@ -37,8 +37,8 @@ def _all() -> Path:
 
 def libraries() -> Path:
     """The folder of the libraries that serve all programs. In a checkout scripts/tune builds them.
-    An installation compiles them here, again each time that the profile or a template is newer.
-    Raises BadInput, Failure and OSError."""
+    In an installation this function compiles them, and does so again if the profile or a template
+    is newer. Raises BadInput, Failure and OSError."""
     folder = _all().parent
     if not _is_checkout():
         # These imports stand here because a user who names a library needs neither templates nor a
@@ -89,8 +89,8 @@ def folder_of(name: str) -> Path:
     """Raises BadInput."""
     if not re.fullmatch(_NAME, name):
         raise BadInput(
-            f"{one_line(name)[:80]}: is no name of a program: choose letters, digits, and . _ + - "
-            "behind the first"
+            f"{one_line(name)[:80]}: is not a name of a program: choose letters, digits, and . _ + "
+            "- behind the first"
         )
     return _all() / name
 

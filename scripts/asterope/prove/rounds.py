@@ -57,7 +57,7 @@ class Rounds:
         return [sign * (math.log(base) - math.log(own)) for base, own in pairs]
 
     def used(self, name: str) -> Used:
-        """What all runs of the copy used together."""
+        """The sum of the use of all runs of the copy."""
         blocks = zip(self.blocks, self.times_by_block())
         of_it = (
             used
@@ -68,13 +68,13 @@ class Rounds:
         return sum(of_it, Used())
 
     def times_by_block(self) -> list[list[tuple[float, Used]]]:
-        """The times of whole blocks alone."""
+        """The times of whole blocks, without those of an unfinished one."""
         each = len(self.blocks[0]) if self.blocks else 1
         return [self.times[at : at + each] for at in range(0, each * len(self.blocks), each)]
 
     def reach(self) -> float:
-        """How far the widest interval that decides nothing yet reaches from its ratio, as a part of
-        that ratio; 0 if all intervals decide."""
+        """The reach of the widest interval that decides nothing yet, from its ratio and as a part
+        of it; 0 if all intervals decide."""
         widest = 0.0
         for name in {name for name, _ in self.blocks[0]} - {self.base, again(self.base)}:
             sure = signed_rank_interval(self.logs(name), _SURE)

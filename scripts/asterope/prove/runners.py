@@ -30,10 +30,10 @@ def _in_copy(copy: Copy, what: str) -> Iterator[None]:
 
 
 class Commands:
-    """Each run is a process of its own. `warm_up` is the first run; it is not counted, and proves
-    that the copy is in use and the work done at its end. `run` is a later one, of at most `limit`
-    s. Both raise Failure. `command` serves copies that have none of their own; errors call it
-    `name`. `output`: the command's own words are the figure, and not its time."""
+    """Each run is a process of its own. `warm_up` is the first run, which is not counted. It proves
+    that the copy is in use, and that the work is done when the command ends. `run` is a later one,
+    of at most `limit` s. Both raise Failure. `command` serves copies without a command of their
+    own; errors call it `name`. `output`: the figure is a number that the command prints."""
 
     def __init__(
         self, command: Sequence[str], name: str, cpus: Collection[int] | None, output: bool
@@ -54,7 +54,7 @@ class Commands:
                 lambda process: _loaded(Path(f"{trace}.{process.pid}")),
                 lambda: outlived_by.update(running_after(program)),
             )
-        # A figure that the command prints is that of its work, whatever goes on.
+        # A figure that the command prints holds for its work, even if processes go on.
         names = set() if self._output else that_matter(outlived_by, run.used.seconds)
         if names:
             raise Failure(outlived_words(names))

@@ -120,7 +120,7 @@ def _measure(
     for number, copy in enumerate(setting.copies, 1):
         line.say(f"first run {number} of {len(copies)}, which is not counted: {copy.name}")
         first = runner.warm_up(copy)
-        figure_of(copy, first)  # what it does not print now, it will not print later
+        figure_of(copy, first)  # fails now without a figure: later runs would not print it either
         longest = max(longest, first.wall)
     limit = HANGS * longest + 60
 
@@ -167,7 +167,7 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
 
 
 def _said(setting: Setting, rounds: Rounds, findings: Findings, best: Copy | None) -> list[str]:
-    """What stands below the table."""
+    """The lines below the table."""
     lines = words.contradictions(findings, rounds.larger_is_better)
     for copy in setting.copies:
         figures = [dict(block)[copy.name] for block in rounds.blocks]

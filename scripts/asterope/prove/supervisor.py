@@ -1,9 +1,9 @@
-"""Two processes, one that works and one that waits: whichever is killed, the other ends what was
-started and removes its files.
+"""One process works and another waits. If either is killed, the other ends the programs that were
+started, and removes their files.
 
-The working one starts the programs itself, as it would alone; the other sleeps: what is timed has
-no third party. (Rejected: a supervisor between this process and each program, which would take
-part in starting it, and could not outlive a SIGKILL itself.)
+The working one starts the programs itself, as it would alone, and the other sleeps. So no third
+process takes part in a timed run. (Rejected: a supervisor between this process and each program. It
+would take part in each start, and could not outlive a SIGKILL itself.)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def supervised(work: Callable[[], int]) -> int:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
         child = os.fork()
         if child == 0:
-            os.setsid()  # what kills the parent's group is not to kill both
+            os.setsid()  # a signal to the parent's group must not kill both
             adopt_orphans()
             send_at_parents_end(signal.SIGTERM)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -1,5 +1,5 @@
-"""The copies that --tunables adds: settings of glibc's malloc that save page faults, alone and with
-each library. It also tells which of all copies brings most."""
+"""Adds the copies of --tunables: settings of glibc's malloc that save page faults, alone and with
+each library. It also finds the copy that brings most."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .copies import TUNABLES, Copy, are_known, check_count
 from .rounds import Rounds
 from .verdicts import FASTER, Findings, is_surely_better
 
-# Bytes: glibc gives larger blocks back at once, and what is free at the end beyond that.
+# Bytes: glibc gives larger blocks back at once, and free memory at the heap's end beyond that.
 _KEPT = 1 << 30
-# Blocks lie in huge pages, where 512 faults become one; or they are kept, as their pages have been
-# touched.
+# Blocks lie in huge pages, where 512 faults become one. Or freed blocks are kept: their pages have
+# been touched, and cost no further fault.
 _OFFERS = {
     "hugetlb": "glibc.malloc.hugetlb=1",
     "keep": f"glibc.malloc.mmap_threshold={_KEPT}:glibc.malloc.trim_threshold={_KEPT}",
 }
-# A preload library that knows this variable prepares the pages of its destinations then.
+# With this variable, a preload library that knows it prepares the pages of its destinations.
 _FRESH = "ASTEROPE_FRESH"
 
 
 def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[str]]:
-    """These and the added ones, and a line for each setting that changes nothing. The program's
-    own GLIBC_TUNABLES stay: of two values libc takes the last. Raises BadInput."""
+    """Returns these and the added ones, and a line for each setting that changes nothing. The
+    program's own GLIBC_TUNABLES stay: of two values libc takes the last. Raises BadInput."""
     own = os.environ.get(TUNABLES)
     libraries = [copy for copy in copies if copy.library is not None]
     added, lines = [], []

@@ -74,7 +74,7 @@ def judge(
 
 
 def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
-    """By the ratio of the two copies within each block."""
+    """Compares the two copies by their ratio within each block."""
     return signed_rank_interval(rounds.logs(name, other)).low > 0
 
 
@@ -97,8 +97,8 @@ def _verdict(ratio: Ratio, noise: float, reach: float, until: float) -> str:
 
 
 def _more_rounds(count: int, ratio: Ratio, rounding: float, until: float) -> int | None:
-    """Rounds until the interval excludes 1, if the ratio stays the same, or is narrow enough. It
-    narrows with the square root of the rounds, but the figures' rounding does not."""
+    """The number of further rounds until the interval excludes 1 or is narrow enough, if the ratio
+    stays the same. It narrows with the square root of the rounds; the figures' rounding stays."""
     half = math.log(ratio.high / ratio.low) / 2 - rounding
     nearest = max(abs(math.log(ratio.median)), math.log1p(until) - abs(math.log(ratio.median)))
     nearest -= rounding
@@ -114,5 +114,5 @@ def _rounding(rounds: Rounds) -> float:
 
 
 def _distance(ratio: Ratio) -> float:
-    """From a ratio of 1 to the further end of the interval, as a logarithm."""
+    """The distance from a ratio of 1 to the further end of the interval, as a logarithm."""
     return max(abs(math.log(ratio.low)), abs(math.log(ratio.high)))

@@ -57,7 +57,7 @@ def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
         if (of_medians - 1) * (one.ratio.median - 1) < 0:
             lines.append(
                 f"{one.name}: the medians alone say {of_medians:.3f}: the machine changed "
-                "meanwhile, and the ratio is of runs beside each other."
+                "meanwhile. The ratio compares runs beside each other."
             )
     return lines
 
@@ -76,7 +76,7 @@ def what_brings_most(best: Copy | None, is_unknown: bool, command: Sequence[str]
     if best is not None:
         return f"{best.name} brings most. To have it: {best.line(command)}"
     if is_unknown:
-        return "What brings most cannot be told yet."
+        return "The fastest copy cannot be told yet."
     return "Leave it: nothing of this makes the program faster than libc alone does."
 
 

@@ -1,9 +1,9 @@
-"""Which programs gain: measures small drivers of many programs and libraries, and writes one table.
+"""Finds programs that gain: measures small drivers of programs and libraries, and writes a table.
 
 Each program is installed into FOLDER, recorded, tried inside, and run whole under libc, the routine
 and its variants. FOLDER/results has a file for each, FOLDER/survey.md and survey.json have all.
-Programs that have a result are not measured again; delete it for that. What cannot be had or fails
-is named in the table with the reason, and asked for again the next time.
+A program that has a result is not measured again; delete the result for that. The table names the
+programs that cannot be installed or fail, with the reason. The next run tries them again.
 
 Exit codes: 0 all measured; 1 some are left out; 2 bad arguments; 130 interrupted.
 """
@@ -125,7 +125,7 @@ def read_survey(file: Path) -> dict[str, dict[str, Any]]:
     except OSError as error:
         raise BadInput(f"{one_line(file)}: {error.strerror}") from error
     except (ValueError, TypeError, KeyError):
-        raise BadInput(f"{one_line(file)}: is no survey.json") from None
+        raise BadInput(f"{one_line(file)}: is not a survey.json") from None
 
 
 def survey(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Puts what a program of the survey needs into a folder, and nothing anywhere else."""
+"""Installs the needs of a program of the survey into one folder, and nowhere else."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Installation:
             one.mkdir(parents=True, exist_ok=True)
 
     def environment(self, program: Program) -> dict[str, str]:
-        """That of its driver: the caller's, without what would change the copies."""
+        """The environment of its driver: the caller's, without variables that change the copies."""
         caller = {
             name: value
             for name, value in os.environ.items()
@@ -86,8 +86,8 @@ class Installation:
         return any((self.root / f".{package}").is_file() for package in program.debian)
 
     def prepare(self, program: Program) -> tuple[list[str], dict[str, str]]:
-        """Installs what it needs; returns its command without the count, and the versions of what
-        it runs. Raises Failure."""
+        """Installs the needs of a program. Returns its command without the count, and the versions
+        of its parts. Raises Failure."""
         versions = {}
         if program.language == "Python":
             versions["Python"] = ".".join(map(str, sys.version_info[:3]))
@@ -157,7 +157,7 @@ class Installation:
                 (self.root / f".{name}").write_text(version)
 
     def _version(self, program: Program, command: str) -> str:
-        """Debian's of the package, else the first number that the command says of itself."""
+        """Debian's version of the package, else the first one that the command prints."""
         unpacked = [self.root / f".{package}" for package in program.debian]
         if command.startswith(str(self.root)) and unpacked[0].is_file():
             return unpacked[0].read_text()

@@ -30,8 +30,8 @@ LONGEST = 600  # seconds for a command of ours or a driver
 @dataclass(frozen=True)
 class Settings:
     """`build` has the commands and the routine's libraries. `profile` is the routine's: it is
-    rendered anew with a map of places. `seconds`: of the trial; `work`: of one whole run, its start
-    left out."""
+    rendered anew with a map of places. `seconds`: the time of the trial. `work`: that of one whole
+    run without its start."""
 
     build: Path
     profile: Path
@@ -50,7 +50,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Result:
-    """What a driver prints."""
+    """The result that a driver prints."""
 
     checksum: str
     moved: int
@@ -77,7 +77,7 @@ class Measurement:
         self._command: list[str] = []
 
     def row(self, say: Callable[[str], None]) -> dict[str, Any]:
-        """All of it; `say` is told of each step. Raises Failure."""
+        """Measures the whole row, and tells `say` each step. Raises Failure."""
         say("installing")
         self._command, versions = self._installed.prepare(self._program)
         self._environment = self._installed.environment(self._program)
@@ -108,7 +108,7 @@ class Measurement:
         return found
 
     def _count(self) -> int:
-        """The turns that take the seconds of a run, its start left out."""
+        """The number of turns that take the seconds of a run, without its start."""
         start, count = self._seconds(1), 1
         while count < 1 << 20:
             count *= 4
@@ -125,9 +125,9 @@ class Measurement:
         return Result.of(done.output), done
 
     def _cost(self, count: int) -> dict[str, Any]:
-        """The bytes that a run moves; the faults for each MiB of them and the kernel's share of the
-        CPU time, its start left out of both. Raises Failure where the result is another one under
-        the preload library."""
+        """Returns the bytes that a run moves, the faults for each MiB, and the kernel's share of
+        the CPU time. The latter two leave out the start. Raises Failure if the preload library
+        changes the result."""
         preloaded = {**self._environment, "LD_PRELOAD": str(self._settings.preload)}
         routine, _ = self._run(count, preloaded)
         _, start = self._run(1, self._environment)
@@ -144,13 +144,14 @@ class Measurement:
         }
 
     def _json(self, name: str, command: list[str], *options: str | Path) -> dict[str, Any]:
-        """What asterope-NAME writes into the file that its last option names. Raises Failure."""
+        """Runs asterope-NAME; returns the JSON that it writes. The last option is the file. Raises
+        Failure."""
         file = Path(options[-1])
         file.unlink(missing_ok=True)
         whole = [self._settings.build / f"asterope-{name}", *options, "--", *command]
         try:
             run(whole, self._environment, LONGEST)
-        except Failure:  # or one that is slower, or cannot be told: it has written all then
+        except Failure:  # also for a program that is slower or cannot be told: all is written then
             if not file.exists():
                 raise
         found = json.loads(file.read_text())
@@ -168,8 +169,8 @@ class Measurement:
         return library
 
     def _runs(self, command: list[str], places: Path, fresh: bool) -> dict[str, Any]:
-        """With the library that has the map of places; in fresh memory, where the way of a copy
-        matters little, with glibc's remedies instead."""
+        """Runs the program with the routine, and with its map of places. In fresh memory the way of
+        a copy matters little: there glibc's remedies replace the map."""
         copies = f"routine={self._settings.preload}"
         library = None if fresh else self._map(places)
         copies += f",places={library}" if library else ""

@@ -1,7 +1,7 @@
 """The programs of the survey: a row each, and a driver of the same shape for all.
 
-A driver does its work as often as its last argument says, then prints "result CHECKSUM BYTES": the
-checksum of what the work makes, and the bytes that one turn moves as its user sees it.
+A driver does its work as often as its last argument says, then prints "result CHECKSUM BYTES".
+These are the checksum of the work's result, and the bytes that one turn moves for its user.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def markdown(rows: Iterable[dict[str, Any]]) -> str:
-    """Tables by what a reader has, with those that gain most first."""
+    """Makes a table for each group, with the programs that gain most first."""
     groups: dict[str, list[dict[str, Any]]] = {key: [] for key in GROUPS}
     for row in rows:
         groups[group_of(row)].append(row)

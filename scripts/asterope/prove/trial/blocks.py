@@ -11,15 +11,15 @@ from ...record.recorder import TO_OPEN
 
 LIBC, LIBC_AGAIN, ROUTINE = "libc", "libc again", "routine"
 
-_IDLE = 0.1  # of the time: a program that runs no more waits
+_IDLE = 0.1  # of the time: a program that runs for less of it waits
 SHORT = 0.3  # seconds of CPU time of a process: some hundred periods
 
 
 @dataclass(frozen=True)
 class Block:
     """Calls in a row that went one way. `seconds`: up to eight intervals, each from a call's start
-    to the next one's. `sizes`: those of these calls, 1 for the smallest of the place. `calls`: the
-    number that the block stands for."""
+    to the next one's. `sizes`: the sizes of these calls, 1 for the smallest of the place. `calls`:
+    the block stands for so many."""
 
     way: str
     seconds: Sequence[float]
@@ -39,8 +39,8 @@ class Pair(NamedTuple):
 class Place:
     """Calls of one function from one place in the code, of sizes from `least`, below twice that.
     `least` is 0 for calls that are too small to be tried one by one, or have no place of their
-    own. `file_name`: what to call the file; the command's program has the name that the user gave,
-    which may be a link's. Empty: as `module`."""
+    own. `file_name`: the file's name for users. The command's program has the name that the user
+    gave, which may be a link's. Empty: as `module`."""
 
     module: str  # the file; empty where the code is in none
     offset: int  # of the return address in it
@@ -64,9 +64,9 @@ class Seen:
     left: set[str] = field(default_factory=set)  # ways that were plainly slower, and left
     # Each has a block of every way, in time's order: the place changed its way by itself.
     cycles: list[Sequence[Block]] = field(default_factory=list)
-    # By pair of periods: the blocks of the places went one way all together.
+    # By pair of periods: blocks of the time in which all places went one way together.
     together: dict[Pair, list[Block]] = field(default_factory=dict)
-    # What some of its calls took themselves, by libc and by the routine: how many, and seconds.
+    # Some of its calls were timed by themselves: their number and seconds, by libc and the routine.
     measured: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def add(self, other: Seen) -> None:
@@ -86,8 +86,8 @@ class Seen:
 @dataclass(frozen=True)
 class Lived:
     """A process. `kind`: the same for processes of one program; 0: not known, as in operation.
-    `way`: what it took as a whole; None: not one. `alone`: its CPU time from the trial's start to
-    its end; None: not noted."""
+    `way`: it took this one as a whole; None: it did not. `alone`: its CPU time from the trial's
+    start to its end; None: not noted."""
 
     name: str  # as of its pairs of periods
     kind: int
@@ -119,15 +119,15 @@ class Observed:
     easy_others: float = 0.0
     places: dict[Place, Seen] = field(default_factory=dict)
     # By pair of periods, a block of each thread and period. It has two `seconds`: the CPU time, and
-    # the same with the longest intervals as usual ones (0: not known).
+    # the same with the longest intervals counted as usual ones (0: not known).
     together: dict[Pair, list[Block]] = field(default_factory=dict)
-    limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
+    limits: set[str] = field(default_factory=set)  # hindrances, see LIMITS
     restricted: float = 0.0  # CPU time in which processes restricted their system calls, at most
     # Processes in operation that did so before they were tried: their time is not known.
     untimed: int = 0
     lived: list[Lived] = field(default_factory=list)
     outlived_by: set[str] = field(default_factory=set)  # programs that went on after the command
-    # by all processes that were waited for, the trial's own work among it
+    # of all processes that were waited for, with the trial's own work
     used: Used = field(default_factory=Used)
 
     def add(self, other: Observed) -> None:

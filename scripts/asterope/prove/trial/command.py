@@ -1,4 +1,4 @@
-"""asterope-prove's trial inside a command; a short command runs several times."""
+"""Makes asterope-prove's trial inside a command; a short command runs several times."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
 
 
 def ways_for(arguments: argparse.Namespace) -> list[Way]:
-    """The routine first. Raises BadInput."""
+    """Returns the ways, the routine first. Raises BadInput."""
     own = None if arguments.name is None else programs.folder_of(arguments.name)
     routine = find_routine(arguments.routine, own)
     ways = [*ways_of_routine(routine), *map(parse_way, arguments.copy or ())]
@@ -90,7 +90,7 @@ def preload_beside(routine: Path) -> Path:
 
 
 def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
-    """And the routine's library."""
+    """Returns the trial and the routine's library. Raises BadInput."""
     for named in (arguments.json, arguments.write):
         if named is not None:
             check_output(Path(named))
@@ -108,8 +108,8 @@ def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
 def _keep(
     trial: Trial, arguments: argparse.Namespace, routine: Path
 ) -> tuple[Path, list[Way] | None]:
-    """Writes the program's map and compiles its library. Returns the library, and the ways of the
-    trial of it; none where the map has no place."""
+    """Writes the program's map and compiles its library. Returns the library and the ways of its
+    trial; these are None if the map has no place."""
     folder = programs.folder_of(arguments.name)
     folder.mkdir(parents=True, exist_ok=True)
     _, has_places = write_map(trial, trial.found(), arguments.command, folder / programs.MAP)
@@ -145,7 +145,7 @@ def list_programs() -> int:
             map_text = counted(len(places)) + " with another way than the routine"
         library = folder / programs.PRELOAD
         line = "its figures: asterope-prove merge " + folder.name
-        if library.is_file():  # --explore alone makes none
+        if library.is_file():  # --explore alone makes no library
             line = preload_line(library, ["COMMAND"])
         show(f"{folder.name}: {map_text}: {line}")
     return 0

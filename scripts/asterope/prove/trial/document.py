@@ -29,9 +29,9 @@ def document(
     seconds: float,
     judged: Found | None,
 ) -> str:
-    """`names`: of the functions that called; `apart`: these with what tells several calls of one
-    apart. `said`: the findings in sentences. `judged`: what the trial of the map found, where there
-    was one."""
+    """`names`: the calling functions. `apart`: these, and a line or offset if several places share
+    one. `said`: the findings in sentences. `judged`: the findings of the map's trial, if it had
+    one."""
     observed = trial.observed
     whole = {
         "format": FORMAT,
@@ -77,7 +77,7 @@ def _possible(one: Possible) -> dict[str, float | None]:
 
 
 def _place(one: PlaceFound, function: str, apart: str) -> dict[str, Any]:
-    """The fields of a place and of what was found there, by their names."""
+    """The fields of a place and of its findings, by their names."""
     found = asdict(one)
     for left_out in ("saves", "surely", *(() if two_modes(one.means) else ("means",))):
         del found[left_out]

@@ -1,4 +1,4 @@
-"""The library's figures of one process's trial, behind all else in its raw file."""
+"""Reads the figures of one process's trial, which stand at the end of its raw file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ALL = 0xFFFF  # of a block: the thread in this period
 
 
 class TrialError(Exception):
-    """A raw file whose trial contradicts itself: one line, which names the file."""
+    """The trial of a raw file contradicts itself. The text is one line that names the file."""
 
 
 class _Reader:
@@ -73,14 +73,14 @@ class _Reader:
     def read(self) -> Observed:
         process = self._process
         observed = Observed(self._seconds, process.seconds, processes=1)
-        has_all = os.fstat(self._file).st_size >= _BLOCKS_AT  # no limit on the size of files
+        has_all = os.fstat(self._file).st_size >= _BLOCKS_AT  # a limit on file sizes may cut it
         if process.flags.full or not has_all:
             observed.limits.add(blocks.FULL)
         if not has_all:
             return observed
         ((magic, version, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
         _, _, *periods, whole, kind, ended = counts
-        if magic == bytes(8):  # nothing large was copied, or it was not to be seen
+        if magic == bytes(8):  # nothing large was copied, or it could not be seen
             if process.flags.quiet:
                 observed.limits.add(blocks.QUIET)
             return observed
@@ -120,8 +120,8 @@ class _Reader:
         if places > _PLACES:
             raise self._bad(f"a thread has {places} places")
         seen: list[Seen] = []
-        many: list[int] = []  # ways that each place has
-        running: list[int] = []  # the cycle of each place that has not ended
+        many: list[int] = []  # the number of ways of each place
+        running: list[int] = []  # the number of each place's unfinished cycle
         for number, fields in enumerate(self._records(_PLACE, at + _THREAD.size, places)):
             caller, calls, own_calls, copied, cycles, *copy_ticks = fields[:7]
             function, power, ways, racing = fields[9:13]
@@ -149,14 +149,14 @@ class _Reader:
                 observed.places.setdefault(place, Seen()).add(one)
                 seen[-1] = observed.places[place]
         observed.threads += 1
-        for page, kind in pages if self._tick else ():  # else it is not known how long they took
+        for page, kind in pages if self._tick else ():  # without a tick their times are not known
             if kind == _TOGETHER:
                 self._read_together(page, seen, observed)
             else:
                 self._read_cycles(page, seen, many, running)
 
     def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
-        """Group, place and block; None where it has not begun."""
+        """Yields group, place and block; None for a block that has not begun."""
         at = _BLOCKS_AT + page * _PAGE_BLOCKS * _BLOCK.size
         for fields in self._records(_BLOCK, at, _PAGE_BLOCKS):
             group, gap, calls, place, way, kept = fields[:6]
@@ -196,7 +196,7 @@ class _Reader:
         many: Sequence[int],
         running: Sequence[int],
     ) -> None:
-        """The ways of each cycle, one after the other: what is half written is left out."""
+        """Reads the blocks of each cycle in turn. It leaves out cycles that are half written."""
         found = list(self._blocks(page))
         place = next((one[1] for one in found if one is not None), None)
         if place is None or place >= len(seen):
@@ -206,7 +206,7 @@ class _Reader:
             return
         for first in range(0, _PAGE_BLOCKS - count + 1, count):
             cycle = [one for one in found[first : first + count] if one is not None]
-            # those which took part; others are left over from before, and were replaced
+            # the newest ones took part; others are left over from an earlier cycle
             newest = max((group for group, _, _ in cycle), default=0)
             blocks_now = {block.way: block for group, _, block in cycle if group == newest}
             is_whole = newest != running[place] % (1 << 32)
@@ -221,7 +221,7 @@ def read_trial(
     seconds: float | None = None,
     program: Called | None = None,
 ) -> Observed:
-    """`ways`: their names by their numbers. `seconds`: of its CPU time, what counts; None: all.
-    `program`: the command's. Raises TrialError, and OSError."""
+    """`ways`: their names by their numbers. `seconds`: the part of its CPU time that counts; None:
+    all. `program`: the command's. Raises TrialError, and OSError."""
     with path.open("rb", buffering=0) as file:
         return _Reader(path, file.fileno(), process, ways, seconds, program).read()

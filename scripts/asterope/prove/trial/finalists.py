@@ -1,4 +1,4 @@
-"""The routines that a profile's runners-up make: at each size what came second, third and so on."""
+"""Makes routines of a profile's runners-up: of each size's second, of its third, and so on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ways_of_finalists(profile: Path) -> list[Way]:
 
 
 def _contests(raw: Any) -> Iterator[Any]:
-    """The balanced ones of copies."""
+    """Yields the races of copies for the balanced objective."""
     for choice in raw["choices"]:
         where = (choice["operation"], choice["kind"], choice.get("intent"))
         if where == ("memcpy", "pipelines", None):
@@ -45,7 +45,7 @@ def _contests(raw: Any) -> Iterator[Any]:
 
 
 def _of_rank(raw: Any, rank: int) -> Any:
-    """The profile in which these have won, where a contest had so many; None: none had."""
+    """The profile as if these had won the races with so many entrants; None: no race has."""
     changed, found = copy.deepcopy(raw), False
     for choice in _contests(changed):
         runners_up = choice.get("evidence", {}).get("runners_up", ())

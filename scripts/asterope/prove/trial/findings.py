@@ -37,9 +37,9 @@ from .statistics import (
     trimming,
 )
 
-# What keeps the library from counting all copies, for an unknown time.
+# Each of these keeps the library from counting all copies, for an unknown time.
 _UNCOUNTED = {NO_WAY, THREADS_FULL, UNSEEN}
-# A place whose calls are followed by less of the program's time does not matter.
+# A place does not matter if less of the program's time than this follows its calls.
 MATTERS = 0.01
 LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
 MOST_UNJUDGED = 0.1  # of the CPU time: above it, nothing is said of the whole program
@@ -57,14 +57,13 @@ _MOST_MEANS = 500  # of a place: enough to see whether they have two modes
 @dataclass(frozen=True)
 class PlaceFound:
     """`ratios`: libc's time over each way's, from a call to the next one of this place. `gained`:
-    of the CPU time that the program takes with libc, what the routine saves here (a loss is below
-    0). `best`: what is surely better there than the routine, else the routine; None where nothing
-    is known."""
+    the part of the CPU time with libc that the routine saves here (a loss is below 0). `best`: the
+    way that is surely better there than the routine, else the routine; None: not known."""
 
     place: Place
     calls: int
     cycles: int
-    share: float  # of the same, from a call to the next one of this place
+    share: float  # of the CPU time with libc, from a call to the next one of this place
     ratios: Mapping[str, Estimate] = field(default_factory=dict)
     gained: Estimate | None = None
     best: str | None = None
@@ -76,7 +75,7 @@ class PlaceFound:
     surely: int = 0  # 1: faster under the routine than under libc, among all places; -1: slower
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
     means: Sequence[float] = ()  # seconds of a call under the routine, in some of the blocks
-    takes: float | None = None  # of the CPU time, what its calls take themselves, at most
+    takes: float | None = None  # part of the CPU time that its calls take themselves, at most
     possible: bool = True  # False: more was found than its calls can bring, and nothing is sure
 
     @property
@@ -85,7 +84,7 @@ class PlaceFound:
 
     @property
     def taken(self) -> float:
-        """Of the CPU time, as far as it is known."""
+        """The part of the CPU time that its calls take, if that is known; else `share`."""
         return self.share if self.takes is None else self.takes
 
     @property
@@ -95,7 +94,8 @@ class PlaceFound:
 
     @property
     def is_shown(self) -> bool:
-        """In tables and pictures: of few calls nothing is known, and little is brought."""
+        """Whether tables and pictures have it. They leave out places with few calls, of which
+        nothing is known, and places that bring little."""
         brings = self.gained is None or abs(self.gained.value) >= LITTLE
         has_other = self.matters and self.best not in (None, ROUTINE)
         sure = self.possible and (has_other or (self.surely != 0 and brings))
@@ -115,11 +115,11 @@ class Found:
     seconds: float
     whole_gain: Estimate | None = None  # as gain, with the library that has a map
     has_whole: bool = False
-    unjudged: float = 0.0  # of the CPU time, what calls take that are longer than periods
-    short: float = 0.0  # of it, what processes take that are too short, and too few
+    unjudged: float = 0.0  # part of the CPU time in calls that are longer than periods
+    short: float = 0.0  # part of it in processes that are too short, and too few
     possible: Possible | None = None  # what the routine can bring; None: nothing was measured
     all_seen: bool = True  # False: some processes ran without the library
-    restricted: float = 0.0  # of all, what processes take that have restricted their system calls
+    restricted: float = 0.0  # part of all in processes that restricted their system calls
     untimed: int = 0  # processes that were not tried, for an unknown time
     uncounted: bool = False  # whether copies were not counted, for an unknown time
 
@@ -156,12 +156,12 @@ class Found:
 
     @property
     def is_hopeless(self) -> bool:
-        """After many runs: too little was seen to say anything."""
+        """Whether too little was seen to say anything, after many runs."""
         return self.gain is None and self.short <= MOST_UNJUDGED
 
     @property
     def shown(self) -> list[PlaceFound]:
-        """In tables and pictures, of which the first ones have room."""
+        """The places for tables and pictures, which have room for the first ones."""
         return [one for one in self.places if one.is_shown]
 
     @property
@@ -180,8 +180,8 @@ class Found:
 
     @property
     def unknown(self) -> list[PlaceFound]:
-        """Places that matter and are not known to 1 %, neither by themselves nor by what they mean
-        to the program."""
+        """Places that matter and are not known to 1 %: neither their own ratio nor the program's
+        gain there."""
         return [one for one in self.places if one.matters and not _is_settled(one)]
 
     @property
@@ -228,8 +228,8 @@ def _is_settled(one: PlaceFound) -> bool:
 
 
 def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) -> Found:
-    """`ways`: libc, libc again, the routine and others. `whole`: one that all places take together
-    alone."""
+    """`ways`: libc, libc again, the routine and others. `whole`: a way that all places take
+    only together."""
     all_cells = {place: _cells(seen.cycles) for place, seen in observed.places.items()}
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
@@ -248,16 +248,16 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     for way, part in parts.items():
         whole_processes, unknown = of_short(observed, way)
         found, few = _together(observed, way, levels)
-        # A process is the sum of much: a mean of ten is normal.
+        # A process's time is the sum of many: a mean of ten processes is normal.
         enough = {} if found else {"fewest": FEWEST_OF_PHASE}
         all_phases, copying = [*found, *whole_processes], of_copying - unknown
         together[way] = saved(all_phases, copying, part, alike[way], few, **enough)
-        if together[way] is None:  # too few pairs in all: more processes make more of them
+        if together[way] is None:  # too few pairs in all: more processes would make more
             unknown = seconds_of_short(observed)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
-        """As if the time under neither libc nor this way had been under libc. The time that was not
-        judged may have any part of the saving of the rest."""
+        """Takes the time under other ways as if it had been under libc. The time that was not
+        judged may save nothing, or as much as the rest."""
         others = [other for other, found in together.items() if found and other != way]
         seconds += sum(together[other].part * together[other].seconds for other in others)
         either = (gain(together[way], seconds - one) for one in (0.0, long + unknown))
@@ -330,10 +330,10 @@ def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFou
 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
-    """Shares of the CPU time under the routine and the whole, by way; the rest is libc's. A pair
-    together has libc in one period, the routine or the whole in the other. Half of the pairs are
-    together, or seven of eight if a whole is judged outside operation. In the others each place
-    counts half for libc, half for the routine, see _explored()."""
+    """Returns shares of the CPU time under the routine and the whole, by way; the rest is libc's.
+    In some pairs all places go together: by libc in one period, by the routine or the whole in the
+    other. These are half of the pairs, or seven of eight if a whole is judged outside operation. In
+    the others each place counts half for libc, half for the routine, see _explored()."""
     seconds = max(observed.cpu_seconds, 1e-9)
     easy = observed.easy_libcs + observed.easy_others
     tried = 1 - easy / seconds
@@ -346,8 +346,9 @@ def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
 def _alike(
     observed: Observed, ways: Iterable[str], whole: str | None, explored: float
 ) -> dict[str, float]:
-    """By way, the share of the CPU time in which libc and it had the same work: where each place
-    changes its way by itself, and of short processes, see chance_of_short()."""
+    """By way, the share of the CPU time in which libc and it had the same work. That is the time in
+    which each place changes its way by itself, and the time of short processes, see
+    chance_of_short()."""
     seconds = observed.cpu_seconds
     short = seconds_of_short(observed)
     easy = observed.easy_libcs + observed.easy_others
@@ -363,7 +364,7 @@ def _cells(cycles: Sequence[Group]) -> tuple[Trimming, Cells]:
 
 
 def _explored(seen: Seen, cells: Cells) -> float:
-    """Seconds that other ways than libc's and the routine took more than these would have."""
+    """The seconds that other ways took beyond those that libc and the routine would have taken."""
     cells = [one for one in cells if LIBC in one and ROUTINE in one]
     if not cells:
         return 0.0
@@ -373,14 +374,15 @@ def _explored(seen: Seen, cells: Cells) -> float:
 
 
 def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
-    """By place, the usual seconds of a call; and the seconds of all calls at places that are left
-    out. Their calls fill a period each. The other period of the pair has no such call then, and its
-    other calls are little beside one. Of calls longer than pairs no pair may have seen any."""
+    """Returns the usual seconds of a call, by place. Second, the seconds of all calls at places
+    that are left out. There each call fills a period. The other period of the pair has no such call
+    then, and its other calls are little beside one. If calls are longer than pairs, perhaps no pair
+    has seen one."""
     levels, long = {}, 0.0
     for place, seen in observed.places.items():
         blocks = [block for pair in seen.together.values() for block in pair]
         level = median([fmean(block.seconds) for block in blocks]) if blocks else 0.0
-        if not level > 0:  # or of processes too short to know the rate of their clocks
+        if not level > 0:  # no pair saw it, or too short processes cannot tell their rates
             long += seconds_of_call(place, seen) * max(0, seen.calls - seen.short_calls)
         elif _fill_periods(seen, level, observed.together):
             long += level * seen.calls
@@ -390,7 +392,7 @@ def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
 
 
 def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Block]]) -> bool:
-    """Whether one of these calls is most of most periods in which it is."""
+    """Whether a single such call is most of a period, in most periods that have any."""
     filled = []
     for pair, blocks in seen.together.items():
         periods = together.get(pair, ())
@@ -406,7 +408,7 @@ def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Blo
 def _together(
     observed: Observed, way: str, levels: Mapping[Place, float]
 ) -> tuple[Sequence[Phase], float]:
-    """The pairs that had libc and this way; see phases()."""
+    """Returns the phases of pairs that had libc and this way; see phases()."""
     usual: dict[tuple[Pair, str], float] = {}
     shares: dict[Pair, Counter[Place]] = {}
     for place, level in levels.items():
@@ -433,7 +435,7 @@ def _together(
             )
             for one in (LIBC, way)
         ]
-        if not all(block.seconds[1] > 0 for block in blocks):  # a phase of other intervals
+        if not all(block.seconds[1] > 0 for block in blocks):  # not known, as in a new phase
             both = [replace(one, within=one.seconds) for one in both]
         if all(one.seconds > 0 and one.usual > 0 for one in both):
             pairs[pair] = (both[0], both[1])
@@ -444,8 +446,8 @@ def _together(
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:
     """The calls of each place, in processes that have periods. Where calls were timed in groups,
-    the first one stands for all of its group, of any places: so each place has its share of the
-    calls counted there."""
+    the first one stands for its group, whose other calls may be of any place. So each place gets
+    its share of the counted calls."""
     calls = {place: float(seen.calls - seen.short_calls) for place, seen in observed.places.items()}
     counted = {
         place: sum(block.calls for pair in seen.together.values() for block in pair)
@@ -457,8 +459,8 @@ def _calls_that_count(observed: Observed) -> dict[Place, float]:
 
 
 def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
-    """The cycles after the slowest ways have left, which spoil the caches for the others. Where too
-    few are left then, all."""
+    """The cycles after the slowest ways have left, as such ways spoil the caches for the
+    others. If these cycles are too few, it returns all."""
     late = [cycle for cycle in seen.cycles if all(block.way not in seen.left for block in cycle)]
     return late if FEW <= len(late) < len(seen.cycles) else seen.cycles
 
@@ -480,7 +482,7 @@ def _of_place(
     ways: Sequence[str],
     by_luck: float,
 ) -> PlaceFound:
-    """`of_all`: of all cycles. `part`: of the program's seconds, those not under libc."""
+    """`of_all`: for all cycles. `part`: the share of the program's seconds not under libc."""
     racing = _racing(seen)
     stayed = [way for way in ways if way not in seen.left]
     trim, cells = of_all if racing is seen.cycles else _cells(racing)
@@ -554,7 +556,7 @@ def _best(
 
 
 def _doubted(one: Estimate | None, doubt: float) -> Estimate | None:
-    """A ratio whose interval reaches further by that, in logarithms."""
+    """Makes the ratio's interval wider by that at each end, in logarithms."""
     if one is None:
         return None
     return Estimate(one.value, one.low * math.exp(-doubt), one.high * math.exp(doubt))

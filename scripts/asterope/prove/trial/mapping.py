@@ -1,4 +1,4 @@
-"""The map of places that a trial leaves, and what it says of it."""
+"""Makes the map of places from a trial, and the lines about it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .run import Tried
 
 _OWN = (*WAYS, ROUTINE, LIBC_AGAIN)
 _LONGEST_ID = 64  # digits
-# Seconds that a call pays for the look-up of its way beside another thread on its core. On Zen 3
-# that is 3.3 to 4 ns, and 0.2 ns alone.
+# A call pays these seconds for the look-up of its way if another thread runs on its core. On Zen 3
+# it pays 3.3 to 4 ns then, and 0.2 ns alone.
 _LOOK_UP = 4e-9
 
 
 def wanted(trial: Tried, found: Found) -> list[tuple[PlaceFound, str]]:
-    """The shown places at which another way than the routine pays for the asking, each with its
-    file's build id, empty where it has none. That is the best of libc and the routine's entry
-    points, where another library's copy is better still as well."""
+    """Returns the shown places at which another way saves more than its look-up costs. Each comes
+    with its file's build id, which may be empty. The way is the best of libc and the routine's
+    entry points, even if another library's copy is better still."""
     own = [way for way in trial.names if way in _OWN]
     of_own = found if own == trial.names else findings(trial.observed, own)
     best = [
@@ -38,7 +38,7 @@ def wanted(trial: Tried, found: Found) -> list[tuple[PlaceFound, str]]:
 def map_of(
     trial: Tried, found: Found, names: Mapping[Place, str], command: Sequence[str], path: Path
 ) -> tuple[str, list[str], bool]:
-    """Its text, lines about it, and whether it has any place."""
+    """Returns the map's text, lines about it, and whether it has any place."""
     best = wanted(trial, found)
     mapped = [
         MappedPlace(
@@ -56,7 +56,7 @@ def map_of(
     if foreign:
         ways = ", ".join(sorted({str(one.best) for one in foreign}))
         lines.append(
-            f"At {counted(len(foreign))} another library's copy is best ({ways}), which no map of "
-            "the routine's ways has."
+            f"At {counted(len(foreign))} another library's copy is best ({ways}): a map has only "
+            "the routine's ways."
         )
     return text_of(mapped, command), lines, bool(mapped)

@@ -1,5 +1,5 @@
-"""Exploring in operation: a command that runs with a trial in a small part of its time, and what
-its processes have left until now."""
+"""Explores in operation: runs a command with a trial in a small part of its time. It also reads the
+figures that the processes have left until now."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _KIND = Kind(
 )
 _OF_WAYS = ("copy", "set", "is_whole", "least")  # behind the first two fields
 _ROOM = 1 << 20  # bytes: a process that copies much takes 0.2 MB
-_MUCH = 16 << 20  # bytes of figures, from which on a word is said of them
+_MUCH = 16 << 20  # bytes of figures: a note tells of more
 
 
 def explore(arguments: argparse.Namespace) -> NoReturn:
-    """Becomes the command, without a trial where that can tell nothing or the machine has no room
-    for it. Raises BadInput, and OSError."""
+    """Becomes the command. It runs without a trial if that can tell nothing, or if the machine has
+    no room for it. Raises BadInput, and OSError."""
     program, variables = find_program(arguments.command), dict(os.environ)
     why: object = why_not_libcs(program)
     try:
@@ -97,15 +97,15 @@ def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _key(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Of ways that are the same: a library that was built anew has another."""
+    """The key of equal ways: a library that was built anew has another one."""
     return f"{zlib.crc32(json.dumps(rows, sort_keys=True).encode()):08x}"
 
 
 def merge(arguments: argparse.Namespace) -> int:
-    """Of all processes that ran under these names, and run. Raises BadInput and Failure."""
+    """Reports on all processes that ran or run under these names. Raises BadInput and Failure."""
     tried: Tried | None = None
     command: Sequence[str] = ()
-    left: list[Path] = []  # before it is read: what a process writes until then is in the figures
+    left: list[Path] = []  # listed before they are read, so that the figures have all of them
     for name in arguments.names:
         files = _newest(programs.existing_folder(name))
         left += left_files(files)
@@ -131,7 +131,7 @@ def merge(arguments: argparse.Namespace) -> int:
 
 
 def _give_back(left: Sequence[Path], arguments: argparse.Namespace) -> None:
-    """Removes the files of processes that have ended, or says what they take and how to."""
+    """Removes the files of processes that have ended, or tells their size and how to do so."""
     taken = sum(path.stat().st_blocks * 512 for path in left)
     what = f"{bytes_text(taken)} of {len(left)} processes that have ended"
     if arguments.forget:
@@ -156,7 +156,7 @@ def _remove_of_other_ways(files: Path) -> None:
 
 
 def _newest(folder: Path) -> Path:
-    """The figures of the ways that were tried last."""
+    """The folder of figures of the ways that were tried last."""
     found = list((folder / programs.FIGURES).glob(f"*/{_WAYS}"))
     if not found:
         raise BadInput(
@@ -169,7 +169,7 @@ def _newest(folder: Path) -> Path:
 def _read(files: Path) -> tuple[Tried, list[str]]:
     def check(raw: Any) -> None:
         if files.name != _key(raw["ways"]):
-            what = "are no longer those that the folder's name is the checksum of"
+            what = "no longer have the checksum that is the folder's name"
             raise Fault(f"{what}: {_KIND.remedy}", ("ways",))
 
     kept = read_checked(files / _WAYS, _KIND, _SCHEMA_FILE, check)

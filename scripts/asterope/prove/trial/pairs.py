@@ -15,8 +15,8 @@ _FEWEST, FEWEST_OF_PHASE = 20, 10
 # A pair is far at this many times the usual distance from the middle. A sum is surely not chance at
 # this many of its standard errors.
 _FAR, _SURELY = 6.0, 3.0
-# Threads that copy take all of the program's time if they take more than this share of it. They may
-# do so above the second share: the rest may be the trial's own work.
+# Threads that copy take all of the program's time if they take more than the first share of it.
+# Above the second share they may take all: the rest may be the trial's own work.
 _NEARLY, _PERHAPS = 0.95, 0.75
 # A pair counts at most with this many times the level that its shorter period makes likely.
 _HELD_UP = 4.0
@@ -38,7 +38,7 @@ class Period:
     """One period of a pair: the copying threads' time under one way, in three measures."""
 
     seconds: float  # CPU time
-    within: float  # the same, with the longest intervals as usual ones
+    within: float  # the same, with the longest intervals counted as usual ones
     usual: float  # the time of its calls at their places' usual levels
 
 
@@ -51,11 +51,11 @@ Phase = tuple[Pairs, float]
 def phases(
     pairs: Pairs, shares: Mapping[Pair, Mapping[Place, float]], usual: Mapping[Place, float]
 ) -> tuple[list[Phase], float]:
-    """Groups of pairs in which the program copied mostly at one place, each with the usual time of
-    all such calls in the program. `shares`: by pair and place, the usual time of the calls;
-    `usual`: by place, that of the whole program. The calls weigh a phase, as they are known: its
-    number of pairs is luck. Second, the part of that time in groups of too few pairs for a phase,
-    which are a part of the last one."""
+    """Returns groups of pairs in which the program copied mostly at one place. Each has the usual
+    time of all such calls in the program. That is its weight, as its calls are known and its number
+    of pairs is luck. Second, the part of that time in groups with too few pairs for a phase; the
+    last phase holds these. `shares`: by pair and place, the usual time of the calls. `usual`: by
+    place, that of the whole program."""
     groups: dict[Place, list[Pair]] = {}
     sums = Counter[Place]()
     for pair in pairs:
@@ -84,10 +84,10 @@ def phases(
 
 @dataclass(frozen=True)
 class Saved:
-    """`seconds`: saved by the second way in the whole program, if that does all of its work.
-    `part`: of the work, what the second way did. `few`: of the saving, what may be of another kind.
-    `times`: so many times as much may be saved. `errors`: by pair of periods, its part of the
-    error."""
+    """`seconds`: the second way saves them in the whole program, if it does all of the work.
+    `part`: the part of the work that the second way did. `few`: the part of the saving that may be
+    different, see phases(). `times`: so many times as much may be saved. `errors`: by pair of
+    periods, its part of the error."""
 
     seconds: float
     part: float
@@ -124,15 +124,15 @@ def saved(
         mean = sum(beyond[pair] for pair in own_errors) / len(own_errors) if beyond else 0.0
         for pair, error in own_errors.items():
             errors[pair] = scale * error
-            if beyond:  # as chance, it is also what the program's time differs by
+            if beyond:  # as it is chance, the program's time differs by it, too
                 part_saved = scale * difference / seconds
                 errors[pair] -= part_saved * scale * own_scale * (beyond[pair] - mean)
     return Saved(scale * difference, part, few, times, errors)
 
 
 def _of_work(part: float, alike: float, difference: float) -> float:
-    """The part of the work that the second way did in `part` of the time. `difference`: what it
-    saves of the mean time of both."""
+    """The part of the work that the second way did in `part` of the time. `difference`: its
+    saving, as a part of the mean time of both."""
     more = max(-2 * _MOST, min(2 * _MOST, difference)) / 2
     first = max(0.0, 1 - part - alike / 2) / (1 + more)
     second = max(0.0, part - alike / 2) / (1 - more)
@@ -146,7 +146,7 @@ def _of_phase(
     factor from a pair's seconds to these; by pair, its part of their error."""
     # Both periods of a pair share a level, as the program does the same work in both.
     weights, differences = {}, {}
-    # alike for both ways, as what takes longer has fewer calls in a period
+    # alike for both ways, as a slower one has fewer calls in a period
     calls = {pair: _in_both(*both) for pair, both in pairs.items()}
     rates = {
         pair: [(one.within if as_usual else one.seconds) / one.usual for one in both]
@@ -172,15 +172,15 @@ def _of_phase(
 
 
 def _in_both(first: Period, second: Period) -> float:
-    """The harmonic mean of their usual seconds: the shorter one limits what is known of a
+    """The harmonic mean of their usual seconds, as the shorter one limits the knowledge of a
     difference."""
     return 2 / (1 / first.usual + 1 / second.usual)
 
 
 def _beyond(pairs: Pairs) -> Mapping[Pair, float] | None:
-    """By pair, the time of the longest intervals beyond usual ones. None if that is much of the
-    time, or if one way plainly has more of it. Otherwise it is chance, which blurs the times of
-    both ways. A period counts with some times its usual time at most: while the program hardly
+    """By pair, the time by which the longest intervals exceed usual ones. None if that is much of
+    the time, or if one way plainly has more of it. Otherwise it is chance, which blurs the times of
+    both ways. No period counts with more than some times its usual time: while the program hardly
     copies, no way makes it slower."""
     within, beyond, differences = 0.0, {}, []
     for pair, (first, second) in pairs.items():
@@ -203,8 +203,8 @@ def _beyond(pairs: Pairs) -> Mapping[Pair, float] | None:
 def _clipped(
     differences: Mapping[Pair, float], weights: Mapping[Pair, float]
 ) -> tuple[Mapping[Pair, float], float]:
-    """The differences with far ones cut, and the weight of those. A far one is of a pair whose
-    periods did different work. As the order is drawn, it has either direction equally often. If one
+    """Returns the differences with far ones cut, and the weight of the latter. The periods of a far
+    one did different work. As the order is drawn, both directions are equally likely. If one
     direction prevails, the ways cause it, and all differences stay."""
     middle = _weighted_median((one, weights[pair]) for pair, one in differences.items())
     reach = _FAR * _weighted_median(
@@ -246,15 +246,15 @@ def gain(found: Saved | None, seconds: float) -> Estimate | None:
 
 
 def spanned(found: Sequence[Estimate]) -> Estimate | None:
-    """The first one, with an interval that holds all of them; None of none."""
+    """The first one, with an interval that holds all of them; None if `found` is empty."""
     if not found:
         return None
     return Estimate(found[0].value, min(one.low for one in found), max(one.high for one in found))
 
 
 def _reach(errors: Collection[float], count: float) -> float:
-    """Half the width of the 95 % interval of a sum of so many independent errors. A few that are
-    most of it tell how large they may be as badly as so few (Satterthwaite 1946)."""
+    """Half the width of the 95 % interval of a sum of so many independent errors. If a few
+    make most of it, they tell its size as badly as so few alone would (Satterthwaite 1946)."""
     squares, fourth = (sum(error**power for error in errors) for power in (2, 4))
     freedom = min(count, 3 * squares**2 / fourth) - 1 if fourth else count - 1
     return t_quantile(0.975, freedom) * math.sqrt(squares)

@@ -1,5 +1,5 @@
-"""The most that a routine can save or cost: no more than the copies themselves take, and what reads
-their results."""
+"""Bounds the time that a routine can save or cost: by the time of the copies themselves, and of the
+readers of their results."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from .blocks import LIBC, ROUTINE, Observed, Place, Seen
 from .statistics import Estimate
 
-# The true mean is rarely above the measured one times 1 + this / sqrt(calls): the times of calls
-# differ by about as much as they take.
+# The true mean is rarely above the measured one times 1 + this / sqrt(calls). For the times of
+# calls differ by about as much as they take.
 _DEVIATIONS = 2.0
 # A reader pays at most this many times the copy's time if the routine leaves the copy elsewhere.
 _READER = 2.0
 # A slower routine costs at most this many times the loss of its measured calls. The measured loss
 # may be too low: a processor does other work beside calls, and the trial takes CPU time.
 _SLOWER = 1.25
-# Of calls that were not measured: seconds of a byte, and of a call.
+# Calls that were not measured count with these seconds for a byte, and for a call.
 _SLOW_BYTE, _SLOW_CALL = 1e-9, 1e-7
-_FEWEST = 20  # measured calls, of which a mean is known
+_FEWEST = 20  # measured calls that give a mean
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Possible:
         return 1 / (1 + self.loss) - 1, most
 
     def holds(self, gain: Estimate) -> bool:
-        """Whether the gain can be real. An interval that includes 0 always can. Any other may have
-        its value beyond the bound by half of its reach: if the truth lies at the bound, one
+        """Whether the gain can be real. An interval that includes 0 always can. The value of
+        any other may lie beyond the bound by half of its reach. If the truth lies at the bound, one
         estimate of six lies further beyond by luck."""
         low, high = self.gain
         if gain.low > 0 or gain.high < 0:
@@ -60,8 +60,8 @@ def clipped(one: Estimate, low: float, high: float) -> Estimate:
 
 @dataclass(frozen=True)
 class _Calls:
-    """The calls of one place. By way, the `seconds` of a call as measured, and its true mean at
-    `most`."""
+    """The calls of one place. By way, `seconds` is the measured mean of a call; its true mean is
+    `most` or less."""
 
     calls: int
     seconds: Mapping[str, float]
@@ -85,7 +85,7 @@ def _slow(place: Place) -> float:
 
 
 def seconds_of_call(place: Place, seen: Seen) -> float:
-    """The mean of the measured calls; of a place without any, the most that a slow call takes."""
+    """The mean of the measured calls; without any, the most that a slow call takes."""
     count = sum(count for count, _ in seen.measured.values())
     if count:
         return sum(seconds for _, seconds in seen.measured.values()) / count
@@ -95,15 +95,15 @@ def seconds_of_call(place: Place, seen: Seen) -> float:
 def possible_of(
     observed: Observed, seconds: float, uncounted: float = 0.0
 ) -> dict[Place | None, Possible]:
-    """By place, and of all together (None); empty where nothing was measured. `seconds`: of the
-    program, half of its calls by each way. `uncounted`: of them, those in which copies were not
-    counted. All of that time may be copies."""
+    """Returns the bounds by place, and of all together (None); empty if nothing was measured.
+    `seconds`: of the program, half of its calls by each way. `uncounted`: of them, those in which
+    copies were not counted. All of that time may be copies."""
     if not any(seen.measured for seen in observed.places.values()) or seconds <= 0:
         return {}
     found = {place: _calls_of(place, seen) for place, seen in observed.places.items()}
     libcs = sum(one.calls * one.seconds[LIBC] for one in found.values())
     more = sum(one.calls * one.seconds[ROUTINE] for one in found.values()) - libcs
-    # Of ways that differ much the slower one may have had far fewer calls.
+    # If the ways differ much, the slower one may have had far fewer calls.
     with_libc = max(libcs, seconds - more / 2)
     parts = {place: _possible(one, with_libc) for place, one in found.items()}
     unknown = uncounted / seconds

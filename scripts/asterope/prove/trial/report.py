@@ -25,7 +25,7 @@ _NONE_YET = "No copy was seen before this program was ended"
 
 
 def names_in(tried: Tried) -> dict[Place, str]:
-    """The functions that called."""
+    """The calling function of each place."""
     own = [place for place in tried.observed.places if place.is_own]
     return dict(zip(own, name_functions([(place.module, place.offset) for place in own])))
 
@@ -33,7 +33,7 @@ def names_in(tried: Tried) -> dict[Place, str]:
 def write_map(
     tried: Tried, found: Found, command: Sequence[str], path: Path
 ) -> tuple[list[str], bool]:
-    """Lines about it, and whether it has any place."""
+    """Returns lines about the map, and whether it has any place."""
     text, lines, has_places = map_of(tried, found, names_in(tried), command, path)
     write_output(path, text)
     return lines, has_places
@@ -47,8 +47,8 @@ def report(
     preload: Path,
     judged: Tried | None = None,
 ) -> int:
-    """Returns the exit code. `preload`: the library to have afterwards. `judged`: the trial of it,
-    where it has a map of places. Raises Failure where nothing was seen."""
+    """Returns the exit code. `preload`: the library to have afterwards. `judged`: its trial, if
+    it has a map of places. Raises Failure if nothing was seen."""
     found = tried.found()
     whole = judged.found() if judged else found if found.has_whole else None
     last = whole or found
@@ -68,7 +68,7 @@ def report(
         doubts = words.doubts(tried.observed, command, is_endless)
         doubts += [f"Note: {own}." for own in own_copies(tried.said)]
     mapped, unwritten, notes = None, None, []
-    try:  # what was found is shown though a disk is full
+    try:  # the findings are shown even if a disk is full
         if arguments.json is not None:
             said = [*before, *after, *doubts]
             text = document(tried, found, names, apart, said, command, seconds, whole)
@@ -99,7 +99,7 @@ def report(
 
 
 def _of_unseen(tried: Tried, is_endless: bool) -> str | None:
-    """What to do, where the program has, or may have, copies that were not seen."""
+    """The advice if the program has, or may have, copies that were not seen."""
     if own_copies(tried.said):
         return AGAINST
     if is_endless and tried.observed.is_idle:
@@ -108,7 +108,7 @@ def _of_unseen(tried: Tried, is_endless: bool) -> str | None:
 
 
 def code_of(found: Found, unseen: str | None = None) -> int:
-    """`unseen`: as of what_to_do()."""
+    """`unseen`: see what_to_do()."""
     gain = found.deciding
     if gain is None or not found.is_told or (unseen and not side(gain)):
         return UNTOLD

@@ -1,4 +1,4 @@
-"""Runs a command in a trial, again while it is short, until its places are known."""
+"""Runs a command in a trial. A short one runs again until its places are known."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from .file import TrialError, read_trial
 from .findings import Found, findings
 from .ways import Way, environment, names_of
 
-_TURN = 0.02  # seconds between two looks whether the command has ended
+_TURN = 0.02  # seconds between two checks for the command's end
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
-# Seconds of CPU time: a process takes so much before it loads the library, and after it has noted
-# its time; and less than that is not worth a word.
+# Seconds of CPU time. A process takes the first before it loads the library, and after it has noted
+# its time. Less unseen time than the second is not worth a word.
 _UNNOTED, _LEAST_UNSEEN = 0.002, 0.01
 _HOPELESS = 50  # runs: if nothing is known after these, the trial ends
-_BETWEEN = 3  # so many times what the last look took is measured until the next one
+_BETWEEN = 3  # the next look comes after this many times the seconds of the last one
 KNOWN, TIME, ENDED, MERGED = "known", "time", "ended", "merge"
 
 
@@ -48,11 +48,11 @@ class Tried:
     observed: Observed = field(default_factory=Observed)
     called: Called | None = None  # the command's program
     stopped_by: str = ""
-    said: set[tuple[str, str]] = field(default_factory=set)  # by its processes, of other libraries
+    said: set[tuple[str, str]] = field(default_factory=set)  # of processes, on other libraries
     _found: Found | None = None  # of all that is observed
     _tick_hz: tuple[float, float] = (0.0, 0.0)  # seconds in which it was seen, and the rate
     _clocks: dict[int, float] = field(default_factory=dict)  # of processes whose files are gone
-    _known: dict[int, float] = field(default_factory=dict)  # their CPU time, as it was seen last
+    _known: dict[int, float] = field(default_factory=dict)  # CPU time by process, as last seen
 
     @property
     def names(self) -> list[str]:
@@ -68,9 +68,9 @@ class Tried:
     def read(
         self, folder: Path, in_operation: bool = False, files: Sequence[Path] | None = None
     ) -> float:
-        """Adds the data that the processes left there; returns their CPU time. In operation it
-        counts from the library's start in each: process ids come again, and asterope-prove becomes
-        the program. `files`: reads these alone, and removes them."""
+        """Adds the data that the processes left there; returns their CPU time. In operation a
+        process's time counts from its library's start: before it, asterope-prove may have used the
+        process, and process ids come again. `files`: reads these alone, and removes them."""
         self._found, left = None, []
         for path in folder.glob("*.raw") if files is None else files:
             with suppress(RawError, OSError):  # one that ended before it began
@@ -85,11 +85,11 @@ class Tried:
         left.sort(key=lambda one: one[1].started)
         processes = [process for _, process in left]
         self.said.update(*(process.others for process in processes))
-        # All have one clock, and a short process is too short to tell its rate.
+        # All share one clock, and a short process cannot tell its rate.
         self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
         if files is not None and not self._tick_hz[1]:
-            return 0.0  # they stay until a process has lived long enough
-        # One that has restricted its system calls goes on without being tried.
+            return 0.0  # the files stay until a process has lived long enough
+        # A process that has restricted its system calls goes on without a trial.
         quiet = {one.pid: one.cpu_seconds for one in processes if one.flags.quiet}
         self.observed.restricted += sum(
             max(0.0, self._known.get(pid, 0.0) - noted) for pid, noted in quiet.items()
@@ -136,7 +136,7 @@ class Trial(Tried):
         super().__init__(ways, called=program and program.called)
         self.program, self.recorder, self.seconds, self.cpus = program, recorder, seconds, cpus
         self._cpu_seconds = 0.0  # of the last run
-        self._short: set[str] = set()  # files of kinds of processes that are short, by their names
+        self._short: set[str] = set()  # names of files, each for a kind of short processes
 
     def measure(self, tell: Callable[[str], None]) -> None:
         """Raises Failure; what was seen until then is kept."""
@@ -162,7 +162,7 @@ class Trial(Tried):
                 if is_known:
                     self.stopped_by = KNOWN
                     return
-            # what is found at the end is a part of the time
+            # the last look at the findings takes a part of the time
             if time.monotonic() - began + longest + looked > self.seconds:
                 self.stopped_by = TIME
                 return
@@ -189,12 +189,12 @@ class Trial(Tried):
                 self.read(files)
                 known = _known_of(self.observed) - known
                 self._short = {path.name for path in files.glob("*.short")}
-                # Processes beside each other, as a shell and what it waits for, share that time.
+                # Processes beside each other, as a shell and its child, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
                 unknown = self._cpu_seconds - known
                 ends = _UNNOTED * (self.observed.processes - processes)
                 if self.observed.limits & {NO_COUNTER, QUIET}:
-                    # With the ends: what a short process does once it is restricted may be less.
+                    # `ends` stays in: a short process may do less than that once it is restricted.
                     self.observed.restricted += max(0.0, unknown)
                 elif unknown - ends > max(_LEAST_UNSEEN, known):
                     self.observed.limits |= {UNSEEN} if closed is None else {UNSEEN, CLOSED}
@@ -226,7 +226,7 @@ class Trial(Tried):
                 pace.begun(now)
             if now >= pace.due:
                 family.look()
-                # thousands of children would fill the memory
+                # now, as the files of thousands of children would fill the memory
                 self.read(folder, files=left_files(folder))
                 family.forget_ended()
                 pace.looked(now, time.monotonic())
@@ -246,7 +246,7 @@ def _end(process: Process) -> None:
 
 
 def why_not(trial: Tried) -> str | None:
-    """Why there is no verdict, even if copies were seen; None if nothing hindered the trial."""
+    """Says why there is no verdict, even if copies were seen; None: nothing hindered the trial."""
     observed = trial.observed
     if observed.outlived_by:
         return outlived_words(observed.outlived_by)
@@ -254,7 +254,7 @@ def why_not(trial: Tried) -> str | None:
     if other is not None:
         return other
     if FULL in observed.limits and not observed.places:
-        return "no room for what it sees: have TMPDIR name a folder with more"
+        return "there is no room for its figures: have TMPDIR name a folder with more"
     if not observed.processes:
         return (
             "the program did not load the library: its environment was cleared, it is linked "
@@ -267,7 +267,7 @@ def why_not(trial: Tried) -> str | None:
 
 
 def fails_alone(trial: Trial) -> str | None:
-    """How the command fails without the library, too; None: it does not."""
+    """Says how the command fails without the library, too; None: it does not."""
     program = trial.program
     variables = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     with closing(Folder(with_port=False)) as place:

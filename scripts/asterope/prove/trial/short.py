@@ -1,5 +1,5 @@
-"""Processes that are too short for periods: each takes one way as a whole, and is one of a pair by
-its CPU time."""
+"""Judges processes that are too short for periods. Each takes one way as a whole; two of them make
+a pair, which compares their CPU times."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def seconds_of_short(observed: Observed) -> float:
 
 
 def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
-    """A phase for each kind of short processes, and the CPU time of those of which there are too
-    few pairs."""
+    """Returns a phase for each kind of short processes. Second, the CPU time of the kinds that have
+    too few pairs."""
     found, unknown = [], 0.0
     for short in _by_kind(observed):
         seconds = sum(one.seconds for one in short)
@@ -36,8 +36,8 @@ def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
 
 
 def chance_of_short(observed: Observed, parts: Mapping[str, float]) -> float:
-    """The seconds that short processes took more than they would have, had each way had its part of
-    them. `parts`: of ways but libc. How many processes take a way is drawn."""
+    """The seconds that chance added to short processes. A process's way is drawn, so a way may have
+    more or fewer of them than its part. `parts`: of ways but libc."""
     found, wanted = 0.0, {LIBC: 1 - sum(parts.values()), **parts}
     for short in _by_kind(observed):
         took = {way: [_since(one) for one in short if one.way == way] for way in wanted}
@@ -62,13 +62,13 @@ def _since(one: Lived) -> float:
 
 
 def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]]:
-    """Of processes beside each other in time."""
+    """Pairs processes that are beside each other in time."""
     ended = [one for one in lived if one.alone and one.alone > 0 and one.way in (LIBC, way)]
     ended.sort(key=lambda one: one.started)
     took = [[_since(one) for one in ended if (one.way == LIBC) == is_libcs] for is_libcs in (0, 1)]
     if not all(took):
         return {}
-    # Not the median, which is one way's or the other's.
+    # The median would not do: it is one way's or the other's.
     usual = fmean(map(fmean, took))
     waiting: list[Lived] = []
     pairs = {}

@@ -1,5 +1,5 @@
-"""Ratios of two ways' times, with intervals, of cycles that have each way once. All of it is of
-means, as a program's time is the sum of what its copies take."""
+"""Estimates ratios of two ways' times, with intervals, from cycles that have each way once. All of
+them are ratios of means, as a program's time is the sum of its copies' times."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .blocks import Block
 # interrupts and other delays that copies do not cause.
 LEFT_OUT, MOST_LEFT_OUT = 0.02, 0.15
 _BEYOND_MEASURE = 4.0  # medians
-# A way has more of them than its share if they add this much more to its time than to another's,
-# and luck does so with less than this chance.
+# A way has more than its share of them if they add at least the first part more to its time than to
+# another's. Luck alone would do so with less than the second chance.
 NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
 # The fewest cycles that give an interval: means of fewer are not yet normal.
 _FEWEST = 20
@@ -23,7 +23,7 @@ _FEWEST = 20
 
 @dataclass(frozen=True)
 class Estimate:
-    """`value` and the 95 % interval around it; for ratios with logarithms symmetric."""
+    """`value` and the 95 % interval around it; a ratio's is symmetric in logarithms."""
 
     value: float
     low: float
@@ -43,7 +43,8 @@ class Estimate:
 
 
 def t_quantile(chance: float, freedom: float) -> float:
-    """Of Student's distribution (Cornish and Fisher's expansion, good to 1 % from 5 degrees on)."""
+    """The quantile of Student's distribution, by Cornish and Fisher's expansion. It is good to 1 %
+    from 5 degrees of freedom on."""
     z, n = NormalDist().inv_cdf(chance), freedom
     return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n * n)
 
@@ -56,8 +57,8 @@ Group = Sequence[Block]  # a cycle: its blocks share the program's state
 
 @dataclass(frozen=True)
 class Trimming:
-    """The intervals of a place that are left out. `scales`: a way's usual ones, as a part of those
-    of all ways beside it; `is_fair`: each way has its share of the ones left out."""
+    """Tells the intervals of a place that are left out. `scales`: a way's usual interval over that
+    of all ways beside it. `is_fair`: each way has its share of those that are left out."""
 
     limit: float
     scales: Mapping[str, float]
@@ -65,7 +66,7 @@ class Trimming:
     time_share: float  # of all intervals' time
 
     def limits(self, group: Group) -> dict[str, float]:
-        """In seconds, by way: the longest that are kept."""
+        """By way, the longest interval that is kept, in seconds."""
         if self.limit == math.inf:
             return {block.way: math.inf for block in group}
         return {way: self.limit * scale * _middle(group) for way, scale in self.scales.items()}
@@ -139,8 +140,8 @@ def _is_fair(excess: Mapping[str, tuple[float, float]]) -> bool:
 
 @dataclass(frozen=True)
 class _Cell:
-    """Means of a block: without the longest intervals, and with them cut to the limit, by which the
-    error of the former is known (Tukey and McLaughlin 1963)."""
+    """The means of a block. `seconds` and `size` leave out the longest intervals. `clipped` cuts
+    them to the limit; it gives the error of `seconds` (Tukey and McLaughlin 1963)."""
 
     seconds: float
     clipped: float
@@ -181,8 +182,9 @@ def mean_of(cells: Cells, way: str) -> float | None:
 
 
 def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estimate | None:
-    """Mean time of the first way over that of the second. Sizes that differ are taken off in
-    whichever way leaves less noise: not at all, per byte, or by the slope of time on size."""
+    """Mean time of the first way over that of the second. Three corrections for
+    different sizes compete: not any, per byte, and by the slope of time on size. The one that
+    leaves the least noise counts."""
     both = [(one[slow], one[fast]) for one in cells if slow in one and fast in one]
     if len(both) < _FEWEST:
         return None
@@ -211,7 +213,7 @@ def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estim
 
 
 def _slope(both: Iterable[tuple[_Cell, _Cell]]) -> float:
-    """Of time on size, within cycles."""
+    """The slope of time on size, within cycles."""
     products = squares = 0.0
     for a, b in both:
         products += (a.seconds - b.seconds) * (a.size - b.size)

@@ -25,9 +25,9 @@ _NONE = "-"
 
 @dataclass(frozen=True)
 class Way:
-    """A library's functions; a symbol "-" where it has none. `is_whole`: all places take it
-    together or none does, as it has ways of its own by place. `least`: bytes from where on it
-    differs from the routine."""
+    """The functions of a library; "-" stands for a missing symbol. `is_whole`: all places take it
+    together or not at all, as it has a map of ways by place itself. `least`: it differs from the
+    routine from so many bytes on."""
 
     name: str
     library: Path
@@ -43,13 +43,13 @@ class Way:
 
 
 def names_of(ways: Iterable[Way]) -> list[str]:
-    """The ways of the file, by their numbers."""
+    """The names of all ways, in the order of their numbers in the file."""
     return [LIBC, LIBC_AGAIN, *(way.name for way in ways)]
 
 
 def find_routine(named: str | None, own: Path | None) -> Path:
-    """The library that has the routine: the one that is named, else that in the program's own
-    folder, else the one that serves all programs. Raises BadInput, Failure and OSError."""
+    """Finds the routine's library: the named one, else the program's own, else the one that serves
+    all programs. Raises BadInput, Failure and OSError."""
     if named is not None:
         return _existing(named)
     if own is not None and (own / programs.ROUTINE).is_file():
@@ -65,7 +65,7 @@ def find_routine(named: str | None, own: Path | None) -> Path:
 
 
 def ways_of_routine(library: Path) -> list[Way]:
-    """The routine, and its entry points where it has some. Raises BadInput."""
+    """Returns the routine, and its entry points if it has any. Raises BadInput."""
     symbols = _exported(library)
     prefix = "asterope_" if "asterope_memcpy" in symbols else ""
     if f"{prefix}memcpy" not in symbols:
@@ -82,7 +82,7 @@ def ways_of_routine(library: Path) -> list[Way]:
 
 
 def way_of_map(library: Path) -> Way:
-    """The ways of a library for LD_PRELOAD."""
+    """Returns the way that is a whole library for LD_PRELOAD, with its map."""
     sets = "memset" if "memset" in _exported(library) else _NONE
     return Way(MAP, library, "memcpy", sets, is_whole=True)
 
@@ -100,7 +100,7 @@ def parse_way(text: str) -> Way:
     if not colon or "/" in symbol:
         path, symbol = rest, ""
     if symbol and not re.fullmatch(r"\w{1,200}", symbol):
-        raise BadInput(f"--copy {name}: {one_line(symbol)[:40]} is no symbol")
+        raise BadInput(f"--copy {name}: {one_line(symbol)[:40]} is not a symbol")
     library = _existing(path)
     symbols = _exported(library)
     if not symbol:
@@ -145,7 +145,7 @@ def _exported(library: Path) -> set[str]:
                 if symbol["st_shndx"] != "SHN_UNDEF"
             }
     except (ELFError, OSError, ValueError):
-        raise BadInput(f"{one_line(library)}: is no shared object that can be read") from None
+        raise BadInput(f"{one_line(library)}: is not a shared object that can be read") from None
 
 
 def environment(

@@ -24,7 +24,7 @@ _WITH = "With the routine this program"
 _TOO_LITTLE = "too little of it was seen"
 MOST_PLACES = 12  # of a table, and of a picture
 _MOST_NOT_SHOWN = 3  # places that are named behind the table
-_WIDTH = 40  # of what says where
+_WIDTH = 40  # of the column that says where
 GIVE_LOAD = "it waited nearly all the time: give it load, such as a client that asks it for more"
 MORE_TIME = "give it more --time"
 
@@ -51,26 +51,26 @@ def _where_slower(found: Found) -> str:
     if found.gain is None or side(found.gain) >= 0:
         return "no place is slower"
     if found.shown or found.unjudged_places:  # a row or a line says why
-        return "at which place is not known"
+        return "the slower places are not known"
     return f"each place takes less than {100 * MATTERS:.0f} % of the time, and is not judged"
 
 
 def why_untold(found: Found, gain: Estimate | None) -> str | None:
-    """Why nothing is said of the whole program, where that is so."""
+    """Says why the whole program cannot be judged; None: it can."""
     if not found.all_seen:
         return "most of its CPU time was taken by processes without the library"
     if found.untimed:
         many = "a process that restricts" if found.untimed == 1 else "processes that restrict"
-        return f"how long {many} system calls ran is not known"
+        return f"the time of {many} system calls is not known"
     if found.possible is not None and gain is not None and not found.possible.holds(gain):
         return (
-            "the trial says more than all of its copies can bring, which take at most "
-            f"{_at_most(found.possible.share)} % of its CPU time"
+            "the trial shows a larger difference than all of its copies can make, as they take at "
+            f"most {_at_most(found.possible.share)} % of its CPU time"
         )
     if found.not_judged > MOST_UNJUDGED and not found.is_negligible:
         return f"{_not_judged(found)} were not judged"
     if found.uncounted and gain is not None and side(gain):
-        return "not all of its copies were counted, so nothing bounds what they can bring"
+        return "not all of its copies were counted, so their effect has no known bound"
     if gain is None:
         return _TOO_LITTLE
     if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
@@ -128,13 +128,13 @@ def _percents(part: float) -> str:
 
 
 def _at_most(part: float) -> str:
-    """Rounded upwards."""
+    """Rounds upwards."""
     return f"{max(1, math.ceil(1000 * part - 1e-9)) / 10:.1f}"
 
 
 def clock_line(found: Found, observed: Observed) -> str:
-    """What ran; and the gain by the clock, where the program did not run all the time. What
-    processes or threads beside each other save by it, depends on which of them others wait for."""
+    """Says how much ran. If the program waited, it also tells the gain by the clock. It does not do
+    so for several processes or threads, as others may not wait for those that save time."""
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
     text = f"Seen: {runs}, {many}, {observed.cpu_seconds:.2f} s of CPU time"
@@ -145,7 +145,7 @@ def clock_line(found: Found, observed: Observed) -> str:
         wall = found.wall_gain
         is_alone = observed.threads <= observed.processes == observed.runs
         is_told = is_alone and found.is_told and wall is not None and side(wall) != 0
-        text += f"; as it waited for the rest, {by(wall, ' by the clock')}." if is_told else "."
+        text += f"; it waited for the rest, and is {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
         text += f" Copies take at most {_at_most(found.possible.share)} % of it."
     if found.is_negligible:
@@ -156,7 +156,7 @@ def clock_line(found: Found, observed: Observed) -> str:
 
 
 def kernel_line(observed: Observed) -> str:
-    """Empty where the kernel's account is not known, as of what ran in operation."""
+    """Empty if the kernel's account is not known, as for programs in operation."""
     used = observed.used
     if not used.is_known:
         return ""
@@ -169,7 +169,7 @@ def faster(saved: Estimate) -> Estimate:
 
 
 def table(found: Found, names: Names) -> str:
-    """Places by what they bring. `names`: of the functions that called."""
+    """Lists the places, those that bring most first. `names`: the calling functions."""
     shown = found.shown[:MOST_PLACES]
     lines = []
     if shown:
@@ -185,7 +185,7 @@ def table(found: Found, names: Names) -> str:
 
 
 def before_table(found: Found, whole: Found | None, observed: Observed) -> list[str]:
-    """The findings, in sentences. `whole`: with the map of places."""
+    """The findings, in sentences. `whole`: the findings with the map of places."""
     return [
         *([sentence_of_map(whole)] if whole else []),
         sentence(found),
@@ -231,12 +231,12 @@ def _not_shown(one: PlaceFound, names: Names) -> str:
 
 def _why_not_shown(one: PlaceFound) -> str:
     if not one.place.is_own:
-        return "such copies are judged all together alone"
+        return "such copies are judged only all together"
     return f"each way came {one.cycles} times, and {FEW} are needed"
 
 
 def _sum(found: Found) -> list[str]:
-    """Why the rows do not add up to the sentence, where they do not."""
+    """Says why the rows do not add up to the first line, if they do not."""
     own = [one.brings for one in found.shown if one.brings is not None]
     if not own or not found.is_told or found.gain is None:
         return []
@@ -247,7 +247,7 @@ def _sum(found: Found) -> list[str]:
         return []
     return [
         f"Together these are {by(all_of_them)}. The first line, of all copies at once, is right: a "
-        "place's time ends at its next call, and what it costs others is not in it."
+        "place's time ends at its next call, and leaves out its cost to others."
     ]
 
 
@@ -275,16 +275,16 @@ def _notes(one: PlaceFound) -> list[str]:
     notes = []
     if one.best == FRESH:
         times = f"{one.ratios[FRESH].value:.1f} times as fast"
-        notes.append(f"this place copies into fresh memory: {times} with its pages prepared")
+        notes.append(f"this place copies into fresh memory: it is {times} with its pages prepared")
     if not one.steady:
-        notes.append("libc differs from itself here: what this place brings is not sure")
+        notes.append("libc differs from itself here: the gain of this place is not sure")
     if not one.possible:
-        notes.append("more than its calls can bring was seen here: what it brings is not sure")
+        notes.append("a larger gain or loss was seen here than its calls can make: it is not sure")
     if not one.trimmed:
-        notes.append("some way has more of the longest intervals than its share: they count here")
+        notes.append("some way has more than its share of the longest intervals: they count here")
     if one.drifts:
         notes.append(
-            f"what {', '.join(one.drifts)} does here depends on how many calls in a row take it"
+            f"the effect of {', '.join(one.drifts)} here depends on the number of calls in a row"
         )
     return notes + modes_told(
         "from a call to the next one, under the routine", one.means, lambda s: f"{1e6 * s:.4g} us"
@@ -300,7 +300,7 @@ def place_name(place: Place, names: Names) -> str:
 
 
 def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
-    """That a map of places would bring something."""
+    """Says that a map of places would bring something."""
     count = sum(bool(build_id) for _, build_id in wanted)
     if not count:
         return []
@@ -309,7 +309,7 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
 
 
 def _of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
-    """Names another attempt where copies go into fresh memory."""
+    """Names the trial of glibc's tunables if copies go into fresh memory."""
     if not observed.are_pages_the_cost:
         return []
     also = " (a server needs a --client there)" if is_endless else ""
@@ -318,7 +318,7 @@ def _of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> l
 
 def _of_faults(command: Sequence[str]) -> str:
     tried = to_try_tunables(one_line(shlex.join(command)))
-    return f"{tried} tells what saves page faults"
+    return f"{tried} finds the settings that save page faults"
 
 
 def what_to_do(
@@ -330,8 +330,8 @@ def what_to_do(
     is_over: bool = False,
     unseen: str | None = None,
 ) -> str:
-    """The last line. `mapped`: the map that was written, where it has places. `is_over`: more time
-    would have shown more. `unseen`: what to do, where the program has copies that were not seen."""
+    """The last line. `mapped`: the map that was written, if it has places. `is_over`: more time
+    would have shown more. `unseen`: the advice, if the program has copies that were not seen."""
     gain = found.deciding
     if mapped is not None:
         build, library = to_map(mapped, preload)
@@ -357,7 +357,7 @@ def _hint(found: Found, observed: Observed, command: Sequence[str], is_over: boo
     if CLOSED in observed.limits:
         return TO_OPEN
     if UNSEEN in observed.limits:
-        return "prove what takes the CPU time by itself"
+        return "prove by itself the program that takes the CPU time"
     if found.restricted > MOST_UNJUDGED or found.untimed:
         return "prove it with its sandbox off"
     if not found.is_possible or found.unjudged > MOST_UNJUDGED:
