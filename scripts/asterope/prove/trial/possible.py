@@ -96,8 +96,8 @@ def possible_of(
     observed: Observed, seconds: float, uncounted: float = 0.0
 ) -> dict[Place | None, Possible]:
     """Returns the bounds by place, and of all together (None); empty if nothing was measured.
-    `seconds`: of the program, half of its calls by each way. `uncounted`: of them, those in which
-    copies were not counted. All of that time may be copies."""
+    `seconds`: of the program, half of its calls by each way. `uncounted`: seconds beside
+    them, in which copies were not counted. All of that time may be copies."""
     if not any(seen.measured for seen in observed.places.values()) or seconds <= 0:
         return {}
     found = {place: _calls_of(place, seen) for place, seen in observed.places.items()}
