@@ -71,7 +71,7 @@ def test_a_dry_run_names_what_is_missing_and_all_parts_and_changes_nothing(
     debian, python, build, search, comparison, result = done.stdout.splitlines()
     assert debian == "installs with apt-get, as root or through sudo: cmake libcli11-dev"
     assert python.startswith(f"installs into {bare.root}/.venv: jinja2")
-    assert build.startswith("builds asterope-tune (") and search == "searches (2 to 3 min)"
+    assert build.startswith("builds asterope-tune (") and search == "searches (1.5 min)"
     assert comparison == "compiles the routine" and f"leaves {bare.profile}" in result
     assert bare.run("check", "--dry-run").stdout.splitlines()[-1] == "runs asterope-tune check"
     assert "there is no option" in only_line(bare.run("--dry-run", "--rigr"))
@@ -209,7 +209,7 @@ def test_the_first_run_builds_all_and_names_all_and_later_ones_compare(checkout:
     ("given", "search"),
     [
         ([], "searches (5 to 10 min)"),
-        (["--rigor", "quick"], "searches (2 to 3 min)"),
+        (["--rigor", "quick"], "searches (1.5 min)"),
         (["--rigor=exhaustive", "--no-generate"], "searches (hours)"),
         (["--time-budget", "10m"], "searches (as long as it may)"),
     ],

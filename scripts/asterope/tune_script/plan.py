@@ -30,7 +30,7 @@ def _search_time(request: Request) -> str:
     if "--time-budget" in words:
         return "as long as it may"
     rigor = words.partition("--rigor ")[2].partition(" ")[0]
-    return {"quick": "2 to 3 min", "exhaustive": "hours"}.get(rigor, "5 to 10 min")
+    return {"quick": "1.5 min", "exhaustive": "hours"}.get(rigor, "5 to 10 min")
 
 
 def _build(request: Request) -> list[str]:
