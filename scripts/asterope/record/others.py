@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -128,6 +129,7 @@ def _why_not_libcs(others: Others) -> str | None:
     return None
 
 
+@functools.lru_cache(maxsize=64)  # a trial asks twice, and a program may be large
 def _defined_in(program: str) -> list[str]:
     name = _name(program)
     if name.startswith("ld-") or name.startswith("ld.so"):  # the loader's own copies are for itself

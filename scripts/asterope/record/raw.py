@@ -301,7 +301,7 @@ def left_files(folder: Path) -> list[Path]:
 
 
 def _is_left(path: Path) -> bool:
-    """Asks for a lease. Only the file's owner gets it, if nobody else has the file open."""
+    """Asks for a lease. Only the file's owner gets it, while no other process has it open."""
     try:
         file = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

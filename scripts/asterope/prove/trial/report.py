@@ -60,13 +60,14 @@ def report(
     nothing = _NOTHING
     if is_endless:
         nothing = f"{_NONE_YET}, after {tried.observed.lasted:.1f} s."
-    unseen = _of_unseen(tried, is_endless)
+    own = own_copies(tried.said)
+    unseen = AGAINST if own else _of_unseen(tried, is_endless)
     before, after, doubts = [f"Not judged: {why}." if why else nothing], [], []
     if tried.observed.places and not why:
         before = words.before_table(found, whole, tried.observed)
         after = words.after_table(found, apart)
         doubts = words.doubts(tried.observed, command, is_endless)
-        doubts += [f"Note: {own}." for own in own_copies(tried.said)]
+        doubts += [f"Note: {one}." for one in own]
     mapped, unwritten, notes = None, None, []
     try:  # the findings are shown even if a disk is full
         if arguments.json is not None:
@@ -99,9 +100,7 @@ def report(
 
 
 def _of_unseen(tried: Tried, is_endless: bool) -> str | None:
-    """The advice if the program has, or may have, copies that were not seen."""
-    if own_copies(tried.said):
-        return AGAINST
+    """The advice if the program may have copies that were not seen."""
     if is_endless and tried.observed.is_idle:
         return words.GIVE_LOAD
     return words.MORE_TIME if is_endless and not tried.observed.places else None
