@@ -108,14 +108,23 @@ static size_t distance_of(const struct asterope_sensing* sensing, char which) {
 /* The table of pages where copies began whose source alone was cached; see templates/names.j2. */
 extern size_t asterope_candidate_produced[512];
 
-static void forget_pages(void) {
+#ifdef __x86_64__
+#define REMEMBERS_SITES
+/* What probes of kind `both` said at call sites: a line each; see templates/x86_64/sensing.j2. */
+enum { SITES = 256, NUMBERS = 16, EVERY_CALL_FROM = 262144 };
+extern int asterope_candidate_sites[SITES * NUMBERS];
+#endif
+
+static void forget_all(void) {
     memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
+#ifdef REMEMBERS_SITES
+    memset(asterope_candidate_sites, 0, sizeof asterope_candidate_sites);
+#endif
 }
 
 static bool goes_on(const struct asterope_copy* probe) {
     static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, sizeof from};
-    size_t pages = 0; /* a page for each that is produced: the table knows those before */
-    forget_pages();
+    size_t pages = 0; /* a page for each that is produced */
     enum { CASES = COUNT_OF(cases) };
     for (size_t i = 0; i < CASES * COUNT_OF(sizes); ++i) {
         const size_t bytes = sizes[i / CASES], n = i % CASES;
@@ -125,6 +134,7 @@ static bool goes_on(const struct asterope_copy* probe) {
         const struct looks* looks = &cases[n].looks;
         const char which = cases[n].goes_on[ways_of(probe) - 2];
         unsigned char* const to = room + (which == 'p' ? ++pages : 0) * PAGE;
+        forget_all();
         for (size_t b = 0; b < bytes; ++b) from[b] = (unsigned char)(b * 7 + b / 256 + i);
         /* from the second size on the 32 bits overflow between the time stamps */
         set_clock(i < CASES ? 12345 : 0xFFFFFFF0u, looks, looks_of(probe, which));
@@ -157,7 +167,7 @@ static bool tries_hot_rarely(const struct asterope_copy* probe) {
     const struct asterope_sensing sensing = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
     static unsigned char to[LEAST];
     int tries = 0;
-    forget_pages();
+    forget_all();
     set_clock(12345, &uncached, 3); /* draws nothing by chance */
     for (int times = 0; times < 500; ++times) {
         const bool doubled = times < 64 && (times & (times - 1)) == 0;
@@ -179,6 +189,80 @@ static bool tries_hot_rarely(const struct asterope_copy* probe) {
     printf("FAIL %s: %d tries\n", probe->name, tries);
     return false;
 }
+
+#ifdef REMEMBERS_SITES
+/* What a probe finds again and again, and how many calls go on with that behind each of nine
+ * probes. */
+static const struct {
+    char which;
+    struct looks looks;
+    int calls[9];
+} recalled[] = {
+    {'h', {{100, 500, 500}}, {0, 2, 6, 14, 30, 62, 126, 254, 254}},
+    {'f', {{101, 100, 500}}, {0, 2, 6, 14, 30, 30, 30, 30, 30}},
+    {'c', {{101, 101, 101}}, {0}},
+    {'p', {{101, 101, 100}}, {0}},
+};
+
+/* Whether a call goes on with `which`, and probes if it should. */
+static __attribute__((noinline)) bool calls(const struct asterope_copy* probe, size_t bytes,
+                                            size_t finds, char which, bool probes) {
+    static const struct asterope_sensing ways = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
+    static struct time_stamp stamps[2 * LOOKS + 1];
+    for (int i = 0; i < 2 * LOOKS; ++i) {
+        stamps[i].ticks = 12345 + (i % 2 != 0 ? recalled[finds].looks.ticks[i / 2] : 0);
+        stamps[i].next = &stamps[i + 1];
+    }
+    sensing_clock = stamps;
+    memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
+    probe->copy(room, from, bytes, (size_t)&ways);
+    return gone_on.which == which && (sensing_clock != stamps) == probes;
+}
+
+/* Other data is found at the first call that is probed. The two calls behind that are probed, too,
+ * where the first data is back. */
+static bool finds_a_change(const struct asterope_copy* probe, size_t was, size_t is) {
+    const char which = recalled[is].which;
+    forget_all();
+    for (int i = 0; i < 2; ++i) calls(probe, LEAST, was, recalled[was].which, true);
+    bool right = true;
+    for (int i = 0; i < recalled[was].calls[1]; ++i) {
+        right = right && calls(probe, LEAST, is, recalled[was].which, false);
+    }
+    right = right && calls(probe, LEAST, is, which, true);
+    for (int i = 0; i < 2; ++i)
+        right = right && calls(probe, LEAST, was, recalled[was].which, true);
+    return right;
+}
+
+/* A call site whose data stays in the same caches is probed ever more rarely. */
+static bool recalls(const struct asterope_copy* probe) {
+    for (size_t n = 0; n < COUNT_OF(recalled); ++n) {
+        const char which = recalled[n].which;
+        bool right = true;
+        forget_all();
+        for (size_t i = 0; i < COUNT_OF(recalled[n].calls); ++i) {
+            right = right && calls(probe, LEAST, n, which, true);
+            for (int k = 0; k < recalled[n].calls[i]; ++k) {
+                right = right && calls(probe, EVERY_CALL_FROM - 1, n, which, false);
+                right = right && calls(probe, EVERY_CALL_FROM, n, which, true);
+            }
+        }
+        right = right && calls(probe, LEAST, n, which, true);
+        for (size_t to = 0; to < COUNT_OF(recalled); ++to) {
+            right = right && (to == n || finds_a_change(probe, n, to));
+        }
+        if (right) continue;
+        printf("FAIL %s: it recalls %c wrongly\n", probe->name, which);
+        return false;
+    }
+    return true;
+}
+#else
+static bool recalls(UNUSED const struct asterope_copy* probe) {
+    return true;
+}
+#endif
 
 /* The source, and behind it the destination. */
 static unsigned char sides[2 * PAGES][PAGE] __attribute__((aligned(PAGE)));
@@ -255,7 +339,8 @@ static bool check(const struct asterope_copy* probe) {
     reader.copy = read_then_copy;
     reading = probe;
     print_pages(probe);
-    bool right = goes_on(probe) && (ways_of(probe) < 4 || tries_hot_rarely(probe));
+    bool right =
+        goes_on(probe) && (ways_of(probe) < 4 || (tries_hot_rarely(probe) && recalls(probe)));
     const struct copy_plan reads = {.last = LEAST + 200};
     const struct copy_plan copies = {.function = (void (*)(void))probe->copy,
                                      .last = LEAST + 200,

@@ -206,6 +206,50 @@ def test_a_destination_that_stays_uncached_gives_the_hot_pipeline_tries(tmp_path
     assert [name.replace("asterope_copy_", "") for name in taken] == ways
 
 
+THREADS = 32
+# Prints how many lines of the memory of call sites are in use, after as many threads have copied.
+SITES_IN_USE = """
+#include <pthread.h>
+#include <stdio.h>
+#include "asterope_memcpy.h"
+extern int asterope_sites[4096];
+static char to[1 << 16], from[1 << 16];
+static pthread_barrier_t all;
+static void *copy(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 2; ++i) asterope_memcpy(to, from, 65536);
+    pthread_barrier_wait(&all);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[%d];
+    int lines = 0;
+    pthread_barrier_init(&all, NULL, %d);
+    for (int i = 0; i < %d; ++i) pthread_create(&threads[i], NULL, copy, NULL);
+    for (int i = 0; i < %d; ++i) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 256; ++i) lines += asterope_sites[16 * i + 1] != 0;
+    printf("%%d\\n", lines);
+    return 0;
+}
+"""
+
+
+@of_x86_64
+def test_threads_remember_their_call_sites_in_lines_of_their_own(tmp_path, arch, case):
+    """But for some that fall on one line by chance: 30 lines are expected for 32 threads."""
+    need_counter(arch)
+    sensing = {65536: sensing_by(BY_NAME["both 2"], HIGHEST_THRESHOLD, arch)}
+    routine = render(intervals_of(arch), tmp_path, sensing=sensing)
+    text = SITES_IN_USE % (THREADS, THREADS, THREADS, THREADS)
+    (tmp_path / "sites.c").write_text(text, encoding="ascii")
+    program = tmp_path / "sites"
+    build = ("gcc", "-O1", "-pthread", f"-I{tmp_path}")
+    output_of(*build, tmp_path / "sites.c", routine, "-o", program)
+    assert int(output_of(program)) > THREADS // 2
+
+
 def library_of(folder: Path, routine: Path) -> Path:
     output_of("gcc", "-O2", "-fPIC", "-shared", routine, "-o", folder / "library.so")
     return folder / "library.so"

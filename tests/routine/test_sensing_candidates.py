@@ -78,6 +78,12 @@ FAULTS = {
         "it never tries": (("jz 5f", ""), "both 2", "time at one page went on with p"),
         "it tries for ever": (("cmove %r8d, %ecx", ""), "both 2", "time at one page went on with"),
         "it tries by chance alone": (("jb 5f", "jmp 5f"), "both 2", f"{WRONGLY} with h"),
+        # those that remember what probes said
+        "it never recalls": (("js 7f", "jmp 7f"), "both 2", "it recalls h wrongly"),
+        "it never fetches unprobed": (("jne 4f", ""), "both 2", "it recalls f wrongly"),
+        "it recalls for ever": (("and $254, %ecx", ""), "both 2", "it recalls h wrongly"),
+        "it never forgets": (("movq $0, (%rax)", ""), "both 2", "it recalls h wrongly"),
+        "it recalls large copies": (("jae 7f", ""), "both 2", "it recalls h wrongly"),
     },
     "aarch64": {
         "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
@@ -96,6 +102,12 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
     done = run(*arch.on(), sensing_check(arch, tmp_path, objects, *change))
     assert done.returncode == 1
     assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
+
+
+def recalls(body: list[str]) -> list[str]:
+    """The instructions that ask the memory of call sites, without the addresses in them."""
+    asked = body[body.index("cmp $0x40000,%rdx") : body.index("mov %rax,%r8")]
+    return [text.split()[0] if text[0] == "j" or "%rip" in text else text for text in asked]
 
 
 def looks(body: list[str]) -> list[list[str]]:
@@ -145,6 +157,9 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
             shipped = functions[f"{probe.symbol}_sense_{number}"]
             assert looks(shipped.instructions) == timed, probe.name
             assert goes_on_with(shipped.instructions) == puts_right, probe.name
+            if probe.kind == "both":
+                assert recalls(shipped.instructions) == recalls(body)
+                assert "decl (%r10)" in recalls(body)
             assert shipped.address % 64 == 0
         reader = candidates[f"asterope_ticks_{probe.symbol}"].instructions
         assert reader[-1] == "ret"
