@@ -32,6 +32,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     // the processes of `tunables` are this program too
-    if (const auto served = asterope::serve_trials(argc, argv)) return *served;
+    if (const auto served = asterope::serve_samples(argc, argv)) return *served;
     return asterope::run_command("asterope-tune", [&] { return asterope::run(argc, argv); });
 }

@@ -1,4 +1,4 @@
-// The team: every thread makes each trial, on a CPU and on buffers of its own.
+// The team: every thread takes each sample, on a CPU and on buffers of its own.
 #include "bench/threads.hpp"
 
 #include <mutex>

@@ -51,11 +51,11 @@ def test_the_merged_is_sound_renders_and_fits(tune: Run, searches: Path, build_d
 
 
 def test_check_compares_with_the_nearest_of_the_merged_machines(tune: Run, searches: Path):
-    header, *trials = (searches / "whole1.trials").read_text().splitlines(keepends=True)
+    header, *figures = (searches / "whole1.trials").read_text().splitlines(keepends=True)
     other = json.loads(header)
     other["machine"]["memory_bytes"] = int(other["machine"]["memory_bytes"] * 0.95)
     other["machine"]["fingerprint"] = "0" * 16
-    (searches / "other.trials").write_text("".join([json.dumps(other) + "\n", *trials]))
+    (searches / "other.trials").write_text("".join([json.dumps(other) + "\n", *figures]))
     for files in (("other.trials", "whole2.trials"), ("whole2.trials", "other.trials")):
         assert tune("merge", *files, "-o", "nearest.json").returncode == 0
         assert tune("check", "nearest.json").returncode == 0

@@ -5,9 +5,9 @@
 
 namespace {
 
-Record trial(std::uint64_t round, const std::string& candidate, double ns,
-             Workload workload = Workload::hot) {
-    return std::pair(TrialKey{4096, workload, candidate, round}, Trial{ns, 10, true});
+Record sample(std::uint64_t round, const std::string& candidate, double ns,
+              Workload workload = Workload::hot) {
+    return std::pair(SampleKey{4096, workload, candidate, round}, Sample{ns, 10, true});
 }
 
 LoggedRace race(const std::vector<Record>& records) {
@@ -19,9 +19,9 @@ const Weights kHot = {{Workload::hot, 1}, {Workload::cold, 0}};
 } // namespace
 
 TEST(LoggedRace, compares_in_each_round_with_the_median_of_its_references) {
-    const LoggedRace logged = race({trial(1, "libc", 8), trial(1, "a", 5), trial(1, "libc", 10),
-                                    trial(1, "libc", 30), trial(2, "libc", 6), trial(2, "a", 6),
-                                    trial(2, "a", 7, Workload::cold)}); // without libc: cut short
+    const LoggedRace logged = race({sample(1, "libc", 8), sample(1, "a", 5), sample(1, "libc", 10),
+                                    sample(1, "libc", 30), sample(2, "libc", 6), sample(2, "a", 6),
+                                    sample(2, "a", 7, Workload::cold)}); // without libc: cut short
     const auto& samples = logged.samples.at(Workload::hot).at("a");
     ASSERT_EQ(samples.size(), 2u);
     EXPECT_DOUBLE_EQ(samples[0], std::log(2.0));
@@ -33,16 +33,16 @@ TEST(LoggedRace, compares_in_each_round_with_the_median_of_its_references) {
 
 TEST(LoggedRace, forgets_a_disturbed_round_that_was_timed_again) {
     const Record hit = std::vector{Disturbance::steal};
-    const LoggedRace logged =
-        race({trial(1, "libc", 99), trial(1, "a", 1), hit, trial(1, "libc", 10), trial(1, "a", 5)});
+    const LoggedRace logged = race(
+        {sample(1, "libc", 99), sample(1, "a", 1), hit, sample(1, "libc", 10), sample(1, "a", 5)});
     ASSERT_EQ(logged.samples.at(Workload::hot).at("a").size(), 1u);
     EXPECT_DOUBLE_EQ(logged.samples.at(Workload::hot).at("a")[0], std::log(2.0));
 }
 
 TEST(CommonRace, knows_who_was_timed_on_all_machines) {
-    const CommonRace common(
-        {race({trial(1, "libc", 10), trial(1, "a", 5), trial(1, "b", 10.2)}),
-         race({trial(1, "libc", 10), trial(1, "a", 10.5), trial(1, "b", 9), trial(1, "c", 1)})});
+    const CommonRace common({race({sample(1, "libc", 10), sample(1, "a", 5), sample(1, "b", 10.2)}),
+                             race({sample(1, "libc", 10), sample(1, "a", 10.5), sample(1, "b", 9),
+                                   sample(1, "c", 1)})});
     EXPECT_TRUE(common.timed("a", kHot));
     EXPECT_FALSE(common.timed("a", kHot, 2));
     EXPECT_FALSE(common.timed("c", kHot));
@@ -51,10 +51,10 @@ TEST(CommonRace, knows_who_was_timed_on_all_machines) {
 }
 
 TEST(MergedTimings, are_geometric_means_over_the_machines_the_last_samples_first) {
-    const LoggedSteps one = {{"pipelines 4096", {trial(1, "libc", 10), trial(1, "a", 1)}},
-                             {"rows 4096", {trial(2, "libc", 10), trial(2, "a", 5)}},
+    const LoggedSteps one = {{"pipelines 4096", {sample(1, "libc", 10), sample(1, "a", 1)}},
+                             {"rows 4096", {sample(2, "libc", 10), sample(2, "a", 5)}},
                              {"small copies", {}}};
-    const LoggedSteps other = {{"pipelines 4096", {trial(1, "libc", 40), trial(1, "a", 5)}}};
+    const LoggedSteps other = {{"pipelines 4096", {sample(1, "libc", 40), sample(1, "a", 5)}}};
     MergedTimings timings({&one, &other});
     EXPECT_TRUE(timings.has("pipelines 4096", "a"));
     EXPECT_FALSE(timings.has("pipelines 4096", "b"));
@@ -62,7 +62,7 @@ TEST(MergedTimings, are_geometric_means_over_the_machines_the_last_samples_first
     timings.enter("pipelines 4096");
     const TimedCopy libc{.name = "libc"}, a{.name = "a"};
     const auto seconds = [&](const TimedCopy& copy, std::uint64_t round) {
-        return timings.trial({copy, kLibc, 4096, Workload::hot, round}).seconds();
+        return timings.sample({copy, kLibc, 4096, Workload::hot, round}).seconds();
     };
     EXPECT_NEAR(seconds(libc, 0), 20e-9, 1e-15);
     EXPECT_NEAR(20e-9 / seconds(a, 0), std::sqrt(2.0 * 8), 1e-9);

@@ -120,10 +120,10 @@ def tune(build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
 @pytest.mark.parametrize(("place", "value"), DAMAGED.values(), ids=DAMAGED)
 def test_a_damaged_log_becomes_no_profile_and_replaces_none(tune, place, value):
     folder: Path = tune.keywords["cwd"]
-    header, trials = (folder / "p.trials").read_text().split("\n", 1)
+    header, figures = (folder / "p.trials").read_text().split("\n", 1)
     assert log_header_fault(json.loads(header)) is None
     damaged = changed(json.loads(header), place, value)
-    (folder / "x.trials").write_text(json.dumps(damaged) + "\n" + trials)
+    (folder / "x.trials").write_text(json.dumps(damaged) + "\n" + figures)
     (folder / "stands.json").write_bytes((folder / "p.json").read_bytes())
     for command in (
         ("replay", "x.trials", "--no-generate"),

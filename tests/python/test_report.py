@@ -26,8 +26,8 @@ from report_samples import (
     program_trial,
     read,
     run,
+    sample,
     small_bench,
-    trial,
     whole_runs,
 )
 
@@ -65,7 +65,7 @@ def first_line(lines: list[dict], **wanted: str) -> int:
 def test_a_round_that_was_disturbed_and_timed_again_counts_once(made: Made) -> None:
     lines = log_lines(rounds=1)
     at = first_line(lines, candidate="libc")
-    lost = [trial(1024, "hot", "libc", 0, 1e6), trial(1024, "hot", WINNER, 0, 1.0)]
+    lost = [sample(1024, "hot", "libc", 0, 1e6), sample(1024, "hot", WINNER, 0, 1.0)]
     lines[at:at] = [*lost, {"hit": ["steal"]}]
     log = read(made.put(lines)).log
     assert log.sizes[1024].samples[WINNER]["hot"] == pytest.approx([1.5])
@@ -77,7 +77,7 @@ def test_the_leader_is_none_that_was_timed_seldom(made: Made) -> None:
     lucky, both = "ZMM T T none 0 0", {"hot": 1, "cold": 1}
     for workload in both:
         at = first_line(lines, candidate=WINNER, workload=workload)
-        lines.insert(at, trial(1024, workload, lucky, 0, 1.0))
+        lines.insert(at, sample(1024, workload, lucky, 0, 1.0))
     trials = read(made.put(lines)).log.sizes[1024]
     assert trials.scores(both)[lucky] > 50
     assert trials.leader(both) == WINNER
@@ -112,9 +112,9 @@ BAD_FILES: dict[str, tuple[Any, str]] = {
     "no machine": (_log(machine=_NO_MACHINE), "line 1: machine.kernel: an array where a string is"),
     "log that began at no time": (_log(started="yesterday"), "line 1: started:"),
     "log with no JSON": (_WITH_STEP + "{]\n" + log_text([_STEP]), "line 3, column 2: not JSON"),
-    "log with a time of 0": (_log(_STEP, trial(1024, "hot", "libc", 0, 0)), "line 3"),
-    "log with NaN": (_log(_STEP, trial(1024, "hot", "libc", 0, float("nan"))), "line 3"),
-    "log with a trial of another size": (_log(_STEP, trial(512, "hot", "libc", 0, 1)), "line 3"),
+    "log with a time of 0": (_log(_STEP, sample(1024, "hot", "libc", 0, 0)), "line 3"),
+    "log with NaN": (_log(_STEP, sample(1024, "hot", "libc", 0, float("nan"))), "line 3"),
+    "log with a sample of another size": (_log(_STEP, sample(512, "hot", "libc", 0, 1)), "line 3"),
     "log with a step of no size": (_log({"step": "pipelines x"}), "line 2"),
     "gzipped": (gzip.compress(b"x"), "is gzipped: unpack it first"),
     "header alone": (_log(), "nothing in there to show yet"),

@@ -14,7 +14,7 @@ const json kHeader = made_up_header();
 /// disturbed, another leaves no line.
 class EveryFigure : public Timings {
   public:
-    Trial trial(const TrialRequest&) override { return {take(), 10}; }
+    Sample sample(const SampleRequest&) override { return {take(), 10}; }
     ProbeTicks readings(const ProbeRequest&) override { return {{take()}}; }
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known) override {
@@ -36,8 +36,8 @@ class EveryFigure : public Timings {
 const TimedCopy kCopy{.name = "libc"};
 const asterope_copy kProbe = made_up("source 2", {{"kind", "source", 0}, {"lines", nullptr, 2}});
 
-double trial(Timings& timings, std::uint64_t round) {
-    return timings.trial({kCopy, kLibc, 128, Workload::hot, round}).ns;
+double sample(Timings& timings, std::uint64_t round) {
+    return timings.sample({kCopy, kLibc, 128, Workload::hot, round}).ns;
 }
 
 ProbeTicks readings(Timings& timings) {
@@ -59,7 +59,7 @@ class SessionFile : public TemporaryFolder {
         found += std::to_string(timings.calibration(128, Workload::hot).calls) + ' ';
         timings.enter("pipelines 128");
         for (std::uint64_t round = 0; round < 2; ++round) {
-            found += std::to_string(trial(timings, round)) + ' ';
+            found += std::to_string(sample(timings, round)) + ' ';
             found += std::to_string(timings.round_ended().disturbances.size()) + ' ';
         }
         timings.enter("sensing 128");
@@ -101,15 +101,15 @@ struct PreemptingMachine {
 
     PreemptingMachine() {
         session.go_on_with(timings);
-        timings.time_by([](const TrialRequest& asked) { return 7e-9 * asked.round; }, 1e-3);
+        timings.time_by([](const SampleRequest& asked) { return 7e-9 * asked.round; }, 1e-3);
     }
-    /// One round of two trials, until it counts. Returns how often it was timed.
+    /// One round of two samples, until it counts. Returns how often it was timed.
     int time_round() {
         int times = 0;
         do {
             ++times;
-            EXPECT_NEAR(trial(session, 1), 7, 1e-9);
-            EXPECT_NEAR(trial(session, 2), 14, 1e-9);
+            EXPECT_NEAR(sample(session, 1), 7, 1e-9);
+            EXPECT_NEAR(sample(session, 2), 14, 1e-9);
         } while (session.round_ended().again);
         return times;
     }
@@ -124,7 +124,7 @@ TEST_F(SessionFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
         Run run(first, path());
         EXPECT_EQ(search(run.timings), expected);
         EXPECT_EQ(run.log.resumed, 0);
-        EXPECT_EQ(run.timings.trials(), 2u);
+        EXPECT_EQ(run.timings.samples(), 2u);
         EXPECT_EQ(run.timings.recorded_seconds(), 0);
         EXPECT_EQ(run.timings.disturbed_rounds().facts().disturbed.at("steal"), 1u);
     }
@@ -144,7 +144,7 @@ TEST_F(SessionFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
     }
 }
 
-TEST_F(SessionFile, tells_the_machine_how_long_trials_are_and_asks_it_for_nothing_known) {
+TEST_F(SessionFile, tells_the_machine_how_long_samples_are_and_asks_it_for_nothing_known) {
     const std::string expected = first_run();
     for (int times = 1; times <= 3; ++times) {
         EveryFigure machine;
@@ -161,29 +161,29 @@ TEST_F(SessionFile, tells_the_machine_how_long_trials_are_and_asks_it_for_nothin
 // A choice from fewer sizes than planned is timed again, as it may come out differently.
 TEST_F(SessionFile, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
     for (const auto& ask :
-         {+[](Timings& run) { trial(run, 1); }, +[](Timings& run) { readings(run); }}) {
+         {+[](Timings& run) { sample(run, 1); }, +[](Timings& run) { readings(run); }}) {
         std::filesystem::remove(path());
         {
             EveryFigure machine;
             Run run(machine, path());
             search(run.timings);
             run.timings.enter("pipelines 256");
-            EXPECT_EQ(trial(run.timings, 0), 5);
+            EXPECT_EQ(sample(run.timings, 0), 5);
             machine.spent = true;
             EXPECT_THROW(ask(run.timings), BudgetSpent);
             machine.spent = false; // what comes after the sizes has time of its own
             run.timings.enter("rows 128");
-            EXPECT_EQ(trial(run.timings, 7), 6);
+            EXPECT_EQ(sample(run.timings, 7), 6);
         }
         EveryFigure machine;
         machine.next = 100;
         Run run(machine, path());
         search(run.timings);
         run.timings.enter("pipelines 256");
-        EXPECT_EQ(trial(run.timings, 0), 5);
-        EXPECT_EQ(trial(run.timings, 1), 101);
+        EXPECT_EQ(sample(run.timings, 0), 5);
+        EXPECT_EQ(sample(run.timings, 1), 101);
         run.timings.enter("rows 128");
-        EXPECT_EQ(trial(run.timings, 8), 102); // another one than before
+        EXPECT_EQ(sample(run.timings, 8), 102); // another one than before
     }
 }
 
@@ -207,7 +207,7 @@ TEST_F(SessionFile, refuses_another_search_in_the_middle_and_a_second_run_at_onc
     Run run(machine, path());
     EXPECT_TRUE(mentions(refusal(kHeader), "is being written by another run"));
     run.timings.enter("pipelines 128");
-    EXPECT_THROW(trial(run.timings, 1), BadInput); // it was round 0
+    EXPECT_THROW(sample(run.timings, 1), BadInput); // it was round 0
     EXPECT_THROW(readings(run.timings), BadInput);
 }
 
@@ -261,7 +261,7 @@ TEST(WatchedTimings, sees_nothing_of_a_round_in_which_nothing_was_timed) {
     PreemptingMachine machine;
     machine.disturbs = true;
     EXPECT_TRUE(machine.timings.round_ended().disturbances.empty());
-    trial(machine.timings, 1);
+    sample(machine.timings, 1);
     machine.timings.enter("another step");
     EXPECT_TRUE(machine.timings.round_ended().disturbances.empty());
 }

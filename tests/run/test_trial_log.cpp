@@ -9,7 +9,7 @@ namespace {
 
 const json kFirstLine = made_up_header();
 
-const TrialKey kKey{8192, Workload::cold, "ZMM T NT T0 4 8", 17};
+const SampleKey kKey{8192, Workload::cold, "ZMM T NT T0 4 8", 17};
 const ProbeKey kSource{8192, Workload::hot, "source 4", "XMM T T none 0 0"},
     kEach{8192, Workload::fetch, "each 4", "XMM T T none 0 0"};
 
@@ -73,12 +73,12 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
     // The step goes on where the run was taken up again.
     const std::vector<Record>& step = contents.steps.at("pipelines 8192");
     ASSERT_EQ(step.size(), 3u);
-    const auto& [key, trial] = std::get<std::pair<TrialKey, Trial>>(step[0]);
+    const auto& [key, sample] = std::get<std::pair<SampleKey, Sample>>(step[0]);
     EXPECT_EQ(key, kKey);
-    EXPECT_EQ(std::tie(trial.ns, trial.us, trial.recorded), std::tuple(1234.568, 41.2, true));
+    EXPECT_EQ(std::tie(sample.ns, sample.us, sample.recorded), std::tuple(1234.568, 41.2, true));
     EXPECT_EQ(std::get<std::vector<Disturbance>>(step[1]),
               (std::vector{Disturbance::steal, Disturbance::preempted}));
-    EXPECT_EQ((std::get<std::pair<TrialKey, Trial>>(step[2]).first.workload),
+    EXPECT_EQ((std::get<std::pair<SampleKey, Sample>>(step[2]).first.workload),
               Workload::mix_l1_read);
 
     using Probed = std::pair<ProbeKey, ProbeTicks>;
@@ -160,13 +160,13 @@ TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_it_must_be_and_names_the_pl
 }
 
 TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_ends_that_no_profile_may_have) {
-    const std::string trial = R"({"size":1,"workload":"hot","candidate":"libc","round":0,)",
+    const std::string sample = R"({"size":1,"workload":"hot","candidate":"libc","round":0,)",
                       end = R"({"finished":"now","seconds":60,)";
     const std::pair<std::string, const char*> rows[] = {
-        {trial + R"("ns":0,"us":1})", "line 3: ns: not above 0"},
-        {trial + R"("ns":1e999,"us":1})", "line 3 column"},
-        {trial + R"("ns":null,"us":1})", "line 3: ns"},
-        {trial + R"("ns":3})", "us: missing"},
+        {sample + R"("ns":0,"us":1})", "line 3: ns: not above 0"},
+        {sample + R"("ns":1e999,"us":1})", "line 3 column"},
+        {sample + R"("ns":null,"us":1})", "line 3: ns"},
+        {sample + R"("ns":3})", "us: missing"},
         {R"({"size":1,"workload":"warm","candidate":"libc"})", "workload: is none that"},
         {R"({"size":-1,"workload":"hot","candidate":"libc"})", "size"},
         {R"({"size":1,"workload":"hot","calls":0,"seconds":1})", "line 3: calls: not above 0"},

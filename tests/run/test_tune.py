@@ -54,13 +54,13 @@ class Tuned:
     def log(self) -> list[dict]:
         return json_lines(self.folder / "trials.jsonl")
 
-    def trials(self, of_step: str | None = None) -> list[dict]:
-        trials, step = [], ""
+    def samples(self, of_step: str | None = None) -> list[dict]:
+        samples, step = [], ""
         for figure in self.log():
             step = figure.get("step", step)
             if "ns" in figure and of_step in (None, step):
-                trials.append(figure)
-        return trials
+                samples.append(figure)
+        return samples
 
 
 @pytest.fixture(scope="module")
@@ -108,20 +108,20 @@ def test_each_choice_has_winner_runners_up_and_noise_floor(tuned: Tuned) -> None
             assert ratio["low"] <= ratio["median"] <= ratio["high"]
 
 
-def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
+def test_the_log_has_the_header_and_every_sample(tuned: Tuned) -> None:
     header, *figures = tuned.log()
-    trials = tuned.trials()
+    samples = tuned.samples()
     assert header["machine"] == tuned.profile["machine"]
-    assert len(trials) == tuned.profile["search"]["trials"]
+    assert len(samples) == tuned.profile["search"]["trials"]
     expected = {(size, workload) for size in (128, 1024) for workload in measured_at(size)}
     assert {(one["size"], one["workload"]) for one in figures if "calls" in one} >= expected
-    found = {(trial["size"], trial["workload"]) for trial in trials if trial["size"]}
+    found = {(sample["size"], sample["workload"]) for sample in samples if sample["size"]}
     assert found >= {*expected, (1024, "aliased")}  # from 512 bytes on
     fixed = {"fixed", "fixed_read"}
-    assert {trial["size"] for trial in trials if trial["workload"] in fixed} > {0, 1, 8, 256}
-    of_many_sizes = {trial["workload"] for trial in trials if not trial["size"]}
+    assert {sample["size"] for sample in samples if sample["workload"] in fixed} > {0, 1, 8, 256}
+    of_many_sizes = {sample["workload"] for sample in samples if not sample["size"]}
     assert of_many_sizes == SMALL | {"overlapping", "overlapping_pages"}
-    names = [trial["candidate"] for trial in trials]
+    names = [sample["candidate"] for sample in samples]
     assert names.count("libc") > len(names) / 30  # all along
     steps = [figure["step"] for figure in figures if "step" in figure]
     first = ["calibration", "pipelines 1024", "small copies", "overlapping buffers"]
@@ -135,10 +135,10 @@ def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
     for choice in tuned.checked.of("pipelines"):
         wanted = (choice.size, choice.copy.name, "hot")
         ns: dict[int, float] = {}
-        for trial in tuned.trials(f"rows {choice.size}"):
-            if (trial["size"], trial["candidate"], trial["workload"]) == wanted:
-                ns.pop(trial["round"], None)  # it was timed again, as something hit the round
-                ns[trial["round"]] = trial["ns"]
+        for sample in tuned.samples(f"rows {choice.size}"):
+            if (sample["size"], sample["candidate"], sample["workload"]) == wanted:
+                ns.pop(sample["round"], None)  # it was timed again, as something hit the round
+                ns[sample["round"]] = sample["ns"]
         rounds = choice.evidence["proof"]["rounds"]
         last = sorted([*ns.values()][-rounds:])
         assert len(last) == rounds
@@ -284,7 +284,7 @@ def test_what_it_is_to_do_without_is_nowhere(shown: tuple[Path, str]) -> None:
 
 def test_the_routine_runs_beside_libc_at_the_sizes_and_between_them(balanced: Tuned) -> None:
     for step in ("exam 1 2048", "exam 1 11585", "exam 1 65536", "exam 1"):
-        timed = {trial["candidate"] for trial in balanced.trials(step)}
+        timed = {sample["candidate"] for sample in balanced.samples(step)}
         assert timed == {"libc", "routine 1"}, step
     exam = balanced.profile["exam"]["memcpy"]
     assert exam["cells"] > 30

@@ -96,7 +96,7 @@ def test_a_signal_ends_cleanly(earlier: Path, name: str, moment: str) -> None:
     log = earlier.parent.parent / "trials.jsonl"
 
     def ready(process: subprocess.Popen) -> bool:
-        # The first line on stdout comes before the verification, the second in the log is a trial.
+        # The first line on stdout comes before the verification, the second in the log is a sample.
         if moment == "at once":
             return bool(process.stdout.readline())
         return log.exists() and log.read_bytes().count(b"\n") >= 2
@@ -169,27 +169,27 @@ def has(log: Path, count: int) -> Callable[..., bool]:
 
 
 def test_a_killed_run_on_the_machine_goes_on(tune, tmp_path: Path) -> None:
-    trials = tmp_path / LOG
+    log = tmp_path / LOG
     run = [PROGRAM, *SHORT, "--quiet"]
-    done = interrupted(run, has(trials, 200_000), signal.SIGKILL, cwd=tmp_path)
+    done = interrupted(run, has(log, 200_000), signal.SIGKILL, cwd=tmp_path)
     assert done.returncode == -signal.SIGKILL
-    left = trials.read_bytes()
+    left = log.read_bytes()
     whole_lines = left[: left.rindex(b"\n") + 1]
     assert not (tmp_path / PROFILE).exists()
 
     # Without --resume nothing of it is lost.
     message = tune_error(tune(*SHORT, "--quiet"), 2)
     assert LOG in message and "--resume" in message
-    assert trials.read_bytes() == left
+    assert log.read_bytes() == left
 
-    trials.write_bytes(whole_lines + b'{"size":')  # torn
+    log.write_bytes(whole_lines + b'{"size":')  # torn
     done = tune(*SHORT, "--resume", "--log", LOG)
     assert done.returncode == 0, done
     assert "its last line is not whole and was dropped" in done.all_stderr
-    assert trials.read_bytes().startswith(whole_lines)
+    assert log.read_bytes().startswith(whole_lines)
     profile = load_profile(tmp_path / PROFILE)
     assert (profile.complete, profile.search["resumed"]) == (True, 1)
-    lines = json_lines(trials)
+    lines = json_lines(log)
     assert profile.search["trials"] == sum("ns" in line for line in lines)
 
 
@@ -214,7 +214,7 @@ def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(tmp_path: 
     assert noise["disturbed"]["stalled"] >= 1 and noise["repeated"] >= 1
 
 
-def test_a_vanished_folder_and_an_ignored_hang_up_cost_no_trial(tune, tmp_path: Path) -> None:
+def test_a_vanished_folder_and_an_ignored_hang_up_cost_no_sample(tune, tmp_path: Path) -> None:
     """Hang-ups stay ignored where they are, as under nohup."""
     (tmp_path / "out").mkdir()
     options = [*SHORT, "--quiet", "-o", "out/p.json", "--log", "trials.jsonl"]
@@ -254,32 +254,32 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_goes_on_with(tune, tmp_p
     assert profile.raw["search"]["time_budget_seconds"] == 15
     assert (tmp_path / "asterope_memcpy.c").exists()
     assert "left out" in done.stdout + done.all_stderr
-    trials = tmp_path / LOG
-    before = trials.read_bytes()
+    log = tmp_path / LOG
+    before = log.read_bytes()
     # The choices from these sizes are not in the log: more sizes may lead to others.
     assert not {b"rows", b"exam"} & set(re.findall(rb'"step":"(\w+)', before))
     done = tune(*options, "--time-budget", "24s", "--resume")
     assert done.returncode == 0, done
-    assert trials.read_bytes().startswith(before)
+    assert log.read_bytes().startswith(before)
     resumed = load_profile(tmp_path / PROFILE).left_out["memcpy"]["sizes"]
     assert set(resumed) < set(left)
 
 
-def test_a_log_without_a_trial_is_no_reason_to_refuse(tune, tmp_path: Path) -> None:
+def test_a_log_without_a_sample_is_no_reason_to_refuse(tune, tmp_path: Path) -> None:
     for _ in range(2):
         message = tune_error(tune(*SHORT, "--quiet", "--time-budget", "0.001s"), 1)
         assert "before anything was timed: give more" in message
-    trials = tmp_path / LOG
-    interrupted([PROGRAM, *SHORT], has(trials, 5_000), signal.SIGTERM, cwd=tmp_path)
-    lines = trials.read_bytes().splitlines(keepends=True)
-    for last in (b'"calls"', b'"ns"'):  # killed while calibrating, and in its first trial
+    log = tmp_path / LOG
+    interrupted([PROGRAM, *SHORT], has(log, 5_000), signal.SIGTERM, cwd=tmp_path)
+    lines = log.read_bytes().splitlines(keepends=True)
+    for last in (b'"calls"', b'"ns"'):  # killed while calibrating, and in its first sample
         (tmp_path / PROFILE).unlink(missing_ok=True)
         first = next(i for i, line in enumerate(lines) if last in line)
-        trials.write_bytes(b"".join(lines[: first + 1]))
+        log.write_bytes(b"".join(lines[: first + 1]))
         done = tune(*SHORT, "--quiet")
         refused = last == b'"ns"'
         # a log that the user did not ask for goes when the profile is there
-        assert (done.returncode, trials.exists()) == ((2, True) if refused else (0, False))
+        assert (done.returncode, log.exists()) == ((2, True) if refused else (0, False))
 
 
 def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:

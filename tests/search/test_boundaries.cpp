@@ -32,7 +32,7 @@ const std::pair<std::size_t, std::size_t> kPairs[] = {
 
 } // namespace
 
-// The found size is at most 7 % or a line away from the change. Each trial halves the ratio's
+// The found size is at most 7 % or a line away from the change. Each step halves the ratio's
 // logarithm, but for the bytes that lines round away.
 TEST(FindBoundary, finds_a_switch_as_exactly_as_promised_by_few_whole_lines_and_none_twice) {
     for (const auto& [from, to] : kPairs) {

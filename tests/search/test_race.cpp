@@ -49,8 +49,8 @@ void expect_companies_together(const Turns& turns) {
     }
 }
 
-// A candidate is compared with a copy that was timed in its round, at most 12 trials away, and that
-// left the caches as libc does. Cache effects go one after the other.
+// A candidate is compared with a copy that was timed in its round, at most 12 samples away, and
+// that left the caches as libc does. Cache effects go one after the other.
 TEST(Race, samples_each_as_often_as_asked_in_heats_of_another_order_with_libc_all_along) {
     for (const bool mixed : {false, true}) {
         Track track(no_two_alike(120), {kBoth}, 1, jitter(0, 1), copies(120, mixed));
@@ -126,8 +126,8 @@ TEST(RunOff, times_each_cache_effect_one_after_the_other) {
 struct DisturbedMachine : KnownMachine {
     using KnownMachine::KnownMachine;
 
-    Trial trial(const TrialRequest& asked) override {
-        const double ns = KnownMachine::trial(asked).ns;
+    Sample sample(const SampleRequest& asked) override {
+        const double ns = KnownMachine::sample(asked).ns;
         ++in_try;
         if (is_quiet()) return {ns};
         return {asked.entrant < 0 ? 9 * ns : ns / static_cast<double>(in_try)};

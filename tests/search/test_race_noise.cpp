@@ -16,15 +16,16 @@ template <class More> Trouble jitter_and(std::uint64_t seed, More more) {
     };
 }
 
-/// Its frequency falls by a tenth from the first trial to the `trials`-th, as when it warms up.
-Trouble falling(double trials, std::uint64_t seed) {
-    return jitter_and(
-        seed, [trials, trial = 0.0](auto...) mutable { return 1 / (1 - 0.1 * ++trial / trials); });
+/// Its frequency falls by a tenth from the first sample to the `samples`-th, as when it warms up.
+Trouble falling(double samples, std::uint64_t seed) {
+    return jitter_and(seed, [samples, sample = 0.0](auto...) mutable {
+        return 1 / (1 - 0.1 * ++sample / samples);
+    });
 }
 
 constexpr Entrant kBest = 5, kLucky = 3;
 
-/// One in a hundred trials of kLucky takes half as long, as when a counter is read too late.
+/// One in a hundred samples of kLucky takes half as long, as when a counter is read too late.
 Trouble lucky(std::uint64_t seed) {
     return jitter_and(seed, [](Entrant entrant, Workload, noise::Random& random) {
         return entrant == kLucky && noise::uniform(random) < 0.01 ? 0.5 : 1;

@@ -69,7 +69,7 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
 
 TEST(SearchShares, times_one_thread_in_the_place_of_libc) {
     struct Names : Timings {
-        Trial trial(const TrialRequest& asked) override {
+        Sample sample(const SampleRequest& asked) override {
             EXPECT_EQ(asked.size, 8 * kMiB);
             ++seen[asked.copy.name];
             return {1000};

@@ -14,7 +14,7 @@ namespace asterope {
 
 inline constexpr double kLibcSeconds = 1e-6;
 
-/// How many times as long a trial takes.
+/// How many times as long a sample takes.
 using Trouble = std::function<double(Workload, Entrant, std::uint64_t round)>;
 
 /// A quiet machine's: no two timings are the same, but nothing happens.
@@ -52,7 +52,7 @@ class KnownMachine : public Timings {
         Ratios ratios, Trouble trouble = [](auto...) { return 1; })
         : ratios_(std::move(ratios)), trouble_(std::move(trouble)) {}
 
-    Trial trial(const TrialRequest& asked) override {
+    Sample sample(const SampleRequest& asked) override {
         const auto& [copy, entrant, size, workload, round] = asked;
         calls.emplace_back(size, workload, entrant, round);
         return {1e9 * kLibcSeconds / ratio(entrant, workload) * trouble_(workload, entrant, round)};

@@ -29,7 +29,7 @@ class TrueFigures : public Timings {
   public:
     TrueFigures(Truth truth, std::uint64_t noise) : truth_(std::move(truth)), noise_(noise) {}
 
-    Trial trial(const TrialRequest& asked) override {
+    Sample sample(const SampleRequest& asked) override {
         const auto& [copy, entrant, size, workload, round] = asked;
         const std::string shot = std::to_string(noise_) + copy.name + std::to_string(size) +
                                  std::string(name_of(workload)) + std::to_string(round);

@@ -133,7 +133,7 @@ def log_header(**changes: Any) -> Line:
     return {**header, "machine": good_profile()["machine"], **changes}
 
 
-def trial(size: int, workload: str, candidate: str, number: int, ns: float) -> Line:
+def sample(size: int, workload: str, candidate: str, number: int, ns: float) -> Line:
     place = {"size": size, "workload": workload, "candidate": candidate, "round": number}
     return {**place, "ns": ns, "us": ns}
 
@@ -157,7 +157,7 @@ def log_lines(
         for number, workload in product(range(rounds), ("hot", "cold")):
             libc_ns = size / 10 * (1 + number)
             for name, ratio in (("libc", 1), *candidates.items(), ("libc", 1)):
-                lines.append(trial(size, workload, name, number, libc_ns / ratio))
+                lines.append(sample(size, workload, name, number, libc_ns / ratio))
     if finished:
         lines.append({"finished": "2026-11-20T22:19:00Z", "seconds": 240, "phases": {}})
     return lines

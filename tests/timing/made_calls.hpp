@@ -21,7 +21,7 @@ inline const std::vector<Workload> kOfOneSize = of_family(WorkloadFamily::one_si
                                    kOnSlots = {Workload::cold, Workload::consume,
                                                Workload::produce};
 
-/// The calls of a trial; those that are not timed come first.
+/// The calls of a sample; those that are not timed come first.
 inline std::vector<Call> calls_of(Stopwatch& stopwatch, const TimedCopy& copy, Workload workload,
                                   std::size_t size, std::uint64_t round) {
     calls.clear();
@@ -52,18 +52,18 @@ inline bool inside(const Call& call, const Arena& arena, std::size_t source_byte
 }
 
 /// Copies of one size.
-class TrialBuffers : public ::testing::TestWithParam<std::size_t> {
+class SampleBuffers : public ::testing::TestWithParam<std::size_t> {
   protected:
     static constexpr std::size_t kLargest = 2 * kMiB;
 
-    std::vector<Call> trial(Workload workload, std::uint64_t round,
-                            const TimedCopy& copy = {remember}) {
+    std::vector<Call> sample(Workload workload, std::uint64_t round,
+                             const TimedCopy& copy = {remember}) {
         return calls_of(stopwatch, copy, workload, GetParam(), round);
     }
     /// Without libc's time: beside it, remembering would be hopeless now and then. What settles the
-    /// caches is not among the next trial's calls.
+    /// caches is not among the next sample's calls.
     void calibrate(Workload workload) {
-        stopwatch.calibrate(GetParam(), workload, trial_seconds(workload));
+        stopwatch.calibrate(GetParam(), workload, sample_seconds(workload));
         stopwatch.set_calibration(GetParam(), workload, {stopwatch.calls(GetParam(), workload), 0});
     }
 
@@ -85,8 +85,8 @@ class Mix : public ::testing::Test {
         if (small.caches.empty()) small.caches = caches;
         return Stopwatch(arena, kLargestMixed, 0, std::move(small));
     }
-    std::vector<Call> trial(Stopwatch& stopwatch, Workload workload, std::uint64_t round = 0,
-                            std::size_t size = 0) {
+    std::vector<Call> sample(Stopwatch& stopwatch, Workload workload, std::uint64_t round = 0,
+                             std::size_t size = 0) {
         return calls_of(stopwatch, small_copy(remember_small), workload, size, round);
     }
     std::size_t source_offset(const Call& call) const {

@@ -3,7 +3,7 @@
 
 // Half of what the cache of a workload holds is for sources and destinations, a half of that each.
 // Branch predictors learn calls that are repeated.
-TEST_F(Mix, stays_in_half_of_its_cache_and_makes_new_calls_in_each_trial) {
+TEST_F(Mix, stays_in_half_of_its_cache_and_makes_new_calls_in_each_sample) {
     const Arena small(kMiB);
     const struct {
         const Arena& arena;
@@ -31,10 +31,10 @@ TEST_F(Mix, stays_in_half_of_its_cache_and_makes_new_calls_in_each_trial) {
         Stopwatch stopwatch(arena, kLargestMixed, 0, {caches});
         const int plan = facts_of(workload).level == 4 ? 1 : 90; // the whole of it
         std::size_t furthest = 0, largest = 0, alike = 0, count = 0;
-        std::set<std::vector<std::size_t>> trials; // sizes alone: they are what is learnt
+        std::set<std::vector<std::size_t>> samples; // sizes alone: they are what is learnt
         for (int i = 0; i < plan; ++i) {
             std::vector<std::size_t> sizes;
-            for (const Call& call : trial(stopwatch, workload)) {
+            for (const Call& call : sample(stopwatch, workload)) {
                 ASSERT_TRUE(inside(call, arena, side));
                 const auto source = static_cast<std::size_t>(call.source - arena.source());
                 const auto to = static_cast<std::size_t>(call.destination - arena.destination());
@@ -45,7 +45,7 @@ TEST_F(Mix, stays_in_half_of_its_cache_and_makes_new_calls_in_each_trial) {
                 ++count;
                 sizes.push_back(call.bytes);
             }
-            EXPECT_TRUE(trials.insert(sizes).second || i >= 87) << "an earlier one again: " << i;
+            EXPECT_TRUE(samples.insert(sizes).second || i >= 87) << "an earlier one again: " << i;
         }
         EXPECT_GT(furthest, side * 3 / 4);
         EXPECT_LE(largest, kLargestMixed);
@@ -80,7 +80,7 @@ TEST_F(Mix, has_the_sizes_of_the_distribution_by_calls_or_by_bytes_up_to_the_lar
         Shares found;
         double count = 0;
         for (int i = 0; i < 20; ++i) {
-            count += static_cast<double>(trial(stopwatch, workload).size());
+            count += static_cast<double>(sample(stopwatch, workload).size());
             for (const Call& call : calls) ++found[call.bytes];
         }
         ASSERT_EQ(found.size(), shares.size());
@@ -97,7 +97,7 @@ TEST_F(Mix, is_as_aligned_as_the_distribution_says_and_no_more) {
     Stopwatch stopwatch =
         make({.statistics = parse_statistics("8:1\n0:1\n16:0.5,64:0.5\n", "test")});
     int lines = 0, count = 0;
-    for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
+    for (const Call& call : sample(stopwatch, Workload::mix_l2)) {
         for (const std::size_t offset : {source_offset(call), destination_offset(call)}) {
             // odd multiples: 16 but not 32, or 64 but not 128
             ASSERT_TRUE(offset % 32 == 16 || offset % 128 == 64) << offset;
@@ -114,25 +114,25 @@ TEST_F(Mix, makes_the_same_calls_for_the_same_seed_and_others_for_each_workload)
     for (const Workload workload :
          {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3, Workload::mix_l1_read,
           Workload::mix_l2_read, Workload::mix_l3_read}) {
-        const std::vector<Call> made = trial(one, workload);
-        EXPECT_TRUE(made == trial(two, workload));
-        EXPECT_FALSE(made == trial(other, workload));
+        const std::vector<Call> made = sample(one, workload);
+        EXPECT_TRUE(made == sample(two, workload));
+        EXPECT_FALSE(made == sample(other, workload));
         std::vector<std::size_t> of_these;
         for (const Call& call : made) of_these.push_back(call.bytes);
         EXPECT_TRUE(sizes.insert(of_these).second) << name_of(workload);
     }
     // whichever working set came before
     Stopwatch before = make(), without = make();
-    trial(before, Workload::mix_memory);
-    EXPECT_EQ(trial(before, Workload::mix_l3), trial(without, Workload::mix_l3));
+    sample(before, Workload::mix_memory);
+    EXPECT_EQ(sample(before, Workload::mix_l3), sample(without, Workload::mix_l3));
 }
 
 TEST_F(Mix, goes_before_itself_untimed_where_another_workload_or_round_was_before) {
     Stopwatch stopwatch = make();
     for (const auto workload : {Workload::mix_l1, Workload::mix_l3, Workload::mix_memory}) {
         for (const int round : {3, 4}) {
-            EXPECT_EQ(trial(stopwatch, workload, round).size(), 2 * 6000u) << round;
-            EXPECT_EQ(trial(stopwatch, workload, round).size(), 6000u) << round;
+            EXPECT_EQ(sample(stopwatch, workload, round).size(), 2 * 6000u) << round;
+            EXPECT_EQ(sample(stopwatch, workload, round).size(), 6000u) << round;
         }
     }
 }
@@ -140,9 +140,9 @@ TEST_F(Mix, goes_before_itself_untimed_where_another_workload_or_round_was_befor
 TEST_F(Mix, goes_through_the_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_round) {
     Stopwatch stopwatch = make();
     for (const Workload workload : {Workload::fixed, Workload::fixed_read}) {
-        const std::vector<Call> made = trial(stopwatch, workload, 7);
-        EXPECT_TRUE(made == trial(stopwatch, workload, 7));
-        EXPECT_FALSE(made == trial(stopwatch, workload, 8));
+        const std::vector<Call> made = sample(stopwatch, workload, 7);
+        EXPECT_TRUE(made == sample(stopwatch, workload, 7));
+        EXPECT_FALSE(made == sample(stopwatch, workload, 8));
         std::vector<std::size_t> sizes;
         std::map<std::size_t, int> counts;
         std::set<std::size_t> sources, destinations;
@@ -166,7 +166,7 @@ TEST_F(Mix, times_one_fixed_size_alone_and_moves_it_through_the_page_from_round_
     Stopwatch stopwatch = make();
     std::set<std::size_t> lines;
     for (std::uint64_t round = 0; round < 64; ++round) {
-        ASSERT_GT(trial(stopwatch, Workload::fixed, round, 20).size(), 100u);
+        ASSERT_GT(sample(stopwatch, Workload::fixed, round, 20).size(), 100u);
         for (const Call& call : calls) ASSERT_EQ(call.bytes, 20u);
         lines.insert(source_offset(calls.front()) / 64);
     }
@@ -181,7 +181,7 @@ TEST_F(Mix, walks_through_memory_with_one_small_size_after_the_other_and_does_no
         const Workload workload = round % 2 ? Workload::fixed_walk_read : Workload::fixed_walk;
         std::vector<std::size_t> sizes;
         const Call* before = nullptr;
-        const std::vector<Call> made = trial(stopwatch, workload, round);
+        const std::vector<Call> made = sample(stopwatch, workload, round);
         for (const Call& call : made) {
             ASSERT_TRUE(far_apart(call));
             if (before && before->bytes == call.bytes) {
@@ -218,6 +218,6 @@ TEST_F(Mix, copies_all_that_the_last_cache_holds_before_bytes_in_memory_are_time
                                 .largest = kMiB,
                                 .weighting = Weighting::bytes});
     std::size_t bytes = 0;
-    for (const Call& call : trial(stopwatch, Workload::mix_memory)) bytes += call.bytes;
+    for (const Call& call : sample(stopwatch, Workload::mix_memory)) bytes += call.bytes;
     EXPECT_GE(bytes, 5 * kMiB + 3 * kMiB); // what is timed included
 }

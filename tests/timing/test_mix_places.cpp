@@ -43,7 +43,7 @@ TEST_F(Mix, ends_every_other_source_and_every_other_copy_with_the_page) {
         std::set<std::size_t> sources, destinations, left;
         std::size_t at_source = 0, count = 0, empty = 0;
         for (int i = 0; i < 10; ++i) {
-            for (const Call& call : trial(stopwatch, workload)) {
+            for (const Call& call : sample(stopwatch, workload)) {
                 const auto from = place_in(ends, ends.source(), call.source, call.bytes);
                 const auto to = place_in(ends, ends.destination(), call.destination, call.bytes);
                 ASSERT_LT(std::max(from.first, to.first), PageEnds::kStretches);
@@ -134,12 +134,12 @@ TEST_F(Mix, reads_the_copies_where_it_says_so) {
     Stopwatch stopwatch = make();
     const PageEnds& ends = page_ends_of(stopwatch);
     // What copies nothing writes nothing: what touches the destination now reads it, and dies. The
-    // first trial of a round reads from all memory.
+    // first sample of a round reads from all memory.
     const auto run = [&](Workload workload) {
-        trial(stopwatch, workload);
+        sample(stopwatch, workload);
         mprotect(arena.destination(), arena.bytes(), PROT_NONE);
         mprotect(ends.destination(), PageEnds::kStretches * ends.stride(), PROT_NONE);
-        trial(stopwatch, workload);
+        sample(stopwatch, workload);
         std::_Exit(0);
     };
     for (const Workload workload : kOfSmallCopies) {
@@ -157,7 +157,7 @@ TEST_F(Mix, meets_the_pages_of_both_sides_before_the_first_calls_in_memory) {
     const std::size_t last = arena.bytes() - 32 * kKiB;
     const auto run = [&](Workload workload, const char* side) {
         mprotect(const_cast<char*>(side) + last, kPage, PROT_NONE);
-        trial(stopwatch, workload);
+        sample(stopwatch, workload);
         std::_Exit(0);
     };
     for (const char* side : {arena.source(), static_cast<const char*>(arena.destination())}) {

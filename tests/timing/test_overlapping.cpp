@@ -15,19 +15,19 @@ TEST(Overlaps, are_all_shifts_up_and_down_that_are_less_than_the_size) {
     for (const std::ptrdiff_t shift : {4096, -4096}) EXPECT_EQ(found.count({8192, shift}), 1u);
 }
 
-TEST(OverlapTrials, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_round) {
+TEST(OverlapSamples, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_round) {
     const Arena arena(2 * kMiB);
-    const auto trial = [&](const Overlap& overlap, std::uint64_t round) {
+    const auto sample = [&](const Overlap& overlap, std::uint64_t round) {
         calls.clear();
         time_overlap(arena, remember, overlap, round);
         return calls;
     };
-    EXPECT_EQ(trial({4096, -8}, 3), trial({4096, -8}, 3));
-    EXPECT_NE(trial({4096, -8}, 3), trial({4096, -8}, 4));
+    EXPECT_EQ(sample({4096, -8}, 3), sample({4096, -8}, 3));
+    EXPECT_NE(sample({4096, -8}, 3), sample({4096, -8}, 4));
     for (const Overlap& overlap : overlaps_of({512, 64 << 10, kMiB}, kPageShifts)) {
         std::set<std::size_t> misalignments;
         for (std::uint64_t round = 0; round < 200; ++round) {
-            for (const Call& call : trial(overlap, round)) {
+            for (const Call& call : sample(overlap, round)) {
                 ASSERT_EQ(call.bytes, overlap.size);
                 ASSERT_EQ(call.destination - call.source, overlap.shift);
                 ASSERT_LT(std::abs(call.source - calls.front().source), 64);
@@ -42,7 +42,7 @@ TEST(OverlapTrials, move_by_the_shift_in_one_place_of_the_arena_alike_in_one_rou
     }
 }
 
-TEST(OverlapTrials, of_a_workload_are_those_of_all_sizes_and_its_shifts) {
+TEST(OverlapSamples, of_a_workload_are_those_of_all_sizes_and_its_shifts) {
     using Moves = std::set<std::pair<std::size_t, std::ptrdiff_t>>;
     const Arena arena(2 * kMiB);
     Stopwatch stopwatch(arena, 128);

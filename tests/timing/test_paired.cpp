@@ -26,7 +26,7 @@ TEST(Paired, lets_everybody_follow_everybody_whatever_leaves_the_caches_alike) {
 }
 
 // Times double from round to round; entrant 1 is twice and four times as fast.
-TEST(Paired, compares_each_part_of_a_trial_by_itself_and_within_its_round) {
+TEST(Paired, compares_each_part_of_a_sample_by_itself_and_within_its_round) {
     const Paired paired({0, 1, 2}, 9, [](int entrant, std::uint64_t round) {
         const double all = static_cast<double>(1 << round);
         if (entrant == 2) return std::vector{all * 1.25, all};

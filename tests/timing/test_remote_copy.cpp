@@ -1,4 +1,4 @@
-// glibc's tunables in a process of their own: it serves trials, and its end is noticed.
+// glibc's tunables in a process of their own: it serves samples, and its end is noticed.
 #include "timing/remote_copy.hpp"
 
 #include <cerrno>
@@ -13,7 +13,7 @@
 const RemoteSetup kSmall{allowed_cpus().back(), 8 * kMiB, kMiB, kMiB};
 
 // Interrupts are for the process that started it.
-TEST(Remote, calibrates_and_serves_trials_despite_interrupts_and_leaves_no_process_behind) {
+TEST(Remote, calibrates_and_serves_samples_despite_interrupts_and_leaves_no_process_behind) {
     std::optional<RemoteCopy> remote(std::in_place, LibcThresholds{}, kSmall);
     const pid_t process = remote->process();
     const Calibration calibration = remote->calibrate(4096, Workload::hot);
@@ -113,9 +113,9 @@ TEST(TunablesVariable, goes_on_with_what_is_set_already) {
     before ? setenv("GLIBC_TUNABLES", kept.c_str(), 1) : unsetenv("GLIBC_TUNABLES");
 }
 
-/// Not gtest's own: started again by RemoteCopy, this program serves trials.
+/// Not gtest's own: started again by RemoteCopy, this program serves samples.
 int main(int argc, char** argv) {
-    if (const auto code = serve_trials(argc, argv)) return *code;
+    if (const auto code = serve_samples(argc, argv)) return *code;
     start_clock(false, 0);
     ::testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();

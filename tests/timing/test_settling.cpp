@@ -1,10 +1,10 @@
-// Workloads: the untimed calls that settle the caches before a trial of another cache effect, and
+// Workloads: the untimed calls that settle the caches before a sample of another cache effect, and
 // mapped sources.
 #include "timing/made_calls.hpp"
 
 namespace {
 
-/// How many untimed calls come before a trial of another cache effect.
+/// How many untimed calls come before a sample of another cache effect.
 class Settling : public ::testing::Test {
   protected:
     static constexpr std::size_t kCache = kMiB, kLargest = 256 << 10, kTimed = 5;
@@ -20,7 +20,7 @@ class Settling : public ::testing::Test {
     Stopwatch stopwatch{arena, kLargest, kCache};
 };
 
-// Behind it the trial is what it is without: the misalignments of its round from the first on.
+// Behind it the sample is what it is without: the misalignments of its round from the first on.
 TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes) {
     for (const Workload workload : kOnSlots) {
         for (const std::size_t size : kSizes) {
@@ -43,7 +43,7 @@ TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes)
     }
 }
 
-TEST_F(Settling, is_done_once_for_all_trials_of_one_company_and_again_after_a_cached_workload) {
+TEST_F(Settling, is_done_once_for_all_samples_of_one_company_and_again_after_a_cached_workload) {
     for (const Workload cached : {Workload::hot, Workload::hot_read, Workload::aliased}) {
         for (const Workload first : kOnSlots) {
             untimed(cached, kLargest, 1);

@@ -12,7 +12,7 @@ const TimedCopy kChoosing{.function = remember, .chooses = true};
 
 // In every slot, where they are few, and every place of a round. A destination up to 63 bytes past
 // its source, modulo a page, stalls loads behind stores.
-TEST_P(TrialBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_never_alias) {
+TEST_P(SampleBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_never_alias) {
     const auto misalignments = [](const std::vector<Call>& made) {
         std::vector<std::pair<std::size_t, std::size_t>> pairs;
         for (const Call& call : made) {
@@ -44,7 +44,7 @@ TEST_P(TrialBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_nev
         std::set<std::size_t> sources, destinations;
         std::set<std::pair<std::size_t, std::size_t>> pairs;
         for (std::uint64_t round = 0; round < rounds; ++round) {
-            ASSERT_EQ(trial(workload, round, {remember, 1920}).size(), timed + untimed);
+            ASSERT_EQ(sample(workload, round, {remember, 1920}).size(), timed + untimed);
             for (const Call& call : calls) {
                 ASSERT_EQ(call.bytes, GetParam());
                 ASSERT_EQ(call.distance, 1920u);
@@ -64,52 +64,52 @@ TEST_P(TrialBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_nev
         EXPECT_EQ(sources.size(), 64u);
         EXPECT_EQ(destinations.size(), fresh ? 1u : 64u);
         EXPECT_TRUE(fresh || pairs.size() > rounds / 2) << pairs.size();
-        const std::vector<Call> before = trial(workload, 7);
-        EXPECT_NE(misalignments(before), misalignments(trial(workload, 8)));
-        EXPECT_EQ(misalignments(before), misalignments(trial(workload, 7)));
+        const std::vector<Call> before = sample(workload, 7);
+        EXPECT_NE(misalignments(before), misalignments(sample(workload, 8)));
+        EXPECT_EQ(misalignments(before), misalignments(sample(workload, 7)));
         EXPECT_TRUE(!hot || before == calls);
     }
 }
 
 // Beside a libc that takes no time, each copy is hopeless.
-TEST_P(TrialBuffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
+TEST_P(SampleBuffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
     for (const Workload workload : {Workload::hot, Workload::hot_read}) {
         stopwatch.set_calibration(GetParam(), workload, {800, 1e-18});
-        EXPECT_EQ(trial(workload, 0).size(), 100u + 100u);
+        EXPECT_EQ(sample(workload, 0).size(), 100u + 100u);
         stopwatch.set_calibration(GetParam(), workload, {2, 1e-18});
-        EXPECT_EQ(trial(workload, 1).size(), 3u + 2u);
+        EXPECT_EQ(sample(workload, 1).size(), 3u + 2u);
         stopwatch.set_calibration(GetParam(), workload, {800, 1e3});
-        EXPECT_EQ(trial(workload, 2).size(), 100u + 800u);
+        EXPECT_EQ(sample(workload, 2).size(), 100u + 800u);
     }
 }
 
-TEST_P(TrialBuffers, are_few_untimed_ones_where_the_trial_before_left_them_cached_alike) {
+TEST_P(SampleBuffers, are_few_untimed_ones_where_the_sample_before_left_them_cached_alike) {
     calibrate(Workload::cold);
     for (const Workload workload : {Workload::hot, Workload::hot_read}) {
         stopwatch.set_calibration(GetParam(), workload, {4, 1e3});
         const auto untimed = [&](std::uint64_t round, int cache_effect = 0) {
-            return trial(workload, round, {remember, 0, cache_effect}).size() - 4;
+            return sample(workload, round, {remember, 0, cache_effect}).size() - 4;
         };
         EXPECT_EQ(untimed(0), 3u);
         EXPECT_EQ(untimed(0), 1u);
         EXPECT_EQ(untimed(1), 3u) << "in another place";
         EXPECT_EQ(untimed(1, 1), 3u) << "after a copy of another cache effect";
         EXPECT_EQ(untimed(1, 1), 1u);
-        trial(workload, 1, kChoosing);
+        sample(workload, 1, kChoosing);
         EXPECT_EQ(untimed(1, 1), 3u) << "after a copy of any cache effect";
-        trial(Workload::cold, 1);
+        sample(Workload::cold, 1);
         EXPECT_EQ(untimed(1), 3u) << "after another workload";
     }
 }
 
 // What stores past the caches where it finds its destination uncached must show that it goes on so.
-TEST_P(TrialBuffers,
+TEST_P(SampleBuffers,
        of_a_hot_copy_that_chooses_begin_cached_uncached_untouched_and_half_cached_in_turn) {
     calibrate(Workload::hot);
     std::set<const char*> uncached;
     for (std::uint64_t round = 0; round < 8; ++round) {
-        const std::vector<Call> usual = trial(Workload::hot, round);
-        trial(Workload::hot, round, kChoosing);
+        const std::vector<Call> usual = sample(Workload::hot, round);
+        sample(Workload::hot, round, kChoosing);
         const bool elsewhere = GetParam() >= 16 * kKiB && round % 4 != 0;
         const bool one_more = elsewhere && round % 4 == 2;
         const std::size_t part = stopwatch.calls(GetParam(), Workload::hot) / 8;
@@ -127,7 +127,7 @@ TEST_P(TrialBuffers,
 }
 
 // A stopwatch that knows the cache also knows which buffers cannot be hot in it.
-TEST_P(TrialBuffers, need_no_untimed_call_where_they_outgrow_the_cache) {
+TEST_P(SampleBuffers, need_no_untimed_call_where_they_outgrow_the_cache) {
     for (const std::size_t untimed : {3, 0}) {
         Stopwatch knows(arena, kLargest, 2 * GetParam() - (untimed == 0));
         knows.set_calibration(GetParam(), Workload::hot, {5, 0});
@@ -137,13 +137,13 @@ TEST_P(TrialBuffers, need_no_untimed_call_where_they_outgrow_the_cache) {
 }
 
 // The hardware prefetchers would fetch the next copy's buffers were it the neighbour.
-TEST_P(TrialBuffers, of_cold_copies_jump_and_come_round_only_after_the_whole_arena) {
+TEST_P(SampleBuffers, of_cold_copies_jump_and_come_round_only_after_the_whole_arena) {
     const std::size_t slots_end = stopwatch.buffers().slot_bytes;
     for (const Workload workload : kOnSlots) {
         calibrate(workload);
         std::vector<Call> all; // enough for the large ones to come round
         for (std::uint64_t round = 0; all.size() < (GetParam() > kMiB ? 64 : 4096); ++round) {
-            trial(workload, round);
+            sample(workload, round);
             all.insert(all.end(), calls.begin(), calls.end());
         }
         for (std::size_t i = 1; i < 50; ++i) {
@@ -176,7 +176,7 @@ TEST_P(TrialBuffers, of_cold_copies_jump_and_come_round_only_after_the_whole_are
 }
 
 // A prefetcher learns strides by instruction, and another one runs on from block to block.
-TEST_P(TrialBuffers, of_a_walk_lie_one_after_the_other_at_one_distance_on_both_sides) {
+TEST_P(SampleBuffers, of_a_walk_lie_one_after_the_other_at_one_distance_on_both_sides) {
     calibrate(Workload::cold);
     const auto stride = static_cast<std::ptrdiff_t>(walked_stride(GetParam()));
     EXPECT_EQ(std::clamp<std::ptrdiff_t>(stride, GetParam(), GetParam() + 64), stride);
@@ -185,7 +185,7 @@ TEST_P(TrialBuffers, of_a_walk_lie_one_after_the_other_at_one_distance_on_both_s
         // they begin anew at the stretch's end
         std::size_t jumps = 0;
         for (std::uint64_t round = 0; round < 50; ++round) {
-            const std::vector<Call> made = trial(workload, round);
+            const std::vector<Call> made = sample(workload, round);
             ASSERT_EQ(made.size(), kLeadIn + 4);
             for (std::size_t i = 1; i < made.size(); ++i) {
                 const auto step = made[i].source - made[i - 1].source;
@@ -201,7 +201,7 @@ TEST_P(TrialBuffers, of_a_walk_lie_one_after_the_other_at_one_distance_on_both_s
 }
 
 // Otherwise the next walk of any workload would find them in a cache.
-TEST_P(TrialBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_no_slots_are) {
+TEST_P(SampleBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_no_slots_are) {
     const std::size_t stretch = stopwatch.buffers().cold_bytes - stopwatch.buffers().slot_bytes;
     EXPECT_GE(stretch, arena.bytes() / 4);
     calibrate(Workload::cold);
@@ -211,7 +211,7 @@ TEST_P(TrialBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_n
     for (std::uint64_t round = 0; walked < enough; ++round) {
         const Workload workload = kWalks[round % std::size(kWalks)];
         stopwatch.set_calibration(GetParam(), workload, {64, 0});
-        for (const Call& call : trial(workload, round)) {
+        for (const Call& call : sample(workload, round)) {
             if (walked >= enough) break;
             const auto place = static_cast<std::size_t>(call.source - arena.source());
             ASSERT_GE(place, stopwatch.buffers().slot_bytes);
@@ -225,5 +225,5 @@ TEST_P(TrialBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_n
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, TrialBuffers, ::testing::Values(1, 128, 1024, 8192, 100000, 2 * kMiB),
+INSTANTIATE_TEST_SUITE_P(, SampleBuffers, ::testing::Values(1, 128, 1024, 8192, 100000, 2 * kMiB),
                          ::testing::PrintToStringParamName());

@@ -18,7 +18,7 @@ void* fill(void* destination, const void*, std::size_t bytes, std::size_t) {
     return destination;
 }
 
-TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alone) {
+TEST_P(SampleBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alone) {
     for (const Workload workload : {Workload::hot_read, Workload::consume, Workload::hot,
                                     Workload::cold, Workload::produce, Workload::aliased}) {
         calibrate(workload);
@@ -27,7 +27,7 @@ TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alon
             for (std::uint64_t round = 0; round < 3; ++round) {
                 sum_expected = 0;
                 const std::uint64_t before = stopwatch.buffers().sum_read;
-                trial(workload, round, {.function = fill, .operation = operation});
+                sample(workload, round, {.function = fill, .operation = operation});
                 ASSERT_NE(sum_expected, 0u);
                 const bool reads = workload == Workload::hot_read || workload == Workload::consume;
                 ASSERT_EQ(stopwatch.buffers().sum_read - before, reads ? sum_expected : 0)
@@ -57,7 +57,7 @@ TEST(Bystander, reads_all_near_lines_after_each_copy_and_as_many_far_ones_as_wer
     }
 }
 
-TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
+TEST_P(SampleBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
     Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
     const TimedCopy set{.function = remember, .distance = 640, .operation = Operation::set};
     for (const Workload workload : kSets) {
@@ -66,7 +66,7 @@ TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
         stopwatch.set_calibration(GetParam(), workload, {9, 0});
         of_sets.set_calibration(GetParam(), workload, {9, 0});
         for (std::uint64_t round = 0; round < 20; ++round) {
-            std::vector<Call> expected = trial(workload, round, {remember, 640});
+            std::vector<Call> expected = sample(workload, round, {remember, 640});
             for (Call& call : expected) call.source = nullptr;
             ASSERT_EQ(calls_of(of_sets, set, workload, GetParam(), round), expected);
         }
@@ -74,13 +74,13 @@ TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
 }
 
 // What libc's copy would leave there is the source, which has no long runs of zeros.
-TEST_P(TrialBuffers, of_sets_are_calibrated_by_zeros_of_libcs_memset) {
+TEST_P(SampleBuffers, of_sets_are_calibrated_by_zeros_of_libcs_memset) {
     Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
     for (const Workload workload : kSets) {
         if (facts_of(workload).fresh) continue; // its destinations are elsewhere each time
         std::memset(arena.destination(), 0x5A, arena.bytes());
         std::memset(arena.writable_source(), 0x5A, arena.bytes());
-        of_sets.calibrate(GetParam(), workload, trial_seconds(workload));
+        of_sets.calibrate(GetParam(), workload, sample_seconds(workload));
         EXPECT_GE(of_sets.calls(GetParam(), workload), 1u);
         const std::string_view all(arena.destination(), arena.bytes());
         const auto zeros = static_cast<std::size_t>(std::count(all.begin(), all.end(), '\0'));
@@ -90,12 +90,12 @@ TEST_P(TrialBuffers, of_sets_are_calibrated_by_zeros_of_libcs_memset) {
 }
 
 // Or it would be consume again.
-TEST_P(TrialBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
+TEST_P(SampleBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
     for (const Workload workload : {Workload::fetch, Workload::fetch_walk, Workload::lookup}) {
         calibrate(workload);
         const std::size_t untimed = facts_of(workload).walks ? kLeadIn : 1;
         for (std::uint64_t round = 0; round < 3; ++round) {
-            const std::vector<Call> made = trial(workload, round);
+            const std::vector<Call> made = sample(workload, round);
             ASSERT_EQ(made.size(), stopwatch.calls(GetParam(), workload) + untimed);
             const auto [first, last] = std::ranges::minmax_element(made, {}, &Call::destination);
             EXPECT_LT(last->destination - first->destination, 4096 + 64);
@@ -121,13 +121,13 @@ void* look_and_spoil(void* destination, const void* source, std::size_t bytes, s
 
 // The clock costs as much as a small copy: they are written in groups; and what was written must
 // still be in the first cache.
-TEST_P(TrialBuffers, of_produce_hold_what_was_written_before_each_group_of_few_copies) {
+TEST_P(SampleBuffers, of_produce_hold_what_was_written_before_each_group_of_few_copies) {
     calibrate(Workload::produce);
     std::set<std::string> seen;
     const std::size_t most = std::clamp<std::size_t>(16384 / GetParam(), 1, 32);
     for (std::uint64_t round = 0; round < 20; ++round) {
         sources_seen.clear();
-        const std::vector<Call> made = trial(Workload::produce, round, {look_and_spoil});
+        const std::vector<Call> made = sample(Workload::produce, round, {look_and_spoil});
         ASSERT_EQ(made.size(), stopwatch.calls(GetParam(), Workload::produce));
         for (const std::string& content : sources_seen) {
             std::uint64_t first = 0;
@@ -167,16 +167,16 @@ void* look_and_touch(void* destination, const void* source, std::size_t bytes, s
     return remember(destination, source, bytes, 0);
 }
 
-TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
+TEST_P(SampleBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
     for (const Workload workload : {Workload::fresh, Workload::fresh_hot, Workload::fresh_small}) {
         calibrate(workload);
         for (std::uint64_t round = 0; round < 5; ++round) {
-            EXPECT_EQ(trial(workload, round, {look_and_touch}).size(),
+            EXPECT_EQ(sample(workload, round, {look_and_touch}).size(),
                       stopwatch.calls(GetParam(), workload));
         }
     }
     stopwatch.set_calibration(GetParam(), Workload::fresh_hot, {5, 0});
-    for (const Call& call : trial(Workload::fresh_hot, 3)) {
+    for (const Call& call : sample(Workload::fresh_hot, 3)) {
         EXPECT_LT(std::abs(call.source - calls.back().source), 4096) << "but for its place";
     }
 }

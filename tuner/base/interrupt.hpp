@@ -20,7 +20,7 @@ sigset_t interrupt_signals();
 /// From now on they are noted there, where another process may write as well.
 void note_interrupts_in(volatile std::sig_atomic_t* place);
 
-/// Throws Interrupted if one has come. To be called between trials.
+/// Throws Interrupted if one has come. To be called between samples.
 void throw_if_interrupted();
 
 /// Holds these signals back from this thread while it lives, so that the work meanwhile is done as

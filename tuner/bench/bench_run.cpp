@@ -51,7 +51,7 @@ double BenchRun::expected_seconds(const Job& job) const {
     const auto part = [&](const Contender& one) { return takes_part(one, job); };
     // libc a second time
     const auto entrants = std::ranges::count_if(contenders_, part) + 1;
-    return job.trial_seconds * static_cast<double>(entrants);
+    return job.sample_seconds * static_cast<double>(entrants);
 }
 
 void BenchRun::print(const std::string& text) {
@@ -87,24 +87,24 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
                        std::ranges::none_of(ran, [&](int who) { return contender(who).threaded; });
     const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
     if (job.prepare) job.prepare();
-    std::vector<double> parts; // of the last trial, in seconds
+    std::vector<double> parts; // of the last sample, in seconds
     timings_->time_by(
-        [&](const TrialRequest& asked) {
+        [&](const SampleRequest& asked) {
             const Contender& one = contender(asked.entrant);
             parts = job.time_parts
                         ? job.time_parts(one, asked.round)
                         : std::vector{job.time(one, asked.round, cache_effect(asked.entrant))};
             return parts.front();
         },
-        job.trial_seconds);
+        job.sample_seconds);
     session_.enter(job.labels.front());
     session_.calibration(job.size, Workload{});
-    const double planned = job.trial_seconds * static_cast<double>(entrants.size());
+    const double planned = job.sample_seconds * static_cast<double>(entrants.size());
     const Paired paired(
         entrants, rounds_,
         [&](int entrant, std::uint64_t round) {
             const TimedCopy copy{.name = contender(entrant).name};
-            session_.trial({copy, entrant, job.size, Workload{}, round});
+            session_.sample({copy, entrant, job.size, Workload{}, round});
             return parts;
         },
         cache_effect,

@@ -40,7 +40,7 @@ class BenchRun {
 
     /// `seconds`: the sum of expected_seconds() of all jobs.
     void plan(double seconds) { session_.progress.plan("", seconds * rounds_); }
-    /// About how long a round of the job takes, in the unit of Job::trial_seconds.
+    /// About how long a round of the job takes, in the unit of Job::sample_seconds.
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; without a table, neither header nor rows are printed.
     void begin(std::unique_ptr<Table> table);

@@ -72,7 +72,7 @@ void run_cache(const CacheOptions& options) {
                     formatted("%-8s %-8s %s", format_size(block).c_str(), format_size(size).c_str(),
                               consume ? "and used" : "read");
                 Job job{"cache", "cache", {label}, size};
-                job.trial_seconds = 1;
+                job.sample_seconds = 1;
                 job.time = [&](const Contender& contender, std::uint64_t, int) {
                     reader.run(contender.copy, times_for(settling_bytes_of(run.machine()), size),
                                consume, true);

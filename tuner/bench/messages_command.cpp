@@ -81,7 +81,7 @@ void run_messages(const MessagesOptions& options) {
             MessagePair pair(copiers, ring, size, subscriber_cpu);
             Job job{"messages", "messages", labels_of(ring, size), size};
             job.threads = 2; // two processes copy: this one does not see the other's disturbances
-            job.trial_seconds = 1;
+            job.sample_seconds = 1;
             job.time_parts = [&](const Contender& contender, std::uint64_t) {
                 const MessageTimes times =
                     pair.run(contender.name, times_for(settling_bytes_of(run.machine()), size),

@@ -16,14 +16,14 @@ namespace {
 
 constexpr const char* kSuite = "states";
 constexpr double kRepeatedSeconds = 50e-6;
-constexpr std::size_t kLeastCalls = 4; ///< of one trial
+constexpr std::size_t kLeastCalls = 4; ///< of one sample
 
 /// The smallest and the largest size of each mix, in bytes.
 constexpr std::pair<std::size_t, std::size_t> kRanges[] = {
     {1, 63}, {1, 48}, {16, 64}, {0, 1}, {0, 8}};
 constexpr std::size_t kAcrossPages[] = {256, 600, 800, 1000};
 
-/// A trial alternates between this many calls on cached buffers and as many on a producer's. So a
+/// A sample alternates between this many calls on cached buffers and as many on a producer's. So a
 /// guess by the last calls' findings is often wrong.
 constexpr std::size_t kInTurn[] = {1, 8, 17};
 constexpr std::size_t kLeastSensed = std::size_t{16} << 10; ///< bytes; smaller ones never sense
@@ -62,8 +62,8 @@ Job in_turn(const Setting& setting, const Arena& arena, std::size_t size, std::s
              " in turn"},
             size};
     const auto place =
-        std::make_shared<std::size_t>(0); // shared: each trial walks on from the last
-    job.trial_seconds = 12 * static_cast<double>(kInTurn[2] * size) / kBytesPerSecond;
+        std::make_shared<std::size_t>(0); // shared: each sample walks on from the last
+    job.sample_seconds = 12 * static_cast<double>(kInTurn[2] * size) / kBytesPerSecond;
     job.time = [=, &setting, &arena](const Contender& contender, std::uint64_t, int) {
         return time_in_turn(arena, setting.timed(contender), size, turn, produced, *place);
     };

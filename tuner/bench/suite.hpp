@@ -24,7 +24,7 @@ namespace asterope {
 inline constexpr double kBytesPerSecond = 8e9;
 
 /// Copies that are timed in the same rounds. Each label gets a cell: one for most jobs, one for
-/// each part of an application's trials.
+/// each part of an application's samples.
 struct Job {
     std::string suite, workload;
     std::vector<std::string> labels; ///< of the cells, the whole's first
@@ -34,10 +34,10 @@ struct Job {
     bool moves = false;         ///< buffers overlap: copies without a memmove take no part
     /// About how long a sample takes, with its untimed parts. It serves the progress line only: in
     /// seconds, or in any unit that all jobs of a run share.
-    double trial_seconds = 0;
-    /// Prepares the first trial; may be empty.
+    double sample_seconds = 0;
+    /// Prepares the first sample; may be empty.
     std::function<void()> prepare = nullptr;
-    /// Seconds a call, in one trial of the contender. `cache_effect`: see Stopwatch::time; each
+    /// Seconds a call, in one sample of the contender. `cache_effect`: see Stopwatch::time; each
     /// contender has its own.
     std::function<double(const Contender& contender, std::uint64_t round, int cache_effect)> time =
         nullptr;
@@ -62,17 +62,17 @@ struct Setting {
     TimedCopy timed(const Contender& contender, int cache_effect = 0) const;
 };
 
-/// The job, with the stopwatch's trials under a workload. Each takes about `seconds`.
+/// The job, with the stopwatch's samples under a workload. Each takes about `seconds`.
 Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,
                   Workload workload, double seconds);
 
-/// Where the calls of one trial go, again and again.
+/// Where the calls of one sample go, again and again.
 struct RepeatedCall {
     char* destination;
     const char* source;
     std::shared_ptr<FreshMemory> memory = nullptr; ///< where the destination is, if it is fresh
 };
-/// The job, with trials of as many such calls as libc makes in about `seconds`.
+/// The job, with samples of as many such calls as libc makes in about `seconds`.
 Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t least_calls,
                  std::function<RepeatedCall(std::uint64_t round)> place);
 

@@ -12,7 +12,7 @@ namespace asterope {
 
 namespace {
 
-/// About the seconds of one trial. Where nothing is cached, copies begin by settling the caches.
+/// About the seconds of one sample. Where nothing is cached, copies begin by settling the caches.
 double estimate(std::size_t size, Workload workload, const Machine& machine) {
     const bool hot = workload == Workload::hot || workload == Workload::hot_read ||
                      workload == Workload::aliased;
@@ -20,7 +20,7 @@ double estimate(std::size_t size, Workload workload, const Machine& machine) {
     // a page fault takes about as long as three copies of a page
     const double slowness = facts.fresh ? 4 : 1;
     const double one = slowness * static_cast<double>(size) / kBytesPerSecond;
-    double seconds = std::max(trial_seconds(workload), one);
+    double seconds = std::max(sample_seconds(workload), one);
     seconds += hot ? std::max(seconds / 8, 3 * one) : facts.walks ? kLeadIn * one : 0;
     if (!hot && size >= kSettledFrom) {
         seconds += static_cast<double>(last_cache_bytes(machine)) * 1.25 / kBytesPerSecond;
@@ -32,7 +32,7 @@ Job size_job(const std::string& suite, const Setting& setting,
              const std::shared_ptr<Stopwatch>& stopwatch, std::size_t size, Workload workload) {
     Job job = stopwatch_job({suite, name_of(workload), {format_size(size)}, size}, setting,
                             stopwatch, workload, estimate(size, workload, setting.machine));
-    job.prepare = [=] { stopwatch->calibrate(size, workload, trial_seconds(workload)); };
+    job.prepare = [=] { stopwatch->calibrate(size, workload, sample_seconds(workload)); };
     return job;
 }
 
@@ -53,7 +53,7 @@ TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
 
 Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,
                   Workload workload, double seconds) {
-    job.trial_seconds = seconds;
+    job.sample_seconds = seconds;
     job.time = [=, &setting, size = job.size](const Contender& contender, std::uint64_t round,
                                               int cache_effect) {
         return stopwatch->time(setting.timed(contender, cache_effect), workload, size, round);
@@ -63,7 +63,7 @@ Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwat
 
 Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t least_calls,
                  std::function<RepeatedCall(std::uint64_t round)> place) {
-    const auto calls = std::make_shared<std::size_t>(0); // in one trial
+    const auto calls = std::make_shared<std::size_t>(0); // in one sample
     const auto time = [=, size = job.size](const TimedCopy& copy, std::uint64_t round,
                                            std::size_t times) {
         const RepeatedCall call = place(round);
@@ -74,7 +74,7 @@ Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t le
             },
             times);
     };
-    job.trial_seconds = seconds * 1.2 + 6 * static_cast<double>(job.size) / kBytesPerSecond;
+    job.sample_seconds = seconds * 1.2 + 6 * static_cast<double>(job.size) / kBytesPerSecond;
     job.prepare = [=, &setting] {
         const TimedCopy libc = setting.timed(setting.contenders.front());
         *calls = calls_that_take(seconds, [&](std::size_t some) { return time(libc, 0, some); });
@@ -209,7 +209,7 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
                  std::to_string(overlap.shift)},
                 overlap.size};
         job.moves = true;
-        job.trial_seconds = kOverlapTrialBytes * 1.2 / kBytesPerSecond;
+        job.sample_seconds = kOverlapSampleBytes * 1.2 / kBytesPerSecond;
         job.time = [=, &arena](const Contender& contender, std::uint64_t round, int) {
             return time_overlap(arena, contender.move, overlap, round);
         };

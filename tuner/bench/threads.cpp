@@ -1,4 +1,4 @@
-// The threads begin a trial together, by spinning; the result is the rate of all their calls.
+// The threads begin a sample together, by spinning; the result is the rate of all their calls.
 #include "bench/threads.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace asterope {
 namespace {
 
 /// Long against the time that the threads need to begin together (a microsecond or two).
-constexpr double kTrialSeconds = 300e-6;
+constexpr double kSampleSeconds = 300e-6;
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
@@ -45,8 +45,8 @@ Team::Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t la
                     member.error = std::current_exception();
                 }
                 ++ended_;
-                for (std::uint64_t trial = 1;; ++trial) {
-                    spin_until([&] { return over_ || begun_ >= trial; });
+                for (std::uint64_t sample = 1;; ++sample) {
+                    spin_until([&] { return over_ || begun_ >= sample; });
                     if (over_) return;
                     take_turn(member);
                 }
@@ -79,7 +79,7 @@ void Team::end() {
 
 void Team::calibrate(std::size_t size, Workload workload) {
     Stopwatch& first = *members_.front()->stopwatch;
-    first.calibrate(size, workload, kTrialSeconds);
+    first.calibrate(size, workload, kSampleSeconds);
     for (const auto& member : members_) {
         member->stopwatch->set_calibration(size, workload, first.calibration(size, workload));
     }
@@ -91,7 +91,7 @@ void Team::take_turn(Member& member) {
     spin_until([&] { return arrived_ >= everybody; });
     try {
         member.seconds =
-            member.stopwatch->time(trial_.copy, trial_.workload, trial_.size, trial_.round);
+            member.stopwatch->time(task_.copy, task_.workload, task_.size, task_.round);
     } catch (...) {
         member.error = std::current_exception();
     }
@@ -99,7 +99,7 @@ void Team::take_turn(Member& member) {
 }
 
 double Team::time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round) {
-    trial_ = {copy, workload, size, round};
+    task_ = {copy, workload, size, round};
     const std::size_t everybody = members_.size() * (begun_ + 1);
     ++begun_;
     take_turn(*members_.front());
@@ -147,8 +147,8 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
             std::vector<Job> jobs;
             for (const std::size_t size : fitting) {
                 Job job{"threads", name_of(workload), {format_size(size)}, size, threads};
-                job.trial_seconds =
-                    kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / 8e9 +
+                job.sample_seconds =
+                    kSampleSeconds * 1.2 + 4 * static_cast<double>(size) / 8e9 +
                     (workload == Workload::cold ? static_cast<double>(cache) * 1.25 / 8e9 : 0);
                 const bool first = size == fitting.front() && workload == Workload::hot;
                 job.prepare = [=, largest = fitting.back()] {

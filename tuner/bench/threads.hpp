@@ -13,7 +13,7 @@
 
 namespace asterope {
 
-/// Threads that make the same trial at the same time. The calling thread is one of them.
+/// Threads that take the same sample at the same time. The calling thread is one of them.
 class Team {
   public:
     /// Starts a thread for each of `cpus` but the first: the calling thread is pinned to that
@@ -25,14 +25,14 @@ class Team {
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
-    /// Fixes the calls of a trial, so that libc takes long enough for the threads to overlap.
+    /// Fixes the calls of a sample, so that libc takes long enough for the threads to overlap.
     void calibrate(std::size_t size, Workload workload);
 
     /// Seconds between two successive ends of calls, of any thread: 1 / (calls a second of all).
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
   private:
-    struct Trial {
+    struct Task {
         TimedCopy copy;
         Workload workload;
         std::size_t size;
@@ -50,10 +50,10 @@ class Team {
 
     std::vector<std::unique_ptr<Member>> members_; ///< the calling thread's first
     std::vector<std::thread> threads_;
-    Trial trial_{};
+    Task task_{};
     std::atomic<bool> over_ = false;
-    std::atomic<std::uint64_t> begun_ = 0;             ///< trials
-    std::atomic<std::size_t> arrived_ = 0, ended_ = 0; ///< threads, of all trials together
+    std::atomic<std::uint64_t> begun_ = 0;             ///< samples
+    std::atomic<std::size_t> arrived_ = 0, ended_ = 0; ///< threads, of all samples together
 };
 
 /// 1, 2, 4, ... and all of `cpus`.

@@ -43,14 +43,14 @@ std::size_t largest_that_fits(const std::vector<HoldContest>& contests, const Ma
     return largest;
 }
 
-/// Fixes the calls of each trial of a contest. Returns an estimate of its seconds.
+/// Fixes the calls of each sample of a contest. Returns an estimate of its seconds.
 double begin(Session& session, const HoldContest& contest) {
     session.enter(LoggedStep{Step::pipelines, contest.size, {}, contest.holder.operation}.name());
     double seconds = 0;
     for (const auto& [workload, weight] : contest.weights) {
         const Calibration calibration = session.calibration(contest.size, workload);
-        const double trial = static_cast<double>(calibration.calls) * calibration.seconds;
-        seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * trial;
+        const double sample = static_cast<double>(calibration.calls) * calibration.seconds;
+        seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * sample;
     }
     return seconds;
 }

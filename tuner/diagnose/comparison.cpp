@@ -12,7 +12,7 @@ namespace asterope::diagnosis {
 
 namespace {
 
-constexpr double kTrialSeconds = 20e-6;
+constexpr double kSampleSeconds = 20e-6;
 constexpr double kWorthNaming = 1.05;
 
 /// The copies that are timed in a condition.
@@ -40,11 +40,11 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
         entrants.push_back(entrant(i, kByLibc));
         if (winner) entrants.push_back(entrant(i, kByWinner));
     }
-    const std::size_t calls = calls_that_take(kTrialSeconds, [&](std::size_t some) {
+    const std::size_t calls = calls_that_take(kSampleSeconds, [&](std::size_t some) {
         return time(conditions.front().loop, libc(), some, 0);
     });
     context.timings.time_by(
-        [&](const TrialRequest& asked) {
+        [&](const SampleRequest& asked) {
             const auto i = static_cast<std::size_t>(asked.entrant / kCopies);
             return time(conditions[i].loop, copies[asked.entrant % kCopies], calls, asked.round);
         },

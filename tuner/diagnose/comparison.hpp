@@ -54,7 +54,7 @@ struct Comparison {
     bool is_baseline() const { return label == baseline; }
 };
 
-/// Times all groups one after the other. Each trial is a run of calls, as many as libc does in
+/// Times all groups one after the other. Each sample is a run of calls, as many as libc does in
 /// about 20 us in the group's first condition: see time_calls().
 std::vector<Comparison> compare(const std::vector<Group>& groups, const Context& context);
 

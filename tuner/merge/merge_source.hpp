@@ -32,7 +32,7 @@ std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
 void require_alike(const std::vector<MergeSource>& sources);
 
 /// The facts about the search as a whole. It has the first source's "search" object, where the
-/// others agree with it; sums of times and trials; the first start and the last end.
+/// others agree with it; sums of times and samples; the first start and the last end.
 SearchFacts merged_search(const std::vector<MergeSource>& sources);
 
 /// The "merged" object: the merged parts, source by source.

@@ -25,11 +25,11 @@ std::string called(const std::string& name, Step step) {
     return known ? name : "the size's pipeline"; // another on each machine
 }
 
-/// Trials that were timed together, under one workload.
+/// Samples that were taken together, under one workload.
 struct LoggedRound {
     Workload workload{};
     std::uint64_t number = 0;
-    std::vector<std::pair<std::string, double>> trials; ///< name; ns a call
+    std::vector<std::pair<std::string, double>> times; ///< of each sample: name; ns a call
 };
 
 /// The rounds of a step. A round that was disturbed and timed again counts by its last try alone.
@@ -38,17 +38,17 @@ std::vector<LoggedRound> rounds_of(const std::vector<Record>& records, Step step
     bool disturbed = false; // the round's last try
     for (const Record& record : records) {
         if (std::holds_alternative<std::vector<Disturbance>>(record)) disturbed = true;
-        const auto* one = std::get_if<std::pair<TrialKey, Trial>>(&record);
+        const auto* one = std::get_if<std::pair<SampleKey, Sample>>(&record);
         if (!one || one->first.candidate.starts_with(kReferencePrefix)) continue;
-        const auto& [key, trial] = *one;
+        const auto& [key, sample] = *one;
         if (rounds.empty() || key.workload != rounds.back().workload ||
             key.round != rounds.back().number) {
             rounds.push_back({key.workload, key.round, {}});
         } else if (disturbed) {
-            rounds.back().trials.clear();
+            rounds.back().times.clear();
         }
         disturbed = false;
-        rounds.back().trials.emplace_back(called(key.candidate, step), trial.ns);
+        rounds.back().times.emplace_back(called(key.candidate, step), sample.ns);
     }
     return rounds;
 }
@@ -59,12 +59,12 @@ LoggedRace::LoggedRace(const std::vector<Record>& records, Step step) {
     std::map<Workload, std::vector<double>> references;
     for (const LoggedRound& round : rounds_of(records, step)) {
         std::vector<double> reference;
-        for (const auto& [name, ns] : round.trials) {
+        for (const auto& [name, ns] : round.times) {
             if (name == kReference) reference.push_back(ns);
         }
         if (reference.empty()) continue; // cut short
         const double level = std::log(median(reference));
-        for (const auto& [name, ns] : round.trials) {
+        for (const auto& [name, ns] : round.times) {
             samples[round.workload][name].push_back(level - std::log(ns));
         }
         std::vector<double>& all = references[round.workload];
@@ -147,7 +147,7 @@ bool MergedTimings::has(const std::string& step, const std::string& copy) const 
     return race && (copy.empty() || race->timed(copy));
 }
 
-Trial MergedTimings::trial(const TrialRequest& asked) {
+Sample MergedTimings::sample(const SampleRequest& asked) {
     const std::string name = called(asked.copy.name, parse_step(step_).value().step);
     std::size_t turn = asked.round;
     if (name == kReference) turn = 3 * asked.round + asked_[{asked.workload, asked.round}]++;

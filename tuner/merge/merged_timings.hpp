@@ -66,7 +66,7 @@ class MergedTimings : public Timings {
 
     void enter(const std::string& step, std::size_t known = 0) override;
     bool has(const std::string& step, const std::string& copy = {}) const override;
-    Trial trial(const TrialRequest& asked) override;
+    Sample sample(const SampleRequest& asked) override;
 
   private:
     std::vector<const LoggedSteps*> logs_;

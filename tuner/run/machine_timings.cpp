@@ -17,13 +17,13 @@ namespace {
 /// working sets in caches, and a device's memory does not get into these.
 constexpr std::size_t kSmallArena = std::size_t{64} << 20;
 
-/// A counter that jumps back makes a trial of centuries, or of 0 s. The disturbance monitor judges
-/// other strange times: a stopped and continued process may well need hours for a trial.
+/// A counter that jumps back makes a sample of centuries, or of 0 s. The disturbance monitor judges
+/// other strange times: a stopped and continued process may well need hours for a sample.
 bool is_a_time(double seconds) {
     return seconds > 0 && seconds < 1e8;
 }
 
-/// Tries of one trial, before the clock counts as broken.
+/// Tries of one sample, before the clock counts as broken.
 constexpr int kTries = 5;
 
 std::size_t largest_of(const std::vector<Plan>& plans) {
@@ -70,16 +70,16 @@ void MachineTimings::enter(const std::string& step, std::size_t known) {
     WatchedTimings::enter(step, known);
     const auto named = find_operation(step.substr(0, step.find(' ')));
     stopwatch_ = &stopwatches_.at(named.value_or(Operation::copy));
-    const auto seconds = [this](const TrialRequest& asked) {
+    const auto seconds = [this](const SampleRequest& asked) {
         return stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
     };
     time_by(seconds, 0); // calibration() plans instead
 }
 
-Trial MachineTimings::trial(const TrialRequest& asked) {
+Sample MachineTimings::sample(const SampleRequest& asked) {
     budget_.throw_if_spent();
     for (int i = 0; i < kTries; ++i) {
-        const Trial timed = WatchedTimings::trial(asked);
+        const Sample timed = WatchedTimings::sample(asked);
         if (!is_a_time(timed.seconds())) continue;
         // The log's rounded figure is the one in use. Otherwise a resumed run would see other
         // figures. Thousandths of a nanosecond are beyond any clock here; no time is 0, though.
@@ -108,7 +108,7 @@ Calibration MachineTimings::calibration(std::size_t size, Workload workload,
         stopwatch_->set_calibration(size, workload, *known);
     } else {
         throw_if_over();
-        stopwatch_->calibrate(size, workload, trial_seconds(workload));
+        stopwatch_->calibrate(size, workload, sample_seconds(workload));
     }
     return stopwatch_->calibration(size, workload);
 }

@@ -14,7 +14,7 @@
 
 namespace asterope {
 
-/// Throws Interrupted between trials when the user asked to stop, and BudgetSpent when the time is
+/// Throws Interrupted between samples when the user asked to stop, and BudgetSpent when the time is
 /// over. Throws Failure where the clock cannot be trusted at all.
 class MachineTimings : public WatchedTimings {
   public:
@@ -26,7 +26,7 @@ class MachineTimings : public WatchedTimings {
     /// Times all operations.
     MachineTimings(std::size_t largest_size, const Machine& machine, int cpu, const Budget& budget);
 
-    Trial trial(const TrialRequest& asked) override;
+    Sample sample(const SampleRequest& asked) override;
     void enter(const std::string& step, std::size_t known = 0) override;
     ProbeTicks readings(const ProbeRequest& asked) override;
     Calibration calibration(std::size_t size, Workload workload,

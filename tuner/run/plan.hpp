@@ -63,7 +63,7 @@ struct Plan {
     void take_logged();
 };
 
-/// The path of the log of its trials.
+/// The path of the log of its samples.
 std::string log_of(const TuningRequest& request);
 
 /// The request that a log came from, to be replayed: quietly, and into no file.

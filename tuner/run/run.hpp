@@ -67,7 +67,7 @@ class Run {
     /// The log's name of a part of a step of this operation.
     std::string logged(Step step, std::size_t size = 0, const std::string& part = {}) const;
     std::mt19937_64 enter(Step step, std::size_t size = 0, const std::string& part = {});
-    /// Fixes the calls of each trial at a size.
+    /// Fixes the calls of each sample at a size.
     void calibrate(std::size_t size);
 
     /// Enters the step on the progress line, and as a phase of the account of time.

@@ -36,7 +36,7 @@ namespace {
 
 const LoggedSteps kNothing;
 
-TrialKey key_of(const TrialRequest& asked) {
+SampleKey key_of(const SampleRequest& asked) {
     return {asked.size, asked.workload, asked.copy.name, asked.round};
 }
 
@@ -46,8 +46,8 @@ ProbeKey key_of(const ProbeRequest& asked) {
 
 } // namespace
 
-Trial LoggedTimings::trial(const TrialRequest& asked) {
-    return take<Trial>(key_of(asked));
+Sample LoggedTimings::sample(const SampleRequest& asked) {
+    return take<Sample>(key_of(asked));
 }
 
 ProbeTicks LoggedTimings::readings(const ProbeRequest& asked) {
@@ -113,18 +113,18 @@ template <class Take> auto Session::from_source(Take take) {
     }
 }
 
-Trial Session::trial(const TrialRequest& asked) {
+Sample Session::sample(const SampleRequest& asked) {
     const bool known = recorded_.left() > 0;
-    const auto take = [&](Timings& source) { return source.trial(asked); };
-    const Trial trial = known ? recorded_.trial(asked) : from_source(take);
-    if (!known) write(key_of(asked), trial);
-    ++trials_;
-    const double took = trial.us * 1e-6;
+    const auto take = [&](Timings& source) { return source.sample(asked); };
+    const Sample sample = known ? recorded_.sample(asked) : from_source(take);
+    if (!known) write(key_of(asked), sample);
+    ++samples_;
+    const double took = sample.us * 1e-6;
     round_seconds_ += took;
-    if (trial.recorded) recorded_seconds_ += took;
-    round_recorded_ = trial.recorded;
+    if (sample.recorded) recorded_seconds_ += took;
+    round_recorded_ = sample.recorded;
     round_planned_ += planned_seconds(asked.size, asked.workload);
-    return trial;
+    return sample;
 }
 
 ProbeTicks Session::readings(const ProbeRequest& asked) {
@@ -149,7 +149,7 @@ RoundEnd Session::round_ended() {
     RoundEnd end;
     if (recorded_.left() > 0) {
         end = recorded_.round_ended();
-    } else { // a run killed between a round's last trial and its hits has lost these
+    } else { // a run killed between a round's last sample and its hits has lost these
         end.disturbances = source_->round_ended().disturbances;
         if (!end.disturbances.empty()) write(end.disturbances);
     }
@@ -163,7 +163,7 @@ double Session::planned_seconds(std::size_t size, Workload workload) const {
     // Aliasing buffers have the hot ones' calls, see Stopwatch.
     const auto known =
         planned_.find({size, workload == Workload::aliased ? Workload::hot : workload});
-    return known == planned_.end() ? kPlannedTrial : known->second;
+    return known == planned_.end() ? kPlannedSample : known->second;
 }
 
 } // namespace asterope

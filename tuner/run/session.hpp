@@ -1,4 +1,4 @@
-// A session: the figures of a run, with accounts of its trials, its time and its budget. Figures
+// A session: the figures of a run, with accounts of its samples, its time and its budget. Figures
 // come from the log first. Then they come from another source, and the session logs them.
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace asterope {
 
-/// Seconds that a trial without a calibration is planned to take: of small copies, say.
-inline constexpr double kPlannedTrial = 50e-6;
+/// Seconds that a sample without a calibration is planned to take: of small copies, say.
+inline constexpr double kPlannedSample = 50e-6;
 
 /// The figures that a log has, step by step, in the order in which they were asked for.
 class LoggedTimings : public Timings {
@@ -27,7 +27,7 @@ class LoggedTimings : public Timings {
         : steps_(&steps), what_(std::move(what)) {}
 
     /// All of these throw BadInput unless the step's next figure is the one that is asked for.
-    Trial trial(const TrialRequest& asked) override;
+    Sample sample(const SampleRequest& asked) override;
     ProbeTicks readings(const ProbeRequest& asked) override;
     Calibration calibration(std::size_t size, Workload workload,
                             const std::optional<Calibration>& known = std::nullopt) override;
@@ -56,7 +56,7 @@ class Session : public Timings {
     /// From now on `source` has the figures that the log lacks.
     void go_on_with(Timings& source) { source_ = &source; }
 
-    Trial trial(const TrialRequest& asked) override;
+    Sample sample(const SampleRequest& asked) override;
     RoundEnd round_ended() override;
     void enter(Stage stage) override;
     void enter(const std::string& step, std::size_t known = 0) override;
@@ -68,8 +68,8 @@ class Session : public Timings {
                             const std::optional<Calibration>& taken_over = std::nullopt) override;
 
     const DisturbedRounds& disturbed_rounds() const { return disturbed_rounds_; }
-    std::size_t trials() const { return trials_; } ///< so far, those of earlier runs included
-    /// The seconds that the trials of earlier runs took then.
+    std::size_t samples() const { return samples_; } ///< so far, those of earlier runs included
+    /// The seconds that the samples of earlier runs took then.
     double recorded_seconds() const { return recorded_seconds_; }
 
     Progress progress;
@@ -86,11 +86,11 @@ class Session : public Timings {
     RunLog* log_ = nullptr;
     std::string step_, written_step_; ///< the present one; the last one in the log
     DisturbedRounds disturbed_rounds_;
-    std::map<std::pair<std::size_t, Workload>, double> planned_; ///< libc's seconds of a trial
-    double round_seconds_ = 0; ///< that the trials of this round took, all in all
+    std::map<std::pair<std::size_t, Workload>, double> planned_; ///< libc's seconds of a sample
+    double round_seconds_ = 0; ///< that the samples of this round took, all in all
     double round_planned_ = 0; ///< that they were planned to take
     bool round_recorded_ = false;
-    std::size_t trials_ = 0;
+    std::size_t samples_ = 0;
     double recorded_seconds_ = 0;
 };
 

@@ -33,11 +33,11 @@ void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& 
 /// About the seconds that rendering, compiling and loading the routine takes.
 inline constexpr double kBuilding = 2;
 
-/// Plans all steps of an operation whose trials are not calibrated yet. So the progress line counts
-/// them while another operation is searched.
+/// Plans all steps of an operation whose samples are not calibrated yet. So the progress line
+/// counts them while another operation is searched.
 void plan_roughly(Progress& progress, const OperationSearch& search);
 
-/// Fixes the calls of each trial, and plans all steps up to the exam.
+/// Fixes the calls of each sample, and plans all steps up to the exam.
 void calibrate_sizes(Run& run);
 
 /// Searches all sizes, from coarse to fine, and the small copies that hand over to them: see

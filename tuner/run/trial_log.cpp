@@ -21,7 +21,7 @@ namespace asterope {
 
 namespace profile_fields {
 
-template <class F> void fields(F& f, Is<std::pair<TrialKey, Trial>> auto& one) {
+template <class F> void fields(F& f, Is<std::pair<SampleKey, Sample>> auto& one) {
     f.needed("size", one.first.size);
     f.needed("workload", one.first.workload);
     f.needed("candidate", one.first.candidate);
@@ -88,9 +88,9 @@ template <class T> T read_as(const ordered_json& value, const char* name = "") {
 Record record_of(const ordered_json& line) {
     if (line.contains("hit")) return read_as<std::vector<Disturbance>>(line["hit"], "hit");
     if (line.contains("candidate")) {
-        auto trial = read_as<std::pair<TrialKey, Trial>>(line);
-        trial.second.recorded = true;
-        return trial;
+        auto sample = read_as<std::pair<SampleKey, Sample>>(line);
+        sample.second.recorded = true;
+        return sample;
     }
     if (line.contains("probe")) {
         auto readings = read_as<std::pair<ProbeKey, ProbeTicks>>(line);
@@ -213,12 +213,12 @@ Descriptor lock_trial_log(const std::filesystem::path& path) {
 
 namespace {
 
-/// Whether removing the file may lose work. A run that ended before its first trial left nothing. A
-/// file of another kind or version may hold anything.
-bool holds_trials(const std::filesystem::path& path) {
+/// Whether removing the file may lose work. A run that ended before its first sample left nothing.
+/// A file of another kind or version may hold anything.
+bool holds_figures(const std::filesystem::path& path) {
     try {
         const auto is_figure = [](const Record& record) {
-            return std::holds_alternative<std::pair<TrialKey, Trial>>(record) ||
+            return std::holds_alternative<std::pair<SampleKey, Sample>>(record) ||
                    std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(record);
         };
         const LoggedSteps steps = read_trial_log(path).steps;
@@ -233,7 +233,7 @@ bool holds_trials(const std::filesystem::path& path) {
 
 void require_no_trial_log(const std::filesystem::path& path) {
     const Descriptor locked = lock_trial_log(path);
-    if (locked && holds_trials(path)) {
+    if (locked && holds_figures(path)) {
         throw BadInput("the log " + path.string() +
                        " holds the trials of an earlier run: --resume goes on with it; remove it "
                        "to start anew");
@@ -264,11 +264,11 @@ void TrialLogWriter::step(const std::string& name) {
     write_line(ordered_json{{"step", name}}.dump());
 }
 
-void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
-    // Written by hand: a line a trial, of names and numbers only, in a tenth of the library's time.
+void TrialLogWriter::write(const SampleKey& key, const Sample& sample) {
+    // Written by hand: a line a sample, names and numbers only, in a tenth of the library's time.
     char numbers[160];
     std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
-                  static_cast<unsigned long long>(key.round), trial.ns, trial.us);
+                  static_cast<unsigned long long>(key.round), sample.ns, sample.us);
     write_line("{\"size\":" + std::to_string(key.size) + ",\"workload\":\"" +
                name_of(key.workload) + "\",\"candidate\":\"" + key.candidate + numbers);
 }

@@ -21,12 +21,12 @@ class LineReader;
 
 /// The entrant of a sample: `candidate` is its name, "libc" or "reference NAME"; `size` in bytes, 0
 /// for small copies.
-struct TrialKey {
+struct SampleKey {
     std::size_t size;
     Workload workload;
     std::string candidate;
     std::uint64_t round;
-    bool operator==(const TrialKey&) const = default;
+    bool operator==(const SampleKey&) const = default;
 };
 
 /// The readings of one probe: "source 4" in front of the copy of that name.
@@ -40,8 +40,8 @@ struct ProbeKey {
 using Calibrated = std::pair<std::pair<std::size_t, Workload>, Calibration>;
 
 /// A request of a search and the answer, or the disturbances of the round that ended there.
-using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, ProbeTicks>, Calibrated,
-                            std::vector<Disturbance>>;
+using Record = std::variant<std::pair<SampleKey, Sample>, std::pair<ProbeKey, ProbeTicks>,
+                            Calibrated, std::vector<Disturbance>>;
 
 /// The records of each step, by the name of LoggedStep.
 using LoggedSteps = std::map<std::string, std::vector<Record>>;
@@ -100,7 +100,7 @@ TrialLogContents read_trial_log(LineReader& lines);
 Descriptor lock_trial_log(const std::filesystem::path& path);
 
 /// Throws BadInput where there is a log already: it is not to be replaced. Removes a log without
-/// any trial.
+/// any sample.
 void require_no_trial_log(const std::filesystem::path& path);
 
 /// Writes a log, each line at once. The log is locked as long as this object lives.
@@ -115,7 +115,7 @@ class TrialLogWriter {
 
     /// All of these throw Failure where the line cannot be written; earlier lines stay.
     void step(const std::string& name);
-    void write(const TrialKey& key, const Trial& trial);
+    void write(const SampleKey& key, const Sample& sample);
     void write(const ProbeKey& key, const ProbeTicks& ticks);
     void write(std::size_t size, Workload workload, const Calibration& calibration);
     void write(const std::vector<Disturbance>& hits);

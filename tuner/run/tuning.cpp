@@ -246,7 +246,7 @@ class TuningRun {
             }
         }
         session_.progress.clear();
-        facts_.trials = session_.trials();
+        facts_.trials = session_.samples();
         facts_.noise = session_.disturbed_rounds().facts();
     }
 
@@ -261,7 +261,7 @@ class TuningRun {
         }
     }
 
-    /// Adds the facts that are known when the last trial is over.
+    /// Adds the facts that are known when the last sample is over.
     void finish() {
         facts_.finished = utc_now();
         const std::chrono::duration<double> elapsed = Clock::now() - begin_;

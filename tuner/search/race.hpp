@@ -52,10 +52,10 @@ class TimedCopies {
         return entrant <= kFirstReference ? name.substr(kReferencePrefix.size()) : name;
     }
 
-    /// Seconds a call of one trial, see TrialRequest.
+    /// Seconds a call of one sample, see SampleRequest.
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) const {
-        return timings_->trial({copy(entrant), entrant, size, workload, round}).seconds();
+        return timings_->sample({copy(entrant), entrant, size, workload, round}).seconds();
     }
     int cache_effect(Entrant entrant) const { return copy(entrant).cache_effect; }
     /// Ends a round: whether it must be timed again.
@@ -102,8 +102,8 @@ struct Finalist {
 /// The widest floor at which a race tells much. The floor is libc's distance from itself: the far
 /// end of its interval, as the workloads are weighed. With a wider floor, a winner must lead the
 /// plain copy beyond doubt, or the plain copy wins. On an idle machine the floor is 1.05, on a
-/// shared one seldom 1.2. A limit of 1.5 would take real winners from a machine on which a trial in
-/// twenty is interrupted.
+/// shared one seldom 1.2. A limit of 1.5 would take real winners from a machine on which a sample
+/// in twenty is interrupted.
 inline constexpr double kWidestFloor = 2;
 
 struct SizeResult {

@@ -13,7 +13,7 @@ namespace asterope {
 namespace {
 
 /// A few points of each plane find the best family about as often as all points do. On logs of
-/// exhaustive searches of a Zen 4, half of the trials cost half a percent.
+/// exhaustive searches of a Zen 4, half of the samples cost half a percent.
 Rigor quick() {
     return {.name = "quick",
             .coarse_sizes = true,
@@ -99,13 +99,13 @@ bool Rigor::Grid::has(const Candidate& candidate) const {
            (contains(ps, candidate.variant->ps) && contains(pd, candidate.pd));
 }
 
-std::size_t run_off_trials(const Rigor& rigor) {
+std::size_t run_off_samples(const Rigor& rigor) {
     // finalists of several objectives, the neighbours and libc twice
     return static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
 }
 
-std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& paper,
-                             bool from_start, bool extended) {
+std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper,
+                              bool from_start, bool extended) {
     const auto of_cut = [&](const Rigor::Cut& cut) {
         return std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
                static_cast<std::size_t>(cut.samples);
@@ -113,20 +113,20 @@ std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& p
     if (!from_start) return rigor.last_cut_times_all ? of_cut(rigor.cuts.back()) : 0;
     const auto coarse = static_cast<std::size_t>(
         std::ranges::count_if(paper, [&](const Candidate& c) { return rigor.coarse.has(c); }));
-    const auto samples = static_cast<std::size_t>(rigor.screening_samples);
-    std::size_t trials = coarse * samples;
+    const auto of_each = static_cast<std::size_t>(rigor.screening_samples);
+    std::size_t all = coarse * of_each;
     const std::size_t distance_grid = rigor.fine.ps.empty()
                                           ? 7 * asterope_distance_count
                                           : rigor.fine.ps.size() * rigor.fine.pd.size();
-    trials += static_cast<std::size_t>(rigor.families) * distance_grid * samples;
+    all += static_cast<std::size_t>(rigor.families) * distance_grid * of_each;
     if (extended) {
         // some hundred combinations of the axes around each
-        trials += (static_cast<std::size_t>(rigor.bases) * 100 +
-                   static_cast<std::size_t>(rigor.planes) * distance_grid) *
-                  samples;
+        all += (static_cast<std::size_t>(rigor.bases) * 100 +
+                static_cast<std::size_t>(rigor.planes) * distance_grid) *
+               of_each;
     }
-    for (const Rigor::Cut& cut : rigor.cuts) trials += of_cut(cut);
-    return trials;
+    for (const Rigor::Cut& cut : rigor.cuts) all += of_cut(cut);
+    return all;
 }
 
 namespace {

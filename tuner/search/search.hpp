@@ -15,7 +15,7 @@
 
 namespace asterope {
 
-/// How much is spent on a size. Samples are trials for each workload.
+/// How much is spent on a size. Numbers of samples are those under each workload.
 struct Rigor {
     std::string name;
     bool coarse_sizes = false;                ///< see default_sizes
@@ -92,12 +92,12 @@ inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 /// contest chooses their rows among the finalists of all sizes anyway.
 Rigor rigor_at(const Rigor& rigor, std::size_t size);
 
-/// About the number of trials of candidates in the run-off of a size under a workload, and in the
+/// About the number of samples of candidates in the run-off of a size under a workload, and in the
 /// screening before it. It is for the progress line only. `from_start`: the workload does not wait
 /// for the last cut.
-std::size_t run_off_trials(const Rigor& rigor);
-std::size_t screening_trials(const Rigor& rigor, const std::vector<Candidate>& paper,
-                             bool from_start, bool extended);
+std::size_t run_off_samples(const Rigor& rigor);
+std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper,
+                              bool from_start, bool extended);
 
 /// The plain one of the space, if it is among these members of it, or kLibc.
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants);

@@ -36,8 +36,8 @@ Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
     madvise(begin, areas, MADV_HUGEPAGE); // refused on kernels without it
     fill_with_data(begin, areas);
     // The pages are touched a second time. Some hosts give a guest its memory at the first use.
-    // There one in seven of the filled huge pages took another 120 us at its next access. Trials of
-    // one cold call each met that.
+    // There one in seven of the filled huge pages took another 120 us at its next access. Samples
+    // of one cold call each met that.
     touch_pages(begin, areas);
     source_ = source_map_ ? source_map_->data() : begin;
     destination_ = source_map_ ? begin : begin + bytes_;

@@ -34,7 +34,7 @@ class Arena {
 
     /// Reads a byte of each huge page and writes it again, except in a mapped source. The host of a
     /// virtual machine may have taken pages away to see whether they are used. It gives them back
-    /// now and not in a trial.
+    /// now and not in a sample.
     void touch() const;
 
   private:

@@ -1,4 +1,4 @@
-// A copy's effect on the caches, and the order of trials that follows from it. Copies that leave
+// A copy's effect on the caches, and the order of samples that follows from it. Copies that leave
 // the caches alike are timed one after the other.
 #pragma once
 

@@ -29,7 +29,7 @@ constexpr double kClockShare = 0.01, kClockSeconds = 50e-6;
 
 /// A thread that is pinned and never waits is on the CPU all the time. Its counted time may lack
 /// that of interrupts, which some kernels do not count as the thread's. Shorter absences are seen
-/// only by their causes. They make a trial or two of a round outliers, which medians bear.
+/// only by their causes. They make a sample or two of a round outliers, which medians bear.
 constexpr double kOffShare = 0.01, kOffNanoseconds = 1e6;
 
 /// Steps of 100 MHz are 2 to 4 % of a frequency. The CPU takes one step whenever a neighbour core

@@ -22,7 +22,7 @@ constexpr std::size_t kEarnedBy = 4, kFree = 8;
 constexpr double kFreeSeconds = 0.5;
 
 /// The share of disturbed rounds among those that count. Medians and sign tests bear many times as
-/// many outliers. But some disturbances are more than outliers of single trials: where they are
+/// many outliers. But some disturbances are more than outliers of single samples: where they are
 /// this frequent, the machine was busy with something else.
 constexpr double kBearable = 0.05;
 

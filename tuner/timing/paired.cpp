@@ -36,13 +36,13 @@ Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads
 
 Paired::Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
                const CacheEffect& cache_effect, const Disturbed& disturbed) {
-    std::map<int, std::vector<double>> trials; // of the round, as it was timed last
+    std::map<int, std::vector<double>> samples; // of the round, as it was timed last
     const auto seconds = [&](int entrant, Workload, std::uint64_t round) {
-        return (trials[entrant] = parts(entrant, round)).front();
+        return (samples[entrant] = parts(entrant, round)).front();
     };
     const auto ended = [&] {
         if (disturbed && disturbed()) return true;
-        for (const auto& [entrant, all] : trials) {
+        for (const auto& [entrant, all] : samples) {
             for (std::size_t part = 1; part < all.size(); ++part) {
                 logs_[{entrant, part}].push_back(std::log(all[part]));
             }

@@ -27,7 +27,7 @@ std::vector<double> time_round(const std::vector<int>& entrants, const Seconds& 
 }
 
 /// Names one series of an entrant's figures: those under a workload, or those of a part of its
-/// trials.
+/// samples.
 class Series {
   public:
     Series(Workload workload) : number_(static_cast<std::size_t>(workload)) {}
@@ -52,8 +52,8 @@ class Paired {
            std::uint64_t first_round, const Seconds& seconds,
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
 
-    /// Trials of one kind with several parts, which are compared part by part. `parts` gives the
-    /// seconds of each part, the whole first, and equally many in every trial.
+    /// Samples of one kind with several parts, which are compared part by part. `parts` gives the
+    /// seconds of each part, the whole first, and equally many in every sample.
     using Parts = std::function<std::vector<double>(int entrant, std::uint64_t round)>;
     Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);

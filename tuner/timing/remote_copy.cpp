@@ -1,4 +1,4 @@
-// Two processes talk over a socket: fixed structures as requests and answers, one trial a request.
+// Two processes talk over a socket: fixed structures as requests and answers, one sample a request.
 #include "timing/remote_copy.hpp"
 
 #include <algorithm>
@@ -175,7 +175,7 @@ RemoteCopy::Answer RemoteCopy::ask(const Message& message, const std::string& go
 }
 
 // One message each way at a time, whole or not at all (SOCK_SEQPACKET): RemoteSetup and its answer,
-// then Request and Answer for each trial.
+// then Request and Answer for each sample.
 
 RemoteCopy::RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setup)
     : patience_(setup.patience) {
@@ -236,7 +236,7 @@ void RemoteCopy::serve(int socket) {
     while (serve_one<Request, Answer>(socket, [&](const Request& request, Answer& answer) {
         const auto& [size, workload, round, calibration] = request;
         if (calibration.calls == 0) {
-            stopwatch->calibrate(size, workload, trial_seconds(workload));
+            stopwatch->calibrate(size, workload, sample_seconds(workload));
             answer.calibration = stopwatch->calibration(size, workload);
             return;
         }
@@ -248,7 +248,7 @@ void RemoteCopy::serve(int socket) {
     }
 }
 
-std::optional<int> serve_trials(int argc, char** argv) {
+std::optional<int> serve_samples(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != kServe) return std::nullopt;
     // Interrupts are for the process that started this one, which ends it. SIGINT is ignored
     // already.

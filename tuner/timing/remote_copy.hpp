@@ -42,13 +42,13 @@ class RemoteCopy {
     /// started.
     RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setup);
 
-    /// Seconds a call of one trial, as Stopwatch::time gives them. Another copy ran in between. So
-    /// where nothing is cached, each trial begins with untimed copies until libc's have settled the
-    /// caches. Throws Failure where the process died or hangs.
+    /// Seconds a call of one sample, as Stopwatch::time gives them. Another copy ran in between. So
+    /// where nothing is cached, each sample begins with untimed copies until libc's have settled
+    /// the caches. Throws Failure where the process died or hangs.
     double time(std::size_t size, Workload workload, std::uint64_t round,
                 const Calibration& calibration);
 
-    /// The disturbances of the last trial there.
+    /// The disturbances of the last sample there.
     std::vector<Disturbance> disturbances() const;
 
     /// The calibration that Stopwatch::calibrate finds there.
@@ -81,6 +81,6 @@ class RemoteCopy {
 
 /// First in main: where the program was started to serve a RemoteCopy, does so until that is gone
 /// and returns the exit code.
-std::optional<int> serve_trials(int argc, char** argv);
+std::optional<int> serve_samples(int argc, char** argv);
 
 } // namespace asterope

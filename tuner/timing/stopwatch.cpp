@@ -50,12 +50,12 @@ void Stopwatch::calibrate(std::size_t size, Workload workload, double target_sec
             tries.push_back(time(libc, workload, size, round));
         }
         // The least counts: a disturbance may have hit most tries of one call. To a coarse counter
-        // trials as short as that would take no time. A picosecond stands where the counter did not
-        // move.
+        // samples as short as that would take no time. A picosecond stands where the counter did
+        // not move.
         const double seconds = std::max(1e-12, *std::ranges::min_element(tries));
         const auto wanted =
             fixed ? fixed : static_cast<std::size_t>(std::max(1.0, target_seconds / seconds));
-        if (calls >= wanted / 2) { // long enough a trial to believe it
+        if (calls >= wanted / 2) { // long enough a sample to believe it
             calibrations_[{size, workload}] = {wanted, seconds};
             return;
         }
@@ -109,7 +109,7 @@ double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t siz
     // A copy that looks where its data is leaves the caches in a state that we do not know. Copies
     // that mixes of small sizes call do not look.
     const bool known = !copy.chooses || size == 0;
-    const TrialTask task{copy, size, round, calibration(size, workload), known && left_ == left};
+    const SampleTask task{copy, size, round, calibration(size, workload), known && left_ == left};
     left_ = known ? std::optional(left) : std::nullopt;
     // Earlier code may have left upper register halves dirty, which slows others down.
     clean_vector_state();

@@ -1,4 +1,4 @@
-// Times trials of copies under any workload.
+// Takes samples of copies under any workload.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@
 
 namespace asterope {
 
-/// Calls in one trial of workloads whose number does not depend on the machine: those of small
+/// Calls in one sample of workloads whose number does not depend on the machine: those of small
 /// copies and of moves. 0 for the others, which are calibrated.
 std::size_t fixed_calls(Workload workload);
 
-/// Times copies in an arena. One instance is one stream of buffers. Its cold trials never meet
-/// slots that another turn has just warmed. Its hot trials share the arena's tail.
+/// Times copies in an arena. One instance is one stream of buffers. Its cold samples never meet
+/// slots that another turn has just warmed. Its hot samples share the arena's tail.
 class Stopwatch {
   public:
     /// `largest_size` in bytes. The arena's tail of that size and two pages, but at least 256 KiB,
@@ -36,21 +36,21 @@ class Stopwatch {
     explicit Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes = 0,
                        SmallCalls small = {}, Operation operation = Operation::copy);
 
-    /// Sets the number of calls of one trial at `size` so that libc's copy takes about
+    /// Sets the number of calls of one sample at `size` so that libc's copy takes about
     /// `target_seconds`. A workload with a fixed number keeps it. All copies timed later share the
     /// number. Only a hot copy that is far slower than libc's makes fewer calls.
     void calibrate(std::size_t size, Workload workload, double target_seconds);
 
-    /// Seconds a call of one trial; `size` in bytes. Under a workload of small copies or of moves
-    /// it is 0, which means all sizes, or one of the sizes of `fixed`. Trials of the same `round`
+    /// Seconds a call of one sample; `size` in bytes. Under a workload of small copies or of moves
+    /// it is 0, which means all sizes, or one of the sizes of `fixed`. Samples of the same `round`
     /// use the same misalignments. Throws Failure for a workload that writes its source where that
     /// is mapped.
     ///
     /// Where nothing is cached, a copy pays for the dirty lines that those before it left.
     /// Non-temporal stores among temporal ones look up to a third slower than they are (Zen 4, 256
     /// KiB: 1.50 times libc instead of 2.03). The others look as much faster. So at kSettledFrom
-    /// bytes and more the first trial of another cache effect begins with untimed copies. They last
-    /// until the caches are as these copies leave them.
+    /// bytes and more the first sample of another cache effect begins with untimed copies. They
+    /// last until the caches are as these copies leave them.
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
     /// The calibration that calibrate() fixed.
@@ -59,12 +59,12 @@ class Stopwatch {
     /// Takes over the calibration of an earlier run, instead of calibrating.
     void set_calibration(std::size_t size, Workload workload, const Calibration& calibration);
 
-    /// Calls in one trial.
+    /// Calls in one sample.
     std::size_t calls(std::size_t size, Workload workload) const {
         return calibration(size, workload).calls;
     }
 
-    /// Prepares the calls of small copies, which the first trial would do otherwise. Returns false
+    /// Prepares the calls of small copies, which the first sample would do otherwise. Returns false
     /// where no size fits in the working set: there is nothing to time.
     bool prepare(Workload workload);
 
@@ -76,7 +76,7 @@ class Stopwatch {
 
     Buffers buffers_;
     Operation operation_;
-    /// The facts that determine the caches' state after a trial. A copy that chooses by the caches
+    /// The facts that determine the caches' state after a sample. A copy that chooses by the caches
     /// leaves one state or the other.
     struct Left {
         Workload workload;
@@ -86,8 +86,8 @@ class Stopwatch {
         bool operator==(const Left&) const = default;
     };
 
-    std::optional<int> cache_effect_; ///< of the last trial, if nothing was cached in it
-    std::optional<Left> left_;        ///< by the last trial
+    std::optional<int> cache_effect_; ///< of the last sample, if nothing was cached in it
+    std::optional<Left> left_;        ///< by the last sample
     std::chrono::steady_clock::time_point touched_; ///< the arena
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
 };

@@ -28,7 +28,7 @@ struct TimedCopy {
     std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
     Operation operation = Operation::copy;
     /// Whether it may choose by the state of the caches, as a copy that senses or a whole routine
-    /// does. Its hot trials begin from each state in turn.
+    /// does. Its hot samples begin from each state in turn.
     bool chooses = false;
 };
 

@@ -30,18 +30,18 @@ inline std::vector<Entrant> all_entrants(std::size_t count) {
     return all;
 }
 
-/// Which trial is asked for.
-struct TrialRequest {
+/// Which sample is asked for.
+struct SampleRequest {
     const TimedCopy& copy;
     Entrant entrant;
     std::size_t size; ///< bytes; 0 where the workload mixes sizes
     Workload workload;
-    std::uint64_t round; ///< trials of one round are timed under equal conditions
+    std::uint64_t round; ///< samples of one round are taken under equal conditions
 };
 
-struct Trial {
+struct Sample {
     double ns;             ///< a call; in whole thousandths where it is written to a log
-    double us = 0;         ///< the whole trial, with its untimed parts; in whole tenths
+    double us = 0;         ///< the whole sample, with its untimed parts; in whole tenths
     bool recorded = false; ///< not measured in this run
 
     double seconds() const { return ns * 1e-9; }
@@ -63,7 +63,7 @@ struct ProbeTicks {
     bool operator==(const ProbeTicks&) const = default;
 };
 
-/// A round of trials has ended. Trials of one round are compared with one another.
+/// A round of samples has ended. Samples of one round are compared with one another.
 struct RoundEnd {
     std::vector<Disturbance> disturbances = {}; ///< the disturbances that hit it
     bool again = false;                         ///< it is to be timed again
@@ -76,12 +76,12 @@ class Timings {
   public:
     virtual ~Timings() = default;
 
-    virtual Trial trial(const TrialRequest& asked) = 0;
+    virtual Sample sample(const SampleRequest& asked) = 0;
 
     /// Ends a round. May say that it is to be timed again, but not for ever.
     virtual RoundEnd round_ended() { return {}; }
 
-    /// Names the stage of the search that the next trials are for. The account of time needs it.
+    /// Names the stage of the search that the next samples are for. The account of time needs it.
     enum class Stage { screening, run_off };
     virtual void enter(Stage) {}
 
@@ -97,8 +97,8 @@ class Timings {
 
     virtual ProbeTicks readings(const ProbeRequest&) { return {}; }
 
-    /// The number of calls of a trial, and libc's seconds. `known`: from an earlier run, only to be
-    /// taken over.
+    /// The number of calls of a sample, and libc's seconds. `known`: from an earlier run, only to
+    /// be taken over.
     virtual Calibration calibration(std::size_t, Workload,
                                     const std::optional<Calibration>& known = std::nullopt) {
         return known.value_or(Calibration{1, 1e-6});

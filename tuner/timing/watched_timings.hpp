@@ -1,4 +1,4 @@
-// The figures of this machine, now: trials that are timed when they are asked for, watched by
+// The figures of this machine, now: samples that are taken when they are asked for, watched by
 // rounds.
 #pragma once
 
@@ -18,15 +18,16 @@ class WatchedTimings : public Timings {
   public:
     explicit WatchedTimings(DisturbanceMonitor monitor) : monitor_(std::move(monitor)) {}
 
-    /// From now on `seconds(asked)` times a trial, and each is planned to take `planned` seconds.
-    using Seconds = std::function<double(const TrialRequest& asked)>;
+    /// From now on `seconds(asked)` times an entrant, and each sample is planned to take `planned`
+    /// seconds.
+    using Seconds = std::function<double(const SampleRequest& asked)>;
     void time_by(Seconds seconds, double planned) {
         seconds_ = std::move(seconds);
         planned_ = planned;
     }
 
     /// Throws Interrupted when the user asked to stop.
-    Trial trial(const TrialRequest& asked) override {
+    Sample sample(const SampleRequest& asked) override {
         using Clock = std::chrono::steady_clock;
         throw_if_interrupted();
         if (!in_round_) monitor_.begin_round();

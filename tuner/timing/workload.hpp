@@ -11,7 +11,7 @@
 
 namespace asterope {
 
-/// One way to time a copy: each row of the table. Every trial starts with clean vector registers
+/// One way to time a copy: each row of the table. Every sample starts with clean vector registers
 /// and ends with one figure, the seconds a call. That includes choosing the buffers' places, a few
 /// additions, for libc as for every candidate.
 enum class Workload {
@@ -40,7 +40,7 @@ struct WorkloadFacts {
     bool fresh;
     std::string_view pages; ///< "huge", "small", or empty
     bool walks;
-    /// waits_for_run_off: a trial of fetch takes as long as one of hot, cold and consume together.
+    /// waits_for_run_off: a sample of fetch takes as long as one of hot, cold and consume together.
     /// Copies that are slow there are mostly slow under one of those.
     bool reads, writes_source, settles, tunable;
     double balanced;
@@ -116,15 +116,15 @@ constexpr PageAdvice advice_of(const WorkloadFacts& facts) {
     return facts.pages == "huge" ? PageAdvice::huge : PageAdvice::small;
 }
 
-/// How long a trial is.
+/// How long a sample is.
 struct Calibration {
-    std::size_t calls; ///< in one trial
+    std::size_t calls; ///< in one sample
     double seconds;    ///< a call of libc's; 0 where that is not known
 };
 
-/// How long one trial shall take, in seconds: long against the clock's own cost (tens of
+/// How long one sample shall take, in seconds: long against the clock's own cost (tens of
 /// nanoseconds), short against the machine's slow phases.
-constexpr double trial_seconds(Workload workload) {
+constexpr double sample_seconds(Workload workload) {
     return is_uncached(workload) ? 45e-6 : 30e-6;
 }
 

@@ -153,9 +153,9 @@ void plan(const Course& course, const Knobs& knobs) {
                                                                : 2;
         const std::size_t counted = weights_at(size, course.objective.weights).size();
         const std::size_t all = weights_at(size, with_all_situations(course.objective)).size();
-        const double trial = kPlannedTrial * (1 + static_cast<double>(size) / (1 << 20));
-        const auto seconds = [&](std::size_t trials) {
-            return static_cast<double>(trials) * course.rigor.rounds * trial;
+        const double sample = kPlannedSample * (1 + static_cast<double>(size) / (1 << 20));
+        const auto seconds = [&](std::size_t samples) {
+            return static_cast<double>(samples) * course.rigor.rounds * sample;
         };
         progress.plan(kRacing, seconds((ways ? ways + 2 : 0) * counted));
         progress.plan(kComparing, seconds(3 * all));

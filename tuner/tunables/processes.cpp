@@ -1,4 +1,4 @@
-// Each entrant is a process; a trial is a request to it.
+// Each entrant is a process; a sample is a request to it.
 #include "tunables/processes.hpp"
 
 #include "base/contains.hpp"
@@ -29,7 +29,7 @@ Calibration Processes::calibration(std::size_t size, Workload workload,
     return calibration;
 }
 
-Trial Processes::trial(const TrialRequest& asked) {
+Sample Processes::sample(const SampleRequest& asked) {
     const Calibration calls = calibration(asked.size, asked.workload);
     RemoteCopy& process = process_of(asked.entrant);
     const double seconds = process.time(asked.size, asked.workload, asked.round, calls);

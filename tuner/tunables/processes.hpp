@@ -1,4 +1,4 @@
-// Trials of memcpy under several settings of glibc's tunables, a process for each.
+// Samples of memcpy under several settings of glibc's tunables, a process for each.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ class Processes : public Timings {
     Processes(const std::vector<LibcThresholds>& settings, const RemoteSetup& setup,
               Session& session);
 
-    Trial trial(const TrialRequest& asked) override;
+    Sample sample(const SampleRequest& asked) override;
     RoundEnd round_ended() override;
     /// The calibration of the default's process, made once.
     Calibration calibration(std::size_t size, Workload workload,

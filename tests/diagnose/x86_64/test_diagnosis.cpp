@@ -52,12 +52,12 @@ CopyLoop counted(const std::string& name) {
     };
 }
 
-/// Adds up what its trials are planned to take.
+/// Adds up what its samples are planned to take.
 struct PlannedTimings : WatchedTimings {
     using WatchedTimings::WatchedTimings;
-    Trial trial(const TrialRequest& asked) override {
+    Sample sample(const SampleRequest& asked) override {
         planned += calibration(asked.size, asked.workload).seconds;
-        return WatchedTimings::trial(asked);
+        return WatchedTimings::sample(asked);
     }
     double planned = 0;
 };
@@ -213,7 +213,7 @@ TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
     EXPECT_EQ(comparisons[1].keys["at"], 7);
     EXPECT_EQ(comparisons[1].candidate, "ZMM T T none 0 0");
     EXPECT_FALSE(comparisons[2].winner); // no candidate copies 64 bytes
-    // a warm-up and a trial a round
+    // a warm-up and a sample a round
     EXPECT_EQ(runs["base winner"], 2 * 5);
     EXPECT_EQ(runs["other winner"], 2 * 5);
     EXPECT_EQ(runs["other libc"], 2 * 5);

@@ -188,7 +188,7 @@ TEST_F(CommonBestOf, what_is_no_log_of_another_search_for_the_same_is_refused) {
 
 TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_named) {
     const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
-    const std::string trials = content(two).substr(content(two).find('\n'));
+    const std::string rest = content(two).substr(content(two).find('\n'));
     auto header = nlohmann::ordered_json::parse(content(two).substr(0, content(two).find('\n')));
     const std::pair<void (*)(Machine&), const char*> cases[] = {
         {[](Machine& m) { m.cpu.stepping = 3; }, "cpu.stepping: "},
@@ -201,7 +201,7 @@ TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_n
         Machine changed = made_up_machine();
         change(changed);
         header["machine"] = to_json(changed);
-        put("changed", header.dump() + trials);
+        put("changed", header.dump() + rest);
         EXPECT_TRUE(mentions(refusal({one, (folder / "changed").string()}), said));
     }
 }

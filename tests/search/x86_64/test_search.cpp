@@ -94,8 +94,8 @@ TEST(Search, times_about_as_much_as_planned_and_every_entrant_in_exhaustive_alon
         search(machine, rigor);
         timed.push_back(timed_on(machine).size());
         const std::size_t planned =
-            run_off_trials(parse_rigor(rigor)) +
-            screening_trials(parse_rigor(rigor), whole_space(), true, false);
+            run_off_samples(parse_rigor(rigor)) +
+            screening_samples(parse_rigor(rigor), whole_space(), true, false);
         EXPECT_NEAR(static_cast<double>(machine.calls.size()) / static_cast<double>(planned), 1,
                     0.25);
     }

@@ -341,7 +341,7 @@ Job locality_job(const Locality& parameters) {
         formatted("%10s %13zu %14zu %12zu", format_size(parameters.systemSize).c_str(),
                   parameters.numSubsystems, parameters.elemsPerSubsys, parameters.repCount);
     Job job{"locality", "locality", {row, "churn", "access"}};
-    job.trial_seconds = work_of(parameters);
+    job.sample_seconds = work_of(parameters);
     const auto system = std::make_shared<LocalitySystem>(parameters);
     const auto checksums = std::make_shared<std::map<std::uint64_t, std::uint64_t>>(); // by round
     job.time_parts = [=](const Contender& contender, std::uint64_t round) {

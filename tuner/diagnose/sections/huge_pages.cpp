@@ -40,7 +40,7 @@ std::size_t huge_bytes(const char* at) {
     return 0;
 }
 
-/// Copies from slot to slot in a scattered order. Each trial goes on where the one before stopped:
+/// Copies from slot to slot in a scattered order. Each sample goes on where the one before stopped:
 /// else all would go to the same few slots.
 CopyLoop scattered(char* destination, const char* source) {
     return [=, next = std::make_shared<std::size_t>(0)](const Copy& copy, std::size_t calls,

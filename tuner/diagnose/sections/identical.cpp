@@ -18,8 +18,8 @@ constexpr Workload kWorkloads[] = {Workload::hot, Workload::cold};
 /// The numbers of a race with one heat. The rest is as in a quick search of one size, see
 /// parse_rigor.
 constexpr int kEntrants = 24, kKept = 12, kMoreSamples = 6, kFinalists = 5, kRounds = 15;
-/// The trials of one race, with libc thrice a heat and twice a round of the run-off.
-constexpr int kTrials = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
+/// The samples of one race, with libc thrice a heat and twice a round of the run-off.
+constexpr int kSamples = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
 
 SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, Session& session) {
     std::mt19937_64 random(seed);
@@ -85,15 +85,15 @@ Section identical(const Context& context) {
                         last_cache_bytes(context.machine));
     // libc's memcpy for every entrant; disturbed rounds are repeated, as in a search
     context.timings.time_by(
-        [&](const TrialRequest& asked) {
+        [&](const SampleRequest& asked) {
             return stopwatch.time({libc_copy()}, asked.workload, asked.size, asked.round);
         },
-        1.0 / kTrials / races / std::size(kSizes) / std::size(kWorkloads));
+        1.0 / kSamples / races / std::size(kSizes) / std::size(kWorkloads));
     std::vector<SelfRaces> all;
     for (const std::size_t size : kSizes) {
         if (size > context.largest_copy) continue;
         for (const Workload workload : kWorkloads) {
-            stopwatch.calibrate(size, workload, trial_seconds(workload));
+            stopwatch.calibrate(size, workload, sample_seconds(workload));
             context.session.enter(format_size(size));
             context.session.calibration(size, workload);
             SelfRaces some{size, workload, {}, {}};

@@ -1,4 +1,4 @@
-// The step of a run that fixes the calls of each trial. These tell how long the other steps take.
+// The step of a run that fixes the calls of each sample. These tell how long the other steps take.
 #include <algorithm>
 
 #include "run/steps.hpp"
@@ -8,7 +8,7 @@ namespace asterope {
 
 namespace {
 
-/// Tells the progress line which trials an operation still has to do.
+/// Tells the progress line which samples an operation still has to do.
 class Planner {
   public:
     Planner(Progress& progress, const Plan& plan, const Spaces& spaces)
@@ -18,20 +18,20 @@ class Planner {
         }
     }
 
-    /// One size under one of the workloads that count there. `trial`: its seconds; `senses`: copies
-    /// with a probe are tried.
-    void add(std::size_t size, Workload workload, const Weights& all, double trial, bool senses) {
+    /// One size under one of the workloads that count there. `sample`: its seconds; `senses`:
+    /// copies with a probe are tried.
+    void add(std::size_t size, Workload workload, const Weights& all, double sample, bool senses) {
         const Rigor& rigor = plan_.rigor;
         const Rigor of_size = rigor_at(rigor, size);
         if (weight_of(all, workload) > 0) {
             const bool from_start = weight_of(screening_weights(all), workload) > 0;
-            const auto screening = screening_trials(of_size, paper_, from_start, plan_.extended);
-            plan(Step::screening, static_cast<double>(screening) * trial);
+            const auto screening = screening_samples(of_size, paper_, from_start, plan_.extended);
+            plan(Step::screening, static_cast<double>(screening) * sample);
         }
-        plan(Step::run_off, static_cast<double>(run_off_trials(of_size)) * trial);
+        plan(Step::run_off, static_cast<double>(run_off_samples(of_size)) * sample);
         // An estimate: the numbers of rows and boundaries are not known yet.
         const auto races = [&](Step step, double entrants, int rounds) {
-            plan(step, entrants * rounds * trial);
+            plan(step, entrants * rounds * sample);
         };
         races(Step::rows, static_cast<double>(rigor.contestants) + 2, of_size.contest_rounds);
         constexpr double kBesideProbes = 14; // six pipelines, as many sensing copies, libc twice
@@ -52,8 +52,8 @@ class Planner {
     void add_rest() {
         const Rigor& rigor = plan_.rigor;
         const std::size_t small =
-            5 * spaces_.members("small").size() + 16 * 8 + 2 * run_off_trials(rigor);
-        plan(Step::small, kPlannedTrial * static_cast<double>(small * plan_.small_weights.size()));
+            5 * spaces_.members("small").size() + 16 * 8 + 2 * run_off_samples(rigor);
+        plan(Step::small, kPlannedSample * static_cast<double>(small * plan_.small_weights.size()));
         plan(Step::building, kBuilding);
     }
 
@@ -78,7 +78,7 @@ void plan_roughly(Progress& progress, const OperationSearch& search) {
         const Weights all = weights_at(size, weights);
         for (const auto& [workload, weight] : all) {
             const double call = static_cast<double>(size) / kBytesPerSecond;
-            planner.add(size, workload, all, std::max(trial_seconds(workload), call), false);
+            planner.add(size, workload, all, std::max(sample_seconds(workload), call), false);
         }
     }
     planner.add_rest();
@@ -94,8 +94,8 @@ void calibrate_sizes(Run& run) {
         const Weights all = weights_at(size, run.weights());
         for (const auto& [workload, weight] : all) {
             const Calibration calibration = run.session.calibration(size, workload);
-            const double trial = static_cast<double>(calibration.calls) * calibration.seconds;
-            planner.add(size, workload, all, trial, senses);
+            const double sample = static_cast<double>(calibration.calls) * calibration.seconds;
+            planner.add(size, workload, all, sample, senses);
         }
     }
     planner.add_rest();

@@ -90,7 +90,7 @@ ExamCell examine_at(Run& run, const TimedCopy& routine, int attempt, std::size_t
     std::mt19937_64 random = run.enter(Step::exam, size, std::to_string(attempt));
     if (size) run.calibrate(size);
     Weights counted = counting(weights_at(size, size ? run.weights() : run.plan.small_weights));
-    // Mixes of small copies find the caches as the trial before left them: with three copies in
+    // Mixes of small copies find the caches as the sample before left them: with three copies in
     // a round, that is noise.
     const int rounds = (size ? 1 : 6) * run.plan.rigor.exam_rounds;
     const std::vector<TimedCopy> copies = {routine};

@@ -115,11 +115,11 @@ struct Buffers {
     SmallCalls small;
     std::map<int, CallSequence> sequences; ///< of mixes, by level; of page_end, spread
     std::optional<PageEnds> page_ends;     ///< once there is a sequence of page_end
-    std::optional<OtherData> other_data;   ///< once there was a trial of bystander
+    std::optional<OtherData> other_data;   ///< once there was a sample of bystander
 
   private:
     std::map<std::size_t, SlotPair> slots_;
-    std::map<PageAdvice, SourcePages> sources_;         ///< once there was a trial that takes them
+    std::map<PageAdvice, SourcePages> sources_;         ///< once there was a sample that takes them
     std::map<const Arena*, Sides<std::size_t>> walked_; ///< the ends of walks, in bytes
 };
 

@@ -23,7 +23,7 @@ std::uint64_t read_lines(const char* at, Slots& set, std::size_t lines) {
     return sum;
 }
 
-double time_bystander(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
+double time_bystander(Buffers& buffers, const WorkloadFacts&, const SampleTask& task) {
     if (!buffers.other_data) buffers.other_data.emplace(buffers.small.caches);
     OtherData& other = *buffers.other_data;
     SlotPair& slots = buffers.slots(task.size);

@@ -13,9 +13,9 @@ namespace {
 
 /// Makes so many calls. Returns the sum of their readers.
 template <class Place>
-std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
+std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task,
                         Sides<Place>& places, std::size_t calls) {
-    // A walk has one misalignment a trial, as its stride is constant; the stride itself moves it
+    // A walk has one misalignment a sample, as its stride is constant; the stride itself moves it
     // on.
     constexpr std::size_t kTurns = std::is_same_v<Place, Walk> ? 0 : 1;
     const bool read = facts.reads;
@@ -37,7 +37,7 @@ std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, cons
 }
 
 template <class Place>
-double time_places(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
+double time_places(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task,
                    Sides<Place>& places) {
     if (facts.walks) buffers.sum_read += run_calls(buffers, facts, task, places, kLeadIn);
     const std::size_t calls = task.calibration.calls;
@@ -48,7 +48,7 @@ double time_places(Buffers& buffers, const WorkloadFacts& facts, const TrialTask
     return seconds_between(begin, end) / static_cast<double>(calls);
 }
 
-double time_cold(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+double time_cold(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     if (!facts.walks) return time_places(buffers, facts, task, buffers.slots(task.size));
     WalkPair walk = buffers.walk(buffers.arena, walked_stride(task.size));
     const double seconds = time_places(buffers, facts, task, walk);

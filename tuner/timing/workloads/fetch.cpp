@@ -16,7 +16,7 @@ namespace {
 
 /// `ready(i)` is called before the i-th call and returns 0, as soon as the source is known.
 template <class Place, class Ready>
-double time_fetches(Buffers& buffers, const TrialTask& task, Sides<Place>& places,
+double time_fetches(Buffers& buffers, const SampleTask& task, Sides<Place>& places,
                     const Ready& ready) {
     constexpr bool kWalks = std::is_same_v<Place, Walk>; // see cold.cpp
     char* tail = buffers.arena.destination() + buffers.cold_bytes;
@@ -39,7 +39,7 @@ double time_fetches(Buffers& buffers, const TrialTask& task, Sides<Place>& place
     return seconds_between(begin, end) / static_cast<double>(calls);
 }
 
-double time_fetch(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+double time_fetch(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     const auto known = [](std::size_t) { return std::size_t{0}; };
     if (!facts.walks) return time_fetches(buffers, task, buffers.slots(task.size), known);
     WalkPair walk = buffers.walk(buffers.arena, walked_stride(task.size));
@@ -48,10 +48,10 @@ double time_fetch(Buffers& buffers, const WorkloadFacts& facts, const TrialTask&
     return seconds;
 }
 
-/// The destination's slots are the table: no source of this trial lies there. Each look-up has a
+/// The destination's slots are the table: no source of this sample lies there. Each look-up has a
 /// key of its own that is known beforehand. So it may begin while the copy before it still runs.
 /// The copy behind it cannot begin before the look-up has ended.
-double time_lookup(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
+double time_lookup(Buffers& buffers, const WorkloadFacts&, const SampleTask& task) {
     const char* table = buffers.arena.destination();
     const std::size_t lines = buffers.slot_bytes / 64;
     const auto look = [&](std::size_t) {

@@ -12,19 +12,19 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kCallsOfEach = 400; ///< in one trial, at least
+constexpr std::size_t kCallsOfEach = 400; ///< in one sample, at least
 
 /// Larger sizes are mostly whole lines, as the pipelines' sizes are. Sizes up to here decide the
 /// registers of a small copy.
 constexpr std::size_t kLargestWalked = 128;
-/// Bytes through which one trial walks at each size: so many that its first line does not count.
+/// Bytes through which one sample walks at each size: so many that its first line does not count.
 constexpr std::size_t kWalkedBytes = 8192;
 
 std::size_t calls_of(const WorkloadFacts& facts, std::size_t size) {
     return facts.walks ? std::max(kCallsOfEach, kWalkedBytes / size) : kCallsOfEach;
 }
 
-double time_fixed_size(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
+double time_fixed_size(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task,
                        std::size_t size) {
     const Arena& arena = *buffers.small.arena;
     const std::size_t place = roam(task.round);
@@ -39,7 +39,7 @@ double time_fixed_size(Buffers& buffers, const WorkloadFacts& facts, const Trial
     });
 }
 
-double time_walked_size(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
+double time_walked_size(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task,
                         std::size_t size) {
     const Arena& arena = *buffers.small.arena;
     const Misalignment past = misalignment(task.round);
@@ -64,7 +64,7 @@ const std::vector<std::size_t>& sizes_of(const WorkloadFacts& facts) {
     return facts.walks ? walked_sizes() : fixed_sizes();
 }
 
-double time_fixed(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+double time_fixed(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     const auto time_size = facts.walks ? time_walked_size : time_fixed_size;
     if (task.size) return time_size(buffers, facts, task, task.size);
     GeometricMean mean;
@@ -72,7 +72,7 @@ double time_fixed(Buffers& buffers, const WorkloadFacts& facts, const TrialTask&
     return mean.mean();
 }
 
-std::size_t calls_of_a_trial(const WorkloadFacts& facts) {
+std::size_t calls_of_a_sample(const WorkloadFacts& facts) {
     std::size_t calls = 0;
     for (const std::size_t size : sizes_of(facts)) calls += calls_of(facts, size);
     return calls;
@@ -95,6 +95,6 @@ const std::vector<std::size_t>& walked_sizes() {
     return sizes;
 }
 
-const WorkloadTimer workloads::fixed = {time_fixed, calls_of_a_trial};
+const WorkloadTimer workloads::fixed = {time_fixed, calls_of_a_sample};
 
 } // namespace asterope

@@ -20,13 +20,13 @@ namespace {
 /// The bytes before a block that malloc has mapped: its header.
 constexpr std::size_t kHeader = 16;
 
-/// The most of a trial's memory that is mapped, touched and given back before it. The system hands
-/// out first what it got back last, and clears it. So the trial before decides whether these pages
-/// are in the caches (16 KiB: one copy took 7.3 us or 12.8 us). With this, each trial begins with
+/// The most of a sample's memory that is mapped, touched and given back before it. The system hands
+/// out first what it got back last, and clears it. So the sample before decides whether these pages
+/// are in the caches (16 KiB: one copy took 7.3 us or 12.8 us). With this, each sample begins with
 /// the same.
 constexpr std::size_t kGivenBack = std::size_t{1} << 20;
 
-double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     const std::size_t calls = task.calibration.calls, size = task.size;
     const PageAdvice advice = advice_of(facts);
     const std::size_t room = size + kHeader;

@@ -9,7 +9,7 @@ namespace asterope {
 
 namespace {
 
-double time_half_cached(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
+double time_half_cached(Buffers& buffers, const WorkloadFacts&, const SampleTask& task) {
     auto& slots = buffers.slots(task.size);
     const std::size_t half = task.size / 2, calls = task.calibration.calls;
     std::uint64_t elapsed = 0;

@@ -14,17 +14,17 @@ namespace asterope {
 
 namespace {
 
-/// Untimed calls before a trial. The traces of another copy (a destination that its non-temporal
+/// Untimed calls before a sample. The traces of another copy (a destination that its non-temporal
 /// stores evicted) are gone after up to three copies. Buffers that outgrow the caches are not in
 /// them however often they are copied.
 constexpr std::size_t kWarmUp = 3;
 
-/// The same where the trial before has left the caches as this copy does.
+/// The same where the sample before has left the caches as this copy does.
 constexpr std::size_t kWarmUpFollowing = 1;
 
-/// The same where the trial begins in buffers that were not cached. Of 8 and 16 MiB, a sensing
+/// The same where the sample begins in buffers that were not cached. Of 8 and 16 MiB, a sensing
 /// routine's fourth and fifth copies still took 1.2 times as long as those from the sixth on.
-/// (libc's were steady from the third on.) A trial of one call would have been such a copy.
+/// (libc's were steady from the third on.) A sample of one call would have been such a copy.
 constexpr std::size_t kWarmUpElsewhere = 8;
 
 /// A copy that takes so many times as long as libc's in its untimed calls gets as few timed ones.
@@ -62,7 +62,7 @@ template <bool kRead, bool kAliased, bool kSource = true>
     return sum;
 }
 
-/// The buffers of one trial.
+/// The buffers of one sample.
 struct HotBuffers {
     const char* source;
     char* destination;
@@ -70,12 +70,12 @@ struct HotBuffers {
     std::size_t warm_up = kWarmUp;
 };
 
-/// The buffers in which a trial begins, cached from the trial before. A copy that chooses begins in
-/// others in three of four rounds. One is a slot that was last touched a whole arena ago, one is
+/// The buffers in which a sample begins, cached from the sample before. A copy that chooses begins
+/// in others in three of four rounds. One is a slot that was last touched a whole arena ago, one is
 /// new pages, one is such a slot for the destination alone. A copy must not keep up the state that
 /// it found. One that stores uncached data past the caches would find it uncached for ever, and be
 /// a third as fast as libc.
-HotBuffers hot_buffers(Buffers& buffers, const TrialTask& task, bool aliased) {
+HotBuffers hot_buffers(Buffers& buffers, const SampleTask& task, bool aliased) {
     const std::size_t place = roam(task.round), phase = aliased ? 0 : kPhase;
     const char* const sources = buffers.arena.source();
     HotBuffers hot{sources + buffers.hot_source + place,
@@ -103,7 +103,7 @@ HotBuffers hot_buffers(Buffers& buffers, const TrialTask& task, bool aliased) {
 }
 
 template <bool kAliased>
-double time_hot(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+double time_hot(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     const HotBuffers hot = hot_buffers(buffers, task, kAliased);
     const char* source = SecondArgument(task.copy)(hot.source);
     char* destination = hot.destination;

@@ -12,8 +12,8 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kCalls = 6000, kUntimed = kCalls / 8; ///< of one trial
-constexpr std::size_t kTrialBytes = std::size_t{3} << 20;   ///< in one trial where bytes count
+constexpr std::size_t kCalls = 6000, kUntimed = kCalls / 8; ///< of one sample
+constexpr std::size_t kSampleBytes = std::size_t{3} << 20;  ///< in one sample where bytes count
 constexpr int kMemoryLevel = 4;
 constexpr int kSpreadPlace = kMemoryLevel + 1; ///< among Buffers::sequences; mixes have their level
 constexpr std::size_t kLargestSpread = 63;
@@ -29,12 +29,12 @@ std::optional<Distribution> by_bytes(const Distribution& sizes, std::size_t larg
     return Distribution(std::move(pairs));
 }
 
-/// How long a trial is where bytes count.
+/// How long a sample is where bytes count.
 void set_length_by_bytes(CallSequence& sequence, const SmallCalls& small, bool memory) {
     const auto calls_of = [&](std::size_t bytes) {
         return static_cast<std::size_t>(static_cast<double>(bytes) / sequence.mean_bytes) + 1;
     };
-    sequence.timed = std::min(calls_of(kTrialBytes), kCalls);
+    sequence.timed = std::min(calls_of(kSampleBytes), kCalls);
     // Where nothing is cached, the last cache must be as this copy leaves it: with its dirty lines
     // or without (see Stopwatch::time).
     const std::size_t settling =
@@ -96,7 +96,7 @@ CallSequence& sequence_of(Buffers& buffers, const WorkloadFacts& facts) {
 /// Reads from all pages in an order that no prefetcher foresees. So the last cache gets the page
 /// table entries that translate their addresses. On a host that maps 4 KiB at a time, one line
 /// holds the entries of 32 KiB. A line stays in the cache once it is met the second time. Without
-/// this, 20 trials passed until a call took 60 ns instead of 150 (a virtual machine of a Xeon with
+/// this, 20 samples passed until a call took 60 ns instead of 150 (a virtual machine of a Xeon with
 /// AMX).
 void meet_pages(const Arena& arena) {
     constexpr std::size_t kOfALine = std::size_t{32} << 10;
@@ -110,14 +110,14 @@ void meet_pages(const Arena& arena) {
     keep(sum);
 }
 
-double time_mix(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+double time_mix(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     CallSequence& sequence = sequence_of(buffers, facts);
     const auto time = [&] {
         return time_sequence(sequence, task.copy, buffers.small.weighting, facts.reads);
     };
     if (!task.follows) {
         if (facts.level == kMemoryLevel) meet_pages(*buffers.small.arena);
-        // The first trial of a round finds the caches as another workload left them. With any copy
+        // The first sample of a round finds the caches as another workload left them. With any copy
         // it took 1.5 times as long as the later ones (mix_l3).
         time();
     }

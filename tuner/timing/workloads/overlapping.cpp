@@ -12,7 +12,7 @@ namespace asterope {
 namespace {
 
 std::size_t calls_of(const Overlap& overlap) {
-    return kOverlapTrialBytes / overlap.size + 1;
+    return kOverlapSampleBytes / overlap.size + 1;
 }
 
 } // namespace
@@ -49,7 +49,7 @@ double time_overlap(const Arena& arena, CopyFunction move, const Overlap& overla
 namespace {
 
 template <const auto& kOf>
-double time_overlapping(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
+double time_overlapping(Buffers& buffers, const WorkloadFacts&, const SampleTask& task) {
     GeometricMean mean;
     for (const Overlap& overlap : overlaps_of(kOverlapSizes, kOf)) {
         mean.add(time_overlap(buffers.arena, task.copy.function, overlap, task.round));

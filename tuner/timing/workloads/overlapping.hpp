@@ -1,4 +1,4 @@
-// Moves between buffers that overlap: which, and a trial of one.
+// Moves between buffers that overlap: which, and the timing of one.
 #pragma once
 
 #include <array>
@@ -31,18 +31,18 @@ inline constexpr std::array<std::ptrdiff_t, 6> kPageShifts = {4000, 4032, 4064, 
 std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes,
                                  std::span<const std::ptrdiff_t> shifts);
 
-/// The least bytes that a trial moves at one size and shift. With these the clock's cost does not
+/// The least bytes that a sample moves at one size and shift. With these the clock's cost does not
 /// show.
-inline constexpr std::size_t kOverlapTrialBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kOverlapSampleBytes = std::size_t{256} << 10;
 
 /// The sizes of the workloads, in bytes. They stay in the first and second cache, or nearly.
 inline const std::vector<std::size_t> kOverlapSizes = {1 << 10,  4 << 10,   16 << 10,
                                                        64 << 10, 256 << 10, 1 << 20};
 
-/// Seconds a call of one trial of moves between buffers that overlap so. Every trial uses the same
-/// few cached lines again, at varying misalignments; trials of one `round` use the same places. The
-/// buffers lie in the tail of the arena's destination, as hot ones do, even if the source is mapped
-/// from elsewhere. The arena must have room for the size, 8 KiB and a line.
+/// Seconds a call of one sample of moves between buffers that overlap so. Every sample uses the
+/// same few cached lines again, at varying misalignments; samples of one `round` use the same
+/// places. The buffers lie in the tail of the arena's destination, as hot ones do, even if the
+/// source is mapped from elsewhere. The arena must have room for the size, 8 KiB and a line.
 double time_overlap(const Arena& arena, CopyFunction move, const Overlap& overlap,
                     std::uint64_t round);
 

@@ -10,7 +10,7 @@ namespace asterope {
 
 namespace {
 
-/// Calls in one trial, untimed ones included. Fewer than of a mix, as they may be a hundred times
+/// Calls in one sample, untimed ones included. Fewer than of a mix, as they may be a hundred times
 /// as slow as others.
 constexpr std::size_t kEndCalls = 1600, kUntimedEnds = kEndCalls / 8;
 /// The other side of a call, which is not at the end, begins at most so far into a stretch. So the
@@ -51,7 +51,7 @@ CallSequence& sequence_of(Buffers& buffers) {
     return sequence;
 }
 
-double time_page_end(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+double time_page_end(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     return time_sequence(sequence_of(buffers), task.copy, Weighting::calls, facts.reads);
 }
 

@@ -43,7 +43,7 @@ void copy_uncached(Buffers& buffers, char* source, std::size_t size) {
 }
 
 template <Make make>
-double time_calls(Buffers& buffers, bool reads, const TrialTask& task, const Take& take) {
+double time_calls(Buffers& buffers, bool reads, const SampleTask& task, const Take& take) {
     struct Call {
         char *destination, *source;
     };
@@ -77,7 +77,7 @@ double time_calls(Buffers& buffers, bool reads, const TrialTask& task, const Tak
 }
 
 template <Make make>
-double time_produce(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+double time_produce(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     if (facts.destination_cached) {
         const std::size_t tail = buffers.cold_bytes;
         return time_calls<make>(buffers, facts.reads, task, [=] { return tail; });

@@ -1,4 +1,4 @@
-// The calls that the workloads of small copies make, and a trial of them.
+// The calls that the workloads of small copies make, and their timing.
 #include "timing/workloads/small_calls.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ void refuse_undrawable(const SmallCalls& small) {
 double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting weighting,
                      bool read) {
     if (sequence.next + sequence.warm + sequence.timed > sequence.calls.size()) sequence.next = 0;
-    // A program does not have this list of calls, so the trial must not wait for it. When it came
-    // from memory, mixes in the first cache took 12 ns a call in one trial and 35 in the next.
+    // A program does not have this list of calls, so the sample must not wait for it. When it came
+    // from memory, mixes in the first cache took 12 ns a call in one sample and 35 in the next.
     std::uint32_t listed = 0;
     for (std::size_t i = 0; i < sequence.warm + sequence.timed; ++i) {
         listed += sequence.calls[sequence.next + i].size;

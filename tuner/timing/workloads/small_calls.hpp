@@ -1,4 +1,4 @@
-// The calls that the workloads of small copies make, and a trial of them.
+// The calls that the workloads of small copies make, and their timing.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline constexpr std::size_t kLargestMixed = 1024;
 ///   take.
 /// - bytes: each byte counts once. Sizes are drawn with probability times size, up to half of a
 ///   side of the working set, at most `largest`. The figure is the time a byte, times the mean size
-///   (so that by chance larger calls in one trial say nothing). It tells how long moving the data
+///   (so that by chance larger calls in one sample say nothing). It tells how long moving the data
 ///   takes, of which a few large calls do most.
 enum class Weighting { calls, bytes };
 
@@ -38,7 +38,7 @@ struct SmallCalls {
     const Arena* arena = nullptr; ///< of the calls; null: that of the other workloads
 };
 
-/// The most of a cache that a working set takes: where a machine reports a huge cache, trials must
+/// The most of a cache that a working set takes: where a machine reports a huge cache, samples must
 /// not touch all memory.
 inline constexpr std::size_t kMostOfACache = std::size_t{64} << 20;
 
@@ -48,7 +48,7 @@ std::size_t cache_bytes(const std::vector<Cache>& caches, int level);
 /// Throws BadInput where calls count and no size can be drawn.
 void refuse_undrawable(const SmallCalls& small);
 
-/// Calls in the order in which they are made. Each trial makes the next ones of a sequence that is
+/// Calls in the order in which they are made. Each sample makes the next ones of a sequence that is
 /// far longer than branch predictors remember. They learn ten thousand calls by heart. If all
 /// copies of a round had the same calls, the last copies would find them learnt.
 struct CallSequence {
@@ -57,7 +57,7 @@ struct CallSequence {
     };
     std::vector<Call> calls;
     std::size_t next = 0;
-    std::size_t warm = 0, timed = 0; ///< calls of one trial
+    std::size_t warm = 0, timed = 0; ///< calls of one sample
     double mean_bytes = 0;
     const char* source = nullptr; ///< where the calls' places count from
     char* destination = nullptr;
@@ -113,7 +113,7 @@ class SmallCaller {
     std::uint64_t calls_ = 0, sum_ = 0;
 };
 
-/// Seconds a call of one trial; `read`: each copy is read right after it was made.
+/// Seconds a call of one sample; `read`: each copy is read right after it was made.
 double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting weighting, bool read);
 
 /// The sizes that the workloads fixed and fixed_read go through.

@@ -1,4 +1,4 @@
-// The stopwatch's side of each workload: functions that time a trial of it in given buffers.
+// The stopwatch's side of each workload: functions that take a sample of it in given buffers.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace asterope {
 
-/// A trial to be timed.
-struct TrialTask {
+/// A sample to be taken.
+struct SampleTask {
     const TimedCopy& copy;
     std::size_t size; ///< bytes; 0 where the workload has sizes of its own
     std::uint64_t round;
     Calibration calibration;
-    /// The trial before was of the same buffers, and its copy leaves the caches alike.
+    /// The sample before was of the same buffers, and its copy leaves the caches alike.
     bool follows = false;
 };
 
 /// How the workloads of one name in the table's column `timed_by` are timed.
 struct WorkloadTimer {
-    /// Seconds a call of one trial. The vector registers are clean.
-    double (*time)(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task);
-    /// Calls in one trial where that does not depend on the machine; null: they are calibrated.
+    /// Seconds a call of one sample. The vector registers are clean.
+    double (*time)(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task);
+    /// Calls in one sample where that does not depend on the machine; null: they are calibrated.
     std::size_t (*calls)(const WorkloadFacts& facts) = nullptr;
-    /// Does the preparations of the first trial. Returns false where there is nothing to time. May
+    /// Does the preparations of the first sample. Returns false where there is nothing to time. May
     /// be null.
     bool (*prepare)(Buffers& buffers, const WorkloadFacts& facts) = nullptr;
 };
