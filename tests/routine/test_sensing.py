@@ -116,6 +116,14 @@ __attribute__((constructor)) static void tell(void)
     }
 }
 """
+# No call site has a trial of its stores.
+NO_TRIALS = """
+__attribute__((constructor)) static void believe(void)
+{
+    for (unsigned i = 0; i < sizeof asterope_sites / sizeof *asterope_sites; i += 16)
+        asterope_sites[i + 4] = 1 << 20;
+}
+"""
 FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
 
 
@@ -135,7 +143,8 @@ def with_counter(
         change(routine, {FREQUENCY: f"frequency = {hertz};", **apart(ticks)})
     if ring:
         text = routine.read_text(encoding="ascii")
-        routine.write_text(with_clock(arch, text, "routine_clock") + RING, encoding="ascii")
+        more = NO_TRIALS if "asterope_sites[" in text else ""
+        routine.write_text(with_clock(arch, text, "routine_clock") + RING + more, encoding="ascii")
     return routine
 
 
@@ -212,7 +221,7 @@ SITES_IN_USE = """
 #include <pthread.h>
 #include <stdio.h>
 #include "asterope_memcpy.h"
-extern int asterope_sites[4096];
+extern int asterope_sites[8192];
 static char to[1 << 16], from[1 << 16];
 static pthread_barrier_t all;
 static void *copy(void *unused)
@@ -229,7 +238,7 @@ int main(void)
     pthread_barrier_init(&all, NULL, %d);
     for (int i = 0; i < %d; ++i) pthread_create(&threads[i], NULL, copy, NULL);
     for (int i = 0; i < %d; ++i) pthread_join(threads[i], NULL);
-    for (int i = 0; i < 256; ++i) lines += asterope_sites[16 * i + 1] != 0;
+    for (int i = 0; i < 512; ++i) lines += asterope_sites[16 * i + 1] != 0;
     printf("%%d\\n", lines);
     return 0;
 }

@@ -83,6 +83,13 @@ FAULTS = {
         "it never fetches unprobed": (("jne 4f", ""), "both 2", "it recalls f wrongly"),
         "it recalls for ever": (("and $254, %ecx", ""), "both 2", "it recalls h wrongly"),
         "it never forgets": (("movq $0, (%rax)", ""), "both 2", "it recalls h wrongly"),
+        # those that find out which stores serve the program
+        "it heeds nobody": (("mov %ecx, 40(%r11)", ""), "both 2", "program 2 has"),
+        "it measures nothing": (("mov %eax, 32(%r11,%rdx,4)", ""), "both 2", "program 2 has"),
+        "it confuses the stores": (("mov %eax, 44(%r11)", ""), "both 2", "program"),
+        "it always tries": (("mov %ecx, 16(%r11)", ""), "both 2", "program 0 has"),
+        "it finds no least time": (("dec %ecx", ""), "both 2", "program 2 has"),
+        "it knows no time": (("cmp %rdx, %rax", "cmp %rdx, %rdx"), "both 2", "program 2 has"),
         "it recalls large copies": (("jae 7f", ""), "both 2", "it recalls h wrongly"),
     },
     "aarch64": {
@@ -108,6 +115,13 @@ def recalls(body: list[str]) -> list[str]:
     """The instructions that ask the memory of call sites, without the addresses in them."""
     asked = body[body.index("cmp $0x40000,%rdx") : body.index("mov %rax,%r8")]
     return [text.split()[0] if text[0] == "j" or "%rip" in text else text for text in asked]
+
+
+def heeded(body: list[str]) -> list[str]:
+    """The instructions that find out which stores serve the program, without the addresses."""
+    start = body.index("shl $0xc,%rax")
+    end = next(i for i in range(start, len(body)) if body[i].startswith("cmovs"))
+    return [text.split()[0] if text[0] == "j" else text for text in body[start:end]]
 
 
 def looks(body: list[str]) -> list[list[str]]:
@@ -146,7 +160,8 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
         functions = disassemble(target)
         body = candidates[f"asterope_sense_{probe.symbol}"].instructions
         timed, puts_right = looks(body), goes_on_with(body)
-        assert len(timed) == len(puts_right) == {"source": 1, "each": 2, "both": 3}[probe.kind]
+        assert len(timed) == {"source": 1, "each": 2, "both": 3}[probe.kind]
+        assert len(puts_right) == len(timed) + (probe.kind == "both")
         assert min(len(look) for look in timed) > 8
         second = ("mov %al,(%rdi,%r11,1)",) if probe.kind == "each" else ()
         for touch, look in zip(("prefetcht0 (%rax)", *second), timed):
@@ -160,6 +175,8 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
             if probe.kind == "both":
                 assert recalls(shipped.instructions) == recalls(body)
                 assert "decl (%r10)" in recalls(body)
+                assert heeded(shipped.instructions) == heeded(body)
+                assert len(heeded(body)) > 50
             assert shipped.address % 64 == 0
         reader = candidates[f"asterope_ticks_{probe.symbol}"].instructions
         assert reader[-1] == "ret"

@@ -169,6 +169,22 @@ TEST(ScoresOf, behind_a_probe_are_uncached_where_both_sides_outgrow_the_caches_b
     }
 }
 
+TEST(ScoresOf, behind_a_probe_that_heeds_readers_are_a_temporal_pipelines_where_that_is_faster) {
+    const Weights weights = {{Workload::cold, 0.5}, {Workload::consume, 0.5}};
+    SizeResult one = result(4096, {{0, 1.0, 1.0, 1.9}, {1, 1.0, 1.0, 1.2}});
+    for (Finalist& finalist : one.finalists) {
+        finalist.workloads[Workload::consume] = finalist.workloads.at(Workload::cold);
+    }
+    one.finalists[0].workloads[Workload::consume].worth = utility(std::log(0.8));
+    const auto at = static_cast<std::size_t>(Locality::uncached);
+    const double fast = utility(std::log(1.9)), usual = utility(std::log(1.2));
+    const SizeScores blind = scores_of(one, weights, {0, 1}, ProbeNs{}),
+                     heeds = scores_of(one, weights, {0, 1}, ProbeNs{}, false, {false, true});
+    EXPECT_NEAR(blind.sensed[at][0], (fast + utility(std::log(0.8))) / 2, 1e-12);
+    EXPECT_NEAR(heeds.sensed[at][0], (fast + usual) / 2, 1e-12);
+    EXPECT_NEAR(heeds.sensed[at][1], blind.sensed[at][1], 1e-12);
+}
+
 TEST(ScoresOf, behind_a_probe_are_those_of_each_locality_less_what_it_takes) {
     const SizeResult one = result(4096, {{0, 1.5, 1.0, 0.8}, {1, 1.1, 0.9, 1.3}});
     const SizeScores free = scores_of(one, kThree, {0, 1}, ProbeNs{}),

@@ -227,10 +227,21 @@ void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
     }
 }
 
+namespace {
+
+/// Whether copies of this Locality may go on with a temporal pipeline for a reader.
+bool is_heeded(std::size_t locality) {
+    return locality == static_cast<std::size_t>(Locality::uncached) ||
+           locality == static_cast<std::size_t>(Locality::produced);
+}
+
+} // namespace
+
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe,
-                     bool outgrows) {
+                     bool outgrows, const std::vector<bool>& temporal) {
     const Weights here = weights_at(result.size, weights);
+    std::map<Workload, std::vector<double>> read; // the shares where copies are read
     SizeScores scores;
     scores.plain.assign(contestants.size(), -std::numeric_limits<double>::infinity());
     if (probe) scores.sensed.fill(std::vector<double>(contestants.size(), 0));
@@ -246,8 +257,25 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
             const Measured& measured = finalist.workloads.at(workload);
             const double log_ratio = std::log(measured.judged_ratio().median);
             const double slower = std::log1p((*probe)[locality] / measured.ns);
-            scores.sensed[locality][place] +=
+            const double share =
                 weight * (measured.worth - (utility(log_ratio) - utility(log_ratio - slower)));
+            if (!temporal.empty() && facts_of(workload).reads && is_heeded(locality)) {
+                read[workload].resize(contestants.size(), -std::numeric_limits<double>::infinity());
+                read[workload][place] = share;
+            } else {
+                scores.sensed[locality][place] += share;
+            }
+        }
+    }
+    for (const auto& [workload, shares] : read) {
+        double best = -std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            if (temporal[i]) best = std::max(best, shares[i]);
+        }
+        std::vector<double>& sensed =
+            scores.sensed[static_cast<std::size_t>(locality_of(workload, outgrows))];
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            if (std::isfinite(shares[i])) sensed[i] += std::max(best, shares[i]);
         }
     }
     return scores;

@@ -9,3 +9,5 @@ TITLE = "AArch64"
 
 # A stepping is variant << 4 | revision: a number of so many bits.
 STEPPING_BITS = 8
+
+HEEDS_READERS = False

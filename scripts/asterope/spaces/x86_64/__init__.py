@@ -10,3 +10,6 @@ TITLE = "x86-64"
 
 # A stepping is a number of so many bits of CPUID.
 STEPPING_BITS = 4
+
+# Whether copies that sense on both sides find out at each call site which stores serve its program.
+HEEDS_READERS = True
