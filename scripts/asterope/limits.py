@@ -46,8 +46,8 @@ inline constexpr std::size_t kAliasedMinimum = {members.MINIMUM_OF_ALIASED};
 /// Bytes from which on a copy may sense: below, the probe costs too much of it.
 inline constexpr std::size_t kSensingMinimum = {probes.MINIMUM_BYTES};
 
-/// Whether copies that sense on both sides find out at each call site which stores serve its program.
-inline constexpr bool kHeedsReaders = {str(here.HEEDS_READERS).lower()};
+/// Below so many bytes, copies that sense on both sides find out which stores serve a call site.
+inline constexpr std::size_t kHeededBelow = {here.HEEDED_BELOW};
 
 /// Bytes of the smallest chunk that copies over threads take.
 inline constexpr std::size_t kLeastChunk = {threads.LEAST_CHUNK};

@@ -62,6 +62,7 @@ def _environment(architecture: str) -> jinja2.Environment:
     environment.globals["axes"] = here.pipelines.AXES
     environment.globals["architecture_title"] = here.TITLE
     environment.globals["stepping_bits"] = here.STEPPING_BITS
+    environment.globals["heeded_below"] = here.HEEDED_BELOW
     # by the operations' names: what any CPU runs, and which have a value in place of a source
     plain = {one.name: kinds_of(here)[one.name, "small"].PLAIN for one in OPERATIONS}
     environment.globals["plain_small_of"] = plain

@@ -290,9 +290,8 @@ void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
         const std::vector<UsableProbe> probes = usable_probes(run, contests, sizes);
         const auto cost = cost_of_probe(run, contests, probes, sizes);
         if (!cost) return;
-        const bool heeds = std::ranges::any_of(probes, [](const UsableProbe& one) {
-            return kHeedsReaders && ways_of(*one.probe) == 4;
-        });
+        const bool heeds = std::ranges::any_of(
+            probes, [](const UsableProbe& one) { return ways_of(*one.probe) == 4; });
         std::vector<bool> temporal;
         for (const Entrant one : heeds ? contests.contestants : std::vector<Entrant>()) {
             temporal.push_back(run.copy(one).cache_effect == kTemporal);
@@ -301,7 +300,8 @@ void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
         for (const std::size_t i : sizes) {
             predicted[i] =
                 scores_of(contests.at_size[i].results.front(), run.weights(), contests.contestants,
-                          cost, run.outgrows_caches(contests.size_at(i)), temporal);
+                          cost, run.outgrows_caches(contests.size_at(i)),
+                          contests.size_at(i) < kHeededBelow ? temporal : std::vector<bool>());
         }
         contests.forbid_unprobed(run, 0, predicted);
         std::vector<Row> rows = choose_rows(predicted, contests.rules);

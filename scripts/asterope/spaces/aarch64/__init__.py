@@ -10,4 +10,4 @@ TITLE = "AArch64"
 # A stepping is variant << 4 | revision: a number of so many bits.
 STEPPING_BITS = 8
 
-HEEDS_READERS = False
+HEEDED_BELOW = 0  # not measured yet
