@@ -123,7 +123,7 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     std::deque<asterope_sensing> arguments;
     std::vector<TimedCopy> copies = {timed_copy(pipeline)};
     for (const UsableProbe& one : probes) {
-        // A probe takes the same time at any threshold, as all pipelines are one here.
+        // All pipelines are one here. So the threshold matters only to how many calls have a probe.
         SensingCopy sensing{one.probe, pipeline, pipeline, one.shared.threshold};
         if (ways_of(*one.probe) > 2) sensing.fetch = pipeline;
         if (ways_of(*one.probe) > 3) sensing.produce = pipeline;
