@@ -216,19 +216,27 @@ static const struct {
     {'p', {{101, 101, 100}}, {0}},
 };
 
-/* Whether a call goes on with `which`, and probes if it should. */
-static __attribute__((noinline)) bool calls(const struct asterope_copy* probe, size_t bytes,
-                                            size_t finds, char which, bool probes) {
+/* A call at the time `start`, whose probe, if it has one, has these looks. The ways have the
+ * threshold 100. Returns whether it had a probe. */
+static __attribute__((noinline)) bool calls_at(const struct asterope_copy* probe, size_t bytes,
+                                               unsigned start, const struct looks* looks) {
     static const struct asterope_sensing ways = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
     static struct time_stamp stamps[2 * LOOKS + 1];
     for (int i = 0; i < 2 * LOOKS; ++i) {
-        stamps[i].ticks = 12345 + (i % 2 != 0 ? recalled[finds].looks.ticks[i / 2] : 0);
+        stamps[i].ticks = start + (i % 2 != 0 ? looks->ticks[i / 2] : 0);
         stamps[i].next = &stamps[i + 1];
     }
     sensing_clock = stamps;
     memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
     probe->copy(room, from, bytes, (size_t)&ways);
-    return gone_on.which == which && (sensing_clock != stamps) == probes;
+    return sensing_clock != stamps;
+}
+
+/* Whether a call goes on with `which`, and probes if it should. */
+static bool calls(const struct asterope_copy* probe, size_t bytes, size_t finds, char which,
+                  bool probes) {
+    return calls_at(probe, bytes, 12345, &recalled[finds].looks) == probes &&
+           gone_on.which == which;
 }
 
 /* Other data is found at the first call that is probed. The two calls behind that are probed, too,
@@ -280,27 +288,15 @@ struct program {
     int stores; /* that must go on: 0 the former, 1 the others */
 };
 
-/* The way of its next call, at the time `now`. */
-static char next_way(const struct asterope_copy* probe, bool is_produced, unsigned now) {
-    static const struct asterope_sensing ways = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
-    static struct time_stamp stamps[2 * LOOKS + 1];
-    for (int i = 0; i < 2 * LOOKS; ++i) {
-        stamps[i].ticks = now + (i % 2 == 0 ? 0 : is_produced && i / 2 == 2 ? 50 : 200);
-        stamps[i].next = &stamps[i + 1];
-    }
-    sensing_clock = stamps;
-    memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
-    probe->copy(room, from, 2 * LEAST, (size_t)&ways);
-    return gone_on.which;
-}
-
 /* Runs so many calls of it from `now` on. Returns the part that went on with the right stores. */
 static double right_part(const struct asterope_copy* probe, const struct program* program,
                          bool is_produced, int calls, unsigned* now) {
+    const struct looks looks = {{200, 200, is_produced ? 50 : 200}};
     const char* const wanted = program->stores ? "hf" : "pc";
     int right = 0;
     for (int i = 0; i < calls; ++i) {
-        const char way = next_way(probe, is_produced, *now);
+        calls_at(probe, 2 * LEAST, *now, &looks);
+        const char way = gone_on.which;
         right += way == wanted[!is_produced];
         *now += (way == 'c' || way == 'p' ? program->past : program->kept) + 7;
         if (program->every != 0 && i % program->every == 0) *now += program->more;

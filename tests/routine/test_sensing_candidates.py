@@ -112,17 +112,20 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
     assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
 
 
+def without_addresses(body: list[str]) -> list[str]:
+    return [text.split()[0] if text[0] == "j" or "%rip" in text else text for text in body]
+
+
 def recalls(body: list[str]) -> list[str]:
-    """The instructions that ask the memory of call sites, without the addresses in them."""
-    asked = body[body.index("cmp $0x40000,%rdx") : body.index("mov %rax,%r8")]
-    return [text.split()[0] if text[0] == "j" or "%rip" in text else text for text in asked]
+    """The instructions that ask the memory of call sites."""
+    return without_addresses(body[body.index("cmp $0x40000,%rdx") : body.index("mov %rax,%r8")])
 
 
 def heeded(body: list[str]) -> list[str]:
-    """The instructions that find out which stores serve the program, without the addresses."""
+    """The instructions that find out which stores serve the program."""
     start = body.index("shl $0xc,%rax")
     end = next(i for i in range(start, len(body)) if body[i].startswith("cmovs"))
-    return [text.split()[0] if text[0] == "j" else text for text in body[start:end]]
+    return without_addresses(body[start:end])
 
 
 def looks(body: list[str]) -> list[list[str]]:
