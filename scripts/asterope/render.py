@@ -16,7 +16,7 @@ from . import __version__, spaces, workloads
 from .c_strings import as_c_macro, as_c_strings
 from .provisional import doubt_of
 from .spaces import fresh, probes, threads
-from .spaces.kinds import MEMCPY, MEMSET, OPERATIONS, OTHERS, SENSING, kinds_of, spaces_of
+from .spaces.kinds import MEMCPY, MEMSET, OPERATIONS, OTHERS, kinds_of, spaces_of
 
 if TYPE_CHECKING:
     from .profile import Choice, Profile
@@ -358,17 +358,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
     for other in itertools.chain(*(routine["others"] for routine in routines)):
         parts.setdefault(other["name"], []).append(other)
     steps = [step for routine in routines for step in routine["steps"]]
-    # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on. What
-    # only differs in the stand-in shares the probe of the first of its kind, named by its number.
-    senses = list(dict.fromkeys((s["sensing"], s["tuple"]) for s in steps if s["sensing"]))
-    for step in steps:
-        step["sense"] = step["sensing"] and 1 + senses.index((step["sensing"], step["tuple"]))
-    copies = [copy for copy, _ in senses]
-    firsts = [1 + copies.index(copy) for copy in copies]
-    numbered = [
-        (copy, plain, first if first < number else None)
-        for number, ((copy, plain), first) in enumerate(zip(senses, firsts), 1)
-    ]
+    senses = _numbered_senses(parts)
     sharing = [routine for routine in routines if routine["shares"]]
     # the plain one is that of any CPU: of what runs where a profile's does not
     overlapping = list(
@@ -385,12 +375,12 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
         "operations": {
             operation: {
                 **_shared(here, operation, own, fallback),
-                "senses": numbered if operation == SENSING[0] else (),
+                "senses": [one for one in senses if one.operation == operation],
                 "overlapping": overlapping if operation == MEMCPY else (),
             }
             for operation, own in parts.items()
         },
-        "senses": numbered,
+        "senses": senses,
         "intents": [
             workload
             for workload in INTENTS
@@ -423,6 +413,35 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
         "others": [one for one in OTHERS if one.name in parts],
         "plain_move": here.overlapping_copies.PLAIN,
     }
+
+
+@dataclasses.dataclass(frozen=True)
+class Sensing:
+    """A copy or set that senses, with the pipeline that stands in for it without a counter.
+
+    `first`: the number of another one that only differs in the stand-in, and has the probe of both.
+    """
+
+    operation: str
+    number: int
+    copy: probes.SensingCopy
+    plain: Any
+    first: int | None
+
+
+def _numbered_senses(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Sensing]:
+    """All that sense, by operation. Writes the number of each, from 1 on, into the steps."""
+    found: dict[tuple[str, Any, Any], Sensing] = {}
+    firsts: dict[tuple[str, Any], int] = {}
+    for operation, own in parts.items():
+        for step in (step for part in own for step in part["steps"] if step["sensing"]):
+            copy, plain = step["sensing"], step["tuple"]
+            number = 1 + len(found)
+            known = firsts.get((operation, copy))
+            new = Sensing(operation, number, copy, plain, known)
+            step["sense"] = found.setdefault((operation, copy, plain), new).number
+            firsts.setdefault((operation, copy), number)
+    return list(found.values())
 
 
 def _shared(

@@ -90,8 +90,9 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
         definitions[definition] = _tuple(definition, kind.AXES)
         copy = {"$ref": f"#/$defs/{definition}"}
         copies = {"taken": copy}
-        if (operation, name) == kinds.SENSING:
-            definitions[f"{operation}_probe"] = _tuple(f"{operation}_probe", probes.AXES)
+        space = kinds.probes_of(here, operation)
+        if name == kinds.SENSING and space is not None:
+            definitions[f"{operation}_probe"] = _tuple(f"{operation}_probe", space.AXES)
             probe = {"$ref": f"#/$defs/{operation}_probe"}
             copies |= {"probe": probe, "threshold": True}
             copies |= dict.fromkeys((*probes.WAYS, "plain"), copy)

@@ -105,7 +105,13 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     shares = [Share(2, 0), Share(1, 0), Share(4, 65536)]
     assert [one.copy for one in profile.of("threads")] == shares
     assert profile.the("overlapping").copy == overlapping_copies.Tuple("YMM", 128)
-    assert [one.up_to for one in profile.of("pipelines", "memset")] == [4096, 1048576]
+    assert [one.up_to for one in profile.of("pipelines", "memset")] == [65536, 1048576]
+    sets = profile.of("pipelines", "memset")[1].sensing
+    assert sets.pipelines == (
+        ("hot", set_pipelines.Tuple("XMM", "T")),
+        ("cold", set_pipelines.Tuple("YMM", "NT")),
+    )
+    assert (sets.probe.name, sets.threshold, sets.heeds) == ("destination 4", 250, True)
     assert [profile.the("small", one).up_to for one in ("memcpy", "memset")] == [256, 128]
 
 

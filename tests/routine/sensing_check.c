@@ -11,10 +11,10 @@
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"
+#include "sensing_clock.h"
 #include "space/candidates.h"
 
 enum { PAGES = 64, LEAST = 16384, READINGS = 32 };
-#define NEVER 0xFFFFFFFFul /* no number of ticks is above it */
 
 /* With how many pipelines the copy of a probe goes on. */
 static int ways_of(const struct asterope_copy* probe) {
@@ -22,14 +22,6 @@ static int ways_of(const struct asterope_copy* probe) {
            : strncmp(probe->name, "each ", 5) == 0 ? 3
                                                    : 2;
 }
-
-/* Time stamps, in a ring. Assembly knows this layout. */
-struct time_stamp {
-    unsigned ticks;
-    struct time_stamp* next;
-};
-extern struct time_stamp* sensing_clock;
-struct time_stamp* sensing_clock; /* the next one */
 
 /* The ticks of a probe's looks: of the source (of kind `both`: of both sides), of the destination,
  * and of the source alone. */
@@ -103,35 +95,6 @@ static size_t distance_of(const struct asterope_sensing* sensing, char which) {
            : which == 'c' ? sensing->cold_distance
            : which == 'f' ? sensing->fetch_distance
                           : sensing->produce_distance;
-}
-
-/* The table of pages where copies began whose source alone was cached; see templates/names.j2. */
-extern size_t asterope_candidate_produced[512];
-
-#ifdef __x86_64__
-#define REMEMBERS_SITES
-/* What probes of kind `both` said at call sites: a line each; see templates/x86_64/sensing.j2. */
-enum { SITES = 512, NUMBERS = 16, EVERY_CALL_FROM = 262144 };
-extern int asterope_candidate_sites[SITES * NUMBERS];
-
-enum { NO_TRIAL = 1 << 20 };
-
-/* At all call sites so many calls have no trial, and go on with the stores of `cold` and `produce`
- * (0), or with those of `hot` and `fetch` (1). */
-static void believe(int calls, int stores) {
-    for (int *line = asterope_candidate_sites, i = 0; i < SITES; ++i, line += NUMBERS) {
-        line[4] = calls;
-        line[10] = stores;
-    }
-}
-#endif
-
-static void forget_all(void) {
-    memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
-#ifdef REMEMBERS_SITES
-    memset(asterope_candidate_sites, 0, sizeof asterope_candidate_sites);
-    believe(NO_TRIAL, 0);
-#endif
 }
 
 static bool goes_on(const struct asterope_copy* probe) {

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from architectures import Architecture, build_dispatch_check, each, list_routines, needs_of
-from asterope.spaces.probes import FOUND, MINIMUM_BYTES, PROBES, SensingCopy
+from asterope import spaces
+from asterope.spaces.kinds import MEMSET, probes_of
+from asterope.spaces.probes import FOUND, MINIMUM_BYTES, PROBES, PROBES_OF_SETS, Probe, SensingCopy
 from asterope.spaces.x86_64 import small_copies
 from copy_programs import (
     FUNCTIONS,
@@ -46,7 +48,10 @@ class RandomProfile(Contents):
     @property
     def needs(self) -> set[str]:
         """CPU features without which all copies go to the portable path."""
-        sets = [self.memset.small, *(t for _, t in self.memset.intervals)] if self.memset else []
+        sets = []
+        if self.memset:
+            sets += [self.memset.small, *(t for _, t in self.memset.intervals)]
+            sets += [t for one in self.memset.sensing.values() for t in one.all_pipelines]
         aliased = self.aliased and self.aliased.tuple
         small = (self.small, *self.small_by_intent.values())
         return needs_of(*self.everything, *small, aliased, self.overlapping, *sets)
@@ -132,23 +137,30 @@ class Chance(random.Random):
         shape = self.choice([None, *sorted({small.shape for small in able})])
         return self.choice([s for s in able if s.shape == shape]) if shape else None
 
-    def sensing(self, winners: list[Any]) -> SensingCopy:
-        probe = self.choice(PROBES)
+    def sensing(self, intervals: Intervals, probes: Sequence[Probe], draw: Any) -> dict:
+        """What senses, by the end of its interval; now and then the same again."""
+        sensing: dict[int, SensingCopy] = {}
+        for (end, _), (before, _) in zip(intervals, [(0, None), *intervals]):
+            if before >= MINIMUM_BYTES - 1 and self.random() < 0.5:
+                again = sensing and self.random() < 0.5
+                sensing[end] = (
+                    [*sensing.values()][-1]
+                    if again
+                    else self.sensing_copy([t for _, t in intervals], probes, draw)
+                )
+        return sensing
+
+    def sensing_copy(self, winners: list[Any], probes: Sequence[Probe], draw: Any) -> SensingCopy:
+        probe = self.choice(probes)
         thresholds = [0, HIGHEST_THRESHOLD, self.randrange(2000), self.randrange(1 << 20)]
-        ways = {way: self.choice([*winners, self.tuple()]) for way in FOUND[probe.kind]}
+        ways = {way: self.choice([*winners, draw()]) for way in FOUND[probe.kind]}
         return SensingCopy(probe, self.choice(thresholds), **ways)
 
     def profile(self) -> RandomProfile:
         self.has = self.arch.features_of(self.choice(self.arch.cpus))
         ends = self.ends(60 if self.random() < 0.1 else 8)
         intervals = self.intervals(ends, self.tuple)
-        winners = [t for _, t in intervals]
-        sensing, known = {}, []
-        for end, before in zip(ends, [0, *ends]):
-            if before >= MINIMUM_BYTES - 1 and self.random() < 0.5:
-                again = known and self.random() < 0.5
-                known.append(known[-1] if again else self.sensing(winners))
-                sensing[end] = known[-1]
+        sensing = self.sensing(intervals, PROBES, self.tuple)
         intents = {
             name: self.intervals(ends[: self.randint(1, len(ends))], self.tuple)
             for name in ("hot", "cold", "consume")
@@ -162,7 +174,9 @@ class Chance(random.Random):
         memset = None
         if self.random() < 0.6:
             sets = self.intervals(self.ends(5), self.set_tuple)
-            memset = Memset(sets, self.small(self.arch.small_set))
+            probes = PROBES_OF_SETS if probes_of(spaces.of(self.arch.name), MEMSET) else ()
+            senses = self.sensing(sets, probes, self.set_tuple) if probes else {}
+            memset = Memset(sets, self.small(self.arch.small_set), senses)
         small = self.small(self.arch.small)
         drawn = {name: self.small(self.arch.small) for name in intents}
         own = {name: one for name, one in drawn.items() if one}
@@ -170,12 +184,18 @@ class Chance(random.Random):
         return RandomProfile(intervals, small, aliased, sensing, intents, own, overlapping, memset)
 
 
+def all_that_sense(intervals: Intervals, sensing: Mapping[int, Any]) -> list[tuple[Any, Any]]:
+    """As the routine numbers them: each with what stands in for it."""
+    return list(dict.fromkeys((sensing[e], t) for e, t in intervals if e in sensing))
+
+
 def expected_copy(
-    function: str, size: int, intervals: Intervals, small: Any, aliased: Any, sensing: Any
+    function: str, size: int, intervals: Intervals, small: Any, aliased: Any, senses: Any
 ) -> str:
     """The answer of `copies_taken`, less the prefix, where nothing overlaps or is lacking.
 
-    `aliased` is the profile's where the buffers alias, and None where they do not.
+    `aliased` is the profile's where the buffers alias, and None where they do not. `senses`: the
+    copies that sense, by their interval's end, and how many the operations before have.
     """
     # rep movsb copies upwards only: functions that forgive overlap have the plain small copy there
     plain = small.shape == "rep" and function in ("mempcpy", "memmove")
@@ -186,23 +206,26 @@ def expected_copy(
     # An interval within the bound has no code, so not even what has the plain small copy takes it.
     beyond = [(end, t) for end, t in intervals if end > small.bound]
     interval = next((i for i in beyond if size <= i[0]), intervals[-1])
+    sensing, before = senses
     if interval[0] in sensing:
-        copies = list(dict.fromkeys((sensing[e], t) for e, t in intervals if e in sensing))
-        return f"sense_{1 + copies.index((sensing[interval[0]], interval[1]))}"
+        copies = all_that_sense(intervals, sensing)
+        return f"sense_{before + 1 + copies.index((sensing[interval[0]], interval[1]))}"
     return f"{'set' if function == 'memset' else 'copy'}_{interval[1].symbol}"
 
 
 def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: RandomProfile) -> None:
     """Each size takes the copy that the profile says, in each function."""
     small, emulator = p.small or arch.small_copies.PLAIN, arch.on(arch.cpu_for(*p.everything, p))
-    functions = dict.fromkeys(FUNCTIONS, (p.intervals, small, p.aliased, p.sensing))
+    functions = dict.fromkeys(FUNCTIONS, (p.intervals, small, p.aliased, (p.sensing, 0)))
     for name, intervals in p.intents.items():
         # where nothing is cached, the copy of aliasing buffers is of no use
         aliased = p.aliased if name == "hot" else None
-        functions[f"memcpy_{name}"] = (intervals, p.small_by_intent.get(name, small), aliased, {})
+        own = p.small_by_intent.get(name, small)
+        functions[f"memcpy_{name}"] = (intervals, own, aliased, ({}, 0))
     if p.memset:
-        sets, small_set = p.memset
-        functions["memset"] = (sets, small_set or arch.small_sets.PLAIN, None, {})
+        sets, small_set, of_sets = p.memset
+        before = len(all_that_sense(p.intervals, p.sensing))
+        functions["memset"] = (sets, small_set or arch.small_sets.PLAIN, None, (of_sets, before))
     sizes = {size + n for size in p.changes - {0} for n in (-1, 0, 1)}
     sizes |= {0, 1, 64, 129, 2 * p.intervals[-1][0], 2**46}
     in_line = {n for n in sizes if n <= max(small_copies.AXES[-1].values)}
@@ -211,8 +234,8 @@ def assert_all_dispatched(arch: Architecture, program: Path, prefix: str, p: Ran
     ways = [(256, False), (0, True), (1, True), (255, True), (4095, False)]
     questions, answers = [], []
     for function, (ahead, alias) in itertools.product(functions, ways if p.aliased else ways[:1]):
-        intervals, of_function, aliased, sensing = functions[function]
-        of = (intervals, of_function, aliased if alias else None, sensing)
+        intervals, of_function, aliased, senses = functions[function]
+        of = (intervals, of_function, aliased if alias else None, senses)
         # A masked move whose register reaches into the next page is left to the copy for any CPU.
         near = min(ahead, 4096 - 64)
         for far, few in ((4096 + near, in_line), (2**46 + 4096 + ahead, sizes - in_line)):

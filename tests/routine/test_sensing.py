@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, build_dispatch_check, each
-from asterope.spaces.probes import FOUND, PROBES, Probe, SensingCopy
-from copy_programs import FUNCTIONS, assert_right, change, cpu_features, output_of, render
+from asterope.spaces.probes import FOUND, PROBES, PROBES_OF_SETS, Probe, SensingCopy
+from copy_programs import FUNCTIONS, Memset, assert_right, change, cpu_features, output_of, render
 from dispatch_machines import build_on_told_cpu, cpu_line
 
 HIGHEST_THRESHOLD = 2**32 - 1
@@ -60,6 +60,19 @@ def render_sensing(arch: Architecture, folder: Path) -> Path:
     return render(intervals_of(arch), folder, sensing=sensing_with(PROBES[1], arch))
 
 
+# Of sets: the winner, and what goes on where the destination is cached, and where it is not.
+SET = X86_64.set_pipelines.Tuple
+SET_WAYS = SET("XMM", "T"), SET("R64", "T"), SET("XMM", "NT")
+
+
+def sets_with(probe: Probe, thresholds: tuple[int, int] = (0, HIGHEST_THRESHOLD)) -> Memset:
+    """Sets that sense up to 32 KiB, and up to 64 KiB by the other threshold."""
+    winner, hot, cold = SET_WAYS
+    intervals = [(16384, winner), (32768, winner), (65536, winner), (1 << 20, cold)]
+    senses = [SensingCopy(probe, threshold, hot, cold) for threshold in thresholds]
+    return Memset(intervals, sensing=dict(zip((32768, 65536), senses)))
+
+
 INTERVALS, SENSING = intervals_of(X86_64), sensing_with(PROBES[1])
 
 
@@ -97,7 +110,8 @@ def with_clock(arch: Architecture, text: str, clock: str) -> str:
 
 
 # Time stamps for the probes of a routine, in C: two for each look, which are so many ticks apart as
-# is told, for as many looks.
+# is told, for as many looks. With STORES a set's probe has three: before its stores, which take so
+# many ticks, between them and its loads, and behind these.
 RING = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,18 +124,27 @@ __attribute__((constructor)) static void tell(void)
     unsigned ticks[3], i;
     int looks = sscanf(getenv("TOLD"), "%u %u %u", &ticks[0], &ticks[1], &ticks[2]);
     if (looks < 1) exit(2);
+    if (getenv("STORES") != NULL) {
+        const unsigned stores = (unsigned)atoi(getenv("STORES"));
+        ring[1].ticks = stores;
+        ring[2].ticks = stores + ticks[0];
+        for (i = 0; i < 3; ++i) ring[i].next = &ring[(i + 1) % 3];
+        return;
+    }
     for (i = 0; i < 2 * (unsigned)looks; ++i) {
         ring[i].ticks = 0xFFFFFF80u + (i % 2 ? ticks[i / 2] : 0);
         ring[i].next = &ring[(i + 1) % (2 * (unsigned)looks)];
     }
 }
 """
-# No call site has a trial of its stores.
+# No call site has a trial of its stores: the first ones go on, or, if told so, the others.
 NO_TRIALS = """
 __attribute__((constructor)) static void believe(void)
 {
-    for (unsigned i = 0; i < sizeof asterope_sites / sizeof *asterope_sites; i += 16)
+    for (unsigned i = 0; i < sizeof asterope_sites / sizeof *asterope_sites; i += 16) {
         asterope_sites[i + 4] = 1 << 20;
+        asterope_sites[i + 10] = getenv("OTHERS") != NULL;
+    }
 }
 """
 FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
@@ -213,6 +236,39 @@ def test_a_destination_that_stays_uncached_gives_the_hot_pipeline_tries(tmp_path
     taken = output_of(*arch.on(TOLD="201 201 200"), program, *words).split()
     ways = [WAYS[arch.name][PRODUCE_WAY if way == "p" else HOT_WAY].symbol for way in "phhphp"]
     assert [name.replace("asterope_copy_", "") for name in taken] == ways
+
+
+@pytest.mark.parametrize("name", [probe.name for probe in PROBES_OF_SETS])
+@of_x86_64
+def test_it_sets_right_with_each_probe(tmp_path, objects, arch, case, name):
+    probe = next(one for one in PROBES_OF_SETS if one.name == name)
+    routine = render(INTERVALS, tmp_path, memset=sets_with(probe))
+    program = arch.routine_check(routine, objects)
+    options = ("--step", 31, "--other-step", 31, "--last", 300, "--largest", 200000)
+    assert_right(program, *options, "--around", "16384,32768,65536", sets=True)
+
+
+@of_x86_64
+def test_the_ticks_and_the_call_site_choose_the_pipeline_of_a_set(tmp_path, arch, case):
+    need_counter(arch)
+    senses = sets_with(PROBES_OF_SETS[0], (200, 70000))
+    routine = with_counter(arch, render(INTERVALS, tmp_path, memset=senses))
+    program = build_dispatch_check(arch, routine)
+    winner, hot, cold = (f"asterope_set_{t.symbol}" for t in SET_WAYS)
+    sizes = (16000, 16385, 32768, 32769, 65536, 65537)
+
+    def taken(ticks: int, stores: int, **more: str) -> list[str]:
+        words = ("--past-sensing", "asterope_memset", 65536, *sizes)
+        told = {"TOLD": str(ticks), "STORES": str(stores), **more}
+        return output_of(*arch.on(**told), program, *words).split()
+
+    all_hot = [winner, *[hot] * 4, cold]
+    for of_site in ({}, {"OTHERS": "1"}):
+        assert taken(200, 50, **of_site) == all_hot
+        assert taken(70001, FAULT * 70001, **of_site) == all_hot, "a page fault"
+    assert taken(201, 50, OTHERS="1") == [winner, cold, cold, hot, hot, cold]
+    assert taken(70001, FAULT * 201, OTHERS="1") == [winner, hot, hot, cold, cold, cold]
+    assert taken(70001, 50) == all_hot, "the site has the stores of hot"
 
 
 THREADS = 32

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from architectures import X86_64, Architecture, each
 from asterope.render import render_candidates
-from asterope.spaces.probes import PROBES
+from asterope.spaces.probes import HEEDING, PROBES, PROBES_OF_SETS
 from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
 from sampling import sampled
-from test_sensing import INTERVALS, sensing_with, with_clock
+from test_sensing import INTERVALS, of_x86_64, sensing_with, sets_with, with_clock
 
 FIRST_PROBE = {
     "x86_64": "\nvoid asterope_sense_",
@@ -30,10 +30,12 @@ def candidates_with(arch: Architecture, before: str = "", after: str = "") -> st
     return first.join([head, *changed])
 
 
-def sensing_check(arch: Architecture, folder: Path, objects: Path, *change: str) -> Path:
+def sensing_check(
+    arch: Architecture, folder: Path, objects: Path, *change: str, name: str = "sensing_check"
+) -> Path:
     text = with_clock(arch, candidates_with(arch, *change), "sensing_clock")
     text = f"extern void *sensing_clock;\n{text}"
-    return arch.candidates_check(folder, text, objects, "sensing_check")
+    return arch.candidates_check(folder, text, objects, name)
 
 
 @each()
@@ -58,6 +60,25 @@ def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, obj
             assert length // 4 <= source[0] < 3 * length // 4
             assert destination == ([] if probe.kind == "source" else source)
         assert len({source[0] for source, _ in readings}) > 1, probe.name
+
+
+@of_x86_64
+def test_every_set_that_senses_sets_right_and_looks_where_it_should(tmp_path, objects, arch, case):
+    done = run(sensing_check(arch, tmp_path, objects, name="set_sensing_check"))
+    lines = done.stdout.splitlines()
+    assert not [line for line in lines if line.startswith("FAIL")], done.stdout
+    assert done.returncode == 0, done.stderr
+    ended = [line for line in lines if line.startswith("ok ")]
+    assert ended == [f"ok {probe.name}" for probe in PROBES_OF_SETS]
+    for probe in PROBES_OF_SETS:
+        prefix, length = f"pages {probe.name}:", 64 // probe.lines
+        readings = [[*map(int, x[len(prefix) :].split())] for x in lines if x.startswith(prefix)]
+        assert len(readings) == 32
+        for pages in readings:
+            assert [page // length for page in pages] == [*range(probe.lines)]
+            assert len({page % length for page in pages}) == 1
+            assert length // 4 <= pages[0] < 3 * length // 4
+        assert len({pages[0] for pages in readings}) > 1, probe.name
 
 
 WRONGLY, MORE = "went on wrongly", "reading the ticks changed more"
@@ -104,6 +125,31 @@ FAULTS = {
 }
 
 
+# The same of sets that sense.
+FAULTS_OF_SETS = {
+    "it hands on the other distance": (("mov 16(%r10)", "mov 32(%r10)"), WRONGLY),
+    "it times nothing": (("sub %r10d, %eax", ""), "read "),
+    "it sees no fault": (("shr $5, %ecx", "xor %ecx, %ecx"), f"{WRONGLY} with c"),
+    "it writes other": (("mov %sil, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), MORE),
+    "it never recalls": (("jle 7f", "jmp 7f"), "it recalls wrongly"),
+    "it recalls large sets": (("jae 7f", ""), "it recalls wrongly"),
+    "it probes though it has a finding": (("movl $14, (%r11)", ""), "it recalls wrongly"),
+    "it heeds nobody": (("mov %ecx, 40(%r11)", ""), "program 0 has"),
+    "it drops long times": (("cmova %rdx, %rax", "ja 13f"), "program 10 has"),
+    "it confuses the stores": (("mov %eax, 44(%r11)", ""), "program"),
+    "it never tries the other stores": (("shr $31, %eax", "mov $1, %eax"), "program 0 has"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_SETS)
+@of_x86_64
+def test_a_faulty_set_that_senses_is_reported(tmp_path, objects, arch, case, name):
+    change, message = FAULTS_OF_SETS[name]
+    done = run(sensing_check(arch, tmp_path, objects, *change, name="set_sensing_check"))
+    assert done.returncode == 1
+    assert re.search(rf"^FAIL destination 2: .*{message}", done.stdout, re.MULTILINE), done.stdout
+
+
 @each(FAULTS)
 def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
     change, probe, message = case
@@ -117,8 +163,14 @@ def without_addresses(body: list[str]) -> list[str]:
 
 
 def recalls(body: list[str]) -> list[str]:
-    """The instructions that ask the memory of call sites."""
-    return without_addresses(body[body.index("cmp $0x40000,%rdx") : body.index("mov %rax,%r8")])
+    """The instructions that ask the memory of call sites, but those that give each candidate lines
+    of its own."""
+    asks = body[body.index("cmp $0x40000,%rdx") : body.index("mov %rax,%r8")]
+    asks = asks[: 1 + next(i for i, text in enumerate(asks) if text.startswith("jne"))]
+    if "movq %xmm15,%r11" in asks:
+        at = asks.index("movq %xmm15,%r11")
+        del asks[at : at + 2]
+    return without_addresses(asks)
 
 
 def heeded(body: list[str]) -> list[str]:
@@ -157,26 +209,30 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
     source.write_text(candidates_with(X86_64), encoding="ascii")
     output_of(*compiler, f"-I{REPOSITORY / 'tuner'}", "-c", source, "-o", target)
     candidates, readers = disassemble(target), set()
-    for probe in PROBES:
-        routine = render(INTERVALS, tmp_path, prefix=probe.symbol, sensing=sensing_with(probe))
+    for probe in (*PROBES, *PROBES_OF_SETS):
+        of_set = probe.kind == "destination"
+        senses = {"memset": sets_with(probe)} if of_set else {"sensing": sensing_with(probe)}
+        routine = render(INTERVALS, tmp_path, prefix=probe.symbol, **senses)
         target = tmp_path / "routine.o"
         output_of(*compiler, "-c", routine, "-o", target)
         functions = disassemble(target)
         body = candidates[f"asterope_sense_{probe.symbol}"].instructions
         timed, puts_right = looks(body), goes_on_with(body)
-        assert len(timed) == {"source": 1, "each": 2, "both": 3}[probe.kind]
-        assert len(puts_right) == len(timed) + 2 * (probe.kind == "both")
+        probe_heeds = probe.kind in HEEDING
+        assert len(timed) == {"source": 1, "destination": 1, "each": 2, "both": 3}[probe.kind]
+        assert len(puts_right) == len(timed) + 2 * probe_heeds
         assert min(len(look) for look in timed) > 8
         second = ("mov %al,(%rdi,%r11,1)",) if probe.kind == "each" else ()
-        for touch, look in zip(("prefetcht0 (%rax)", *second), timed):
+        first = "mov %sil,(%rdi,%r11,1)" if of_set else "prefetcht0 (%rax)"
+        for touch, look in zip((first, *second), timed):
             touched = [i for i, text in enumerate(look) if text == touch]
             assert len(touched) == probe.lines, "the wait for an address is timed"
-            assert max(touched) < look.index("lfence")
+            assert max(touched) < len(look) - look[::-1].index("mov %eax,%r10d")
         for number in (1, 2):
             shipped = functions[f"{probe.symbol}_sense_{number}"]
             assert looks(shipped.instructions) == timed, probe.name
             assert goes_on_with(shipped.instructions) == puts_right, probe.name
-            if probe.kind == "both":
+            if probe_heeds:
                 assert recalls(shipped.instructions) == recalls(body)
                 assert "decl (%r10)" in recalls(body)
                 assert heeded(shipped.instructions) == heeded(body)
@@ -186,4 +242,4 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
         assert reader[-1] == "ret"
         assert looks(reader) == timed[:2], probe.name
         readers.add(tuple(reader))
-    assert len(readers) == len(PROBES)
+    assert len(readers) == len(PROBES) + len(PROBES_OF_SETS)

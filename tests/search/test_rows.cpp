@@ -93,6 +93,17 @@ TEST(ChooseRows, senses_where_there_is_a_probe_and_that_brings_more_than_it_cost
     EXPECT_EQ(choose_rows(some), (Rows{plain(0, 0, 0), {1, 3, sensing}}));
 }
 
+TEST(ChooseRows, of_sets_gives_all_but_uncached_destinations_one_pipeline) {
+    const RowRules rules{.one_sided = true};
+    const Rows rows = choose_rows(specialists(0.4, 0.05), rules);
+    ASSERT_EQ(rows.size(), 1u);
+    const auto [cached, produced, fetched, uncached] = rows.front().copy.pipelines;
+    EXPECT_TRUE(rows.front().copy.senses);
+    EXPECT_EQ(cached, produced);
+    EXPECT_EQ(cached, fetched);
+    EXPECT_EQ(uncached, static_cast<std::size_t>(Locality::uncached));
+}
+
 // Against the plain way: all assignments of pipelines to sizes.
 TEST(ChooseRows, finds_what_trying_all_assignments_finds) {
     noise::Random random(1);

@@ -122,6 +122,16 @@ const asterope_copy kSource4 = made_up("source 4", {{"kind", "source", 0}, {"lin
                     kEach2 = made_up("each 2", {{"kind", "each", 0}, {"lines", nullptr, 2}}),
                     kBoth4 = made_up("both 4", {{"kind", "both", 0}, {"lines", nullptr, 4}});
 
+TEST(Probes, of_both_sides_and_of_sets_heed_call_sites) {
+    const asterope_copy sets =
+        made_up("destination 2", {{"kind", "destination", 0}, {"lines", nullptr, 2}});
+    EXPECT_TRUE(heeds_sites(kBoth4));
+    EXPECT_TRUE(heeds_sites(sets));
+    EXPECT_FALSE(heeds_sites(kSource4));
+    EXPECT_FALSE(heeds_sites(kEach2));
+    EXPECT_EQ(ways_of(sets), 2u);
+}
+
 TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_on) {
     EXPECT_EQ(std::tuple(ways_of(kSource4), ways_of(kEach2), ways_of(kBoth4)),
               std::tuple(2u, 3u, 4u));

@@ -44,10 +44,11 @@ class Aliased(NamedTuple):
 
 
 class Memset(NamedTuple):
-    """The input of a routine's memset."""
+    """The input of a routine's memset; what senses by its interval's end."""
 
     intervals: Sequence[tuple[int, set_pipelines.Tuple]]
     small: small_sets.Tuple | None = None
+    sensing: Mapping[int, SensingCopy] | None = None
 
 
 def need(*tools: str) -> None:
@@ -185,7 +186,7 @@ def profile_json(*parts: Any, **more: Any) -> str:
     if its.overlapping:
         choices.append(choice("overlapping", 0, its.intervals[-1][0], asdict(its.overlapping)))
     if its.memset:
-        choices += _pipelines(its.memset.intervals, operation="memset")
+        choices += _pipelines(its.memset.intervals, its.memset.sensing, operation="memset")
         if small := its.memset.small:
             choices.append(of_memset("small", 0, small.bound, asdict(small)))
     for name, of_intent in (its.intents or {}).items():

@@ -195,7 +195,7 @@ _GOOD["choices"] = [
         for above, up_to, count, chunk in _SHARES
     ),
     of_memset(
-        *("pipelines", 0, 4096, {"rt": "ZMM", "st": "T", "tb": 4, "pw": 8}),
+        *("pipelines", 0, 65536, {"rt": "ZMM", "st": "T", "tb": 4, "pw": 8}),
         size=1024,
         evidence={
             "ratio": 1.2,
@@ -206,8 +206,15 @@ _GOOD["choices"] = [
         },
     ),
     of_memset(
-        *("pipelines", 4096, 1048576, {"rt": "XMM", "st": "T"}),
-        evidence={"ratio": 0.99, "undecided": True},
+        *("pipelines", 65536, 1048576),
+        copies={
+            "probe": {"kind": "destination", "lines": 4},
+            "threshold": 250,
+            "hot": {"rt": "XMM", "st": "T"},
+            "cold": {"rt": "YMM", "st": "NT"},
+            "plain": {"rt": "XMM", "st": "T"},
+        },
+        evidence={"ratio": 0.99, "undecided": True, "cached_ticks": 99, "uncached_ticks": 501},
     ),
     of_memset(
         *("small", 0, 128, {"shape": "masked32", "rt": "ZMM", "order": "up", "bound": 128}),

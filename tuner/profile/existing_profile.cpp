@@ -89,9 +89,8 @@ Standing standing_of(const Profile& profile, Operation operation) {
         Standing::Row& row = standing.rows.emplace_back();
         row.up_to = one->up_to;
         if (const auto& senses = one->sensing) {
-            const Candidate& fetch = senses->fetch ? *senses->fetch : senses->cold;
             row.pipelines = {senses->hot.name(), senses->produce.value_or(senses->hot).name(),
-                             fetch.name(), senses->cold.name()};
+                             senses->on_fetched().name(), senses->cold.name()};
         } else {
             row.pipelines = {one->pipeline().name()};
         }

@@ -152,7 +152,6 @@ void require_machine(const Json& value, const Place& place) {
 }
 
 const asterope_copy* find_probe(const Json& value, const Place& place) {
-    // Sets have no probes: the caches that the last set left would choose the next one.
     const asterope_kind* probes = find_kind(*facts_of(place.operation).space, "probes");
     const asterope_copy* found = probes ? find_copy(*probes, value) : nullptr;
     if (!found) throw place.fault("is no probe that this version knows");

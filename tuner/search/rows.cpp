@@ -86,6 +86,13 @@ class Costs {
         const std::vector<std::size_t> best_produced =
             sense ? best_at_some_size(Locality::produced, set) : std::vector<std::size_t>();
         for (const std::size_t cached : sense ? set : std::vector<std::size_t>()) {
+            if (rules_.one_sided) {
+                for (const std::size_t uncached : set) {
+                    if (uncached == cached) continue;
+                    copies.push_back({{cached, cached, cached, uncached}, true});
+                }
+                continue;
+            }
             std::vector<std::size_t> produced = best_produced;
             if (!contains(produced, cached)) produced.push_back(cached);
             for (const std::size_t one : produced) {

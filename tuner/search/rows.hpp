@@ -74,6 +74,9 @@ struct RowRules {
     double pipeline_price = 0.04; ///< of each distinct pipeline not in place, besides its rows
     std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
     double sense_price = 0.02;                ///< of each row that senses, besides
+    /// Copies that sense look at the destination alone, as those of sets do: all but uncached ones
+    /// go on with one pipeline.
+    bool one_sided = false;
     /// By pipeline: it has to be better than the simplest by so much at each size. Otherwise an
     /// equally good pipeline would win by chance. Empty: all are 0. A row that senses has the mean
     /// of its pipelines' handicaps.

@@ -38,6 +38,23 @@ std::size_t ways_of(const asterope_copy& probe) {
 
 namespace {
 
+/// Whether the probe is that of a set, which has no source.
+bool is_of_set(const asterope_copy& probe) {
+    return std::string_view(word_of(probe, "kind")) == "destination";
+}
+
+} // namespace
+
+bool heeds_sites(const asterope_copy& probe) {
+    return ways_of(probe) == 4 || is_of_set(probe);
+}
+
+const Candidate& SensingCopy::on_fetched() const {
+    return fetch ? *fetch : is_of_set(*probe) ? hot : cold;
+}
+
+namespace {
+
 /// Sizes by index, each with its own threshold.
 using OwnThresholds = std::map<std::size_t, Threshold>;
 

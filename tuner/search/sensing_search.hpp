@@ -52,6 +52,10 @@ std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_
 /// behind an uncached source, or 4 where it looks at both sides.
 std::size_t ways_of(const asterope_copy& probe);
 
+/// Whether copies behind the probe remember call sites, and go on with the stores that serve each
+/// site's program where destinations are uncached. Of copies, only those below kHeededBelow do so.
+bool heeds_sites(const asterope_copy& probe);
+
 /// A copy that probes where its data is, then goes on with one of its pipelines.
 struct SensingCopy {
     const asterope_copy* probe;
@@ -59,6 +63,9 @@ struct SensingCopy {
     Threshold threshold;
     std::optional<Candidate> fetch = {};   ///< of a probe that looks at the destination, too
     std::optional<Candidate> produce = {}; ///< of one that looks there behind cached sources, too
+
+    /// The pipeline for cached destinations behind uncached sources, or for untouched pages.
+    const Candidate& on_fetched() const;
 
     /// `probe->copy` gets the address of these.
     asterope_sensing arguments() const;

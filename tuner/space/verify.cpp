@@ -139,16 +139,24 @@ CheckedCopy plain_subject(const asterope_kind& kind, asterope_candidate copy) {
 
 /// Cached and uncached in turn, only the cached way where it already went wrong. No threshold
 /// brings about the other ways for certain: tests of the templates take it by a clock of theirs.
-CheckedCopy sensing_subject(const asterope_copy& probe, asterope_candidate pipeline) {
+/// `from` is the value of a set.
+CheckedCopy sensing_subject(const asterope_copy& probe, asterope_candidate pipeline, bool is_set) {
     constexpr unsigned long kNever = 0xFFFFFFFF;
     const asterope_candidate sense = probe.copy;
     const auto both_ways = [=](void* to, const void* from, std::size_t size) {
         const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0, nullptr, 0, nullptr, 0};
         // A page fault, or what reads like one, goes on with `fetch`.
-        const asterope_sensing uncached{0, nullptr, 0, pipeline, 0, pipeline, 0, nullptr, 0};
+        // An uncached set goes on with either of its two.
+        const asterope_sensing uncached{
+            0, is_set ? pipeline : nullptr, 0, pipeline, 0, pipeline, 0, nullptr, 0};
         sense(to, from, size, reinterpret_cast<std::size_t>(&cached));
-        if (std::memcmp(to, from, size) == 0) {
-            std::memset(to, 0xA5, size);
+        const auto* const bytes = static_cast<const unsigned char*>(to);
+        const auto value = static_cast<unsigned char>(reinterpret_cast<std::uintptr_t>(from));
+        const bool right = is_set ? std::all_of(bytes, bytes + size,
+                                                [&](unsigned char one) { return one == value; })
+                                  : std::memcmp(to, from, size) == 0;
+        if (right) {
+            std::memset(to, is_set ? ~value : 0xA5, size);
             sense(to, from, size, reinterpret_cast<std::size_t>(&uncached));
         }
         return static_cast<const void*>(to);
@@ -196,10 +204,11 @@ std::vector<Invalid> verify(const asterope_kind& kind,
                             asterope_candidate pipeline) {
     std::vector<CheckedCopy> subjects;
     for (const asterope_copy* copy : space) {
+        const bool is_set = !facts_of(operation_of(kind)).reads;
         subjects.push_back(kind.copies->small  ? small_subject(copy->small, pipeline)
-                           : kind.copies->read ? sensing_subject(*copy, pipeline)
+                           : kind.copies->read ? sensing_subject(*copy, pipeline, is_set)
                                                : plain_subject(kind, copy->copy));
-        subjects.back().sets = !facts_of(operation_of(kind)).reads;
+        subjects.back().sets = is_set;
     }
     return find_faults(subjects);
 }

@@ -44,11 +44,11 @@ OPERATIONS = (
 # The operations that have a single function in a routine; memcpy has several.
 OTHERS = OPERATIONS[1:]
 
-# Only these copies may sense.
-SENSING = (MEMCPY, "pipelines")
+# The kind of those copies that may begin with a probe, where the operation has probes.
+SENSING = "pipelines"
 
 # Entry points may have these kinds of copies of their own.
-BY_INTENT = (SENSING, (MEMCPY, "small"))
+BY_INTENT = ((MEMCPY, "pipelines"), (MEMCPY, "small"))
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,15 @@ KINDS = (
     # how the pages of the destination are prepared, as asterope_memcpy_fresh does
     Kind(MEMCPY, "fresh", "", begins=fresh.LEAST_BYTES),
     Kind(MEMSET, "pipelines", "set_pipelines"),
+    # what sets that sense begin with
+    Kind(
+        MEMSET,
+        "probes",
+        "probes_of_sets",
+        {"copy": "sense", "read": "ticks"},
+        least=probes.MINIMUM_BYTES,
+        chosen=False,
+    ),
     Kind(MEMSET, "small", "small_sets", {"small": "small_set"}, alone=True, step="small copies"),
     Kind(MEMSET, "fresh", "", begins=fresh.LEAST_BYTES),
 )
@@ -124,6 +133,12 @@ KINDS = (
 def spaces_of(here: Any) -> Sequence[tuple[Kind, Any]]:
     """Each kind with its copies. `here`: the spaces of an architecture, which need not have all."""
     return [(one, getattr(here, one.space)) for one in KINDS if hasattr(here, one.space)]
+
+
+def probes_of(here: Any, operation: str) -> Any:
+    """The probes of an operation; None: it has none."""
+    named = {one.operation: space for one, space in spaces_of(here) if one.name == "probes"}
+    return named.get(operation)
 
 
 def kinds_of(here: Any) -> Mapping[tuple[str, str], Any]:

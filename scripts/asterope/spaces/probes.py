@@ -1,4 +1,4 @@
-"""The probes of sensing copies: how they find out whether their buffers are cached."""
+"""The probes of sensing copies and sets: how they find out whether their buffers are cached."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ MINIMUM_BYTES = 16384
 WAYS = ("hot", "produce", "fetch", "cold")
 ROLES = ("threshold", "hot", "cold", "plain")
 
+_LINES = Axis("lines", (2, 4), "How many cache lines of a side it loads from.")
 AXES = (
     Axis("kind", ("source", "each", "both"), "Which sides of the copy the probe times."),
-    Axis("lines", (2, 4), "How many cache lines of a side it loads from."),
+    _LINES,
 )
+AXES_OF_SETS = (Axis("kind", ("destination",), "The side of the set that the probe times."), _LINES)
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,32 @@ SPACE = Space(Probe, Probe("source", 2), ("kind", "lines"), lambda **_: None)
 PROBES = tuple(SPACE.points())
 
 
+@dataclass(frozen=True)
+class ProbeOfSets(Probe):
+    """The timed loads before a set. destination loads from as many `lines` of it.
+
+    Where these take long, the stores that serve the program at the set's call site go on.
+    """
+
+    AXES = AXES_OF_SETS
+
+
+SPACE_OF_SETS = Space(
+    ProbeOfSets, ProbeOfSets("destination", 2), ("kind", "lines"), lambda **_: None
+)
+PROBES_OF_SETS = tuple(SPACE_OF_SETS.points())
+
 # The ways that a probe of each kind can find.
-FOUND = {"source": ("hot", "cold"), "each": ("hot", "fetch", "cold"), "both": WAYS}
+FOUND = {
+    "source": ("hot", "cold"),
+    "each": ("hot", "fetch", "cold"),
+    "both": WAYS,
+    "destination": ("hot", "cold"),
+}
+
+# Copies with a probe of these kinds remember call sites. Where the destination is uncached, they
+# try the stores of several ways, and keep to those that serve the program.
+HEEDING = ("both", "destination")
 
 
 def why_not_sensing(kind: str, ways: Iterable[str]) -> str | None:
@@ -62,7 +88,8 @@ class SensingCopy:
 
     A side is cached where its ticks are not above `threshold`. A cached source has `hot`; else a
     cached destination has `fetch`, with probes of kind `each` and `both`; else it is `cold`. With
-    `both`, a cached source and an uncached destination have `produce`. None: it has no such way.
+    `both`, a cached source and an uncached destination have `produce`. None: it has no such way. A
+    set has a destination alone: where that is cached it has `hot`, else `hot` or `cold`.
     """
 
     probe: Probe
@@ -76,6 +103,11 @@ class SensingCopy:
     def pipelines(self) -> tuple[tuple[str, Any], ...]:
         """All that it may go on with, each behind its way."""
         return tuple((way, getattr(self, way)) for way in FOUND[self.probe.kind])
+
+    @property
+    def heeds(self) -> bool:
+        """Whether it remembers call sites."""
+        return self.probe.kind in HEEDING
 
     @property
     def all_pipelines(self) -> tuple[Any, ...]:

@@ -102,6 +102,7 @@ Contests find_rows(Run& run, Findings& findings) {
     if (!held) return {};
     contests.scores = contests.scores_by(run, 0);
     contests.rules.most_rows = run.plan.most_rows;
+    contests.rules.one_sided = !facts_of(run.plan.operation).reads;
     contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.spaces.space);
     contests.rules.handicaps = handicaps_of(contests.contestants, standard, run.spaces.space);
     find_standing(run, contests);

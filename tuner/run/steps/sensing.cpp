@@ -1,6 +1,7 @@
 // The step of a run that finds the sizes at which a copy should sense whether its data is cached,
 // and the probe for it.
 #include <algorithm>
+#include <limits>
 
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
@@ -63,6 +64,7 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
     };
     Readings readings;
     const bool both = ways_of(probe) == 4; // its readings of the source are of both sides at once
+    const bool is_set = !facts_of(run.plan.operation).reads; // its readings are of the destination
     const bool outgrows = run.outgrows_caches(size);
     if (!outgrows) {
         const ProbeTicks hot = read(kept, Workload::hot);
@@ -70,7 +72,9 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
         if (both) append(readings.cached, hot.destination);
         // A source that the cold pipeline has just copied by mistake is cached, too. Its readings
         // must say so. Otherwise a loop would repeat one wrong guess for ever.
-        if (!both) append(readings.cached, read(past, Workload::hot).source);
+        if (!both && !is_set) append(readings.cached, read(past, Workload::hot).source);
+    }
+    if (!outgrows && !is_set) {
         const ProbeTicks fetched = read(kept, Workload::fetch);
         append(readings.uncached, fetched.source);
         append(readings.cached, fetched.destination);
@@ -182,7 +186,8 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
             return run.candidate(contests.contestants[row.copy.of(locality)]);
         };
         const std::size_t ways =
-            row.copy.of(Locality::produced) != row.copy.of(Locality::cached)    ? 4
+            contests.rules.one_sided                                            ? 2
+            : row.copy.of(Locality::produced) != row.copy.of(Locality::cached)  ? 4
             : row.copy.of(Locality::fetched) != row.copy.of(Locality::uncached) ? 3
                                                                                 : 2;
         for (const auto& [probe, shared] : probes) {
@@ -291,7 +296,9 @@ void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
         const auto cost = cost_of_probe(run, contests, probes, sizes);
         if (!cost) return;
         const bool heeds = std::ranges::any_of(
-            probes, [](const UsableProbe& one) { return ways_of(*one.probe) == 4; });
+            probes, [](const UsableProbe& one) { return heeds_sites(*one.probe); });
+        const std::size_t heeded_below =
+            contests.rules.one_sided ? std::numeric_limits<std::size_t>::max() : kHeededBelow;
         std::vector<bool> temporal;
         for (const Entrant one : heeds ? contests.contestants : std::vector<Entrant>()) {
             temporal.push_back(run.copy(one).cache_effect == kTemporal);
@@ -301,7 +308,7 @@ void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
             predicted[i] =
                 scores_of(contests.at_size[i].results.front(), run.weights(), contests.contestants,
                           cost, run.outgrows_caches(contests.size_at(i)),
-                          contests.size_at(i) < kHeededBelow ? temporal : std::vector<bool>());
+                          contests.size_at(i) < heeded_below ? temporal : std::vector<bool>());
         }
         contests.forbid_unprobed(run, 0, predicted);
         std::vector<Row> rows = choose_rows(predicted, contests.rules);

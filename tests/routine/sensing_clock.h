@@ -1,0 +1,44 @@
+/* The clock of probes in tests, and what they remember: see test_sensing.py. */
+#pragma once
+
+#include <stddef.h>
+#include <string.h>
+
+#define NEVER 0xFFFFFFFFul /* no number of ticks is above it */
+
+/* Time stamps, in a ring. Assembly knows this layout. */
+struct time_stamp {
+    unsigned ticks;
+    struct time_stamp* next;
+};
+extern struct time_stamp* sensing_clock;
+struct time_stamp* sensing_clock; /* the next one */
+
+/* The table of pages where copies began whose source alone was cached; see templates/names.j2. */
+extern size_t asterope_candidate_produced[512];
+
+#ifdef __x86_64__
+#define REMEMBERS_SITES
+/* What probes said at call sites: a line each; see templates/x86_64/sensing.j2. */
+enum { SITES = 512, NUMBERS = 16, EVERY_CALL_FROM = 262144 };
+extern int asterope_candidate_sites[SITES * NUMBERS];
+
+enum { NO_TRIAL = 1 << 20 };
+
+/* At all call sites so many calls have no trial. They go on with the first stores (0: those of
+ * `cold` and `produce`, in sets of `hot`), or with the others (1). */
+static void believe(int calls, int stores) {
+    for (int *line = asterope_candidate_sites, i = 0; i < SITES; ++i, line += NUMBERS) {
+        line[4] = calls;
+        line[10] = stores;
+    }
+}
+#endif
+
+static void forget_all(void) {
+    memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
+#ifdef REMEMBERS_SITES
+    memset(asterope_candidate_sites, 0, sizeof asterope_candidate_sites);
+    believe(NO_TRIAL, 0);
+#endif
+}

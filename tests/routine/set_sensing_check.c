@@ -1,0 +1,309 @@
+/* Checks every probe of sets: that the sets behind it set right, by either pipeline, that each call
+ * site gets the stores that serve its program, and that the probe looks where it says.
+ *
+ * Usage: set_sensing_check
+ *
+ * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it 32 times `pages NAME: ...`.
+ * These are the pages of 64, counted from 0, that one reading of the ticks touches. Exits 1 if one
+ * failed. */
+#define _GNU_SOURCE
+#include "copy_check.h"
+#include "harness.h"
+#include "sensing_clock.h"
+#include "space/candidates.h"
+
+enum { PAGES = 64, LEAST = 16384, READINGS = 32, BYTE = 0x5B };
+
+/* The pipeline that goes on, and its arguments. */
+static struct way {
+    char which; /* 'h' or 'c' */
+    unsigned char* destination;
+    size_t value, bytes, distance;
+} gone_on;
+
+#define PIPELINE(name)                                                                             \
+    static void* name(void* to, const void* value, size_t bytes, size_t distance) {                \
+        gone_on = (struct way){#name[0], to, (size_t)value, bytes, distance};                      \
+        return memset(to, (int)(size_t)value & 255, bytes);                                        \
+    }
+PIPELINE(hot)
+PIPELINE(cold)
+
+static unsigned char room[PAGE * PAGES] __attribute__((aligned(PAGE)));
+static const void* const value = (const void*)(0xABCD00ul + BYTE); /* bits above it mean nothing */
+
+static bool is_set(const unsigned char* bytes, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        if (bytes[i] != BYTE) return false;
+    }
+    return true;
+}
+
+/* Sets the clock so that the next probe's stores begin at `start`, and take so many ticks, and its
+ * loads so many. The time stamps come again behind the third. */
+static struct time_stamp* set_stamps(unsigned start, unsigned stores, unsigned loads) {
+    static struct time_stamp stamps[3];
+    const unsigned at[] = {start, start + stores, start + stores + loads};
+    for (int i = 0; i < 3; ++i) stamps[i] = (struct time_stamp){at[i], &stamps[(i + 1) % 3]};
+    sensing_clock = stamps;
+    return stamps;
+}
+
+/* A probe whose stores and whose loads take so many ticks, and the pipeline that must go on where
+ * the site has the stores of `hot` and where it has those of `cold`. */
+static const struct {
+    unsigned long threshold;
+    unsigned stores, ticks;
+    char goes_on[2];
+} cases[] = {
+    {100, 50, 99, {'h', 'h'}},
+    {100, 50, 100, {'h', 'h'}},
+    {100, 50, 101, {'h', 'c'}},
+    {100, 101, 100, {'h', 'h'}},
+    {100, 32 * 101 - 1, 101, {'h', 'c'}}, /* the longest wait for a translation */
+    {100, 32 * 101, 101, {'h', 'h'}},     /* a page fault, see templates/names.j2 */
+    {100, 32 * 101, 100, {'h', 'h'}},
+    {100, 50, 500000, {'h', 'c'}},
+    {NEVER, 50, 5000, {'h', 'h'}},
+    {0, 31, 1, {'h', 'c'}},
+    {0, 0, 0, {'h', 'h'}},
+    {NEVER - 1, NEVER, NEVER, {'h', 'c'}},
+};
+
+static bool goes_on(const struct asterope_copy* probe) {
+    static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, sizeof room};
+    enum { CASES = COUNT_OF(cases) };
+    for (size_t i = 0; i < 2 * CASES * COUNT_OF(sizes); ++i) {
+        const size_t bytes = sizes[i / 2 / CASES], n = i / 2 % CASES;
+        const struct asterope_sensing sensing = {
+            cases[n].threshold, hot, 11ul << 32 | 7, cold, 13ul << 32 | 5, NULL, 0, NULL, 0};
+        const char which = cases[n].goes_on[i % 2];
+        forget_all();
+        believe(NO_TRIAL, i % 2);
+        memset(room, ~BYTE, bytes);
+        /* from the second size on the 32 bits overflow between the time stamps */
+        set_stamps(i < 2 * CASES ? 12345 : 0xFFFFFFF0u, cases[n].stores, cases[n].ticks);
+        probe->copy(room, value, bytes, (size_t)&sensing);
+        const size_t distance = which == 'h' ? sensing.hot_distance : sensing.cold_distance;
+        if (gone_on.which != which || gone_on.distance != distance || gone_on.destination != room ||
+            gone_on.value != (size_t)value || gone_on.bytes != bytes || !is_set(room, bytes)) {
+            printf("FAIL %s: went on wrongly with %c of %zu bytes after %u and %u ticks\n",
+                   probe->name, gone_on.which, bytes, cases[n].stores, cases[n].ticks);
+            return false;
+        }
+        set_stamps(0xFFFFFFF0u, cases[n].stores, cases[n].ticks);
+        const size_t ticks = probe->read(room, value, bytes);
+        if (ticks == cases[n].ticks) continue;
+        printf("FAIL %s: read %zx, not %x\n", probe->name, ticks, cases[n].ticks);
+        return false;
+    }
+    return true;
+}
+
+/* A call at the time `start`, whose probe, if it has one, takes so many ticks. The ways have the
+ * threshold 100. Returns whether it had a probe. */
+static __attribute__((noinline)) bool sets_at(const struct asterope_copy* probe, size_t bytes,
+                                              unsigned start, unsigned ticks) {
+    static const struct asterope_sensing ways = {100, hot, 0, cold, 0, NULL, 0, NULL, 0};
+    struct time_stamp* const first = set_stamps(start, 50, ticks);
+    first[2].next = NULL; /* so that the clock shows whether there was a probe */
+    probe->copy(room, value, bytes, (size_t)&ways);
+    return sensing_clock != first;
+}
+
+/* A call site whose destinations stay cached is probed ever more rarely. Where they are uncached it
+ * is probed at each call, or, while `hot` goes on by a finding, at one call of 15. */
+static bool recalls(const struct asterope_copy* probe) {
+    static const int unprobed[] = {0, 2, 6, 14, 30, 62, 126, 254, 254};
+    bool right = true;
+    forget_all();
+    for (size_t i = 0; i < COUNT_OF(unprobed); ++i) {
+        right = right && sets_at(probe, EVERY_CALL_FROM - 1, 0, 100) && gone_on.which == 'h';
+        for (int k = 0; k < unprobed[i]; ++k) {
+            right = right && !sets_at(probe, EVERY_CALL_FROM - 1, 0, 200) && gone_on.which == 'h';
+            right = right && sets_at(probe, EVERY_CALL_FROM, 0, 100);
+        }
+    }
+    believe(NO_TRIAL, 1);
+    for (int i = 0; i < 100; ++i) {
+        right = right && sets_at(probe, EVERY_CALL_FROM - 1, 0, 200) && gone_on.which == 'c';
+    }
+    believe(NO_TRIAL, 0);
+    for (int i = 0; i < 150; ++i) {
+        const bool probes = sets_at(probe, EVERY_CALL_FROM - 1, 0, 200);
+        right = right && probes == (i % 15 == 0) && gone_on.which == 'h';
+    }
+    if (!right) printf("FAIL %s: it recalls wrongly\n", probe->name);
+    return right;
+}
+
+/* A program whose destinations are uncached. A call and what the program does until the next one
+ * take so many ticks: with the stores of `hot`, and with those of `cold`. */
+struct program {
+    unsigned kept, past;
+    int every; /* each such call takes `more` ticks; 0: none does */
+    unsigned more;
+    char stores; /* that must go on */
+};
+
+/* Runs so many calls of it from `now` on. Returns the part that went on with the right stores. */
+static double right_part(const struct asterope_copy* probe, const struct program* program,
+                         size_t bytes, int calls, unsigned* now) {
+    int right = 0;
+    for (int i = 0; i < calls; ++i) {
+        sets_at(probe, bytes, *now, 200);
+        right += gone_on.which == program->stores;
+        *now += (gone_on.which == 'h' ? program->kept : program->past) + 7;
+        if (program->every != 0 && i % program->every == 0) *now += program->more;
+    }
+    return (double)right / calls;
+}
+
+/* Each call site gets the stores with which its program goes on sooner. */
+static bool heeds_readers(const struct asterope_copy* probe) {
+    static const struct program programs[] = {
+        {6000, 4000, 0, 0, 'c'},                                  /* it leaves the set alone */
+        {4000, 6000, 0, 0, 'h'},                                  /* it writes there next */
+        {4050, 4000, 0, 0, 'h'},                                  /* too small a difference */
+        {6000, 4000, 2, 20000, 'c'}, {4000, 6000, 2, 20000, 'h'}, /* more at each second call */
+        {40000, 25000, 0, 0, 'c'},   /* it does much else with the stores of `hot` alone */
+        {600000, 400000, 0, 0, 'h'}, /* much else at each call */
+    };
+    static const size_t sizes[] = {2 * LEAST, sizeof room};
+    for (size_t n = 0; n < 2 * COUNT_OF(programs); ++n) {
+        unsigned now = 0xFFFF0000u;
+        forget_all();
+        believe(0, 0);
+        right_part(probe, &programs[n / 2], sizes[n % 2], 64, &now);
+        const double part = right_part(probe, &programs[n / 2], sizes[n % 2], 4000, &now);
+        if (part > 0.9) continue;
+        printf("FAIL %s: program %zu has its stores in %.2f of its calls\n", probe->name, n, part);
+        return false;
+    }
+    return true;
+}
+
+/* A buffer that is set again and again is cached, unless the last set stored past the caches.
+ * Wherever the loop begins, it ends with the stores of `hot`. */
+static bool ends_in_one_state(const struct asterope_copy* probe) {
+    for (int begin = 0; begin < 4; ++begin) {
+        unsigned now = 0;
+        bool cached = begin % 2;
+        int right = 0;
+        forget_all();
+        believe(begin < 2 ? 0 : 4096, 1);
+        for (int i = 0; i < 8192; ++i) {
+            sets_at(probe, EVERY_CALL_FROM, now, cached ? 50 : 200);
+            now += gone_on.which == 'c' ? 30000 : cached ? 9000 : 60000;
+            cached = gone_on.which == 'h';
+            right += i >= 4200 && cached;
+        }
+        if (right == 8192 - 4200) continue;
+        printf("FAIL %s: from state %d on, %d sets of a buffer evict it\n", probe->name, begin,
+               8192 - 4200 - right);
+        return false;
+    }
+    return true;
+}
+
+static unsigned char side[PAGES][PAGE] __attribute__((aligned(PAGE)));
+static bool touched[PAGES];
+
+/* Notes the page and lets the access through. */
+static void on_fault(UNUSED int number, siginfo_t* info, UNUSED void* context) {
+    const size_t page = (size_t)((unsigned char*)info->si_addr - side[0]) / PAGE;
+    if (page >= PAGES || touched[page]) _exit(3);
+    touched[page] = true;
+    mprotect(side[page], PAGE, PROT_READ | PROT_WRITE);
+}
+
+static void print_pages(const struct asterope_copy* probe) {
+    struct sigaction before;
+    sigaction(SIGSEGV, NULL, &before);
+    handle(SIGSEGV, on_fault);
+    static struct time_stamp drawn_stamps[3 * READINGS + 1];
+    for (size_t i = 0; i + 1 < COUNT_OF(drawn_stamps); ++i)
+        drawn_stamps[i] = (struct time_stamp){(unsigned)random(), &drawn_stamps[i + 1]};
+    sensing_clock = drawn_stamps;
+    for (int n = 0; n < READINGS; ++n) {
+        memset(touched, 0, sizeof touched);
+        mprotect(side, sizeof side, PROT_NONE);
+        probe->read(side[0], value, sizeof side);
+        printf("pages %s:", probe->name);
+        for (int i = 0; i < PAGES; ++i) {
+            if (touched[i]) printf(" %d", i);
+        }
+        printf("\n");
+    }
+    sigaction(SIGSEGV, &before, NULL);
+}
+
+static const struct asterope_copy* reading;
+
+/* Its `read` as a set. In each page that it asks, it may set one byte. It must leave the other
+ * bytes as they were. */
+static void* read_then_set(void* destination, const void* byte, size_t bytes,
+                           UNUSED size_t distance) {
+    static unsigned char before[2 * LEAST];
+    const unsigned char set = (unsigned char)(size_t)byte, *const to = destination;
+    memcpy(before, destination, bytes);
+    reading->read(destination, byte, bytes);
+    size_t changed = 0, wrong = 0;
+    for (size_t i = 0; i < bytes; ++i) {
+        changed += to[i] != before[i];
+        wrong += to[i] != before[i] && to[i] != set;
+    }
+    if (wrong != 0 || changed > strtoull(strchr(reading->name, ' '), NULL, 10)) {
+        copy_check_abort("reading the ticks changed more than a byte of each page");
+    }
+    return memset(destination, set, bytes);
+}
+
+static bool check(const struct asterope_copy* probe) {
+    const asterope_candidate pipeline = asterope_sets.variants[0].copy;
+    /* by these ticks: hot, and what the site has */
+    const struct asterope_sensing ways[] = {{NEVER, pipeline, 0, pipeline, 0, NULL, 0, NULL, 0},
+                                            {20, pipeline, 0, pipeline, 0, NULL, 0, NULL, 0}};
+    struct copy_subject subject = {
+        .name = probe->name,
+        .copy = probe->copy,
+        .distances = {(size_t)&ways[0], (size_t)&ways[0]},
+        .minimum = LEAST,
+        .sets = true,
+    };
+    struct copy_subject reader = subject;
+    reader.copy = read_then_set;
+    reading = probe;
+    print_pages(probe);
+    bool right =
+        goes_on(probe) && recalls(probe) && heeds_readers(probe) && ends_in_one_state(probe);
+    const struct copy_plan reads = {.last = LEAST + 200};
+    const struct copy_plan sets = {.function = (void (*)(void))probe->copy,
+                                   .last = LEAST + 200,
+                                   .offsets = 31,
+                                   .doubling = 2 * LEAST,
+                                   .largest = 1 << 20};
+    set_stamps(987654321, 50, 50);
+    right = right && copy_check(&reader, &reads);
+    for (int way = 0; right && way < 3; ++way) {
+        believe(NO_TRIAL, way == 2);
+        subject.distances[0] = subject.distances[1] = (size_t)&ways[way != 0];
+        right = copy_check(&subject, &sets);
+    }
+    if (right) printf("ok %s\n", probe->name);
+    fflush(stdout);
+    return right;
+}
+
+int main(void) {
+    copy_check_start((1 << 20) + 64);
+    copy_check_byte(BYTE);
+    bool right = true;
+    for (size_t k = 0; k < asterope_sets.kind_count; ++k) {
+        const struct asterope_kind* const kind = &asterope_sets.kinds[k];
+        for (size_t i = 0; kind->copies->read && i < kind->count; ++i) {
+            right &= check(&kind->copies[i]);
+        }
+    }
+    return right ? 0 : 1;
+}
