@@ -39,21 +39,21 @@ static bool is_set(const unsigned char* bytes, size_t count) {
     return true;
 }
 
-/* Sets the clock so that the next probe's stores begin at `start`, and take so many ticks, and its
- * loads so many. The time stamps come again behind the third. */
-static struct time_stamp* set_stamps(unsigned start, unsigned stores, unsigned loads) {
-    static struct time_stamp stamps[3];
-    const unsigned at[] = {start, start + stores, start + stores + loads};
-    for (int i = 0; i < 3; ++i) stamps[i] = (struct time_stamp){at[i], &stamps[(i + 1) % 3]};
+/* Sets the clock so that the next probe's first store is at `start`, and takes so many ticks, and
+ * its loads so many. The time stamps come again behind the fourth. */
+static struct time_stamp* set_stamps(unsigned start, unsigned store, unsigned loads) {
+    static struct time_stamp stamps[4];
+    const unsigned at[] = {start, start + store, start + store, start + store + loads};
+    for (int i = 0; i < 4; ++i) stamps[i] = (struct time_stamp){at[i], &stamps[(i + 1) % 4]};
     sensing_clock = stamps;
     return stamps;
 }
 
-/* A probe whose stores and whose loads take so many ticks, and the pipeline that must go on where
- * the site has the stores of `hot` and where it has those of `cold`. */
+/* A probe whose first store and whose loads take so many ticks, and the pipeline that must go on
+ * where the site has the stores of `hot` and where it has those of `cold`. */
 static const struct {
     unsigned long threshold;
-    unsigned stores, ticks;
+    unsigned store, ticks;
     char goes_on[2];
 } cases[] = {
     {100, 50, 99, {'h', 'h'}},
@@ -82,16 +82,16 @@ static bool goes_on(const struct asterope_copy* probe) {
         believe(NO_TRIAL, i % 2);
         memset(room, ~BYTE, bytes);
         /* from the second size on the 32 bits overflow between the time stamps */
-        set_stamps(i < 2 * CASES ? 12345 : 0xFFFFFFF0u, cases[n].stores, cases[n].ticks);
+        set_stamps(i < 2 * CASES ? 12345 : 0xFFFFFFF0u, cases[n].store, cases[n].ticks);
         probe->copy(room, value, bytes, (size_t)&sensing);
         const size_t distance = which == 'h' ? sensing.hot_distance : sensing.cold_distance;
         if (gone_on.which != which || gone_on.distance != distance || gone_on.destination != room ||
             gone_on.value != (size_t)value || gone_on.bytes != bytes || !is_set(room, bytes)) {
             printf("FAIL %s: went on wrongly with %c of %zu bytes after %u and %u ticks\n",
-                   probe->name, gone_on.which, bytes, cases[n].stores, cases[n].ticks);
+                   probe->name, gone_on.which, bytes, cases[n].store, cases[n].ticks);
             return false;
         }
-        set_stamps(0xFFFFFFF0u, cases[n].stores, cases[n].ticks);
+        set_stamps(0xFFFFFFF0u, cases[n].store, cases[n].ticks);
         const size_t ticks = probe->read(room, value, bytes);
         if (ticks == cases[n].ticks) continue;
         printf("FAIL %s: read %zx, not %x\n", probe->name, ticks, cases[n].ticks);
@@ -106,7 +106,7 @@ static __attribute__((noinline)) bool sets_at(const struct asterope_copy* probe,
                                               unsigned start, unsigned ticks) {
     static const struct asterope_sensing ways = {100, hot, 0, cold, 0, NULL, 0, NULL, 0};
     struct time_stamp* const first = set_stamps(start, 50, ticks);
-    first[2].next = NULL; /* so that the clock shows whether there was a probe */
+    first[3].next = NULL; /* so that the clock shows whether there was a probe */
     probe->copy(room, value, bytes, (size_t)&ways);
     return sensing_clock != first;
 }
@@ -221,7 +221,7 @@ static void print_pages(const struct asterope_copy* probe) {
     struct sigaction before;
     sigaction(SIGSEGV, NULL, &before);
     handle(SIGSEGV, on_fault);
-    static struct time_stamp drawn_stamps[3 * READINGS + 1];
+    static struct time_stamp drawn_stamps[4 * READINGS + 1];
     for (size_t i = 0; i + 1 < COUNT_OF(drawn_stamps); ++i)
         drawn_stamps[i] = (struct time_stamp){(unsigned)random(), &drawn_stamps[i + 1]};
     sensing_clock = drawn_stamps;

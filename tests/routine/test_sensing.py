@@ -110,8 +110,8 @@ def with_clock(arch: Architecture, text: str, clock: str) -> str:
 
 
 # Time stamps for the probes of a routine, in C: two for each look, which are so many ticks apart as
-# is told, for as many looks. With STORES a set's probe has three: before its stores, which take so
-# many ticks, between them and its loads, and behind these.
+# is told, for as many looks. With STORE a set's probe has four: around its first store, which takes
+# so many ticks, and around its loads.
 RING = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,11 +124,10 @@ __attribute__((constructor)) static void tell(void)
     unsigned ticks[3], i;
     int looks = sscanf(getenv("TOLD"), "%u %u %u", &ticks[0], &ticks[1], &ticks[2]);
     if (looks < 1) exit(2);
-    if (getenv("STORES") != NULL) {
-        const unsigned stores = (unsigned)atoi(getenv("STORES"));
-        ring[1].ticks = stores;
-        ring[2].ticks = stores + ticks[0];
-        for (i = 0; i < 3; ++i) ring[i].next = &ring[(i + 1) % 3];
+    if (getenv("STORE") != NULL) {
+        ring[1].ticks = ring[2].ticks = (unsigned)atoi(getenv("STORE"));
+        ring[3].ticks = ring[2].ticks + ticks[0];
+        for (i = 0; i < 4; ++i) ring[i].next = &ring[(i + 1) % 4];
         return;
     }
     for (i = 0; i < 2 * (unsigned)looks; ++i) {
@@ -257,10 +256,10 @@ def test_the_ticks_and_the_call_site_choose_the_pipeline_of_a_set(tmp_path, arch
     winner, hot, cold = (f"asterope_set_{t.symbol}" for t in SET_WAYS)
     sizes = (16000, 16385, 32768, 32769, 65536, 65537)
 
-    def taken(ticks: int, stores: int, **more: str) -> list[str]:
-        words = ("--past-sensing", "asterope_memset", 65536, *sizes)
-        told = {"TOLD": str(ticks), "STORES": str(stores), **more}
-        return output_of(*arch.on(**told), program, *words).split()
+    def taken(ticks: int, store: int, **more: str) -> list[str]:
+        words = ("--past-sensing", "asterope_memset", 65536)
+        told = arch.on(TOLD=str(ticks), STORE=str(store), **more)
+        return [output_of(*told, program, *words, size).strip() for size in sizes]
 
     all_hot = [winner, *[hot] * 4, cold]
     for of_site in ({}, {"OTHERS": "1"}):
