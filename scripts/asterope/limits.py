@@ -47,6 +47,7 @@ inline constexpr std::size_t kAliasedMinimum = {members.MINIMUM_OF_ALIASED};
 inline constexpr std::size_t kSensingMinimum = {probes.MINIMUM_BYTES};
 
 /// Below so many bytes, copies that sense on both sides find out which stores serve a call site.
+/// Sets that sense do so at any size.
 inline constexpr std::size_t kHeededBelow = {here.HEEDED_BELOW};
 
 /// Bytes of the smallest chunk that copies over threads take.

@@ -387,7 +387,13 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
             if any(workload in routine["intent_steps"] for routine in routines)
         ],
         "sensing_above": min(
-            (r["sensing_above"] for r in routines if r["sensing_above"]), default=0
+            (
+                part["sensing_above"]
+                for own in parts.values()
+                for part in own
+                if part["sensing_above"]
+            ),
+            default=0,
         ),
         "least_sensing": probes.MINIMUM_BYTES,
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),

@@ -38,6 +38,7 @@ TUPLES = {
     "memcpy_small": "Small tuple",
     "memcpy_overlapping": "Overlapping tuple",
     "memcpy_probe": "Probe",
+    "memset_probe": "Set probe",
 }
 
 

@@ -21,15 +21,20 @@ static struct way {
     size_t value, bytes, distance;
 } gone_on;
 
+/* The pipelines set nothing: sizes are larger than the room. */
+static bool only_told;
+
 #define PIPELINE(name)                                                                             \
     static void* name(void* to, const void* value, size_t bytes, size_t distance) {                \
         gone_on = (struct way){#name[0], to, (size_t)value, bytes, distance};                      \
-        return memset(to, (int)(size_t)value & 255, bytes);                                        \
+        return only_told ? to : memset(to, (int)(size_t)value & 255, bytes);                       \
     }
 PIPELINE(hot)
 PIPELINE(cold)
 
-static unsigned char room[PAGE * PAGES] __attribute__((aligned(PAGE)));
+/* Sets of more than ROOM bytes only probe it. */
+enum { ROOM = PAGE * PAGES };
+static unsigned char room[64 << 20] __attribute__((aligned(PAGE)));
 static const void* const value = (const void*)(0xABCD00ul + BYTE); /* bits above it mean nothing */
 
 static bool is_set(const unsigned char* bytes, size_t count) {
@@ -67,11 +72,11 @@ static const struct {
     {NEVER, 50, 5000, {'h', 'h'}},
     {0, 31, 1, {'h', 'c'}},
     {0, 0, 0, {'h', 'h'}},
-    {NEVER - 1, NEVER, NEVER, {'h', 'c'}},
+    {NEVER - 1, 50, NEVER, {'h', 'c'}},
 };
 
 static bool goes_on(const struct asterope_copy* probe) {
-    static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, sizeof room};
+    static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, ROOM};
     enum { CASES = COUNT_OF(cases) };
     for (size_t i = 0; i < 2 * CASES * COUNT_OF(sizes); ++i) {
         const size_t bytes = sizes[i / 2 / CASES], n = i / 2 % CASES;
@@ -82,7 +87,7 @@ static bool goes_on(const struct asterope_copy* probe) {
         believe(NO_TRIAL, i % 2);
         memset(room, ~BYTE, bytes);
         /* from the second size on the 32 bits overflow between the time stamps */
-        set_stamps(i < 2 * CASES ? 12345 : 0xFFFFFFF0u, cases[n].store, cases[n].ticks);
+        set_stamps(i < 2 * CASES ? 12345 : 0xFFFFFFE0u, cases[n].store, cases[n].ticks);
         probe->copy(room, value, bytes, (size_t)&sensing);
         const size_t distance = which == 'h' ? sensing.hot_distance : sensing.cold_distance;
         if (gone_on.which != which || gone_on.distance != distance || gone_on.destination != room ||
@@ -91,7 +96,7 @@ static bool goes_on(const struct asterope_copy* probe) {
                    probe->name, gone_on.which, bytes, cases[n].store, cases[n].ticks);
             return false;
         }
-        set_stamps(0xFFFFFFF0u, cases[n].store, cases[n].ticks);
+        set_stamps(0xFFFFFFE0u, cases[n].store, cases[n].ticks);
         const size_t ticks = probe->read(room, value, bytes);
         if (ticks == cases[n].ticks) continue;
         printf("FAIL %s: read %zx, not %x\n", probe->name, ticks, cases[n].ticks);
@@ -169,7 +174,7 @@ static bool heeds_readers(const struct asterope_copy* probe) {
         {40000, 25000, 0, 0, 'c'},   /* it does much else with the stores of `hot` alone */
         {600000, 400000, 0, 0, 'h'}, /* much else at each call */
     };
-    static const size_t sizes[] = {2 * LEAST, sizeof room};
+    static const size_t sizes[] = {2 * LEAST, ROOM};
     for (size_t n = 0; n < 2 * COUNT_OF(programs); ++n) {
         unsigned now = 0xFFFF0000u;
         forget_all();
@@ -178,6 +183,62 @@ static bool heeds_readers(const struct asterope_copy* probe) {
         const double part = right_part(probe, &programs[n / 2], sizes[n % 2], 4000, &now);
         if (part > 0.9) continue;
         printf("FAIL %s: program %zu has its stores in %.2f of its calls\n", probe->name, n, part);
+        return false;
+    }
+    return true;
+}
+
+/* A site that never sets two uncached destinations in a row knows no time, and keeps to `hot`. */
+static bool keeps_to_hot_without_a_time(const struct asterope_copy* probe) {
+    forget_all();
+    believe(0, 0);
+    for (unsigned time = 0; time < 1000; ++time) {
+        sets_at(probe, EVERY_CALL_FROM, time * 1000003u, time % 2 ? 50 : 200);
+        if (gone_on.which == 'h') continue;
+        printf("FAIL %s: it stores past the caches without a time\n", probe->name);
+        return false;
+    }
+    return true;
+}
+
+/* Where the stores of `cold` go on, those of `hot` have a try by chance, one time in 64. */
+static bool tries_hot_rarely(const struct asterope_copy* probe) {
+    int tries = 0;
+    forget_all();
+    believe(NO_TRIAL, 1);
+    for (unsigned time = 0; time < 64000; ++time) {
+        sets_at(probe, EVERY_CALL_FROM, time * 1000003u, 200);
+        tries += gone_on.which == 'h';
+    }
+    if (tries > 700 && tries < 1300) return true;
+    printf("FAIL %s: %d tries of hot\n", probe->name, tries);
+    return false;
+}
+
+/* A finding holds for at most so many bytes, but for 256 calls at least. */
+static bool believes_large_sets_for_less(const struct asterope_copy* probe) {
+    static const struct program leaves_it_alone = {60000, 40000, 0, 0, 'c'};
+    static const struct {
+        size_t bytes;
+        int calls;
+    } cases[] = {{EVERY_CALL_FROM, 4096}, {1 << 20, 1024}, {4 << 20, 256}, {64 << 20, 256}};
+    for (size_t n = 0; n < COUNT_OF(cases); ++n) {
+        unsigned now = 0;
+        int most = 0;
+        forget_all();
+        believe(0, 0);
+        only_told = true;
+        for (int i = 0; i < 12000; ++i) {
+            right_part(probe, &leaves_it_alone, cases[n].bytes, 1, &now);
+            for (int line = 0; line < SITES; ++line) {
+                const int left = asterope_candidate_sites[line * NUMBERS + 4];
+                if (left > most) most = left;
+            }
+        }
+        only_told = false;
+        if (most >= cases[n].calls - 2 && most <= cases[n].calls) continue;
+        printf("FAIL %s: a finding at %zu bytes holds for %d calls\n", probe->name, cases[n].bytes,
+               most);
         return false;
     }
     return true;
@@ -275,8 +336,9 @@ static bool check(const struct asterope_copy* probe) {
     reader.copy = read_then_set;
     reading = probe;
     print_pages(probe);
-    bool right =
-        goes_on(probe) && recalls(probe) && heeds_readers(probe) && ends_in_one_state(probe);
+    bool right = goes_on(probe) && recalls(probe) && heeds_readers(probe) &&
+                 keeps_to_hot_without_a_time(probe) && tries_hot_rarely(probe) &&
+                 believes_large_sets_for_less(probe) && ends_in_one_state(probe);
     const struct copy_plan reads = {.last = LEAST + 200};
     const struct copy_plan sets = {.function = (void (*)(void))probe->copy,
                                    .last = LEAST + 200,

@@ -209,7 +209,11 @@ class CommonSearch {
     std::optional<SensingResult> joined(const std::vector<const Choice*>& all,
                                         const CommonRace& race, std::size_t size) {
         Weights uncached = screening_weights(weights_at(size, objectives_.front().weights));
-        std::erase_if(uncached, [](const auto& one) { return one.first == Workload::hot; });
+        // For a reader's sake, call sites go on with another pipeline than this.
+        const bool heeds = heeds_sites(*all.front()->sensing->probe);
+        std::erase_if(uncached, [&](const auto& one) {
+            return one.first == Workload::hot || (heeds && facts_of(one.first).reads);
+        });
         if (uncached.empty()) return std::nullopt;
         const auto hot = best_of(race, size, {{Workload::hot, 1}}, {}, Use::probed);
         const auto cold = best_of(race, size, uncached, {}, Use::probed);

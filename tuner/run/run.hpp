@@ -60,8 +60,8 @@ class Run {
     /// tables take a part of it. Otherwise chance decided in each run whether copies of 16 MiB
     /// stored past 32 MiB of cache.
     bool outgrows_caches(std::size_t size) const;
-    /// Whether a candidate may take a size. A set that stores past the caches makes its next
-    /// destination uncached. So the size must choose it, not a state of the caches.
+    /// Whether a candidate may take a size without a probe. A set that stores past the caches makes
+    /// its next destination uncached. So the size must choose it, or a probe and its call site.
     bool may_take(Entrant entrant, std::size_t size) const;
 
     /// The log's name of a part of a step of this operation.

@@ -41,7 +41,12 @@ class Costs {
         : scores_(scores), timed_(timed), rules_(rules) {
         for (std::size_t size = 0; size < scores.size(); ++size) {
             double best = best_of(scores[size].plain, 1), sensed = 0;
-            for (const auto& one : scores[size].sensed) sensed += best_of(one, 1.0 / kLocalities);
+            if (rules.one_sided) {
+                sensed = best_one_sided(scores[size]);
+            } else {
+                for (const auto& one : scores[size].sensed)
+                    sensed += best_of(one, 1.0 / kLocalities);
+            }
             best = std::max(best, sensed);
             for (const TimedRowCopy& one : timed) {
                 best = std::max(best, one.scores[size] - handicap(one.copy));
@@ -138,6 +143,20 @@ class Costs {
         double sum = 0;
         for (const std::size_t one : copy.pipelines) sum += handicap(one);
         return sum / kLocalities;
+    }
+    /// The best that a set can be that senses, or 0 where it cannot.
+    double best_one_sided(const SizeScores& at_size) const {
+        if (at_size.sensed[0].empty()) return 0;
+        const auto uncached = static_cast<std::size_t>(Locality::uncached);
+        std::vector<double> others(at_size.plain.size(), 0);
+        for (std::size_t locality = 0; locality < kLocalities; ++locality) {
+            if (locality == uncached) continue;
+            for (std::size_t i = 0; i < others.size(); ++i) {
+                others[i] += at_size.sensed[locality][i];
+            }
+        }
+        constexpr double kShare = 1.0 / kLocalities;
+        return best_of(others, 1 - kShare) + best_of(at_size.sensed[uncached], kShare);
     }
     /// The best of the values by pipeline, which are a `share` of all that counts.
     double best_of(const std::vector<double>& values, double share) const {

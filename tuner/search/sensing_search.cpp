@@ -108,6 +108,7 @@ TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
     TimedCopy copy{probe->copy, reinterpret_cast<std::size_t>(&sensing), cache_effect_of(cold),
                    nullptr, name()};
     copy.chooses = true;
+    copy.operation = operation_of(*hot.variant);
     return copy;
 }
 

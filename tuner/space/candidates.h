@@ -146,7 +146,8 @@ extern const struct asterope_space asterope_sets;   /* memset's */
  * than `threshold` ticks of the counter (32 bits). Where the source is, it takes the hot one, and a
  * probe of both sides takes `produce` where the destination is not. Else it takes `fetch` where the
  * probe looks at the destination and that is cached. Else it takes the cold one. Distances are as
- * for a candidate. Assembly knows this layout. */
+ * for a candidate. A probe of a set looks at the destination alone: where that is cached it takes
+ * the hot one, else that which serves the call site. Assembly knows this layout. */
 struct asterope_sensing {
     unsigned long threshold;
     asterope_candidate hot;

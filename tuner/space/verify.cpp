@@ -146,9 +146,17 @@ CheckedCopy sensing_subject(const asterope_copy& probe, asterope_candidate pipel
     const auto both_ways = [=](void* to, const void* from, std::size_t size) {
         const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0, nullptr, 0, nullptr, 0};
         // A page fault, or what reads like one, goes on with `fetch`.
-        // An uncached set goes on with either of its two.
-        const asterope_sensing uncached{
-            0, is_set ? pipeline : nullptr, 0, pipeline, 0, pipeline, 0, nullptr, 0};
+        // An uncached set goes on with either of its two. At a threshold of 0, each store to it
+        // would read as a page fault.
+        const asterope_sensing uncached{is_set ? 16ul : 0,
+                                        is_set ? pipeline : nullptr,
+                                        0,
+                                        pipeline,
+                                        0,
+                                        pipeline,
+                                        0,
+                                        nullptr,
+                                        0};
         sense(to, from, size, reinterpret_cast<std::size_t>(&cached));
         const auto* const bytes = static_cast<const unsigned char*>(to);
         const auto value = static_cast<unsigned char>(reinterpret_cast<std::uintptr_t>(from));

@@ -142,7 +142,8 @@ def _strips(profile: Profile) -> list[_Strip]:
                 ways["fetch"] = f"{name},\nif only the destination\nis “cached”"
             if any(copy.produce for copy in senses):
                 ways["produce"] = f"{name},\nif only the source\nis “cached”"
-            ways["cold"] = f"{name},\nif it senses “uncached”"
+            also = ",\nand the call site wants that" if operation != MEMCPY else ""
+            ways["cold"] = f"{name},\nif it senses “uncached”{also}"
         own = profile.of("small", operation, intent)
         small = own[0] if own else profile.the("small", operation)
         strips += [_Strip(label, _joined(choices, way), small) for way, label in ways.items()]

@@ -144,6 +144,29 @@ TEST(CheckContests, SetsWithoutWeightsCountTheDefaultAndThoseOfAnotherDistributi
               "the small sets were tuned for calls of another distribution");
 }
 
+TEST(CheckContests, ASetThatSensesIsComparedWithLibcsSets) {
+    json both = with_memset();
+    const json kept = {{"rt", "ZMM"}, {"st", "T"}}, past = {{"rt", "ZMM"}, {"st", "NT"}};
+    json senses = choice("pipelines", 65536, 1 << 20, kept, past);
+    senses["operation"] = "memset";
+    senses["copies"] = {{"probe", {{"kind", "destination"}, {"lines", 2}}},
+                        {"threshold", 300},
+                        {"hot", kept},
+                        {"cold", past},
+                        {"plain", kept}};
+    both["choices"].push_back(senses);
+    for (const bool may_sense : {true, false}) {
+        const CheckContests contests = contests_of(both, may_sense);
+        const auto& all = contests.all();
+        const auto found = std::ranges::find(all, std::size_t{1} << 20, &HoldContest::size);
+        ASSERT_NE(found, all.end());
+        EXPECT_EQ(found->holder.operation, Operation::set);
+        EXPECT_EQ(found->holder.chooses, may_sense);
+        EXPECT_EQ(found->holder.name,
+                  may_sense ? "destination 2 > 300: ZMM NT, else ZMM T" : "ZMM T");
+    }
+}
+
 TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
     json bare = profile();
     bare.erase("search");
