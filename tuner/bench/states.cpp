@@ -23,32 +23,34 @@ constexpr std::pair<std::size_t, std::size_t> kRanges[] = {
     {1, 63}, {1, 48}, {16, 64}, {0, 1}, {0, 8}};
 constexpr std::size_t kAcrossPages[] = {256, 600, 800, 1000};
 
-/// A sample alternates between this many calls on cached buffers and as many on a producer's. So a
-/// guess by the last calls' findings is often wrong.
+/// A sample alternates between this many calls on cached buffers and as many on a producer's, or
+/// sets of uncached ones. So a guess by the last calls' findings is often wrong.
 constexpr std::size_t kInTurn[] = {1, 8, 17};
 constexpr std::size_t kLeastSensed = std::size_t{16} << 10; ///< bytes; smaller ones never sense
 constexpr std::size_t kMostInTurn = std::size_t{4} << 20;   ///< larger ones take long
 
 /// Seconds a call: of the producer's calls if `produced`, else of the cached ones. A producer's
 /// call finds its source just written and copies to the next place of a memory that is walked
-/// through.
+/// through. A set has no source.
 double time_in_turn(const Arena& arena, const TimedCopy& copy, std::size_t size, std::size_t turn,
                     bool produced, std::size_t& place) {
     const std::size_t room = (size / 4096 + 2) * 4096, calls = 4 * kInTurn[2] / turn * turn;
     char *const source = arena.writable_source(), *const to = arena.destination();
     std::uint64_t elapsed = 0;
+    const SecondArgument second(copy);
     clean_vector_state();
     for (std::size_t done = 0; done < calls; ++done) {
         const bool produces = done / turn % 2 != 0;
         std::size_t at = 0;
         if (produces) {
             at = place = place + 2 * room > arena.bytes() ? room : place + room;
-            write_source(source + room, size, done);
+            if (second(source)) write_source(source + room, size, done);
         } else if (done % turn == 0) {
             keep(read_copy(source, size) + read_copy(to + kPhase, size));
         }
         const std::uint64_t begin = ticks();
-        copy.function(to + kPhase + at, source + (produces ? room : 0), size, copy.distance);
+        copy.function(to + kPhase + at, second(source + (produces ? room : 0)), size,
+                      copy.distance);
         if (produces == produced) elapsed += ticks() - begin;
     }
     return seconds_between(0, elapsed) * 2 / static_cast<double>(calls);
@@ -56,10 +58,12 @@ double time_in_turn(const Arena& arena, const TimedCopy& copy, std::size_t size,
 
 Job in_turn(const Setting& setting, const Arena& arena, std::size_t size, std::size_t turn,
             bool produced) {
+    const std::string which = !produced                           ? "cached"
+                              : facts_of(setting.operation).reads ? "produced"
+                                                                  : "uncached";
     Job job{kSuite,
-            produced ? "produced in turn" : "cached in turn",
-            {format_size(size) + (produced ? " produced, " : " cached, ") + std::to_string(turn) +
-             " in turn"},
+            which + " in turn",
+            {format_size(size) + ' ' + which + ", " + std::to_string(turn) + " in turn"},
             size};
     const auto place =
         std::make_shared<std::size_t>(0); // shared: each sample walks on from the last
@@ -97,8 +101,7 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
         }));
     }
     for (const std::size_t size : sizes) {
-        const bool may_look = size >= kLeastSensed && size <= kMostInTurn;
-        if (!may_look || !facts_of(setting.operation).reads) continue;
+        if (size < kLeastSensed || size > kMostInTurn) continue;
         for (const std::size_t turn : kInTurn) {
             for (const bool produced : {false, true}) {
                 turns.push_back(in_turn(setting, arena, size, turn, produced));
@@ -117,8 +120,10 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
     std::vector<Suite> suites;
     suites.push_back(suite_of("one buffer, from untouched pages on", setting, std::move(again)));
     if (!turns.empty()) {
-        suites.push_back(
-            suite_of("cached buffers in turn with a producer's", setting, std::move(turns)));
+        suites.push_back(suite_of(facts_of(setting.operation).reads
+                                      ? "cached buffers in turn with a producer's"
+                                      : "cached buffers in turn with uncached ones",
+                                  setting, std::move(turns)));
     }
     suites.push_back(suite_of("across a page's end", setting, std::move(across)));
     suites.push_back(suite_of("sizes all alike", setting, std::move(spread)));
