@@ -9,7 +9,7 @@
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
 #include "base/watched_run.hpp"
-#include "bench/choice.hpp"
+#include "bench/selection.hpp"
 #include "machine/affinity.hpp"
 #include "timing/clock.hpp"
 #include "timing/paired.hpp"
