@@ -11,7 +11,7 @@
 #include "check/contests.hpp"
 #include "machine/affinity.hpp"
 #include "run/machine_timings.hpp"
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
 
@@ -44,11 +44,11 @@ std::size_t largest_that_fits(const std::vector<HoldContest>& contests, const Ma
 }
 
 /// Fixes the calls of each sample of a contest. Returns an estimate of its seconds.
-double begin(Session& session, const HoldContest& contest) {
-    session.enter(LoggedStep{Step::pipelines, contest.size, {}, contest.holder.operation}.name());
+double begin(RunTimings& timings, const HoldContest& contest) {
+    timings.enter(LoggedStep{Step::pipelines, contest.size, {}, contest.holder.operation}.name());
     double seconds = 0;
     for (const auto& [workload, weight] : contest.weights) {
-        const Calibration calibration = session.calibration(contest.size, workload);
+        const Calibration calibration = timings.calibration(contest.size, workload);
         const double sample = static_cast<double>(calibration.calls) * calibration.seconds;
         seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * sample;
     }
@@ -101,9 +101,9 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
     const std::size_t largest = largest_that_fits(contests.all(), machine);
     if (largest == 0) throw Failure("no memory for the buffers of any of its sizes: free some");
     start_clock(machine.cpu.invariant_tsc);
-    Session session(true);
-    MachineTimings figures(largest, machine, cpu, session.budget);
-    session.go_on_with(figures);
+    RunTimings timings(true);
+    MachineTimings figures(largest, machine, cpu, timings.budget);
+    timings.go_on_with(figures);
     const int label = label_width(contests.all());
 
     std::printf("\nTimed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
@@ -119,14 +119,14 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
     for (const HoldContest& contest : contests.all()) {
         if (contest.size > largest) continue;
         if (timed > 0 && elapsed() >= kSeconds) break;
-        if (elapsed() + begin(session, contest) > kSeconds && timed > 0) continue;
+        if (elapsed() + begin(timings, contest) > kSeconds && timed > 0) continue;
         std::vector<TimedCopy> copies = {contest.holder};
         if (contest.rival) copies.push_back(*contest.rival);
         const TimedCopy libc =
             libc_at(contest.size, machine.libc_thresholds, contest.holder.operation);
         const Outcome outcome =
             hold_contest(contest.size, contest.weights, contest.rival.has_value(), contest.tuned,
-                         {session, copies, libc});
+                         {timings, copies, libc});
         ++timed;
         tell(label, contest, outcome, retimed);
         if (outcome.verdict != Verdict::holds) {
@@ -139,7 +139,7 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
         "itself. A winner that was slower already when it\nwas chosen is stale only if it has lost "
         "that much more since.\n",
         timed, contests.all().size(), elapsed(), 100 * kHoldBand);
-    retimed.disturbed = session.disturbed_rounds().facts().reason;
+    retimed.disturbed = timings.disturbed_rounds().facts().reason;
     return retimed;
 }
 

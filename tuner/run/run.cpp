@@ -18,17 +18,17 @@ std::vector<TimedCopy> all_copies(const std::vector<Candidate>& space) {
 
 } // namespace
 
-Run::Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, Session& all,
+Run::Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, RunTimings& all,
          Timings& source)
     : plan(search.plan), spaces(search.spaces), objectives(plan.objectives()),
-      copies(all_copies(spaces.space)), session(all), progress(all.progress),
+      copies(all_copies(spaces.space)), timings(all), progress(all.progress),
       libc_thresholds_(machine.libc_thresholds), last_cache_bytes_(last_cache_bytes(machine)),
       references_(search.references), seed_(seed) {
-    session.go_on_with(source);
+    timings.go_on_with(source);
 }
 
 TimedCopies Run::timed(const std::vector<TimedCopy>& those, std::size_t size) const {
-    return {session, those, libc_at(size, libc_thresholds_, plan.operation), references_};
+    return {timings, those, libc_at(size, libc_thresholds_, plan.operation), references_};
 }
 
 bool Run::outgrows_caches(std::size_t size) const {
@@ -47,13 +47,13 @@ std::string Run::logged(Step step, std::size_t size, const std::string& part) co
 
 std::mt19937_64 Run::enter(Step step, std::size_t size, const std::string& part) {
     const std::string name = logged(step, size, part);
-    session.enter(name);
+    timings.enter(name);
     return named_random(seed_, name);
 }
 
 void Run::calibrate(std::size_t size) {
     for (const auto& weighted : weights_at(size, weights())) {
-        session.calibration(size, weighted.first);
+        timings.calibration(size, weighted.first);
     }
 }
 
@@ -65,7 +65,7 @@ void Run::show(Step step) {
 
 /// Another operation than copies is one phase, as it takes little time.
 void Run::account(Step phase) {
-    session.spent.enter(plan.operation == Operation::copy ? phase : Step::memset);
+    timings.spent.enter(plan.operation == Operation::copy ? phase : Step::memset);
 }
 
 void Run::over(std::initializer_list<Step> steps) {

@@ -55,7 +55,7 @@ void find_aliased(Run& run, Findings& findings) {
             const TimedCopy& pipeline = run.copy(findings.pipelines.winner_for(size));
             if (size < kAliasedMinimum || size > kAliasedMaximum) continue;
             if (pipeline.cache_effect == kNonTemporal) continue;
-            if (!run.session.has(run.logged(Step::aliased, size))) continue;
+            if (!run.timings.has(run.logged(Step::aliased, size))) continue;
             std::mt19937_64 random = run.enter(Step::aliased, size);
             const std::vector<TimedCopy> copies = timed_copies(space, {pipeline});
             Race race(size, {{Workload::aliased, 1}}, random, run.timed(copies, size));
@@ -75,7 +75,7 @@ void find_overlapping(Run& run, Findings& findings) {
     const TimedCopy libc{.function = libc_move(), .name = "libc"};
     const std::vector<TimedCopy> copies = timed_copies(space);
     const SizeResult found =
-        search_overlapping(copies.size(), run.plan.rigor, random, {run.session, copies, libc});
+        search_overlapping(copies.size(), run.plan.rigor, random, {run.timings, copies, libc});
     findings.others.push_back(choice_of(ChoiceKind::overlapping, found, among(space)));
     findings.others.back().proof.reset();
 }

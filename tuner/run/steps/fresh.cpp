@@ -32,7 +32,7 @@ void prepare(Run& run, std::size_t size, const PipelineFacts& pipelines,
     std::vector<Entrant> entrants = {0};
     for (std::size_t i = 1; i < stages.size(); ++i) {
         const bool timed =
-            can_prepare(stages[i], size) && run.session.has(step, name_of(stages[i]));
+            can_prepare(stages[i], size) && run.timings.has(step, name_of(stages[i]));
         if (timed) entrants.push_back(static_cast<Entrant>(i));
     }
     if (weights.empty() || entrants.size() == 1) return;

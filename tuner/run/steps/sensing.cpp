@@ -59,7 +59,7 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
     const Entrant kept = best_contestant(run, contests, index, kTemporal),
                   past = best_contestant(run, contests, index, kNonTemporal);
     const auto read = [&](Entrant entrant, Workload workload) {
-        return run.session.readings(
+        return run.timings.readings(
             {probe, run.copy(entrant), size, workload, run.plan.rigor.probe_readings});
     };
     Readings readings;

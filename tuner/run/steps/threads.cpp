@@ -24,7 +24,7 @@ void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
     const std::string step = run.logged(Step::threads, size);
     std::vector<Entrant> entrants = {0};
     for (std::size_t i = 1; i < shares.size(); ++i) {
-        const bool timed = can_share(shares[i], size) && run.session.has(step, name_of(shares[i]));
+        const bool timed = can_share(shares[i], size) && run.timings.has(step, name_of(shares[i]));
         if (timed) entrants.push_back(static_cast<Entrant>(i));
     }
     if (entrants.size() == 1) return;
