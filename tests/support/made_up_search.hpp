@@ -109,7 +109,7 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     RunTimings timings(true);
     timings.keep(log);
     for (const auto& one : searches) {
-        Run run(*one, machine, request.seed, timings, figures);
+        OperationRun run(*one, machine, request.seed, timings, figures);
         run_steps(run, one->findings, examines);
     }
     log.writer.finish({"2026-11-21T10:01:00Z", 60, {{Step::screening, 50}}, 0});

@@ -41,8 +41,8 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
 
 /// Keeps the members of the other kinds that all machines timed, at all sizes at which any was
 /// timed.
-void keep_timed(const MergedTimings& timings, const Run& run, const std::vector<Found>& found,
-                Spaces& spaces) {
+void keep_timed(const MergedTimings& timings, const OperationRun& run,
+                const std::vector<Found>& found, Spaces& spaces) {
     for (auto& [kind, members] : spaces.kinds) {
         const Step step =
             std::ranges::find(kChoiceKinds, std::string_view(kind->name), &KindFacts::name)->step;
@@ -93,7 +93,7 @@ CommonPipelines search_together(OperationSearch& search, const std::vector<Merge
     for (const MergeSource& source : sources) logs.push_back(&source.log.steps);
     MergedTimings merged(logs);
     RunTimings timings(true);
-    Run run(search, machine_of(sources.front().log.header), 1, timings, merged);
+    OperationRun run(search, machine_of(sources.front().log.header), 1, timings, merged);
     CommonPipelines common = find_common_pipelines(run, merged, sources);
     Findings& found = search.findings;
     found.pipelines = common.facts;

@@ -235,7 +235,7 @@ class TuningRun {
         }
         for (const auto& one : searches_) {
             try {
-                Run run(*one, machine_, request_.seed, timings_, figures);
+                OperationRun run(*one, machine_, request_.seed, timings_, figures);
                 run_steps(run, one->findings, contains(examined, one->plan.operation), build);
             } catch (const BudgetSpent&) {
                 if (one == searches_.front()) {

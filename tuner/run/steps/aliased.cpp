@@ -42,14 +42,14 @@ std::vector<TimedCopy> timed_copies(const Spaces::Members& space,
 
 /// Such a copy serves cached buffers alone. Elsewhere the program waits for memory, or writes past
 /// the caches. There a load that is held up costs nothing, and these would be the wrong copies.
-void find_aliased(Run& run, Findings& findings) {
+void find_aliased(OperationRun& run, Findings& findings) {
     const auto& space = run.spaces.members("aliased");
     const Weights& weights = run.plan.objective.weights;
     const bool hot_counts = contains(weights, Workload::hot, &Weights::value_type::first);
     if (space.empty() || !hot_counts) return;
     run.show(Step::aliased);
     std::vector<SizeResult> sizes;
-    Run::within_budget(findings.left_out, Step::aliased, [&] {
+    OperationRun::within_budget(findings.left_out, Step::aliased, [&] {
         for (const Found& found : findings.pipelines.found) {
             const std::size_t size = found.results.front().size;
             const TimedCopy& pipeline = run.copy(findings.pipelines.winner_for(size));
@@ -68,7 +68,7 @@ void find_aliased(Run& run, Findings& findings) {
 }
 
 /// The winner also copies the sizes of pipelines: these copy wrongly where buffers overlap.
-void find_overlapping(Run& run, Findings& findings) {
+void find_overlapping(OperationRun& run, Findings& findings) {
     const auto& space = run.spaces.members("overlapping");
     run.show(Step::overlapping);
     std::mt19937_64 random = run.enter(Step::overlapping);

@@ -84,7 +84,7 @@ void plan_roughly(Progress& progress, const OperationSearch& search) {
     planner.add_rest();
 }
 
-void calibrate_sizes(Run& run) {
+void calibrate_sizes(OperationRun& run) {
     for (const StepNames& one : kSteps) run.over({one.step}); // the rough plan ends
     run.account(Step::calibration);
     run.timings.enter(run.logged(Step::calibration));

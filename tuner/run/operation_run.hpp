@@ -28,11 +28,11 @@ struct OperationSearch {
 /// name, and depends on the others by their findings alone. So a run that was cut short in one step
 /// goes on in it later. A step that had to choose from fewer findings is timed anew, see
 /// RunTimings::keep.
-class Run {
+class OperationRun {
   public:
     /// All of these must outlive it. `source` has the figures, which are of `machine`.
-    Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed,
-        RunTimings& timings, Timings& source);
+    OperationRun(const OperationSearch& search, const Machine& machine, std::uint64_t seed,
+                 RunTimings& timings, Timings& source);
 
     const Plan& plan;
     const Spaces& spaces;
