@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "run/operation_run.hpp"
-#include "search/contest.hpp"
+#include "search/contestants.hpp"
 #include "search/sensing_search.hpp"
 
 namespace asterope {
