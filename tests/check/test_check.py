@@ -232,7 +232,7 @@ def test_a_winner_that_is_slow_now_has_fallen(check, profile: dict) -> None:
 def test_timing_again_absolves_of_another_libc_and_sets_are_timed_as_copies_are(
     check, profile: dict, tmp_path: Path
 ) -> None:
-    """One contest of each function: little to be disturbed."""
+    """One winner of each function: little to be disturbed."""
     figures = tmp_path / "figures.json"
     sets = of_memset("pipelines", 0, 1024, {"rt": "XMM", "st": "T"}, size=1024)
     taking(without(changed(profile, "machine.libc", "glibc 2.1"), "small"), of(profile)[0], sets)

@@ -14,13 +14,13 @@ KnownMachine::Ratios ratios(double winner, double rival) {
     return {{Workload::hot, {winner, rival}}, {Workload::cold, {winner, rival}}};
 }
 
-/// How many of kRuns contests with that noise find the winner fallen, in which way.
+/// How many of kRuns checks with that noise find the winner fallen, in which way.
 std::map<Verdict, int> verdicts(decltype(&jitter) noise, double winner, double rival,
                                 double deviation, const TunedResult& tuned = {}) {
     std::map<Verdict, int> count;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
         KnownMachine machine(ratios(winner, rival), noise(deviation, seed));
-        ++count[hold_contest(4096, kWeights, true, tuned, machine).verdict];
+        ++count[check_winner(4096, kWeights, true, tuned, machine).verdict];
     }
     return count;
 }
@@ -51,40 +51,40 @@ TEST(Behind, IsTheWholeIntervalBelowTheBandThatTheNoiseWidensAndTheStartMoves) {
         EXPECT_EQ(is_behind(now, tuned, floor), behind) << now.median << ' ' << tuned;
 }
 
-TEST(Contest, ShowsWhatIsTrueAndComparesAWinnerWithoutRunnerUpWithLibcAlone) {
+TEST(CheckWinner, ShowsWhatIsTrueAndComparesAWinnerWithoutRunnerUpWithLibcAlone) {
     KnownMachine alone(ratios(1.5, 0));
-    const PresentResult with_libc = hold_contest(4096, kWeights, false, {}, alone).now;
+    const PresentResult with_libc = check_winner(4096, kWeights, false, {}, alone).now;
     EXPECT_NEAR(with_libc.ratio.median, 1.5, 1e-9);
     EXPECT_DOUBLE_EQ(with_libc.floor.median, 1);
     EXPECT_FALSE(with_libc.lead);
     EXPECT_EQ(alone.calls.size(), 3u * 2 * kHoldRounds);
     KnownMachine machine({{Workload::hot, {2, 1}}, {Workload::cold, {0.5, 1}}});
     const Weights weights = {{Workload::hot, 0.75}, {Workload::cold, 0.25}};
-    const PresentResult now = hold_contest(4096, weights, true, {}, machine).now;
+    const PresentResult now = check_winner(4096, weights, true, {}, machine).now;
     EXPECT_NEAR(now.ratio.median, std::sqrt(2.0), 1e-9);
     EXPECT_NEAR(now.lead->median, std::sqrt(2.0), 1e-9);
 }
 
-TEST(Contest, AQuietWinnerIsTimedOnceAFallenOneTwice) {
+TEST(CheckWinner, AQuietWinnerIsTimedOnceAFallenOneTwice) {
     KnownMachine good(ratios(1.2, 1.19)), bad(ratios(0.8, 0.8));
-    EXPECT_EQ(hold_contest(1, kWeights, true, {}, good).verdict, Verdict::holds);
-    EXPECT_EQ(hold_contest(1, kWeights, true, {}, bad).verdict, Verdict::behind_libc);
+    EXPECT_EQ(check_winner(1, kWeights, true, {}, good).verdict, Verdict::holds);
+    EXPECT_EQ(check_winner(1, kWeights, true, {}, bad).verdict, Verdict::behind_libc);
     EXPECT_EQ(bad.calls.size(), 2 * good.calls.size());
     EXPECT_EQ(std::get<3>(bad.calls.back()), 2u * kHoldRounds - 1) << "fresh rounds";
 }
 
-TEST(Contest, AFallThatDoesNotRepeatIsNone) {
-    // slow for the winner in the first contest, and never again
+TEST(CheckWinner, AFallThatDoesNotRepeatIsNone) {
+    // slow for the winner at first, and never again
     KnownMachine machine(ratios(1.2, 1.2), [](Workload, Entrant entrant, std::uint64_t round) {
         return entrant == kHolder && round < kHoldRounds ? 2 : 1;
     });
-    const Outcome outcome = hold_contest(1, kWeights, true, {}, machine);
+    const Outcome outcome = check_winner(1, kWeights, true, {}, machine);
     EXPECT_EQ(outcome.verdict, Verdict::holds);
     EXPECT_NEAR(outcome.now.ratio.median, 1.2, 1e-9) << "of the last time";
 }
 
 // The first mistake: finding a change where nothing changed.
-TEST(Contest, IdenticalCopiesATieLostByTwoPercentAndWhatWasSlowerFromTheStartHold) {
+TEST(CheckWinner, IdenticalCopiesATieLostByTwoPercentAndWhatWasSlowerFromTheStartHold) {
     EXPECT_EQ(verdicts(jitter, 1, 1, 0.01)[Verdict::holds], kRuns);
     EXPECT_GE(verdicts(noise_of_others, 1, 1, 0.05)[Verdict::holds], kRuns - 1);
     EXPECT_EQ(verdicts(jitter, 1.30, 1.326, 0.01)[Verdict::holds], kRuns);
@@ -93,7 +93,7 @@ TEST(Contest, IdenticalCopiesATieLostByTwoPercentAndWhatWasSlowerFromTheStartHol
 }
 
 // The other: a real change missed.
-TEST(Contest, AWinnerTenPercentBehindLibcItsRunnerUpOrWhatItWasHasFallen) {
+TEST(CheckWinner, AWinnerTenPercentBehindLibcItsRunnerUpOrWhatItWasHasFallen) {
     EXPECT_EQ(verdicts(jitter, 0.9, 0.9, 0.02)[Verdict::behind_libc], kRuns);
     EXPECT_GE(verdicts(noise_of_others, 0.85, 0.85, 0.02)[Verdict::behind_libc], kRuns * 95 / 100);
     EXPECT_EQ(verdicts(jitter, 1.2, 1.33, 0.02)[Verdict::behind_rival], kRuns);

@@ -17,8 +17,8 @@ from asterope.prove.copies import LIBC, LIBC_AGAIN
 from asterope.prove.metric import PATTERN, Metric
 from asterope.prove.processes import Run
 from asterope.prove.rounds import LEAST_ROUNDS, Goal, Rounds, measure
+from asterope.prove.run_words import contradictions
 from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, Findings, judge
-from asterope.prove.words import contradictions
 from made_up_trials import share
 
 OURS = "ours"

@@ -386,7 +386,7 @@ def test_a_map_that_was_not_judged_is_not_kept(
     assert b"1 place apart" not in (kept / "libasterope_preload.so").read_bytes()
 
 
-def test_finalists_are_ways_of_the_profile_s_contests(tmp_path: Path) -> None:
+def test_finalists_are_ways_of_the_profile_s_pipelines(tmp_path: Path) -> None:
     raw = good_profile()
     profile = tmp_path / "profile.json"
     profile.write_text(json.dumps(raw))

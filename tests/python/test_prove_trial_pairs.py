@@ -21,7 +21,7 @@ from asterope.prove.trial.blocks import (
 )
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import Estimate
-from asterope.prove.trial.words import clock_line, sentence, table
+from asterope.prove.trial.trial_words import clock_line, sentence, table
 from made_up_trials import (
     EXPERIMENTS,
     FACTORS,

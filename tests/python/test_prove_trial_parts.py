@@ -25,8 +25,7 @@ from asterope.prove.trial.mapping import map_of, wanted
 from asterope.prove.trial.report import report
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
-from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
-from asterope.prove.trial.words import (
+from asterope.prove.trial.trial_words import (
     doubts,
     kernel_line,
     other_ways,
@@ -34,6 +33,7 @@ from asterope.prove.trial.words import (
     table,
     what_to_do,
 )
+from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
 from asterope.record.kernel import Used
 from asterope.record.others import FIRST
 from copy_programs import shared_library

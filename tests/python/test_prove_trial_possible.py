@@ -12,7 +12,7 @@ from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.possible import Possible
 from asterope.prove.trial.report import code_of
 from asterope.prove.trial.statistics import Estimate
-from asterope.prove.trial.words import clock_line, sentence, table, what_to_do
+from asterope.prove.trial.trial_words import clock_line, sentence, table, what_to_do
 from made_up_trials import WAYS, steady
 from test_prove_trial_pairs import PLACE, observed_of
 

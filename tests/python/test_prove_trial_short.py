@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Lived, Observed, Place, Seen
 from asterope.prove.trial.findings import findings
-from asterope.prove.trial.words import sentence, what_to_do
+from asterope.prove.trial.trial_words import sentence, what_to_do
 from made_up_trials import EXPERIMENTS, WAYS, assert_near, steady
 from test_prove_trial_pairs import observed_of as observed_of_pairs
 

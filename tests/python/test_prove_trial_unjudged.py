@@ -12,8 +12,8 @@ from asterope.prove.trial.findings import Found, PlaceFound
 from asterope.prove.trial.mapping import map_of, wanted
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
+from asterope.prove.trial.trial_words import after_table, other_ways
 from asterope.prove.trial.ways import ways_of_routine
-from asterope.prove.trial.words import after_table, other_ways
 
 SURE = Estimate(0.1, 0.09, 0.11)
 

@@ -106,10 +106,10 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     header.cpu = 1;
     TrueFigures figures(truth, noise);
     RunLog log = open_run_log(path, header, false);
-    Session session(true);
-    session.keep(log);
+    RunTimings timings(true);
+    timings.keep(log);
     for (const auto& one : searches) {
-        Run run(*one, machine, request.seed, session, figures);
+        OperationRun run(*one, machine, request.seed, timings, figures);
         run_steps(run, one->findings, examines);
     }
     log.writer.finish({"2026-11-21T10:01:00Z", 60, {{Step::screening, 50}}, 0});

@@ -9,7 +9,7 @@
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
 #include "base/watched_run.hpp"
-#include "bench/choice.hpp"
+#include "bench/selection.hpp"
 #include "machine/affinity.hpp"
 #include "timing/clock.hpp"
 #include "timing/paired.hpp"
@@ -43,7 +43,7 @@ int BenchRun::start(int cpu, bool alone) {
     const int pinned = pin_to_cpu(cpu);
     start_clock(alone && machine_.cpu.invariant_tsc);
     catch_interrupts();
-    session_.go_on_with(timings_.emplace(DisturbanceMonitor(pinned)));
+    timings_.go_on_with(source_.emplace(DisturbanceMonitor(pinned)));
     return pinned;
 }
 
@@ -55,7 +55,7 @@ double BenchRun::expected_seconds(const Job& job) const {
 }
 
 void BenchRun::print(const std::string& text) {
-    session_.progress.clear();
+    timings_.progress.clear();
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
 }
@@ -70,7 +70,7 @@ void BenchRun::end() {
 }
 
 std::vector<Cell> BenchRun::measure(const Job& job) {
-    session_.progress.label(job.suite +
+    timings_.progress.label(job.suite +
                             (job.workload == job.suite ? " " : ' ' + job.workload + ' ') +
                             job.labels.front());
     const int libc = 0, routine = 1, libc_again = static_cast<int>(contenders_.size());
@@ -88,7 +88,7 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
     const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
     if (job.prepare) job.prepare();
     std::vector<double> parts; // of the last sample, in seconds
-    timings_->time_by(
+    source_->time_by(
         [&](const SampleRequest& asked) {
             const Contender& one = contender(asked.entrant);
             parts = job.time_parts
@@ -97,20 +97,20 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
             return parts.front();
         },
         job.sample_seconds);
-    session_.enter(job.labels.front());
-    session_.calibration(job.size, Workload{});
+    timings_.enter(job.labels.front());
+    timings_.calibration(job.size, Workload{});
     const double planned = job.sample_seconds * static_cast<double>(entrants.size());
     const Paired paired(
         entrants, rounds_,
         [&](int entrant, std::uint64_t round) {
             const TimedCopy copy{.name = contender(entrant).name};
-            session_.sample({copy, entrant, job.size, Workload{}, round});
+            timings_.sample({copy, entrant, job.size, Workload{}, round});
             return parts;
         },
         cache_effect,
         [&] {
-            if (alone) return session_.round_ended().again;
-            session_.progress.advance(planned);
+            if (alone) return timings_.round_ended().again;
+            timings_.progress.advance(planned);
             return false;
         });
 
@@ -143,7 +143,7 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
 
 void BenchRun::warn() const {
     std::fflush(stdout);
-    session_.disturbed_rounds().warn("these figures are");
+    timings_.disturbed_rounds().warn("these figures are");
 }
 
 std::function<int()> watched(const RoutineOptions& routine, const std::function<void()>& work) {

@@ -12,7 +12,7 @@
 #include "bench/routine.hpp"
 #include "bench/suite.hpp"
 #include "machine/machine.hpp"
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 #include "timing/watched_timings.hpp"
 
 namespace asterope {
@@ -39,7 +39,7 @@ class BenchRun {
     int start(int cpu, bool alone = true);
 
     /// `seconds`: the sum of expected_seconds() of all jobs.
-    void plan(double seconds) { session_.progress.plan("", seconds * rounds_); }
+    void plan(double seconds) { timings_.progress.plan("", seconds * rounds_); }
     /// About how long a round of the job takes, in the unit of Job::sample_seconds.
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; without a table, neither header nor rows are printed.
@@ -51,7 +51,7 @@ class BenchRun {
     std::vector<Cell> measure(const Job& job);
     void end(); ///< ends the table
 
-    DisturbanceCounts noise() const { return session_.disturbed_rounds().facts(); }
+    DisturbanceCounts noise() const { return timings_.disturbed_rounds().facts(); }
     /// Warns of disturbances; to be called when the rest has been printed.
     void warn() const;
 
@@ -62,8 +62,8 @@ class BenchRun {
     Machine machine_;
     Contenders contenders_;
     std::unique_ptr<Table> table_;
-    Session session_{false};
-    std::optional<WatchedTimings> timings_; ///< where the session's figures come from
+    RunTimings timings_{false};
+    std::optional<WatchedTimings> source_; ///< where their figures come from
 };
 
 /// Throws BadInput if `bytes` exceeds `most`, the bytes that may be taken. The message begins with

@@ -144,13 +144,13 @@ int measure(const Options& options, const Request& request, const CallStatistics
     const Operation operation = options.routine.operation;
     const std::vector<int> cpus = allowed_cpus();
     catch_interrupts();
-    const Selection choice = choose(options.peers, options.routine, machine.libc);
-    BenchRun run(machine, choice.contenders, options.routine.rounds);
+    const Selection selection = choose(options.peers, options.routine, machine.libc);
+    BenchRun run(machine, selection.contenders, options.routine.rounds);
     const int cpu = run.start(options.routine.cpu);
     const std::size_t largest = request.largest_size();
     std::optional<Arena> arena;
     if (largest) arena.emplace(arena_bytes(largest, machine));
-    for (const LeftOutCopy& one : choice.left_out) say_left_out(one);
+    for (const LeftOutCopy& one : selection.left_out) say_left_out(one);
 
     std::printf(
         options.brief
@@ -158,19 +158,19 @@ int measure(const Options& options, const Request& request, const CallStatistics
               "geometric means over sizes\n"
             : "%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
               "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
-        options.routine.symbol().c_str(), rivals_of(choice.contenders, machine.libc).c_str(),
+        options.routine.symbol().c_str(), rivals_of(selection.contenders, machine.libc).c_str(),
         options.routine.rounds, cpu,
         options.peers.references.empty() ? "libc's" : "in each cell the faster one's");
-    const Setting setting{machine, choice.contenders, statistics, operation};
-    if (setting.with_peers() && !options.brief) print_legend(choice.contenders);
+    const Setting setting{machine, selection.contenders, statistics, operation};
+    if (setting.with_peers() && !options.brief) print_legend(selection.contenders);
     std::fflush(stdout);
     Cells cells;
     const auto report = [&](bool complete) {
-        write_report(options, setting, run, choice.left_out, cells, complete);
+        write_report(options, setting, run, selection.left_out, cells, complete);
     };
     try {
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run, cells);
-        require_still_right(choice.contenders, operation);
+        require_still_right(selection.contenders, operation);
     } catch (const Error&) {
         report(false);
         throw;
@@ -179,7 +179,7 @@ int measure(const Options& options, const Request& request, const CallStatistics
     if (options.brief) {
         std::printf("%s", brief_text(cells, operation).c_str());
     } else if (setting.with_peers()) {
-        std::printf("\n%s", summary_text(cells, choice.contenders, operation).c_str());
+        std::printf("\n%s", summary_text(cells, selection.contenders, operation).c_str());
     }
     std::fflush(stdout);
     run.warn();

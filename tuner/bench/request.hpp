@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/choice.hpp"
 #include "bench/routine.hpp"
+#include "bench/selection.hpp"
 #include "timing/workload.hpp"
 
 namespace CLI {

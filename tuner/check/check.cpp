@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "check/contests.hpp"
+#include "check/profile_winners.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "machine/profile_places.hpp"
@@ -131,13 +131,13 @@ std::string why_timing_does_not_tell(const std::vector<Part>& parts) {
 
 /// Times the profile's copies again.
 Retimed measure(const std::string& path, const Profile& profile, const Machine& machine, int cpu) {
-    std::optional<CheckContests> contests;
+    std::optional<ProfileWinners> winners;
     try {
-        contests.emplace(profile, Features(machine.cpu, {}), why_no_sensing().empty());
+        winners.emplace(profile, Features(machine.cpu, {}), why_no_sensing().empty());
     } catch (const BadInput& error) {
         throw BadInput("profile " + path + ": " + error.what());
     }
-    return time_winners_again(*contests, machine, cpu);
+    return time_winners_again(*winners, machine, cpu);
 }
 
 /// The commands that a user may run next for a stale profile. `timing_tells`: timing it again may

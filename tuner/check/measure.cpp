@@ -8,10 +8,10 @@
 #include "base/interrupt.hpp"
 #include "base/modes.hpp"
 #include "base/text.hpp"
-#include "check/contests.hpp"
+#include "check/profile_winners.hpp"
 #include "machine/affinity.hpp"
 #include "run/machine_timings.hpp"
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
 
@@ -21,61 +21,61 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Contests begin within so many seconds of the 20 that the user was promised. The rest is for the
-/// last contest, which may be disturbed and repeated.
+/// Winners are begun within so many seconds of the 20 that the user was promised. The rest is for
+/// the last one, which may be disturbed and repeated.
 constexpr double kSeconds = 16;
 
-/// How much longer a contest takes than its timed calls: warming up, settling caches, rounds that
+/// How much longer a winner takes than its timed calls: warming up, settling caches, rounds that
 /// are timed again.
 constexpr double kOverhead = 2;
 
-/// The largest of the contests' sizes whose buffers fit in the memory; 0 if all are too large.
-std::size_t largest_that_fits(const std::vector<HoldContest>& contests, const Machine& machine) {
+/// The largest of the winners' sizes whose buffers fit in the memory; 0 if all are too large.
+std::size_t largest_that_fits(const std::vector<ProfileWinner>& winners, const Machine& machine) {
     std::size_t largest = 0;
-    for (const HoldContest& contest : contests) {
-        if (contest.size <= largest) continue;
+    for (const ProfileWinner& winner : winners) {
+        if (winner.size <= largest) continue;
         try {
-            arena_bytes(contest.size, machine);
-            largest = contest.size;
+            arena_bytes(winner.size, machine);
+            largest = winner.size;
         } catch (const Failure&) { // too large
         }
     }
     return largest;
 }
 
-/// Fixes the calls of each sample of a contest. Returns an estimate of its seconds.
-double begin(Session& session, const HoldContest& contest) {
-    session.enter(LoggedStep{Step::pipelines, contest.size, {}, contest.holder.operation}.name());
+/// Fixes the calls of each sample of a winner. Returns an estimate of its seconds.
+double begin(RunTimings& timings, const ProfileWinner& winner) {
+    timings.enter(LoggedStep{Step::pipelines, winner.size, {}, winner.holder.operation}.name());
     double seconds = 0;
-    for (const auto& [workload, weight] : contest.weights) {
-        const Calibration calibration = session.calibration(contest.size, workload);
+    for (const auto& [workload, weight] : winner.weights) {
+        const Calibration calibration = timings.calibration(winner.size, workload);
         const double sample = static_cast<double>(calibration.calls) * calibration.seconds;
-        seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * sample;
+        seconds += kOverhead * kHoldRounds * (winner.rival ? 4 : 3) * sample;
     }
     return seconds;
 }
 
 /// How wide the column of labels is.
-int label_width(const std::vector<HoldContest>& contests) {
+int label_width(const std::vector<ProfileWinner>& winners) {
     std::size_t width = 9;
-    for (const HoldContest& contest : contests) width = std::max(width, contest.label.size());
+    for (const ProfileWinner& winner : winners) width = std::max(width, winner.label.size());
     return static_cast<int>(width);
 }
 
-void tell(int label, const HoldContest& contest, const Outcome& outcome, Retimed& retimed) {
+void tell(int label, const ProfileWinner& winner, const Outcome& outcome, Retimed& retimed) {
     const PresentResult& now = outcome.now;
     constexpr const char* kWords[] = {"holds", "behind libc", "behind runner-up"};
-    std::printf("%-*s  %4.2f  %-18s  %4.2f  %-18s  %.3f  %-16s  %s\n", label, contest.label.c_str(),
-                contest.tuned.ratio, ratio_text(now.ratio).c_str(), contest.tuned.lead,
+    std::printf("%-*s  %4.2f  %-18s  %4.2f  %-18s  %.3f  %-16s  %s\n", label, winner.label.c_str(),
+                winner.tuned.ratio, ratio_text(now.ratio).c_str(), winner.tuned.lead,
                 now.lead ? ratio_text(*now.lead).c_str() : "none", now.floor.median,
-                kWords[static_cast<int>(outcome.verdict)], contest.holder.name.c_str());
-    const ToldModes modes = modes_told(contest.label, now.rounds, "x libc",
+                kWords[static_cast<int>(outcome.verdict)], winner.holder.name.c_str());
+    const ToldModes modes = modes_told(winner.label, now.rounds, "x libc",
                                        [](double ratio) { return formatted("%.2f", ratio); });
     for (const std::string& line : modes.lines) std::printf("  %s\n", line.c_str());
     std::fflush(stdout);
     if (!modes.json.is_null()) retimed.modes.push_back(modes.json);
-    retimed.rows.push_back({{"of", contest.label},
-                            {"copy", contest.holder.name},
+    retimed.rows.push_back({{"of", winner.label},
+                            {"copy", winner.holder.name},
                             {"ratio", estimate_json(now.ratio)},
                             {"noise_floor", estimate_json(now.floor)},
                             {"rounds", now.rounds},
@@ -85,7 +85,7 @@ void tell(int label, const HoldContest& contest, const Outcome& outcome, Retimed
 
 } // namespace
 
-Retimed time_winners_again(const CheckContests& contests, const Machine& machine, int wanted_cpu) {
+Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine, int wanted_cpu) {
     const Clock::time_point start = Clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(Clock::now() - start).count();
@@ -95,16 +95,16 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
     for (const std::string& warning : measurement_warnings(machine)) {
         std::fprintf(stderr, "warning: %s\n", warning.c_str());
     }
-    if (!contests.small_left_out().empty()) {
-        std::fprintf(stderr, "warning: left out: %s\n", contests.small_left_out().c_str());
+    if (!winners.small_left_out().empty()) {
+        std::fprintf(stderr, "warning: left out: %s\n", winners.small_left_out().c_str());
     }
-    const std::size_t largest = largest_that_fits(contests.all(), machine);
+    const std::size_t largest = largest_that_fits(winners.all(), machine);
     if (largest == 0) throw Failure("no memory for the buffers of any of its sizes: free some");
     start_clock(machine.cpu.invariant_tsc);
-    Session session(true);
-    MachineTimings figures(largest, machine, cpu, session.budget);
-    session.go_on_with(figures);
-    const int label = label_width(contests.all());
+    RunTimings timings(true);
+    MachineTimings figures(largest, machine, cpu, timings.budget);
+    timings.go_on_with(figures);
+    const int label = label_width(winners.all());
 
     std::printf("\nTimed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
                 "x libc: libc's time over the winner's; x runner-up: the runner-up's over the "
@@ -112,25 +112,24 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
                 "%-*s  %-24s  %s\n%-*s  %4s  %-18s  %4s  %-18s  floor\n",
                 cpu, kHoldRounds, label, "Size", "x libc", "x runner-up", label, "", "then", "now",
                 "then", "now");
-    Retimed retimed{.all = contests.all().size(), .operations = contests.operations()};
+    Retimed retimed{.all = winners.all().size(), .operations = winners.operations()};
     std::size_t& timed = retimed.timed;
     std::string& fallen = retimed.fallen;
-    for (const HoldContest& contest : contests.all()) retimed.fitting += contest.size <= largest;
-    for (const HoldContest& contest : contests.all()) {
-        if (contest.size > largest) continue;
+    for (const ProfileWinner& winner : winners.all()) retimed.fitting += winner.size <= largest;
+    for (const ProfileWinner& winner : winners.all()) {
+        if (winner.size > largest) continue;
         if (timed > 0 && elapsed() >= kSeconds) break;
-        if (elapsed() + begin(session, contest) > kSeconds && timed > 0) continue;
-        std::vector<TimedCopy> copies = {contest.holder};
-        if (contest.rival) copies.push_back(*contest.rival);
+        if (elapsed() + begin(timings, winner) > kSeconds && timed > 0) continue;
+        std::vector<TimedCopy> copies = {winner.holder};
+        if (winner.rival) copies.push_back(*winner.rival);
         const TimedCopy libc =
-            libc_at(contest.size, machine.libc_thresholds, contest.holder.operation);
-        const Outcome outcome =
-            hold_contest(contest.size, contest.weights, contest.rival.has_value(), contest.tuned,
-                         {session, copies, libc});
+            libc_at(winner.size, machine.libc_thresholds, winner.holder.operation);
+        const Outcome outcome = check_winner(winner.size, winner.weights, winner.rival.has_value(),
+                                             winner.tuned, {timings, copies, libc});
         ++timed;
-        tell(label, contest, outcome, retimed);
+        tell(label, winner, outcome, retimed);
         if (outcome.verdict != Verdict::holds) {
-            fallen += (fallen.empty() ? "" : ", ") + contest.label;
+            fallen += (fallen.empty() ? "" : ", ") + winner.label;
         }
     }
     std::printf(
@@ -138,8 +137,8 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
         "to its runner-up,\nin both of two runs: by more than %.0f %% beyond libc's distance from "
         "itself. A winner that was slower already when it\nwas chosen is stale only if it has lost "
         "that much more since.\n",
-        timed, contests.all().size(), elapsed(), 100 * kHoldBand);
-    retimed.disturbed = session.disturbed_rounds().facts().reason;
+        timed, winners.all().size(), elapsed(), 100 * kHoldBand);
+    retimed.disturbed = timings.disturbed_rounds().facts().reason;
     return retimed;
 }
 

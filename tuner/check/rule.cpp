@@ -43,7 +43,7 @@ std::string why_untold(const Retimed& retimed) {
 
 } // namespace
 
-Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
+Outcome check_winner(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings) {
     std::mt19937_64 random; // it draws nothing, as nothing is sampled
     Race race(size, weights, random, timings);

@@ -18,10 +18,10 @@ namespace asterope {
 /// to two (see TieBand). So two good runs may differ by this much.
 inline constexpr double kHoldBand = 0.03;
 
-/// Rounds of one contest. Its interval (sign test, 95 %) leaves out five at each end.
+/// Rounds in which a winner is timed. Its interval (sign test, 95 %) leaves out five at each end.
 inline constexpr int kHoldRounds = 21;
 
-/// The routine's copy in a contest; its runner-up, if it has one, is the next.
+/// The winner, as an entrant; its runner-up, if it has one, is the next.
 inline constexpr Entrant kHolder = 0;
 
 /// The figures from when the winner was chosen; 1 where the profile does not say.
@@ -55,29 +55,29 @@ struct Outcome {
 /// fallen only if it falls behind again, in the same way. Of two dozen sizes with two comparisons
 /// each, one looks bad by chance every so often. `now` is of the last time. `size` in bytes, 0 for
 /// small copies; `weights` above 0, adding up to 1.
-Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
+Outcome check_winner(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings);
 
-/// So many contests of one operation are needed for a verdict about the whole profile. They come
+/// So many winners of one operation are needed for a verdict about the whole profile. They come
 /// from coarse to fine: the smallest and the largest size, the small copies, and two in between.
 inline constexpr std::size_t kFewestTimed = 5;
 
 /// The findings about a whole profile.
 struct Retimed {
-    std::size_t timed = 0;   ///< contests
+    std::size_t timed = 0;   ///< winners
     std::size_t fitting = 0; ///< of `all`, those whose buffers fit in the memory
-    std::size_t all = 0;     ///< contests that the profile has
+    std::size_t all = 0;     ///< winners that the profile has
 
-    std::size_t operations = 1; ///< of all contests: each needs kFewestTimed of them
+    std::size_t operations = 1; ///< of all winners: each needs kFewestTimed of them
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
 
-    /// For --json: a row for each contest, and the report on samples with two modes.
+    /// For --json: a row for each winner, and the report on samples with two modes.
     nlohmann::ordered_json rows = nlohmann::ordered_json::array(), modes = rows;
 };
 
 /// The one line of the conclusion, without its end, and whether the profile is stale. After too few
-/// contests, or too many disturbed rounds, it gives no verdict. Then the profile is stale only
+/// winners, or too many disturbed rounds, it gives no verdict. Then the profile is stale only
 /// where it `differs` from this machine.
 struct Closing {
     std::string line;

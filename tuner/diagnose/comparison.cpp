@@ -43,15 +43,15 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     const std::size_t calls = calls_that_take(kSampleSeconds, [&](std::size_t some) {
         return time(conditions.front().loop, libc(), some, 0);
     });
-    context.timings.time_by(
+    context.source.time_by(
         [&](const SampleRequest& asked) {
             const auto i = static_cast<std::size_t>(asked.entrant / kCopies);
             return time(conditions[i].loop, copies[asked.entrant % kCopies], calls, asked.round);
         },
         share / (static_cast<double>(entrants.size()) * context.rounds));
-    context.session.enter(group.name);
-    context.session.calibration(group.size, Workload{});
-    const TimedCopies timed(context.session);
+    context.timings.enter(group.name);
+    context.timings.calibration(group.size, Workload{});
+    const TimedCopies timed(context.timings);
     const Paired paired(
         entrants, {Workload{}}, context.rounds, 0,
         [&](int which, Workload workload, std::uint64_t round) {

@@ -102,16 +102,16 @@ void diagnose(const Request& request) {
                 rounds);
     for (const std::string& line : copies.left_out()) std::printf("left out: %s\n", line.c_str());
     auto reports = nlohmann::ordered_json::array(), modes = reports;
-    WatchedTimings timings{DisturbanceMonitor(cpu)};
-    Session session(false);
-    session.go_on_with(timings);
-    session.progress.plan("", static_cast<double>(sections.size()));
+    WatchedTimings source{DisturbanceMonitor(cpu)};
+    RunTimings timings(false);
+    timings.go_on_with(source);
+    timings.progress.plan("", static_cast<double>(sections.size()));
     for (const NamedSection& named : sections) {
-        session.progress.label(named.name);
+        timings.progress.label(named.name);
         Section section =
-            named.measure({machine, copies, arena, largest, rounds, others, session, timings});
+            named.measure({machine, copies, arena, largest, rounds, others, timings, source});
         section.name = named.name;
-        session.progress.clear();
+        timings.progress.clear();
         std::printf("\n%s", to_text(section).c_str());
         std::fflush(stdout);
         reports.push_back(to_json(section));
@@ -127,12 +127,12 @@ void diagnose(const Request& request) {
             {"rounds", rounds},
             {"profile", !request.profile.empty()},
             {"left_out", copies.left_out()},
-            {"noise", noise_json(session.disturbed_rounds().facts())},
+            {"noise", noise_json(timings.disturbed_rounds().facts())},
             {"sections", reports},
             {"modes", modes}};
         write_atomically(request.json, report.dump(2) + '\n');
     }
-    session.disturbed_rounds().warn("these figures are");
+    timings.disturbed_rounds().warn("these figures are");
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 
 #include "diagnose/copies.hpp"
 #include "machine/machine.hpp"
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 #include "timing/arena.hpp"
 #include "timing/watched_timings.hpp"
 
@@ -21,8 +21,8 @@ struct Context {
     std::size_t largest_copy; ///< bytes; two of them and some pages fit in each side of the arena
     int rounds;
     std::vector<int> other_cpus; ///< that this process may use, besides the one it is pinned to
-    Session& session;            ///< of all sections; each one's plan is 1
-    WatchedTimings& timings;     ///< where its figures come from
+    RunTimings& timings;         ///< of all sections; each one's plan is 1
+    WatchedTimings& source;      ///< where their figures come from
 };
 
 struct Section {

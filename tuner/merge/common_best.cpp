@@ -41,8 +41,8 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
 
 /// Keeps the members of the other kinds that all machines timed, at all sizes at which any was
 /// timed.
-void keep_timed(const MergedTimings& timings, const Run& run, const std::vector<Found>& found,
-                Spaces& spaces) {
+void keep_timed(const MergedTimings& timings, const OperationRun& run,
+                const std::vector<Found>& found, Spaces& spaces) {
     for (auto& [kind, members] : spaces.kinds) {
         const Step step =
             std::ranges::find(kChoiceKinds, std::string_view(kind->name), &KindFacts::name)->step;
@@ -91,14 +91,14 @@ bool all_have_small(const std::vector<MergeSource>& sources, Operation operation
 CommonPipelines search_together(OperationSearch& search, const std::vector<MergeSource>& sources) {
     std::vector<const LoggedSteps*> logs;
     for (const MergeSource& source : sources) logs.push_back(&source.log.steps);
-    MergedTimings timings(logs);
-    Session session(true);
-    Run run(search, machine_of(sources.front().log.header), 1, session, timings);
-    CommonPipelines common = find_common_pipelines(run, timings, sources);
+    MergedTimings merged(logs);
+    RunTimings timings(true);
+    OperationRun run(search, machine_of(sources.front().log.header), 1, timings, merged);
+    CommonPipelines common = find_common_pipelines(run, merged, sources);
     Findings& found = search.findings;
     found.pipelines = common.facts;
     if (found.pipelines.found.empty()) return common;
-    keep_timed(timings, run, found.pipelines.found, search.spaces);
+    keep_timed(merged, run, found.pipelines.found, search.spaces);
     if (!search.spaces.members("small").empty() && all_have_small(sources, search.plan.operation)) {
         found.small = find_small(run, search.spaces.space.front(), false).all;
     }

@@ -15,7 +15,8 @@ namespace {
 
 class CommonSearch {
   public:
-    CommonSearch(Run& run, const MergedTimings& timings, const std::vector<MergeSource>& sources)
+    CommonSearch(OperationRun& run, const MergedTimings& timings,
+                 const std::vector<MergeSource>& sources)
         : run_(run), timings_(timings), sources_(sources),
           objectives_(with_intents(run.plan.objective, {})) {
         objectives_.resize(run.objectives.size());
@@ -119,7 +120,7 @@ class CommonSearch {
         const std::vector<Entrant> entrants = finalists(race, size, weights, use);
         if (entrants.empty()) return std::nullopt;
         std::mt19937_64 random = run_.enter(Step::pipelines, size);
-        Race common(size, weights, random, {run_.session, named_, {.name = "libc"}});
+        Race common(size, weights, random, {run_.timings, named_, {.name = "libc"}});
         return common.run_offs(entrants, run_.plan.rigor.rounds, {below}).front();
     }
 
@@ -266,7 +267,7 @@ class CommonSearch {
         return run_.candidate(result.winner());
     }
 
-    Run& run_;
+    OperationRun& run_;
     const MergedTimings& timings_;
     const std::vector<MergeSource>& sources_;
     std::vector<Objective> objectives_;
@@ -277,7 +278,7 @@ class CommonSearch {
 
 } // namespace
 
-CommonPipelines find_common_pipelines(Run& run, const MergedTimings& timings,
+CommonPipelines find_common_pipelines(OperationRun& run, const MergedTimings& timings,
                                       const std::vector<MergeSource>& sources) {
     return CommonSearch(run, timings, sources).find();
 }

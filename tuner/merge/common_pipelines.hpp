@@ -5,7 +5,7 @@
 
 #include "merge/merge_source.hpp"
 #include "merge/merged_timings.hpp"
-#include "run/run.hpp"
+#include "run/operation_run.hpp"
 
 namespace asterope {
 
@@ -19,7 +19,7 @@ struct CommonPipelines {
 
 /// The pipelines that a search would choose by geometric means over the machines, among copies that
 /// were timed on all of them.
-CommonPipelines find_common_pipelines(Run& run, const MergedTimings& timings,
+CommonPipelines find_common_pipelines(OperationRun& run, const MergedTimings& timings,
                                       const std::vector<MergeSource>& sources);
 
 } // namespace asterope

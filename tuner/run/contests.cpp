@@ -35,7 +35,7 @@ std::vector<TimedRowCopy> Contests::timed_rows() const {
     return timed;
 }
 
-std::vector<SizeScores> Contests::scores_by(const Run& run, std::size_t objective) const {
+std::vector<SizeScores> Contests::scores_by(const OperationRun& run, std::size_t objective) const {
     std::vector<SizeScores> by_size;
     for (const Contest& one : at_size) {
         const SizeResult& result = one.results[objective];
@@ -45,7 +45,7 @@ std::vector<SizeScores> Contests::scores_by(const Run& run, std::size_t objectiv
     return by_size;
 }
 
-void Contests::forbid_unprobed(const Run& run, std::size_t objective,
+void Contests::forbid_unprobed(const OperationRun& run, std::size_t objective,
                                std::vector<SizeScores>& scores) const {
     for (std::size_t index = 0; index < scores.size(); ++index) {
         const SizeResult& result = at_size[index].results[objective];
@@ -75,7 +75,7 @@ const TimedSensing* Contests::sensing_of(const RowCopy& row) const {
     return row.senses && found != sensing.end() ? &*found : nullptr;
 }
 
-TimedCopy Contests::copy_of(const Run& run, const RowCopy& row, std::size_t index) const {
+TimedCopy Contests::copy_of(const OperationRun& run, const RowCopy& row, std::size_t index) const {
     const TimedSensing* senses = sensing_of(row);
     return senses ? senses->at.at(index).timed() : run.copy(contestants[row.pipelines.front()]);
 }
@@ -176,8 +176,8 @@ bool may_set_past_caches(const Weights& counted, const RatioOf& ratio) {
     return may_store_past_caches(counted, ratio) && (gains || std::ranges::none_of(counted, reads));
 }
 
-bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
-                       const RatioOf& ratio) {
+bool may_take_unprobed(const OperationRun& run, Entrant entrant, std::size_t size,
+                       const Weights& weights, const RatioOf& ratio) {
     if (!run.may_take(entrant, size)) return false;
     if (run.copy(entrant).cache_effect != kNonTemporal) return true;
     const Weights counted = counting(weights_at(size, weights));

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "run/run.hpp"
-#include "search/contest.hpp"
+#include "run/operation_run.hpp"
+#include "search/contestants.hpp"
 #include "search/sensing_search.hpp"
 
 namespace asterope {
@@ -65,16 +65,16 @@ struct Contests {
     std::size_t size_at(std::size_t index) const { return at_size[index].results.front().size; }
     std::vector<TimedRowCopy> timed_rows() const;
     /// The contestants' worth for one objective, by evaluated size.
-    std::vector<SizeScores> scores_by(const Run& run, std::size_t objective) const;
+    std::vector<SizeScores> scores_by(const OperationRun& run, std::size_t objective) const;
     /// Forbids copies in `scores`, which are by evaluated size. A row without a probe must not take
     /// the copies that may_take_unprobed() refuses. Behind a probe, cached data must not be stored
     /// past the caches.
-    void forbid_unprobed(const Run& run, std::size_t objective,
+    void forbid_unprobed(const OperationRun& run, std::size_t objective,
                          std::vector<SizeScores>& scores) const;
     /// The sensing copy of a row; null where it was not timed.
     const TimedSensing* sensing_of(const RowCopy& row) const;
     /// The function that copies an evaluated size of a row.
-    TimedCopy copy_of(const Run& run, const RowCopy& row, std::size_t index) const;
+    TimedCopy copy_of(const OperationRun& run, const RowCopy& row, std::size_t index) const;
 
     /// Makes a contestant the winner of an evaluated size.
     void crown(std::size_t index, std::size_t objective, std::size_t contestant,
@@ -106,11 +106,11 @@ bool may_store_past_caches(const Weights& counted, const RatioOf& ratio);
 /// gain, as a later reader has to wait for memory instead.
 bool may_set_past_caches(const Weights& counted, const RatioOf& ratio);
 
-/// Whether a pipeline may copy a size without a probe. It may not where Run::may_take forbids it,
-/// nor where it may not store past the caches. A copy that outgrows the caches may always store
-/// past them.
-bool may_take_unprobed(const Run& run, Entrant entrant, std::size_t size, const Weights& weights,
-                       const RatioOf& ratio);
+/// Whether a pipeline may copy a size without a probe. It may not where OperationRun::may_take
+/// forbids it, nor where it may not store past the caches. A copy that outgrows the caches may
+/// always store past them.
+bool may_take_unprobed(const OperationRun& run, Entrant entrant, std::size_t size,
+                       const Weights& weights, const RatioOf& ratio);
 
 /// Whether a sensing copy was clearly slower than libc where destinations were cached, in the last
 /// run-off of `race`. Both the mean of those workloads and most rounds must say so. Its probe takes

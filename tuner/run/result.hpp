@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "run/run.hpp"
+#include "run/operation_run.hpp"
 
 namespace asterope {
 

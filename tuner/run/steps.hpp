@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "run/contests.hpp"
-#include "run/run.hpp"
+#include "run/operation_run.hpp"
 #include "search/small_search.hpp"
 
 namespace asterope {
@@ -28,7 +28,8 @@ using BuildRoutine = std::function<CopyFunction()>;
 ///
 /// Throws Failure where the budget ends before the first size is done, BudgetSpent where it ends
 /// before anything was timed.
-void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& build = nullptr);
+void run_steps(OperationRun& run, Findings& findings, bool examines,
+               const BuildRoutine& build = nullptr);
 
 /// About the seconds that rendering, compiling and loading the routine takes.
 inline constexpr double kBuilding = 2;
@@ -38,52 +39,52 @@ inline constexpr double kBuilding = 2;
 void plan_roughly(Progress& progress, const OperationSearch& search);
 
 /// Fixes the calls of each sample, and plans all steps up to the exam.
-void calibrate_sizes(Run& run);
+void calibrate_sizes(OperationRun& run);
 
 /// Searches all sizes, from coarse to fine, and the small copies that hand over to them: see
 /// find_small.
-void search_sizes(Run& run, Findings& findings);
+void search_sizes(OperationRun& run, Findings& findings);
 
 /// One of the small copies, by its number.
-const asterope_copy& small_at(const Run& run, Entrant entrant);
+const asterope_copy& small_at(const OperationRun& run, Entrant entrant);
 
 /// Searches the small copies, which go on to `large`. `by_shape`: the best of each shape are
 /// compared size by size, too, and the run's entry points may have copies of their own.
-SmallResults find_small(Run& run, const Candidate& large, bool by_shape = true);
+SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape = true);
 
 /// Lets the small copies go as far as they are worth more than the rows' pipelines.
-void find_bound(Run& run, const Contests& contests, Findings& findings);
+void find_bound(OperationRun& run, const Contests& contests, Findings& findings);
 
 /// Searches the copies of buffers that overlap. Throws Failure if all of them copy wrongly.
-void find_overlapping(Run& run, Findings& findings);
+void find_overlapping(OperationRun& run, Findings& findings);
 
 /// Finds the rows of the routine, then those of each entry point by intent, from the same pipelines
 /// and few more. Where time does not suffice, each size keeps its own winner. Returns the contests
 /// that were timed for them.
-Contests find_rows(Run& run, Findings& findings);
+Contests find_rows(OperationRun& run, Findings& findings);
 
 /// Times copies behind a probe, as far as rows may want them, and adds them to the contests.
-void time_sensing(Run& run, Contests& contests, LeftOut& left_out);
+void time_sensing(OperationRun& run, Contests& contests, LeftOut& left_out);
 
 /// Finds the sizes between evaluated ones at which rows, and winners of entry points, change
 /// places.
-void find_boundaries(Run& run, const Contests& contests, Findings& findings);
+void find_boundaries(OperationRun& run, const Contests& contests, Findings& findings);
 
 /// Times copies of buffers that alias modulo 4096, beside the winners of each size.
-void find_aliased(Run& run, Findings& findings);
+void find_aliased(OperationRun& run, Findings& findings);
 
 /// Times copies over threads, beside the routine's by one.
-void find_shared(Run& run, Findings& findings);
+void find_shared(OperationRun& run, Findings& findings);
 
 /// Times page stages of copies into fresh memory, beside the routine's copies without one.
-void find_page_stages(Run& run, Findings& findings);
+void find_page_stages(OperationRun& run, Findings& findings);
 
 /// Finds those three kinds of copies, which need the pipelines.
-void find_other_kinds(Run& run, Findings& findings);
+void find_other_kinds(OperationRun& run, Findings& findings);
 
 /// The copy that the routine takes for so many bytes. One that senses refers to `arguments`, which
 /// it fills in.
-TimedCopy copy_of_routine(const Run& run, const PipelineFacts& pipelines, std::size_t size,
+TimedCopy copy_of_routine(const OperationRun& run, const PipelineFacts& pipelines, std::size_t size,
                           asterope_sensing& arguments);
 
 /// Makes one choice a size between the routine's copy and other ways to carry it out, such as over
@@ -95,6 +96,7 @@ std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const C
 
 /// Examines the compiled routine beside libc, on fresh samples, at the evaluated sizes and between
 /// them. Chooses rows that lose anew, and tells the losses that are left.
-void examine(Run& run, const Contests& contests, Findings& findings, const BuildRoutine& build);
+void examine(OperationRun& run, const Contests& contests, Findings& findings,
+             const BuildRoutine& build);
 
 } // namespace asterope

@@ -36,7 +36,7 @@ class TuningRun {
   public:
     TuningRun(const TuningRequest& request, const Machine& machine)
         : request_(request), machine_(machine), plan_(request, machine),
-          session_(request.quiet, plan_.budget_seconds) {
+          timings_(request.quiet, plan_.budget_seconds) {
         facts_.started = utc_now();
         facts_.space = plan_.options.space;
         facts_.source_map = plan_.options.source_map;
@@ -69,7 +69,7 @@ class TuningRun {
         bool senses = plan_.options.sensing && plan_.objective.weights.size() > 1;
         if (senses) facts_.no_sensing = profile_name(why_no_sensing());
         senses = senses && facts_.no_sensing.empty();
-        session_.spent.enter(Step::verifying);
+        timings_.spent.enter(Step::verifying);
         for (const Plan& plan : plans()) {
             searches_.emplace_back(
                 new OperationSearch{plan, Spaces(features(), plan.extended, senses, plan.operation),
@@ -80,13 +80,13 @@ class TuningRun {
         facts_.memory_nodes =
             profile_name(place_memory(read_numa_nodes(*facts_.cpu), plan_.options.interleave));
         announce();
-        session_.spent.enter(Step::building);
+        timings_.spent.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
         try {
             // Memory is allocated before a log exists that a next run would have to resume.
-            MachineTimings figures(plans(), machine_, request_.seed, *facts_.cpu, session_.budget);
+            MachineTimings figures(plans(), machine_, request_.seed, *facts_.cpu, timings_.budget);
             RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
-            session_.keep(log);
+            timings_.keep(log);
             facts_.started = log.header.started;
             for (const auto& one : searches_) one->plan.options = log.header.options;
             facts_.resumed = log.resumed;
@@ -231,11 +231,11 @@ class TuningRun {
     void search(Timings& figures, const std::vector<Operation>& examined,
                 const BuildRoutine& build) {
         for (const auto& one : searches_) {
-            if (one != searches_.front()) plan_roughly(session_.progress, *one);
+            if (one != searches_.front()) plan_roughly(timings_.progress, *one);
         }
         for (const auto& one : searches_) {
             try {
-                Run run(*one, machine_, request_.seed, session_, figures);
+                OperationRun run(*one, machine_, request_.seed, timings_, figures);
                 run_steps(run, one->findings, contains(examined, one->plan.operation), build);
             } catch (const BudgetSpent&) {
                 if (one == searches_.front()) {
@@ -245,9 +245,9 @@ class TuningRun {
                 searches_.front()->findings.left_out.steps.insert(Step::memset);
             }
         }
-        session_.progress.clear();
-        facts_.trials = session_.samples();
-        facts_.noise = session_.disturbed_rounds().facts();
+        timings_.progress.clear();
+        facts_.trials = timings_.samples();
+        facts_.noise = timings_.disturbed_rounds().facts();
     }
 
     /// Throws Failure where a reference no longer copies right, after it has removed the log, which
@@ -265,8 +265,8 @@ class TuningRun {
     void finish() {
         facts_.finished = utc_now();
         const std::chrono::duration<double> elapsed = Clock::now() - begin_;
-        facts_.seconds = elapsed.count() + session_.recorded_seconds();
-        facts_.phases = session_.spent.phases();
+        facts_.seconds = elapsed.count() + timings_.recorded_seconds();
+        facts_.phases = timings_.spent.phases();
     }
 
     /// Whether all of the planned search is done.
@@ -310,7 +310,7 @@ class TuningRun {
     const TuningRequest& request_;
     const Machine machine_;
     Plan plan_; ///< the copies'
-    Session session_;
+    RunTimings timings_;
     nlohmann::json machine_json_;
     SearchFacts facts_;
     Searches searches_;

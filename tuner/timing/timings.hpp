@@ -71,7 +71,7 @@ struct RoundEnd {
 
 /// A search asks for figures in an order that depends on nothing but its options, its seed and the
 /// figures it got. So the figures of an earlier run can be served again, one by one. The search
-/// then comes to the same end: that is how a run is resumed and replayed (Session).
+/// then comes to the same end: that is how a run is resumed and replayed (RunTimings).
 class Timings {
   public:
     virtual ~Timings() = default;

@@ -32,10 +32,10 @@ Weights with_all_situations(const Objective& objective) {
 /// Another race begins.
 void begin(const Course& course, std::size_t size, const Weights& weights) {
     const std::string label = format_size(size);
-    course.session.progress.label(label);
-    course.session.enter(label);
+    course.timings.progress.label(label);
+    course.timings.enter(label);
     for (const auto& weighted : weights_at(size, weights)) {
-        course.session.calibration(size, weighted.first);
+        course.timings.calibration(size, weighted.first);
     }
 }
 
@@ -43,7 +43,7 @@ void begin(const Course& course, std::size_t size, const Weights& weights) {
 class WaysRace {
   public:
     WaysRace(const Course& course, const Processes& processes)
-        : course_(course), processes_(processes), timings_(course.session) {}
+        : course_(course), processes_(processes), timings_(course.timings) {}
 
     SizeWays at(std::size_t size, Way now) {
         SizeWays result{size, now, {1, 1, 1}, {}};
@@ -145,7 +145,7 @@ std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t lar
 void plan(const Course& course, const Knobs& knobs) {
     // of the ways, with two that have the default, then of one setting
     const std::size_t processes = settings_of_ways(knobs, course.sizes.back()).size() + 2 + 3;
-    Progress& progress = course.session.progress;
+    Progress& progress = course.timings.progress;
     progress.plan(kStarting, start_seconds(course.setup) * static_cast<double>(processes));
     for (const std::size_t size : course.sizes) {
         const std::size_t ways = size <= knobs.rep_movsb.least ? 0
@@ -163,8 +163,8 @@ void plan(const Course& course, const Knobs& knobs) {
 }
 
 ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
-    Processes processes(settings_of_ways(knobs, course.sizes.back()), course.setup, course.session);
-    course.session.progress.enter(kRacing);
+    Processes processes(settings_of_ways(knobs, course.sizes.back()), course.setup, course.timings);
+    course.timings.progress.enter(kRacing);
     knobs.now = processes.thresholds(kLibc);
     const CopyThresholds other = processes.thresholds(0); // its non-temporal threshold is another
     knobs.stop_follows =
@@ -195,15 +195,15 @@ ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
 }
 
 std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice& choice) {
-    course.session.progress.end(kRacing);
-    Processes processes({choice.knobs.changes(choice.thresholds)}, course.setup, course.session);
-    course.session.progress.enter(kComparing);
+    course.timings.progress.end(kRacing);
+    Processes processes({choice.knobs.changes(choice.thresholds)}, course.setup, course.timings);
+    course.timings.progress.enter(kComparing);
     const CopyThresholds now = processes.thresholds(kLibc), then = processes.thresholds(0);
     const Weights weights = with_all_situations(course.objective);
     std::vector<SizeGain> gains;
     for (const std::size_t size : course.sizes) {
         begin(course, size, weights);
-        Race race(size, weights, course.random, TimedCopies(course.session));
+        Race race(size, weights, course.random, TimedCopies(course.timings));
         const SizeResult result = race.run_off({0}, course.rigor.rounds, kLibc);
         const Finalist& setting = result.finalists.front();
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);

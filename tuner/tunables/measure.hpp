@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 #include "search/race.hpp"
 #include "search/search.hpp"
 #include "timing/remote_copy.hpp"
@@ -53,7 +53,7 @@ struct Course {
     Rigor rigor;
     std::mt19937_64& random;
     RemoteSetup setup;
-    Session& session;
+    RunTimings& timings;
 };
 
 /// The settings of the processes in which memcpy copies in one way at as many sizes as possible.

@@ -8,17 +8,17 @@
 namespace asterope {
 
 Processes::Processes(const std::vector<LibcThresholds>& settings, const RemoteSetup& setup,
-                     Session& session) {
+                     RunTimings& timings) {
     std::vector<LibcThresholds> all = {{}, {}};
     all.insert(all.end(), settings.begin(), settings.end());
-    session.progress.label("");
-    session.progress.enter(kStarting);
+    timings.progress.label("");
+    timings.progress.enter(kStarting);
     for (const LibcThresholds& one : all) {
         throw_if_interrupted();
         processes_.push_back(std::make_unique<RemoteCopy>(one, setup));
-        session.progress.advance(start_seconds(setup));
+        timings.progress.advance(start_seconds(setup));
     }
-    session.go_on_with(*this);
+    timings.go_on_with(*this);
 }
 
 Calibration Processes::calibration(std::size_t size, Workload workload,

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 #include "timing/remote_copy.hpp"
 #include "timing/timings.hpp"
 #include "tunables/ways.hpp"
@@ -26,9 +26,9 @@ inline constexpr const char *kStarting = "starting", *kRacing = "racing", *kComp
 /// their distance is the effect of another process alone.
 class Processes : public Timings {
   public:
-    /// Starts them, and is where the figures of `session` come from then. Throws as RemoteCopy.
+    /// Starts them, and is where the figures of `timings` come from then. Throws as RemoteCopy.
     Processes(const std::vector<LibcThresholds>& settings, const RemoteSetup& setup,
-              Session& session);
+              RunTimings& timings);
 
     Sample sample(const SampleRequest& asked) override;
     RoundEnd round_ended() override;

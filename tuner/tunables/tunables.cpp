@@ -99,23 +99,23 @@ void find_tunables(const Request& request) {
 
     const RemoteSetup setup = shared_setup(report.machine, report.cpu, knobs, sizes.back());
     std::mt19937_64 random(1);
-    Session session(request.quiet);
-    const Course course{sizes, report.objective, rigor, random, setup, session};
+    RunTimings timings(request.quiet);
+    const Course course{sizes, report.objective, rigor, random, setup, timings};
     plan(course, knobs);
     report.choice = measure_and_choose(course, knobs);
-    session.progress.clear();
+    timings.progress.clear();
     print(request, default_text(report) + ways_table(report.choice.ways));
     if (report.choice.thresholds != report.choice.knobs.now) {
         report.gains = measure_gains(course, report.choice);
-        session.progress.clear();
+        timings.progress.clear();
     }
-    report.noise = session.disturbed_rounds().facts();
+    report.noise = timings.disturbed_rounds().facts();
     print(request, verdict_text(report));
     if (request.quiet && report.change()) std::printf("%s\n", line_of(report).c_str());
     if (!request.output.empty()) {
         write_atomically(request.output, to_json(report).dump(2) + '\n');
     }
-    session.disturbed_rounds().warn("this verdict is");
+    timings.disturbed_rounds().warn("this verdict is");
 }
 
 } // namespace

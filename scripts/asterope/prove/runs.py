@@ -22,7 +22,7 @@ from ..modes import modes_told
 from ..program import find_program
 from ..record.facts import libc_name
 from ..record.others import check_has_libcs
-from . import programs, words
+from . import programs, run_words
 from .copies import LIBC, OTHER, Copy, again, check_tunables, parse_copies, two_builds
 from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
@@ -105,7 +105,7 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
 
 
 def _measure(
-    setting: Setting, runner: Commands | Servers, rounds: Rounds, line: words.ProgressLine
+    setting: Setting, runner: Commands | Servers, rounds: Rounds, line: run_words.ProgressLine
 ) -> None:
     """Raises Failure."""
     copies = {copy.name: copy for copy in setting.copies}
@@ -145,13 +145,13 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
     if findings:
         print(
             f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
-            f"{duration_text(seconds)}; {words.STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
+            f"{duration_text(seconds)}; {run_words.STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
             f"better than {setting.base}."
         )
         for copy in setting.copies:
             if copy.name not in (LIBC, again(LIBC), again(OTHER)):
                 print(f"{copy.name}: {one_line(copy.description)}")
-        print(f"\n{words.table(findings, setting.metric)}", flush=True)
+        print(f"\n{run_words.table(findings, setting.metric)}", flush=True)
         best = best_of(setting.copies, rounds, findings) if setting.has_offers else None
         said = _said(setting, rounds, findings, best)
         for line in said:
@@ -168,7 +168,7 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
 
 def _said(setting: Setting, rounds: Rounds, findings: Findings, best: Copy | None) -> list[str]:
     """The lines below the table."""
-    lines = words.contradictions(findings, rounds.larger_is_better)
+    lines = run_words.contradictions(findings, rounds.larger_is_better)
     for copy in setting.copies:
         figures = [dict(block)[copy.name] for block in rounds.blocks]
         lines += modes_told(copy.name, figures, "{:.4g}".format)
@@ -177,9 +177,9 @@ def _said(setting: Setting, rounds: Rounds, findings: Findings, best: Copy | Non
         lines.append("No number of rounds tells: the figure has too few digits.")
     if setting.client is None:
         for copy in dict.fromkeys(filter(None, [setting.copies[0], best])):
-            lines += words.of_kernel(copy.name, rounds)
+            lines += run_words.of_kernel(copy.name, rounds)
     if setting.has_offers:
-        lines.append(words.what_brings_most(best, bool(unknown), setting.command))
+        lines.append(run_words.what_brings_most(best, bool(unknown), setting.command))
     return lines
 
 
@@ -189,7 +189,7 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         check_output(Path(arguments.json))
     rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name)
-    line = words.ProgressLine(sys.stderr)
+    line = run_words.ProgressLine(sys.stderr)
     began = time.monotonic()
 
     def report() -> int:

@@ -15,7 +15,7 @@ from ..faults import one_line
 from ..figures import place_text
 from ..modes import histogram, two_modes
 from ..prove.trial.statistics import Estimate
-from ..prove.trial.words import MOST_PLACES, faster
+from ..prove.trial.trial_words import MOST_PLACES, faster
 from ..render import human_size
 from .bench import ratio_of
 from .modes import Sample, modes_pictures

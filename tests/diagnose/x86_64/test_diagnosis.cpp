@@ -193,11 +193,11 @@ TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
     const Machine machine;
     const Copies copies(kProfile, all);
     const Arena arena(1);
-    PlannedTimings timings(DisturbanceMonitor(
+    PlannedTimings source(DisturbanceMonitor(
         0, [] { return MachineCounters{}; }, 1e9)); // which sees nothing
-    Session session(true);
-    session.go_on_with(timings);
-    const Context context{machine, copies, arena, 0, 5, {}, session, timings};
+    RunTimings timings(true);
+    timings.go_on_with(source);
+    const Context context{machine, copies, arena, 0, 5, {}, timings, source};
     runs.clear();
     const auto comparisons = compare({{"1 KiB",
                                        1024,
@@ -219,7 +219,7 @@ TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
     EXPECT_EQ(runs["other libc"], 2 * 5);
     EXPECT_GE(runs["base libc"], 2 * 2 * 5); // libc twice, and to calibrate
     EXPECT_EQ(runs.count("small winner"), 0u);
-    EXPECT_NEAR(timings.planned, 1, 1e-9);
+    EXPECT_NEAR(source.planned, 1, 1e-9);
 }
 
 TEST(Repeated, copies_within_its_buffers_in_every_round) {

@@ -21,9 +21,9 @@ constexpr int kEntrants = 24, kKept = 12, kMoreSamples = 6, kFinalists = 5, kRou
 /// The samples of one race, with libc thrice a heat and twice a round of the run-off.
 constexpr int kSamples = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
 
-SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, Session& session) {
+SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, RunTimings& timings) {
     std::mt19937_64 random(seed);
-    Race race(size, {{workload, 1}}, random, TimedCopies(session));
+    Race race(size, {{workload, 1}}, random, TimedCopies(timings));
     std::vector<Entrant> entrants(kEntrants);
     std::iota(entrants.begin(), entrants.end(), 0);
     race.sample(entrants, 1);
@@ -84,7 +84,7 @@ Section identical(const Context& context) {
     Stopwatch stopwatch(context.arena, kSizes[std::size(kSizes) - 1],
                         last_cache_bytes(context.machine));
     // libc's memcpy for every entrant; disturbed rounds are repeated, as in a search
-    context.timings.time_by(
+    context.source.time_by(
         [&](const SampleRequest& asked) {
             return stopwatch.time({libc_copy()}, asked.workload, asked.size, asked.round);
         },
@@ -94,12 +94,12 @@ Section identical(const Context& context) {
         if (size > context.largest_copy) continue;
         for (const Workload workload : kWorkloads) {
             stopwatch.calibrate(size, workload, sample_seconds(workload));
-            context.session.enter(format_size(size));
-            context.session.calibration(size, workload);
+            context.timings.enter(format_size(size));
+            context.timings.calibration(size, workload);
             SelfRaces some{size, workload, {}, {}};
             for (int i = 0; i < races; ++i) {
                 const SizeResult result =
-                    race(size, workload, static_cast<std::uint64_t>(i), context.session);
+                    race(size, workload, static_cast<std::uint64_t>(i), context.timings);
                 some.leads.push_back(std::log(result.finalists.front().ratio));
                 const Estimate& floor = result.noise_floor.at(workload);
                 some.floors.push_back(std::max(std::log(floor.high), -std::log(floor.low)));

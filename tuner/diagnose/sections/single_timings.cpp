@@ -97,7 +97,7 @@ std::vector<std::vector<double>> time_singly(std::size_t size, const Context& co
             const std::uint64_t end = ticks();
             timings[static_cast<std::size_t>(who)].push_back(seconds_between(begin, end));
         }
-        context.session.progress.advance(share / rounds);
+        context.timings.progress.advance(share / rounds);
     }
     for (auto& own : timings) std::ranges::sort(own);
     return timings;

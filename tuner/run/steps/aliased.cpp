@@ -42,20 +42,20 @@ std::vector<TimedCopy> timed_copies(const Spaces::Members& space,
 
 /// Such a copy serves cached buffers alone. Elsewhere the program waits for memory, or writes past
 /// the caches. There a load that is held up costs nothing, and these would be the wrong copies.
-void find_aliased(Run& run, Findings& findings) {
+void find_aliased(OperationRun& run, Findings& findings) {
     const auto& space = run.spaces.members("aliased");
     const Weights& weights = run.plan.objective.weights;
     const bool hot_counts = contains(weights, Workload::hot, &Weights::value_type::first);
     if (space.empty() || !hot_counts) return;
     run.show(Step::aliased);
     std::vector<SizeResult> sizes;
-    Run::within_budget(findings.left_out, Step::aliased, [&] {
+    OperationRun::within_budget(findings.left_out, Step::aliased, [&] {
         for (const Found& found : findings.pipelines.found) {
             const std::size_t size = found.results.front().size;
             const TimedCopy& pipeline = run.copy(findings.pipelines.winner_for(size));
             if (size < kAliasedMinimum || size > kAliasedMaximum) continue;
             if (pipeline.cache_effect == kNonTemporal) continue;
-            if (!run.session.has(run.logged(Step::aliased, size))) continue;
+            if (!run.timings.has(run.logged(Step::aliased, size))) continue;
             std::mt19937_64 random = run.enter(Step::aliased, size);
             const std::vector<TimedCopy> copies = timed_copies(space, {pipeline});
             Race race(size, {{Workload::aliased, 1}}, random, run.timed(copies, size));
@@ -68,14 +68,14 @@ void find_aliased(Run& run, Findings& findings) {
 }
 
 /// The winner also copies the sizes of pipelines: these copy wrongly where buffers overlap.
-void find_overlapping(Run& run, Findings& findings) {
+void find_overlapping(OperationRun& run, Findings& findings) {
     const auto& space = run.spaces.members("overlapping");
     run.show(Step::overlapping);
     std::mt19937_64 random = run.enter(Step::overlapping);
     const TimedCopy libc{.function = libc_move(), .name = "libc"};
     const std::vector<TimedCopy> copies = timed_copies(space);
     const SizeResult found =
-        search_overlapping(copies.size(), run.plan.rigor, random, {run.session, copies, libc});
+        search_overlapping(copies.size(), run.plan.rigor, random, {run.timings, copies, libc});
     findings.others.push_back(choice_of(ChoiceKind::overlapping, found, among(space)));
     findings.others.back().proof.reset();
 }

@@ -19,7 +19,7 @@ struct Taken {
     std::vector<TimedCopy> copies;                 ///< by entrant
 };
 
-Taken taken_by(const Run& run, const Contests& contests, const Findings& findings,
+Taken taken_by(const OperationRun& run, const Contests& contests, const Findings& findings,
                std::size_t objective) {
     const PipelineFacts& facts = findings.pipelines;
     Taken taken;
@@ -40,7 +40,7 @@ Taken taken_by(const Run& run, const Contests& contests, const Findings& finding
 
 } // namespace
 
-void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
+void find_boundaries(OperationRun& run, const Contests& contests, Findings& findings) {
     run.show(Step::boundaries);
     PipelineFacts& facts = findings.pipelines;
     bool budget_left = true;
@@ -62,7 +62,8 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
             if (budget_left && past_caches(upper) && !past_caches(lower)) return true;
             bool holds = false;
             budget_left =
-                budget_left && Run::within_budget(findings.left_out, Step::boundaries, [&] {
+                budget_left &&
+                OperationRun::within_budget(findings.left_out, Step::boundaries, [&] {
                     run.progress.label(format_size(size));
                     std::mt19937_64 random = run.enter(Step::boundaries, size, one.name);
                     run.calibrate(size);

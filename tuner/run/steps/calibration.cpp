@@ -84,16 +84,16 @@ void plan_roughly(Progress& progress, const OperationSearch& search) {
     planner.add_rest();
 }
 
-void calibrate_sizes(Run& run) {
+void calibrate_sizes(OperationRun& run) {
     for (const StepNames& one : kSteps) run.over({one.step}); // the rough plan ends
     run.account(Step::calibration);
-    run.session.enter(run.logged(Step::calibration));
+    run.timings.enter(run.logged(Step::calibration));
     Planner planner(run.progress, run.plan, run.spaces);
     for (const std::size_t size : run.plan.sizes) {
         const bool senses = !run.spaces.members("probes").empty() && size >= kSensingMinimum;
         const Weights all = weights_at(size, run.weights());
         for (const auto& [workload, weight] : all) {
-            const Calibration calibration = run.session.calibration(size, workload);
+            const Calibration calibration = run.timings.calibration(size, workload);
             const double sample = static_cast<double>(calibration.calls) * calibration.seconds;
             planner.add(size, workload, all, sample, senses);
         }

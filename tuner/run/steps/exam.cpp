@@ -49,7 +49,7 @@ struct Exam {
 
 /// The evaluated sizes, and the geometric middle between neighbours. Beyond the caches the middles
 /// are left out: only the time grows there.
-std::vector<std::size_t> sizes_of_exam(const Run& run, const std::vector<Found>& found) {
+std::vector<std::size_t> sizes_of_exam(const OperationRun& run, const std::vector<Found>& found) {
     std::vector<std::size_t> sizes;
     for (const Found& one : found) {
         const std::size_t size = one.results.front().size;
@@ -85,7 +85,7 @@ std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights
 }
 
 /// The routine, at one size; 0: mixes of small copies.
-ExamCell examine_at(Run& run, const TimedCopy& routine, int attempt, std::size_t size) {
+ExamCell examine_at(OperationRun& run, const TimedCopy& routine, int attempt, std::size_t size) {
     run.progress.label(size ? format_size(size) : "small copies");
     std::mt19937_64 random = run.enter(Step::exam, size, std::to_string(attempt));
     if (size) run.calibrate(size);
@@ -122,12 +122,12 @@ Entrant small_of(const Findings& findings) {
 }
 
 /// Whether the small copy takes a size, before any row; 0: mixes of sizes.
-bool is_small(const Run& run, const Findings& findings, std::size_t size) {
+bool is_small(const OperationRun& run, const Findings& findings, std::size_t size) {
     return size == 0 || (findings.small && size <= bound_of(small_at(run, small_of(findings))));
 }
 
 /// The copy of a size, and its cache effect.
-std::pair<std::string, int> copying(const Run& run, const Contests& contests,
+std::pair<std::string, int> copying(const OperationRun& run, const Contests& contests,
                                     const Findings& findings, std::size_t size) {
     if (is_small(run, findings, size)) return {small_at(run, small_of(findings)).name, 0};
     if (findings.rows.empty()) return {};
@@ -137,8 +137,8 @@ std::pair<std::string, int> copying(const Run& run, const Contests& contests,
 }
 
 /// Examines the routine. Sizes whose copy has not changed since the `last` exam keep their figures.
-Exam examine_once(Run& run, const Contests& contests, const Findings& findings, TimedCopy routine,
-                  int attempt, const Exam* last) {
+Exam examine_once(OperationRun& run, const Contests& contests, const Findings& findings,
+                  TimedCopy routine, int attempt, const Exam* last) {
     Exam exam;
     const PipelineFacts& pipelines = findings.pipelines;
     const std::vector<std::size_t> sizes = sizes_of_exam(run, pipelines.found);
@@ -158,7 +158,7 @@ Exam examine_once(Run& run, const Contests& contests, const Findings& findings, 
 
 /// Takes the next in line instead of a small copy that loses more than it gains, in mixes or at a
 /// single size. Returns false where the small copy stays.
-bool choose_small_anew(const Run& run, const Exam& exam, Findings& findings) {
+bool choose_small_anew(const OperationRun& run, const Exam& exam, Findings& findings) {
     const bool loses = std::ranges::any_of(exam.cells, [&](const auto& one) {
         const auto& [size, cell] = one;
         return is_small(run, findings, size) && !cell.losses.empty() && cell.score < 0;
@@ -171,7 +171,7 @@ bool choose_small_anew(const Run& run, const Exam& exam, Findings& findings) {
 
 /// Lets the other of two rows take the sizes between two evaluated ones at which the routine lost.
 /// Races of few rounds had found their boundary. Returns false where rows do not meet there.
-bool move_boundaries(const Run& run, const Exam& exam, const Findings& findings,
+bool move_boundaries(const OperationRun& run, const Exam& exam, const Findings& findings,
                      PipelineFacts& facts) {
     std::vector<SizeInterval>& intervals = facts.intervals.front();
     bool moved = false;
@@ -192,7 +192,8 @@ bool move_boundaries(const Run& run, const Exam& exam, const Findings& findings,
 
 /// Chooses rows anew where the exam found losses, by its figures. Returns false where they stay the
 /// same.
-bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Findings& findings) {
+bool choose_anew(const OperationRun& run, const Contests& contests, const Exam& exam,
+                 Findings& findings) {
     if (findings.rows.empty()) return false;
     PipelineFacts& facts = findings.pipelines;
     std::vector<TimedRowCopy> timed = contests.timed_rows();
@@ -234,7 +235,8 @@ bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Fin
 
 } // namespace
 
-void examine(Run& run, const Contests& contests, Findings& findings, const BuildRoutine& build) {
+void examine(OperationRun& run, const Contests& contests, Findings& findings,
+             const BuildRoutine& build) {
     std::optional<Exam> last;
     for (int attempt = 1; attempt <= run.plan.rigor.exams; ++attempt) {
         const Findings before = findings;
@@ -252,7 +254,7 @@ void examine(Run& run, const Contests& contests, Findings& findings, const Build
         run.show(Step::exam);
         Exam exam;
         LeftOut left_out;
-        const bool examined = Run::within_budget(left_out, Step::exam, [&] {
+        const bool examined = OperationRun::within_budget(left_out, Step::exam, [&] {
             exam = examine_once(run, contests, findings, routine, attempt, last ? &*last : nullptr);
         });
         const ExamFacts facts = exam.facts(attempt);

@@ -19,20 +19,21 @@ Weights fresh_weights(const Weights& weights) {
 }
 
 /// The copy of a piece, which is cached: where the row senses, the pipeline of cached sources.
-TimedCopy copy_of_piece(const Run& run, const PipelineFacts& pipelines, std::size_t bytes) {
+TimedCopy copy_of_piece(const OperationRun& run, const PipelineFacts& pipelines,
+                        std::size_t bytes) {
     const auto& sensing = pipelines.sensing[pipelines.result_for(bytes)];
     return sensing ? timed_copy(sensing->copy.hot) : run.copy(pipelines.winner_for(bytes));
 }
 
 /// Does nothing if no page stage can be timed.
-void prepare(Run& run, std::size_t size, const PipelineFacts& pipelines,
+void prepare(OperationRun& run, std::size_t size, const PipelineFacts& pipelines,
              const std::vector<PageStage>& stages, std::vector<SizeResult>& found) {
     const std::string step = run.logged(Step::fresh, size);
     const Weights weights = fresh_weights(weights_at(size, run.weights()));
     std::vector<Entrant> entrants = {0};
     for (std::size_t i = 1; i < stages.size(); ++i) {
         const bool timed =
-            can_prepare(stages[i], size) && run.session.has(step, name_of(stages[i]));
+            can_prepare(stages[i], size) && run.timings.has(step, name_of(stages[i]));
         if (timed) entrants.push_back(static_cast<Entrant>(i));
     }
     if (weights.empty() || entrants.size() == 1) return;
@@ -59,11 +60,11 @@ void prepare(Run& run, std::size_t size, const PipelineFacts& pipelines,
 
 } // namespace
 
-void find_page_stages(Run& run, Findings& findings) {
+void find_page_stages(OperationRun& run, Findings& findings) {
     run.show(Step::fresh);
     const std::vector<PageStage> stages = all_page_stages();
     std::vector<SizeResult> found;
-    Run::within_budget(findings.left_out, Step::fresh, [&] {
+    OperationRun::within_budget(findings.left_out, Step::fresh, [&] {
         for (const Found& one : findings.pipelines.found) {
             const std::size_t size = one.results.front().size;
             if (size >= kFreshMinimum) prepare(run, size, findings.pipelines, stages, found);

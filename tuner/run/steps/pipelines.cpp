@@ -30,7 +30,7 @@ std::vector<std::size_t> order_of_sizes(const Plan& plan) {
 
 /// The winners of the nearest sizes that are done, by objective, the smaller size first. They are
 /// likely to be good here, too.
-std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSizes& found,
+std::vector<std::vector<Entrant>> winners_around(const OperationRun& run, const FoundSizes& found,
                                                  std::size_t index) {
     std::vector<std::vector<Entrant>> winners(run.objectives.size());
     const auto add = [&](const Found& neighbour) {
@@ -46,7 +46,7 @@ std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSize
 }
 
 /// The finalists that this size takes over under Rigor::inherits; empty: it is searched itself.
-std::vector<Entrant> inherited(const Run& run, const FoundSizes& found, std::size_t size) {
+std::vector<Entrant> inherited(const OperationRun& run, const FoundSizes& found, std::size_t size) {
     std::set<Entrant> finalists;
     const bool outgrows = run.outgrows_caches(size);
     const std::size_t huge = run.plan.rigor.huge;
@@ -61,7 +61,7 @@ std::vector<Entrant> inherited(const Run& run, const FoundSizes& found, std::siz
     return {finalists.begin(), finalists.end()};
 }
 
-Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
+Found search_one_size(OperationRun& run, const FoundSizes& found, std::size_t index) {
     const std::size_t size = run.plan.sizes[index];
     run.progress.label(format_size(size));
     std::mt19937_64 random = run.enter(Step::pipelines, size);
@@ -82,7 +82,7 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
 
 /// Searches the small copies, which go on to the pipeline of this size, and moves, which are mostly
 /// small.
-void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
+void search_what_hands_over(OperationRun& run, const Found& found, Findings& findings) {
     try {
         SmallResults small = find_small(run, run.candidate(found.results.front().winner()));
         findings.small = std::move(small.all);
@@ -94,7 +94,7 @@ void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
 
 } // namespace
 
-void search_sizes(Run& run, Findings& findings) {
+void search_sizes(OperationRun& run, Findings& findings) {
     const std::vector<std::size_t>& sizes = run.plan.sizes;
     FoundSizes found;
     bool budget_left = true;

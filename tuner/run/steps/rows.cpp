@@ -14,7 +14,7 @@ namespace {
 /// How many pipelines the entry points by intent may bring besides the routine's own.
 constexpr std::size_t kMoreOfIntents = 3;
 
-Contest hold_contest(Run& run, const std::vector<Entrant>& contestants, std::size_t size) {
+Contest hold_contest(OperationRun& run, const std::vector<Entrant>& contestants, std::size_t size) {
     run.progress.label(format_size(size));
     Contest one{{std::make_unique<std::mt19937_64>(run.enter(Step::rows, size)), nullptr}, {}};
     one.race = std::make_unique<Race>(size, weights_of(run.objectives), *one.random,
@@ -27,7 +27,7 @@ Contest hold_contest(Run& run, const std::vector<Entrant>& contestants, std::siz
 
 /// Finds the rows of the entry points by intent. They choose from the routine's own pipelines and
 /// few more.
-void find_rows_of_intents(const Run& run, const Contests& contests, Findings& findings) {
+void find_rows_of_intents(const OperationRun& run, const Contests& contests, Findings& findings) {
     std::vector<std::size_t> in_place = pipelines_of(findings.rows);
     const std::size_t own = in_place.size();
     for (std::size_t objective = 1; objective < run.objectives.size(); ++objective) {
@@ -49,7 +49,7 @@ void find_rows_of_intents(const Run& run, const Contests& contests, Findings& fi
 }
 
 /// Adds all pipelines of the profile that stands to the contestants.
-void add_standing(const Run& run, std::vector<Entrant>& contestants) {
+void add_standing(const OperationRun& run, std::vector<Entrant>& contestants) {
     for (const auto& row : run.plan.standing().rows) {
         for (const std::string& name : row.pipelines) {
             const auto& copies = run.copies;
@@ -62,7 +62,7 @@ void add_standing(const Run& run, std::vector<Entrant>& contestants) {
 }
 
 /// Finds the standing copy of each size, if it is among the contestants.
-void find_standing(const Run& run, Contests& contests) {
+void find_standing(const OperationRun& run, Contests& contests) {
     std::vector<std::size_t> sizes;
     for (std::size_t i = 0; i < contests.at_size.size(); ++i) sizes.push_back(contests.size_at(i));
     std::vector<std::string> names;
@@ -71,7 +71,7 @@ void find_standing(const Run& run, Contests& contests) {
 }
 
 /// Standing copies count as better than they were found to be, see favour().
-void favour_standing(const Run& run, Contests& contests) {
+void favour_standing(const OperationRun& run, Contests& contests) {
     std::vector<double> doubts;
     for (const Contest& one : contests.at_size) {
         doubts.push_back(doubt_of(one.results.front(), run.weights()));
@@ -83,7 +83,7 @@ void favour_standing(const Run& run, Contests& contests) {
 
 } // namespace
 
-Contests find_rows(Run& run, Findings& findings) {
+Contests find_rows(OperationRun& run, Findings& findings) {
     const std::vector<Found>& found = findings.pipelines.found;
     const StandardPipelines standard(run.spaces.space, run.spaces.right_pipeline);
     Contests contests;
@@ -93,7 +93,7 @@ Contests find_rows(Run& run, Findings& findings) {
         run.plain_copy(), run.plan.rigor.contestants);
     add_standing(run, contests.contestants);
     run.show(Step::rows);
-    const bool held = Run::within_budget(findings.left_out, Step::rows, [&] {
+    const bool held = OperationRun::within_budget(findings.left_out, Step::rows, [&] {
         for (const Found& one : found) {
             contests.at_size.push_back(
                 hold_contest(run, contests.contestants, one.results.front().size));

@@ -39,7 +39,7 @@ std::vector<std::size_t> sizes_to_sense(const Contests& contests) {
 
 /// The contestant that is worth most at a size. With `effect`, only contestants of that cache
 /// effect compete; if all have another one, the first contestant is taken.
-Entrant best_contestant(const Run& run, const Contests& contests, std::size_t index,
+Entrant best_contestant(const OperationRun& run, const Contests& contests, std::size_t index,
                         std::optional<CacheEffect> effect = {}) {
     const std::vector<double>& worth = contests.scores[index].plain;
     std::size_t best = 0;
@@ -53,13 +53,13 @@ Entrant best_contestant(const Run& run, const Contests& contests, std::size_t in
     return contests.contestants[best];
 }
 
-Readings readings_at(const Run& run, const Contests& contests, std::size_t index,
+Readings readings_at(const OperationRun& run, const Contests& contests, std::size_t index,
                      const asterope_copy& probe) {
     const std::size_t size = contests.size_at(index);
     const Entrant kept = best_contestant(run, contests, index, kTemporal),
                   past = best_contestant(run, contests, index, kNonTemporal);
     const auto read = [&](Entrant entrant, Workload workload) {
-        return run.session.readings(
+        return run.timings.readings(
             {probe, run.copy(entrant), size, workload, run.plan.rigor.probe_readings});
     };
     Readings readings;
@@ -96,7 +96,7 @@ Readings readings_at(const Run& run, const Contests& contests, std::size_t index
 
 /// The probes that have thresholds. Probes of one kind and different numbers of lines are all
 /// tried: the timing chooses among them.
-std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
+std::vector<UsableProbe> usable_probes(OperationRun& run, const Contests& contests,
                                        const std::vector<std::size_t>& sizes) {
     const auto& probes = run.spaces.members("probes");
     std::vector<std::vector<Readings>> readings(probes.size());
@@ -121,7 +121,7 @@ std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
 /// The times of each probe, by Locality of the data. add_costs() adds those at one size, measured
 /// by copies that always go on with one pipeline.
 using Costs = std::vector<std::array<std::vector<double>, kLocalities>>;
-void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
+void add_costs(OperationRun& run, const Candidate& pipeline, std::size_t size,
                const std::vector<UsableProbe>& probes, Costs& costs) {
     std::mt19937_64 random = run.enter(Step::sensing, size, "cost");
     std::deque<asterope_sensing> arguments;
@@ -149,7 +149,7 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
 }
 
 /// The time of a probe: the cheapest of those with the most ways. Empty without a probe.
-std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
+std::optional<ProbeNs> cost_of_probe(OperationRun& run, const Contests& contests,
                                      const std::vector<UsableProbe>& probes,
                                      const std::vector<std::size_t>& sizes) {
     if (probes.empty()) return std::nullopt;
@@ -176,7 +176,7 @@ std::optional<ProbeNs> cost_of_probe(Run& run, const Contests& contests,
 }
 
 /// Adds each distinct sensing copy of these rows, behind each probe that can serve it.
-void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
+void add_sensing_copies(const OperationRun& run, const std::vector<Row>& rows,
                         const std::vector<UsableProbe>& probes, Contests& contests) {
     std::vector<RowCopy> known;
     for (const Row& row : rows) {
@@ -206,8 +206,8 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
     }
 }
 
-void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>& pipelines,
-                     Contests& contests) {
+void time_sensing_at(OperationRun& run, std::size_t index,
+                     const std::vector<std::size_t>& pipelines, Contests& contests) {
     const std::size_t size = contests.size_at(index);
     run.progress.label(format_size(size));
     SensingRace kept{
@@ -287,11 +287,11 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
 /// First predicts from the contests the worth of copies behind a probe, and lets rows be chosen by
 /// that. Then times the sensing copies of these rows, beside the rows' pipelines. Afterwards only
 /// copies that were timed themselves may be chosen.
-void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
+void time_sensing(OperationRun& run, Contests& contests, LeftOut& left_out) {
     const std::vector<std::size_t> sizes = sizes_to_sense(contests);
     if (run.spaces.members("probes").empty() || sizes.empty()) return;
     run.show(Step::sensing);
-    Run::within_budget(left_out, Step::sensing, [&] {
+    OperationRun::within_budget(left_out, Step::sensing, [&] {
         const std::vector<UsableProbe> probes = usable_probes(run, contests, sizes);
         const auto cost = cost_of_probe(run, contests, probes, sizes);
         if (!cost) return;

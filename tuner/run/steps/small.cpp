@@ -25,7 +25,7 @@ constexpr double kSizesBelow = 8;
 constexpr double kLeastGain = 0.003;
 
 /// The whole space of small copies, which go on to `large`.
-std::vector<TimedCopy> all_small_copies(const Run& run, const Candidate& large) {
+std::vector<TimedCopy> all_small_copies(const OperationRun& run, const Candidate& large) {
     std::vector<TimedCopy> copies;
     for (const asterope_copy* one : run.spaces.members("small")) {
         copies.push_back(small_copy(one->small, large.distance(), large.variant->copy, one->name,
@@ -35,7 +35,7 @@ std::vector<TimedCopy> all_small_copies(const Run& run, const Candidate& large) 
 }
 
 /// The small copy of the profile that stands; kLibc where the profile lacks one.
-Entrant standing_small(const Run& run) {
+Entrant standing_small(const OperationRun& run) {
     const auto& space = run.spaces.members("small");
     const auto found = std::ranges::find_if(
         space, [&](const asterope_copy* one) { return run.plan.standing().small == one->name; });
@@ -43,7 +43,7 @@ Entrant standing_small(const Run& run) {
 }
 
 /// The small copies that differ from this one in registers and bound alone.
-std::vector<Entrant> variants_of(const Run& run, Entrant winner) {
+std::vector<Entrant> variants_of(const OperationRun& run, Entrant winner) {
     std::vector<Entrant> variants;
     for (const Entrant entrant : all_entrants(run.spaces.members("small").size())) {
         const auto alike = [&](const char* field) {
@@ -70,7 +70,7 @@ std::vector<std::size_t> sizes_of_bound(const Contests& contests, std::size_t in
 /// The gains of these small copies over the rows' pipelines up to their bounds, added up over the
 /// evaluated sizes. Up to its bound a small copy executes the same as one that goes farther. So
 /// among those of one register type the one that goes farthest is timed for all.
-std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
+std::map<Entrant, double> gains_above_small(OperationRun& run, const Contests& contests,
                                             const std::vector<Row>& rows,
                                             const std::vector<Entrant>& variants) {
     std::map<std::string, const asterope_copy*> farthest; // by register type
@@ -111,7 +111,7 @@ std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
 }
 
 /// The pipeline for the sizes beyond every small copy.
-const Candidate& pipeline_beyond(const Run& run, const Contests& contests,
+const Candidate& pipeline_beyond(const OperationRun& run, const Contests& contests,
                                  const std::vector<Row>& rows) {
     std::size_t beyond = 0;
     while (beyond + 1 < contests.at_size.size() &&
@@ -123,11 +123,11 @@ const Candidate& pipeline_beyond(const Run& run, const Contests& contests,
 
 } // namespace
 
-const asterope_copy& small_at(const Run& run, Entrant entrant) {
+const asterope_copy& small_at(const OperationRun& run, Entrant entrant) {
     return *run.spaces.members("small")[static_cast<std::size_t>(entrant)];
 }
 
-SmallResults find_small(Run& run, const Candidate& large, bool by_shape) {
+SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape) {
     run.show(Step::small);
     std::mt19937_64 random = run.enter(Step::small);
     const auto& space = run.spaces.members("small");
@@ -146,7 +146,7 @@ SmallResults find_small(Run& run, const Candidate& large, bool by_shape) {
                         by_shape ? shape_of : ShapeOf(), standing_small(run), callers);
 }
 
-void find_bound(Run& run, const Contests& contests, Findings& findings) {
+void find_bound(OperationRun& run, const Contests& contests, Findings& findings) {
     if (!findings.small || findings.rows.empty()) return;
     run.show(Step::small);
     try {

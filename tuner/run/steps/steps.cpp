@@ -3,7 +3,7 @@
 
 namespace asterope {
 
-void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& build) {
+void run_steps(OperationRun& run, Findings& findings, bool examines, const BuildRoutine& build) {
     findings.pipelines.objectives = run.objectives;
     findings.pipelines.operation = run.plan.operation;
     calibrate_sizes(run);
@@ -25,7 +25,7 @@ void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& 
     if (examines) examine(run, contests, findings, build);
 }
 
-void find_other_kinds(Run& run, Findings& findings) {
+void find_other_kinds(OperationRun& run, Findings& findings) {
     find_aliased(run, findings);
     find_shared(run, findings);
     find_page_stages(run, findings);

@@ -19,12 +19,12 @@ Weights shared_weights(const Weights& weights) {
 
 /// Each chunk is copied by the copy that the routine takes for the whole. Does nothing if no share
 /// can be timed.
-void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
+void share(OperationRun& run, std::size_t size, const PipelineFacts& pipelines,
            const std::vector<ThreadShare>& shares, std::vector<SizeResult>& found) {
     const std::string step = run.logged(Step::threads, size);
     std::vector<Entrant> entrants = {0};
     for (std::size_t i = 1; i < shares.size(); ++i) {
-        const bool timed = can_share(shares[i], size) && run.session.has(step, name_of(shares[i]));
+        const bool timed = can_share(shares[i], size) && run.timings.has(step, name_of(shares[i]));
         if (timed) entrants.push_back(static_cast<Entrant>(i));
     }
     if (entrants.size() == 1) return;
@@ -46,7 +46,7 @@ void share(Run& run, std::size_t size, const PipelineFacts& pipelines,
 
 } // namespace
 
-TimedCopy copy_of_routine(const Run& run, const PipelineFacts& pipelines, std::size_t size,
+TimedCopy copy_of_routine(const OperationRun& run, const PipelineFacts& pipelines, std::size_t size,
                           asterope_sensing& arguments) {
     const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
     if (!sensing) return run.copy(pipelines.winner_for(size));
@@ -79,12 +79,12 @@ std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const C
     return choices;
 }
 
-void find_shared(Run& run, Findings& findings) {
+void find_shared(OperationRun& run, Findings& findings) {
     if (run.plan.threads < 2) return;
     run.show(Step::threads);
     const std::vector<ThreadShare> shares = all_shares(run.plan.threads);
     std::vector<SizeResult> found;
-    Run::within_budget(findings.left_out, Step::threads, [&] {
+    OperationRun::within_budget(findings.left_out, Step::threads, [&] {
         for (const Found& one : findings.pipelines.found) {
             const std::size_t size = one.results.front().size;
             if (size >= kSharedMinimum) share(run, size, findings.pipelines, shares, found);

@@ -20,7 +20,7 @@ from ...record.recorder import find_library
 from ...render import Asks, render_routine
 from .. import programs
 from ..places import check_placeholders, placeholders_in
-from ..words import ProgressLine
+from ..run_words import ProgressLine
 from .finalists import ways_of_finalists
 from .report import report, write_map
 from .run import Trial, fails_alone

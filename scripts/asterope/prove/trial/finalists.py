@@ -36,8 +36,8 @@ def ways_of_finalists(profile: Path) -> list[Way]:
     return ways
 
 
-def _contests(raw: Any) -> Iterator[Any]:
-    """Yields the races of copies for the balanced objective."""
+def _pipelines(raw: Any) -> Iterator[Any]:
+    """Yields the pipelines of memcpy for the balanced objective."""
     for choice in raw["choices"]:
         where = (choice["operation"], choice["kind"], choice.get("intent"))
         if where == ("memcpy", "pipelines", None):
@@ -47,7 +47,7 @@ def _contests(raw: Any) -> Iterator[Any]:
 def _of_rank(raw: Any, rank: int) -> Any:
     """The profile as if these had won the races with so many entrants; None: no race has."""
     changed, found = copy.deepcopy(raw), False
-    for choice in _contests(changed):
+    for choice in _pipelines(changed):
         runners_up = choice.get("evidence", {}).get("runners_up", ())
         if rank < len(runners_up):
             found = True

@@ -13,7 +13,7 @@ from ...record.lines import told_apart
 from ...record.others import AGAINST, own_copies
 from ...record.symbols import name_functions
 from ..options import UNTOLD
-from . import words
+from . import trial_words
 from .blocks import Place
 from .document import document
 from .findings import Found, side
@@ -64,9 +64,9 @@ def report(
     unseen = AGAINST if own else _of_unseen(tried, is_endless)
     before, after, doubts = [f"Not judged: {why}." if why else nothing], [], []
     if tried.observed.places and not why:
-        before = words.before_table(found, whole, tried.observed)
-        after = words.after_table(found, apart)
-        doubts = words.doubts(tried.observed, command, is_endless)
+        before = trial_words.before_table(found, whole, tried.observed)
+        after = trial_words.after_table(found, apart)
+        doubts = trial_words.doubts(tried.observed, command, is_endless)
         doubts += [f"Note: {one}." for one in own]
     mapped, unwritten, notes = None, None, []
     try:  # the findings are shown even if a disk is full
@@ -78,18 +78,18 @@ def report(
             notes, has_places = write_map(tried, found, command, Path(arguments.write))
             mapped = Path(arguments.write) if has_places and judged is None else None
         elif not whole:
-            notes = words.other_ways(wanted(tried, found))
+            notes = trial_words.other_ways(wanted(tried, found))
     except Failure as error:
         unwritten = error
     if why:
         raise Failure(why)
     if tried.observed.places:
-        table = [*filter(None, [words.table(found, apart)]), *after]
+        table = [*filter(None, [trial_words.table(found, apart)]), *after]
         shown = [*before, *(["", *table] if table else []), "", *doubts, *notes]
         if tried.stopped_by != "failure":
             is_over = tried.stopped_by == TIME
             about = (last, tried.observed, command, preload, mapped, is_over, unseen)
-            shown.append(words.what_to_do(*about))
+            shown.append(trial_words.what_to_do(*about))
         show("\n".join(shown))
     else:
         show(nothing)
@@ -102,8 +102,8 @@ def report(
 def _of_unseen(tried: Tried, is_endless: bool) -> str | None:
     """The advice if the program may have copies that were not seen."""
     if is_endless and tried.observed.is_idle:
-        return words.GIVE_LOAD
-    return words.MORE_TIME if is_endless and not tried.observed.places else None
+        return trial_words.GIVE_LOAD
+    return trial_words.MORE_TIME if is_endless and not tried.observed.places else None
 
 
 def code_of(found: Found, unseen: str | None = None) -> int:

@@ -1,5 +1,5 @@
 // Each copy is loaded and checked; a copy that fails is left out with its reason.
-#include "bench/choice.hpp"
+#include "bench/selection.hpp"
 
 #include <algorithm>
 
@@ -58,22 +58,22 @@ std::vector<std::string> known_names(const std::vector<Peer>& peers) {
 }
 
 /// Adds it, or the reason why it is left out, where there is one.
-void add(Selection& choice, Contender contender, const std::string& reason) {
+void add(Selection& selection, Contender contender, const std::string& reason) {
     if (!reason.empty()) {
-        choice.left_out.push_back({contender.name, reason});
+        selection.left_out.push_back({contender.name, reason});
         return;
     }
     if (contender.threaded) { // long enough for it to start its threads
         std::vector<char> source(std::size_t{16} << 20, 1), destination(source.size());
         contender.copy(destination.data(), source.data(), source.size(), 0);
     }
-    choice.contenders.push_back(std::move(contender));
+    selection.contenders.push_back(std::move(contender));
 }
 
-void add_loaded(Selection& choice, const ExternalCopy& peer, Contender contender) {
+void add_loaded(Selection& selection, const ExternalCopy& peer, Contender contender) {
     std::string reason;
     contender.copy = load_checked(peer, reason);
-    add(choice, std::move(contender), reason);
+    add(selection, std::move(contender), reason);
 }
 
 std::string origin_of(const ExternalCopy& copy) {
@@ -180,12 +180,12 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
     const auto references =
         parse_external_copies(options.references, kReferences, names, operation);
 
-    Selection choice;
-    choice.contenders = {libcs, routine_contender(routine)};
+    Selection selection;
+    selection.contenders = {libcs, routine_contender(routine)};
     for (const ExternalCopy& reference : references) {
-        choice.contenders.push_back({reference.name, origin_of(reference) + ", a reference",
-                                     load_required(reference, kReferences)});
-        choice.contenders.back().reference = true;
+        selection.contenders.push_back({reference.name, origin_of(reference) + ", a reference",
+                                        load_required(reference, kReferences)});
+        selection.contenders.back().reference = true;
     }
     for (const EntryPoint& point : entry_points()) {
         const std::string name = kRoutineName + point.suffix;
@@ -194,21 +194,21 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
         Contender contender{name, symbol + ", " + point.what, nullptr, point.threaded};
         contender.workloads = point.workloads;
         contender.ours = true;
-        add_loaded(choice, {name, routine_library(routine), symbol}, std::move(contender));
+        add_loaded(selection, {name, routine_library(routine), symbol}, std::move(contender));
     }
     for (const Peer& peer : peers) {
         if (!contains(built_in, peer.name)) continue;
         if (peer.missing.empty()) {
-            add(choice, {peer.name, peer.description, peer.copy},
+            add(selection, {peer.name, peer.description, peer.copy},
                 fault_of([&](std::string&) { return peer.copy; }));
         } else {
-            choice.left_out.push_back({peer.name, peer.missing});
+            selection.left_out.push_back({peer.name, peer.missing});
         }
     }
     for (const ExternalCopy& peer : loaded) {
-        add_loaded(choice, peer, {peer.name, origin_of(peer), nullptr});
+        add_loaded(selection, peer, {peer.name, origin_of(peer), nullptr});
     }
-    return choice;
+    return selection;
 }
 
 void require_still_right(const Contenders& contenders, Operation operation) {

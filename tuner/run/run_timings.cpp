@@ -1,5 +1,5 @@
 // Two sources of figures, one after the other: the log's records of a step, then the live source.
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 
 #include "base/error.hpp"
 #include "search/step.hpp"
@@ -68,15 +68,15 @@ RoundEnd LoggedTimings::round_ended() {
     return {*hits};
 }
 
-Session::Session(bool quiet, std::optional<double> seconds)
+RunTimings::RunTimings(bool quiet, std::optional<double> seconds)
     : progress(quiet), budget(seconds), recorded_(kNothing, "") {}
 
-void Session::keep(RunLog& log) {
+void RunTimings::keep(RunLog& log) {
     log_ = &log;
     recorded_ = LoggedTimings(log.known, log.what);
 }
 
-void Session::enter(const std::string& step, std::size_t known) {
+void RunTimings::enter(const std::string& step, std::size_t known) {
     step_ = step;
     recorded_.enter(step, known);
     disturbed_rounds_.enter_step();
@@ -85,7 +85,7 @@ void Session::enter(const std::string& step, std::size_t known) {
 }
 
 /// The races of other steps are short: their two stages are one phase.
-void Session::enter(Stage stage) {
+void RunTimings::enter(Stage stage) {
     const std::optional<LoggedStep> step = parse_step(step_);
     if (!step || step->step != Step::pipelines) return;
     const Step phase = stage == Stage::screening ? Step::screening : Step::run_off;
@@ -93,7 +93,7 @@ void Session::enter(Stage stage) {
     if (step->operation == Operation::copy) spent.enter(phase);
 }
 
-template <class... Figure> void Session::write(const Figure&... figure) {
+template <class... Figure> void RunTimings::write(const Figure&... figure) {
     if (!log_) return;
     if (written_step_ != step_) {
         written_step_ = step_;
@@ -104,7 +104,7 @@ template <class... Figure> void Session::write(const Figure&... figure) {
 
 /// The figure that `take` gets from the source. Where the budget ends, the log ends, too. Later
 /// choices rest on fewer findings. A resumed run has more of them, and would ask for other figures.
-template <class Take> auto Session::from_source(Take take) {
+template <class Take> auto RunTimings::from_source(Take take) {
     try {
         return take(*source_);
     } catch (const BudgetSpent&) {
@@ -113,7 +113,7 @@ template <class Take> auto Session::from_source(Take take) {
     }
 }
 
-Sample Session::sample(const SampleRequest& asked) {
+Sample RunTimings::sample(const SampleRequest& asked) {
     const bool known = recorded_.left() > 0;
     const auto take = [&](Timings& source) { return source.sample(asked); };
     const Sample sample = known ? recorded_.sample(asked) : from_source(take);
@@ -127,15 +127,15 @@ Sample Session::sample(const SampleRequest& asked) {
     return sample;
 }
 
-ProbeTicks Session::readings(const ProbeRequest& asked) {
+ProbeTicks RunTimings::readings(const ProbeRequest& asked) {
     if (recorded_.left() > 0) return recorded_.readings(asked);
     ProbeTicks ticks = from_source([&](Timings& source) { return source.readings(asked); });
     write(key_of(asked), ticks);
     return ticks;
 }
 
-Calibration Session::calibration(std::size_t size, Workload workload,
-                                 const std::optional<Calibration>& taken_over) {
+Calibration RunTimings::calibration(std::size_t size, Workload workload,
+                                    const std::optional<Calibration>& taken_over) {
     if (taken_over) return *taken_over;
     std::optional<Calibration> known;
     if (recorded_.left() > 0) known = recorded_.calibration(size, workload);
@@ -145,7 +145,7 @@ Calibration Session::calibration(std::size_t size, Workload workload,
     return calibration;
 }
 
-RoundEnd Session::round_ended() {
+RoundEnd RunTimings::round_ended() {
     RoundEnd end;
     if (recorded_.left() > 0) {
         end = recorded_.round_ended();
@@ -159,7 +159,7 @@ RoundEnd Session::round_ended() {
     return end;
 }
 
-double Session::planned_seconds(std::size_t size, Workload workload) const {
+double RunTimings::planned_seconds(std::size_t size, Workload workload) const {
     // Aliasing buffers have the hot ones' calls, see Stopwatch.
     const auto known =
         planned_.find({size, workload == Workload::aliased ? Workload::hot : workload});

@@ -1,5 +1,5 @@
 // The contestants, and the worth of each at a size.
-#include "search/contest.hpp"
+#include "search/contestants.hpp"
 
 #include "search/utility.hpp"
 #include "support/made_up_variants.hpp"

@@ -1,5 +1,5 @@
 // The figures of a run: a search that is repeated gets the earlier figures, and then goes on.
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 
 #include "support/made_up_files.hpp"
 #include "support/made_up_variants.hpp"
@@ -44,7 +44,7 @@ ProbeTicks readings(Timings& timings) {
     return timings.readings({kProbe, kCopy, 128, Workload::hot, 1});
 }
 
-class SessionFile : public TemporaryFolder {
+class RunTimingsWithLog : public TemporaryFolder {
   protected:
     std::filesystem::path path() const { return folder / "trials.jsonl"; }
 
@@ -74,7 +74,7 @@ class SessionFile : public TemporaryFolder {
             timings.go_on_with(machine);
         }
         RunLog log;
-        Session timings = Session(true);
+        RunTimings timings = RunTimings(true);
     };
 
     /// Runs a whole search, which writes its log. Returns its findings.
@@ -85,11 +85,11 @@ class SessionFile : public TemporaryFolder {
     }
 };
 
-/// A machine that preempts the thread in every round, or in none, and a session of its figures.
+/// A machine that preempts the thread in every round, or in none, and a run's timings of it.
 struct PreemptingMachine {
     bool disturbs = false;
     std::int64_t switches = 0;
-    WatchedTimings timings{DisturbanceMonitor(
+    WatchedTimings source{DisturbanceMonitor(
         0,
         [this] {
             MachineCounters glance;
@@ -97,27 +97,27 @@ struct PreemptingMachine {
             return glance;
         },
         1e9)};
-    Session session{true};
+    RunTimings timings{true};
 
     PreemptingMachine() {
-        session.go_on_with(timings);
-        timings.time_by([](const SampleRequest& asked) { return 7e-9 * asked.round; }, 1e-3);
+        timings.go_on_with(source);
+        source.time_by([](const SampleRequest& asked) { return 7e-9 * asked.round; }, 1e-3);
     }
     /// One round of two samples, until it counts. Returns how often it was timed.
     int time_round() {
         int times = 0;
         do {
             ++times;
-            EXPECT_NEAR(sample(session, 1), 7, 1e-9);
-            EXPECT_NEAR(sample(session, 2), 14, 1e-9);
-        } while (session.round_ended().again);
+            EXPECT_NEAR(sample(timings, 1), 7, 1e-9);
+            EXPECT_NEAR(sample(timings, 2), 14, 1e-9);
+        } while (timings.round_ended().again);
         return times;
     }
 };
 
 } // namespace
 
-TEST_F(SessionFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
+TEST_F(RunTimingsWithLog, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
     EveryFigure alone, first;
     const std::string expected = search(alone);
     {
@@ -144,7 +144,7 @@ TEST_F(SessionFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
     }
 }
 
-TEST_F(SessionFile, tells_the_machine_how_long_samples_are_and_asks_it_for_nothing_known) {
+TEST_F(RunTimingsWithLog, tells_the_machine_how_long_samples_are_and_asks_it_for_nothing_known) {
     const std::string expected = first_run();
     for (int times = 1; times <= 3; ++times) {
         EveryFigure machine;
@@ -159,7 +159,7 @@ TEST_F(SessionFile, tells_the_machine_how_long_samples_are_and_asks_it_for_nothi
 }
 
 // A choice from fewer sizes than planned is timed again, as it may come out differently.
-TEST_F(SessionFile, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
+TEST_F(RunTimingsWithLog, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
     for (const auto& ask :
          {+[](Timings& run) { sample(run, 1); }, +[](Timings& run) { readings(run); }}) {
         std::filesystem::remove(path());
@@ -187,7 +187,7 @@ TEST_F(SessionFile, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
     }
 }
 
-TEST_F(SessionFile, counts_screening_and_run_off_of_pipelines_apart_and_no_other_steps) {
+TEST_F(RunTimingsWithLog, counts_screening_and_run_off_of_pipelines_apart_and_no_other_steps) {
     EveryFigure machine;
     Run run(machine, path());
     for (const char* step : {"pipelines 128", "aliased 128"}) {
@@ -201,7 +201,7 @@ TEST_F(SessionFile, counts_screening_and_run_off_of_pipelines_apart_and_no_other
     EXPECT_EQ(phases, (std::vector{Step::screening, Step::run_off, Step::aliased}));
 }
 
-TEST_F(SessionFile, refuses_another_search_in_the_middle_and_a_second_run_at_once) {
+TEST_F(RunTimingsWithLog, refuses_another_search_in_the_middle_and_a_second_run_at_once) {
     first_run();
     EveryFigure machine;
     Run run(machine, path());
@@ -211,7 +211,7 @@ TEST_F(SessionFile, refuses_another_search_in_the_middle_and_a_second_run_at_onc
     EXPECT_THROW(readings(run.timings), BadInput);
 }
 
-TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
+TEST_F(RunTimingsWithLog, refuses_the_log_of_another_machine_version_space_seed_or_search) {
     put("trials.jsonl", kHeader.dump() + '\n');
     for (const auto& [place, value, said] :
          {std::tuple("/machine/fingerprint", json("00000000000000ff"), "another machine"),
@@ -227,7 +227,7 @@ TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
     }
 }
 
-TEST_F(SessionFile,
+TEST_F(RunTimingsWithLog,
        a_whole_log_serves_the_search_without_the_machine_and_one_that_ends_early_fails) {
     const std::string expected = first_run();
     TrialLogContents log = read_trial_log(path());
@@ -248,20 +248,20 @@ TEST(WatchedTimings, repeats_what_was_disturbed_up_to_a_limit_in_each_step_and_c
     EXPECT_EQ(machine.time_round(), 1);
     machine.disturbs = true;
     EXPECT_EQ(machine.time_round(), 4);
-    const DisturbanceCounts facts = machine.session.disturbed_rounds().facts();
+    const DisturbanceCounts facts = machine.timings.disturbed_rounds().facts();
     EXPECT_EQ(facts.rounds, 5u);
     EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
     for (int i = 0; i < 3; ++i) machine.time_round(); // which takes what is free
     EXPECT_EQ(machine.time_round(), 1);
-    machine.session.enter("another step");
+    machine.timings.enter("another step");
     EXPECT_EQ(machine.time_round(), 4);
 }
 
 TEST(WatchedTimings, sees_nothing_of_a_round_in_which_nothing_was_timed) {
     PreemptingMachine machine;
     machine.disturbs = true;
-    EXPECT_TRUE(machine.timings.round_ended().disturbances.empty());
-    sample(machine.timings, 1);
-    machine.timings.enter("another step");
-    EXPECT_TRUE(machine.timings.round_ended().disturbances.empty());
+    EXPECT_TRUE(machine.source.round_ended().disturbances.empty());
+    sample(machine.source, 1);
+    machine.source.enter("another step");
+    EXPECT_TRUE(machine.source.round_ended().disturbances.empty());
 }

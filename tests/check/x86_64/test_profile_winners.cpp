@@ -1,5 +1,5 @@
 // A check times a profile's winners beside their runners-up again, or says in one line why not.
-#include "check/contests.hpp"
+#include "check/profile_winners.hpp"
 
 #include "search/small_search.hpp"
 #include "support/unit_test.hpp"
@@ -50,12 +50,12 @@ json profile() {
     return profile;
 }
 
-CheckContests contests_of(const json& profile, bool senses = true, const HasFeature& has = kAll) {
-    return CheckContests(parse_profile(profile.dump(), "profile"), has, senses);
+ProfileWinners winners_of(const json& profile, bool senses = true, const HasFeature& has = kAll) {
+    return ProfileWinners(parse_profile(profile.dump(), "profile"), has, senses);
 }
 
 std::string refusal(const json& profile, const HasFeature& has = kAll) {
-    return refusal_of([&] { contests_of(profile, true, has); });
+    return refusal_of([&] { winners_of(profile, true, has); });
 }
 
 /// The same, for which memset was tuned, too.
@@ -73,7 +73,7 @@ json with_memset() {
     return both;
 }
 
-TEST(CheckContests, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCopies) {
+TEST(ProfileWinners, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCopies) {
     const struct {
         const char *label, *holder, *rival; ///< where the routine senses, that does not
         double ratio = 1.2, lead = 0.98;
@@ -87,12 +87,12 @@ TEST(CheckContests, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCop
         {"memset to 128 B", "stepped YMM middle 128", "stepped XMM middle 128"},
         {"16 KiB", "XMM T T none 0 0", "YMM T NT T0 4 8"},
     };
-    const CheckContests contests = contests_of(with_memset());
-    const auto& all = contests.all();
+    const ProfileWinners winners = winners_of(with_memset());
+    const auto& all = winners.all();
     ASSERT_EQ(all.size(), std::size(rows));
     for (std::size_t i = 0; i < all.size(); ++i) {
         SCOPED_TRACE(rows[i].label);
-        const HoldContest& one = all[i];
+        const ProfileWinner& one = all[i];
         EXPECT_EQ(one.label, rows[i].label);
         EXPECT_EQ(one.holder.name, rows[i].holder);
         EXPECT_EQ(one.rival->name, rows[i].rival);
@@ -108,7 +108,7 @@ TEST(CheckContests, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCop
         EXPECT_TRUE(small ||
                     one.weights == Weights({{Workload::cold, 1 - hot}, {Workload::hot, hot}}));
     }
-    EXPECT_EQ(contests.operations(), 2u);
+    EXPECT_EQ(winners.operations(), 2u);
     EXPECT_NE(all[0].holder.cache_effect, all[0].rival->cache_effect);
     const auto* arguments = reinterpret_cast<const asterope_sensing*>(all[2].holder.distance);
     EXPECT_EQ(arguments->threshold, 300u);
@@ -120,31 +120,31 @@ TEST(CheckContests, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCop
                 weight_of(all[5].weights, Workload::mix_l2), 1e-9)
         << "2 of copies: see small_weights";
 
-    const CheckContests copies = contests_of(profile(), false); // nothing senses
+    const ProfileWinners copies = winners_of(profile(), false); // nothing senses
     EXPECT_EQ(copies.operations(), 1u);
     EXPECT_EQ(copies.all()[1].holder.name, "XMM T T none 0 0");
     EXPECT_EQ(copies.all()[1].rival->name, "YMM T NT T0 4 8");
     EXPECT_EQ(copies.all()[1].tuned.ratio, 1.2);
 }
 
-TEST(CheckContests, SetsWithoutWeightsCountTheDefaultAndThoseOfAnotherDistributionAreLeftOut) {
+TEST(ProfileWinners, SetsWithoutWeightsCountTheDefaultAndThoseOfAnotherDistributionAreLeftOut) {
     json both = with_memset();
     both["search"]["weights"].erase("memset");
-    const CheckContests contests = contests_of(both);
+    const ProfileWinners winners = winners_of(both);
     const Weights balanced = objective_of_sets(parse_objective("balanced")).weights;
-    EXPECT_EQ(contests.all()[1].weights, weights_at(contests.all()[1].size, balanced));
+    EXPECT_EQ(winners.all()[1].weights, weights_at(winners.all()[1].size, balanced));
     both["search"]["weights"]["memset"] = {{"hot", 0}};
     EXPECT_TRUE(mentions(refusal(both), "search.weights.memset: no workload has one"));
     json other = with_memset();
     other["search"]["distribution"] = "mine.csv";
-    const CheckContests fewer = contests_of(other);
+    const ProfileWinners fewer = winners_of(other);
     EXPECT_EQ(fewer.all().size(), 5u);
     EXPECT_EQ(fewer.small_left_out(),
               "the small copies were tuned for calls of another distribution, "
               "the small sets were tuned for calls of another distribution");
 }
 
-TEST(CheckContests, ASetThatSensesIsComparedWithLibcsSets) {
+TEST(ProfileWinners, ASetThatSensesIsComparedWithLibcsSets) {
     json both = with_memset();
     const json kept = {{"rt", "ZMM"}, {"st", "T"}}, past = {{"rt", "ZMM"}, {"st", "NT"}};
     json senses = choice("pipelines", 65536, 1 << 20, kept, past);
@@ -156,9 +156,9 @@ TEST(CheckContests, ASetThatSensesIsComparedWithLibcsSets) {
                         {"plain", kept}};
     both["choices"].push_back(senses);
     for (const bool may_sense : {true, false}) {
-        const CheckContests contests = contests_of(both, may_sense);
-        const auto& all = contests.all();
-        const auto found = std::ranges::find(all, std::size_t{1} << 20, &HoldContest::size);
+        const ProfileWinners winners = winners_of(both, may_sense);
+        const auto& all = winners.all();
+        const auto found = std::ranges::find(all, std::size_t{1} << 20, &ProfileWinner::size);
         ASSERT_NE(found, all.end());
         EXPECT_EQ(found->holder.operation, Operation::set);
         EXPECT_EQ(found->holder.chooses, may_sense);
@@ -167,21 +167,21 @@ TEST(CheckContests, ASetThatSensesIsComparedWithLibcsSets) {
     }
 }
 
-TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
+TEST(ProfileWinners, ABareProfileIsComparedWithLibcAlone) {
     json bare = profile();
     bare.erase("search");
     json only = choice("pipelines", 0, 128, kXmm);
     only.erase("evidence");
     bare["choices"] = json::array({only});
-    const CheckContests contests = contests_of(bare);
-    ASSERT_EQ(contests.all().size(), 1u);
-    EXPECT_FALSE(contests.all()[0].rival);
-    EXPECT_EQ(contests.all()[0].tuned.ratio, 1);
-    EXPECT_EQ(contests.all()[0].weights, weights_at(128, parse_objective("balanced").weights));
-    EXPECT_EQ(contests.small_left_out(), "");
+    const ProfileWinners winners = winners_of(bare);
+    ASSERT_EQ(winners.all().size(), 1u);
+    EXPECT_FALSE(winners.all()[0].rival);
+    EXPECT_EQ(winners.all()[0].tuned.ratio, 1);
+    EXPECT_EQ(winners.all()[0].weights, weights_at(128, parse_objective("balanced").weights));
+    EXPECT_EQ(winners.small_left_out(), "");
 }
 
-TEST(CheckContests, WhatCannotBeTimedIsRefusedWithTheReason) {
+TEST(ProfileWinners, WhatCannotBeTimedIsRefusedWithTheReason) {
     const std::tuple<const char*, json, const char*> faults[] = {
         {"/choices/2/copies/probe/lines", 64, "choices[2].copies.probe: is no probe"},
         {"/choices/2/copies/probe/kind", "each", "choices[2].copies: has other pipelines"},

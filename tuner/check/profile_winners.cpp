@@ -1,5 +1,5 @@
-// Makes the contests from the profile's choices, in an order that covers the range early.
-#include "check/contests.hpp"
+// Takes the winners from the profile's choices, in an order that covers the range early.
+#include "check/profile_winners.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,14 +34,14 @@ Weights weights_of(const SearchFacts& search, Operation operation) {
     return weights;
 }
 
-/// A contest's name in the table. Contests of copies are named by the size alone.
+/// A winner's name in the table. Copies are named by the size alone.
 std::string label_of(Operation operation, const std::string& size) {
     return operation == Operation::copy ? size : name_of(operation) + ' ' + size;
 }
 
 } // namespace
 
-TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const {
+TimedCopy ProfileWinners::pipeline(const Candidate& copy, std::size_t size) const {
     if (!has_all(copy.variant->needs, has_)) {
         throw BadInput("this CPU cannot run its " + name_of(operation_of(*copy.variant)) + " of " +
                        format_size(size) + "; tune again");
@@ -49,7 +49,7 @@ TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const
     return timed_copy(copy);
 }
 
-TimedCopy CheckContests::sensing(const SensingCopy& copy, std::size_t size) {
+TimedCopy ProfileWinners::sensing(const SensingCopy& copy, std::size_t size) {
     for (const Candidate& one :
          {copy.hot, copy.cold, copy.fetch.value_or(copy.cold), copy.produce.value_or(copy.hot)}) {
         pipeline(one, size);
@@ -58,28 +58,28 @@ TimedCopy CheckContests::sensing(const SensingCopy& copy, std::size_t size) {
     return copy.timed(arguments_.back());
 }
 
-HoldContest CheckContests::contest_of(const Choice& choice, const Weights& weights) {
-    TimedCopy winner = pipeline(choice.pipeline(), choice.size);
-    HoldContest contest{choice.size,
-                        label_of(winner.operation, format_size(choice.size)),
-                        weights_at(choice.size, weights),
-                        std::move(winner),
-                        std::nullopt,
-                        {choice.plain_ratio(), 1}};
+ProfileWinner ProfileWinners::winner_of(const Choice& choice, const Weights& weights) {
+    TimedCopy taken = pipeline(choice.pipeline(), choice.size);
+    ProfileWinner winner{choice.size,
+                         label_of(taken.operation, format_size(choice.size)),
+                         weights_at(choice.size, weights),
+                         std::move(taken),
+                         std::nullopt,
+                         {choice.plain_ratio(), 1}};
     if (choice.sensing && senses_ && choice.size >= kSensingMinimum) {
-        contest.rival = contest.holder;
-        contest.holder = sensing(*choice.sensing, choice.size);
-        contest.tuned = {choice.ratio, choice.ratio / choice.plain_ratio()};
+        winner.rival = winner.holder;
+        winner.holder = sensing(*choice.sensing, choice.size);
+        winner.tuned = {choice.ratio, choice.ratio / choice.plain_ratio()};
     } else if (!choice.runners_up.empty()) {
-        contest.rival = pipeline(std::get<Candidate>(choice.runners_up.front().copy), choice.size);
-        if (choice.proof) contest.tuned.lead = choice.proof->lead.median;
+        winner.rival = pipeline(std::get<Candidate>(choice.runners_up.front().copy), choice.size);
+        if (choice.proof) winner.tuned.lead = choice.proof->lead.median;
     }
-    return contest;
+    return winner;
 }
 
-std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
-                                                        const SearchFacts& search,
-                                                        const Contests& pipelines) {
+std::optional<ProfileWinner> ProfileWinners::small_winner(const Choice& small,
+                                                          const SearchFacts& search,
+                                                          const Winners& pipelines) {
     const std::string what(facts_of(small.operation).small);
     if (search.distribution != "fleet") {
         small_left_out_ += (small_left_out_.empty() ? "the " : ", the ") + what +
@@ -89,34 +89,34 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
     // Draws that are too large for the small copies go on to a pipeline: that of sizes above the
     // largest draw.
     const auto large = std::ranges::find_if(
-        pipelines, [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
+        pipelines, [](const ProfileWinner& winner) { return winner.size >= kLargestMixed; });
     const TimedCopy& beyond = (large == pipelines.end() ? pipelines.back() : *large).holder;
-    const auto contestant = [&](const AnyCopy& any) {
+    const auto timed = [&](const AnyCopy& any) {
         const asterope_copy& copy = *std::get<const asterope_copy*>(any);
         if (!has_all(copy.needs, has_)) {
             throw BadInput("this CPU cannot run one of its " + what + "; tune again");
         }
         return small_copy(copy.small, beyond.distance, beyond.function, copy.name, small.operation);
     };
-    HoldContest contest{0,
-                        label_of(small.operation, "to " + format_size(small.up_to)),
-                        scaled(counting(small_weights(small.operation))),
-                        contestant(small.copy),
-                        std::nullopt,
-                        {small.ratio, small.proof ? small.proof->lead.median : 1}};
-    if (!small.runners_up.empty()) contest.rival = contestant(small.runners_up.front().copy);
-    return contest;
+    ProfileWinner winner{0,
+                         label_of(small.operation, "to " + format_size(small.up_to)),
+                         scaled(counting(small_weights(small.operation))),
+                         timed(small.copy),
+                         std::nullopt,
+                         {small.ratio, small.proof ? small.proof->lead.median : 1}};
+    if (!small.runners_up.empty()) winner.rival = timed(small.runners_up.front().copy);
+    return winner;
 }
 
-CheckContests::Contests CheckContests::contests_of(const Profile& profile, Operation operation) {
-    Contests pipelines, ordered;
+ProfileWinners::Winners ProfileWinners::winners_of(const Profile& profile, Operation operation) {
+    Winners pipelines, ordered;
     const std::vector<const Choice*> choices = profile.of(ChoiceKind::pipelines, operation);
     if (choices.empty()) return ordered; // small ones have no pipeline to go on with
     const Weights weights = weights_of(profile.search, operation);
-    for (const Choice* one : choices) pipelines.push_back(contest_of(*one, weights));
-    std::optional<HoldContest> of_small;
+    for (const Choice* one : choices) pipelines.push_back(winner_of(*one, weights));
+    std::optional<ProfileWinner> of_small;
     if (const Choice* small = profile.first(ChoiceKind::small, operation)) {
-        of_small = small_contest(*small, profile.search, pipelines);
+        of_small = small_winner(*small, profile.search, pipelines);
     }
     for (const std::size_t index : coarse_to_fine(pipelines.size())) {
         ordered.push_back(std::move(pipelines[index]));
@@ -128,29 +128,29 @@ CheckContests::Contests CheckContests::contests_of(const Profile& profile, Opera
     return ordered;
 }
 
-CheckContests::CheckContests(const Profile& profile, const HasFeature& has, bool senses)
+ProfileWinners::ProfileWinners(const Profile& profile, const HasFeature& has, bool senses)
     : has_(has), senses_(senses) {
     if (!profile.search.source_map.empty()) {
         throw BadInput("its sources were mapped from " + profile.search.source_map +
                        ", which may have changed since: only a new search can tell");
     }
-    std::array<Contests, kOperations.size()> all;
+    std::array<Winners, kOperations.size()> all;
     std::size_t most = 0;
     for (const OperationFacts& facts : kOperations) {
-        Contests& own = all[static_cast<std::size_t>(facts.operation)];
-        own = contests_of(profile, facts.operation);
+        Winners& own = all[static_cast<std::size_t>(facts.operation)];
+        own = winners_of(profile, facts.operation);
         most = std::max(most, own.size());
     }
     for (std::size_t i = 0; i < most; ++i) {
-        for (Contests& own : all) {
-            if (i < own.size()) contests_.push_back(std::move(own[i]));
+        for (Winners& own : all) {
+            if (i < own.size()) winners_.push_back(std::move(own[i]));
         }
     }
 }
 
-std::size_t CheckContests::operations() const {
+std::size_t ProfileWinners::operations() const {
     std::set<Operation> operations;
-    for (const HoldContest& contest : contests_) operations.insert(contest.holder.operation);
+    for (const ProfileWinner& winner : winners_) operations.insert(winner.holder.operation);
     return operations.size();
 }
 

@@ -1,5 +1,5 @@
 // The pipelines in the contest, and the worth of each at a size.
-#include "search/contest.hpp"
+#include "search/contestants.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Calibrates, names steps in the log, and counts their time.
-#include "run/run.hpp"
+#include "run/operation_run.hpp"
 
 #include "base/random.hpp"
 #include "timing/cache_effect.hpp"
@@ -18,57 +18,57 @@ std::vector<TimedCopy> all_copies(const std::vector<Candidate>& space) {
 
 } // namespace
 
-Run::Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, Session& all,
-         Timings& source)
+OperationRun::OperationRun(const OperationSearch& search, const Machine& machine,
+                           std::uint64_t seed, RunTimings& all, Timings& source)
     : plan(search.plan), spaces(search.spaces), objectives(plan.objectives()),
-      copies(all_copies(spaces.space)), session(all), progress(all.progress),
+      copies(all_copies(spaces.space)), timings(all), progress(all.progress),
       libc_thresholds_(machine.libc_thresholds), last_cache_bytes_(last_cache_bytes(machine)),
       references_(search.references), seed_(seed) {
-    session.go_on_with(source);
+    timings.go_on_with(source);
 }
 
-TimedCopies Run::timed(const std::vector<TimedCopy>& those, std::size_t size) const {
-    return {session, those, libc_at(size, libc_thresholds_, plan.operation), references_};
+TimedCopies OperationRun::timed(const std::vector<TimedCopy>& those, std::size_t size) const {
+    return {timings, those, libc_at(size, libc_thresholds_, plan.operation), references_};
 }
 
-bool Run::outgrows_caches(std::size_t size) const {
+bool OperationRun::outgrows_caches(std::size_t size) const {
     return outgrows(size, last_cache_bytes_) ||
            (facts_of(plan.operation).reads && size == last_cache_bytes_ / 2);
 }
 
-bool Run::may_take(Entrant entrant, std::size_t size) const {
+bool OperationRun::may_take(Entrant entrant, std::size_t size) const {
     return facts_of(plan.operation).reads || size >= last_cache_bytes_ ||
            copy(entrant).cache_effect != kNonTemporal;
 }
 
-std::string Run::logged(Step step, std::size_t size, const std::string& part) const {
+std::string OperationRun::logged(Step step, std::size_t size, const std::string& part) const {
     return LoggedStep{step, size, part, plan.operation}.name();
 }
 
-std::mt19937_64 Run::enter(Step step, std::size_t size, const std::string& part) {
+std::mt19937_64 OperationRun::enter(Step step, std::size_t size, const std::string& part) {
     const std::string name = logged(step, size, part);
-    session.enter(name);
+    timings.enter(name);
     return named_random(seed_, name);
 }
 
-void Run::calibrate(std::size_t size) {
+void OperationRun::calibrate(std::size_t size) {
     for (const auto& weighted : weights_at(size, weights())) {
-        session.calibration(size, weighted.first);
+        timings.calibration(size, weighted.first);
     }
 }
 
-void Run::show(Step step) {
+void OperationRun::show(Step step) {
     progress.enter(title_of(step, plan.operation));
     progress.label("");
     account(step);
 }
 
 /// Another operation than copies is one phase, as it takes little time.
-void Run::account(Step phase) {
-    session.spent.enter(plan.operation == Operation::copy ? phase : Step::memset);
+void OperationRun::account(Step phase) {
+    timings.spent.enter(plan.operation == Operation::copy ? phase : Step::memset);
 }
 
-void Run::over(std::initializer_list<Step> steps) {
+void OperationRun::over(std::initializer_list<Step> steps) {
     for (const Step step : steps) progress.end(title_of(step, plan.operation));
 }
 

@@ -1,5 +1,5 @@
-// The contest: the near winners of all sizes run at each size, and rows are chosen by their worth
-// there.
+// The contestants: the near winners of all sizes, which run at each size. Rows are chosen by their
+// worth there.
 #pragma once
 
 #include <array>

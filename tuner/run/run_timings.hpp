@@ -1,5 +1,5 @@
-// A session: the figures of a run, with accounts of its samples, its time and its budget. Figures
-// come from the log first. Then they come from another source, and the session logs them.
+// The timings of a run, with accounts of its samples, its time and its budget. They come from the
+// log first. Then they come from another source, and are logged.
 #pragma once
 
 #include <map>
@@ -45,13 +45,13 @@ class LoggedTimings : public Timings {
     std::size_t at_ = 0;
 };
 
-class Session : public Timings {
+class RunTimings : public Timings {
   public:
     /// `quiet`: without a progress line. `seconds`: of the budget.
-    explicit Session(bool quiet, std::optional<double> seconds = std::nullopt);
+    explicit RunTimings(bool quiet, std::optional<double> seconds = std::nullopt);
 
     /// Writes figures to this log until the budget ends, and first takes those that an earlier run
-    /// left there. The log must outlive this session.
+    /// left there. The log must outlive this.
     void keep(RunLog& log);
     /// From now on `source` has the figures that the log lacks.
     void go_on_with(Timings& source) { source_ = &source; }

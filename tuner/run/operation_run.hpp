@@ -10,7 +10,7 @@
 #include "machine/machine.hpp"
 #include "profile/make_profile.hpp"
 #include "run/plan.hpp"
-#include "run/session.hpp"
+#include "run/run_timings.hpp"
 #include "search/spaces.hpp"
 #include "search/step.hpp"
 
@@ -27,18 +27,18 @@ struct OperationSearch {
 /// The input that all steps of an operation share. Every step draws its random numbers by its own
 /// name, and depends on the others by their findings alone. So a run that was cut short in one step
 /// goes on in it later. A step that had to choose from fewer findings is timed anew, see
-/// Session::keep.
-class Run {
+/// RunTimings::keep.
+class OperationRun {
   public:
     /// All of these must outlive it. `source` has the figures, which are of `machine`.
-    Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, Session& session,
-        Timings& source);
+    OperationRun(const OperationSearch& search, const Machine& machine, std::uint64_t seed,
+                 RunTimings& timings, Timings& source);
 
     const Plan& plan;
     const Spaces& spaces;
     const std::vector<Objective> objectives; ///< the first is the routine's own
     const std::vector<TimedCopy> copies;     ///< of the pipelines
-    Session& session;
+    RunTimings& timings;
     Progress& progress;
 
     const Weights& weights() const { return objectives.front().weights; }
@@ -78,7 +78,7 @@ class Run {
     void over(std::initializer_list<Step> steps);
 
     /// Allows the next steps this share of the operation's budget.
-    void allow(double share) { session.budget.allow(plan.budget_share * share); }
+    void allow(double share) { timings.budget.allow(plan.budget_share * share); }
     /// Calls `find`. Where the budget ends in it, the step is added to `left_out`, and the answer
     /// is false.
     template <class Find> static bool within_budget(LeftOut& left_out, Step step, Find find) {
