@@ -105,6 +105,9 @@ static bool goes_on(const struct asterope_copy* probe) {
     return true;
 }
 
+/* Whether each call finds the table of pages empty. */
+static bool forgets_pages = true;
+
 /* A call at the time `start`, whose probe, if it has one, takes so many ticks. The ways have the
  * threshold 100. Returns whether it had a probe. */
 static __attribute__((noinline)) bool sets_at(const struct asterope_copy* probe, size_t bytes,
@@ -112,6 +115,7 @@ static __attribute__((noinline)) bool sets_at(const struct asterope_copy* probe,
     static const struct asterope_sensing ways = {100, hot, 0, cold, 0, NULL, 0, NULL, 0};
     struct time_stamp* const first = set_stamps(start, 50, ticks);
     first[3].next = NULL; /* so that the clock shows whether there was a probe */
+    if (forgets_pages) memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
     probe->copy(room, value, bytes, (size_t)&ways);
     return sensing_clock != first;
 }
@@ -201,11 +205,23 @@ static bool keeps_to_hot_without_a_time(const struct asterope_copy* probe) {
     return true;
 }
 
-/* Where the stores of `cold` go on, those of `hot` have a try by chance, one time in 64. */
+/* Where the stores of `cold` go on, those of `hot` have a try at the 1st, 2nd, 4th, ... 32nd time
+ * that the set finds its page again, then one time in 32; and by chance, one time in 64. */
 static bool tries_hot_rarely(const struct asterope_copy* probe) {
     int tries = 0;
     forget_all();
     believe(NO_TRIAL, 1);
+    forgets_pages = false;
+    for (int times = 0; times < 500; ++times) {
+        const bool doubled = times < 64 && (times & (times - 1)) == 0;
+        const bool one_of_32 = times >= 64 && times % 32 == 0;
+        sets_at(probe, EVERY_CALL_FROM, 0, 200);
+        if (gone_on.which == (times > 0 && (doubled || one_of_32) ? 'h' : 'c')) continue;
+        printf("FAIL %s: the %d. time at one page went on with %c\n", probe->name, times,
+               gone_on.which);
+        return false;
+    }
+    forgets_pages = true;
     for (unsigned time = 0; time < 64000; ++time) {
         sets_at(probe, EVERY_CALL_FROM, time * 1000003u, 200);
         tries += gone_on.which == 'h';
@@ -247,21 +263,22 @@ static bool believes_large_sets_for_less(const struct asterope_copy* probe) {
 /* A buffer that is set again and again is cached, unless the last set stored past the caches.
  * Wherever the loop begins, it ends with the stores of `hot`. */
 static bool ends_in_one_state(const struct asterope_copy* probe) {
+    forgets_pages = false;
     for (int begin = 0; begin < 4; ++begin) {
         unsigned now = 0;
         bool cached = begin % 2;
         int right = 0;
         forget_all();
         believe(begin < 2 ? 0 : 4096, 1);
-        for (int i = 0; i < 8192; ++i) {
+        for (int i = 0; i < 1024; ++i) {
             sets_at(probe, EVERY_CALL_FROM, now, cached ? 50 : 200);
             now += gone_on.which == 'c' ? 30000 : cached ? 9000 : 60000;
             cached = gone_on.which == 'h';
-            right += i >= 4200 && cached;
+            right += i >= 64 && cached;
         }
-        if (right == 8192 - 4200) continue;
+        if (right == 1024 - 64) continue;
         printf("FAIL %s: from state %d on, %d sets of a buffer evict it\n", probe->name, begin,
-               8192 - 4200 - right);
+               1024 - 64 - right);
         return false;
     }
     return true;
@@ -336,6 +353,7 @@ static bool check(const struct asterope_copy* probe) {
     reader.copy = read_then_set;
     reading = probe;
     print_pages(probe);
+    forgets_pages = true;
     bool right = goes_on(probe) && recalls(probe) && heeds_readers(probe) &&
                  keeps_to_hot_without_a_time(probe) && tries_hot_rarely(probe) &&
                  believes_large_sets_for_less(probe) && ends_in_one_state(probe);

@@ -125,10 +125,13 @@ const asterope_copy kSource4 = made_up("source 4", {{"kind", "source", 0}, {"lin
 TEST(Probes, of_both_sides_and_of_sets_heed_call_sites) {
     const asterope_copy sets =
         made_up("destination 2", {{"kind", "destination", 0}, {"lines", nullptr, 2}});
-    EXPECT_TRUE(heeds_sites(kBoth4));
-    EXPECT_TRUE(heeds_sites(sets));
-    EXPECT_FALSE(heeds_sites(kSource4));
-    EXPECT_FALSE(heeds_sites(kEach2));
+    constexpr std::size_t kSmall = kHeededBelow - 1, kLarge = kHeededBelow;
+    EXPECT_TRUE(heeds_sites(kBoth4, kSmall));
+    EXPECT_FALSE(heeds_sites(kBoth4, kLarge));
+    EXPECT_TRUE(heeds_sites(sets, kSmall));
+    EXPECT_TRUE(heeds_sites(sets, kLarge));
+    EXPECT_FALSE(heeds_sites(kSource4, kSmall));
+    EXPECT_FALSE(heeds_sites(kEach2, kSmall));
     EXPECT_EQ(ways_of(sets), 2u);
 }
 

@@ -211,7 +211,7 @@ class CommonSearch {
                                         const CommonRace& race, std::size_t size) {
         Weights uncached = screening_weights(weights_at(size, objectives_.front().weights));
         // For a reader's sake, call sites go on with another pipeline than this.
-        const bool heeds = heeds_sites(*all.front()->sensing->probe);
+        const bool heeds = heeds_sites(*all.front()->sensing->probe, size);
         std::erase_if(uncached, [&](const auto& one) {
             return one.first == Workload::hot || (heeds && facts_of(one.first).reads);
         });

@@ -2,6 +2,7 @@
 #include "run/result.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "profile/result_table.hpp"
 #include "profile/short_result.hpp"
 

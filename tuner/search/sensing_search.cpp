@@ -45,8 +45,8 @@ bool is_of_set(const asterope_copy& probe) {
 
 } // namespace
 
-bool heeds_sites(const asterope_copy& probe) {
-    return ways_of(probe) == 4 || is_of_set(probe);
+bool heeds_sites(const asterope_copy& probe, std::size_t size) {
+    return is_of_set(probe) || (ways_of(probe) == 4 && size < kHeededBelow);
 }
 
 const Candidate& SensingCopy::on_fetched() const {
@@ -105,8 +105,8 @@ asterope_sensing SensingCopy::arguments() const {
 }
 
 TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
-    TimedCopy copy{probe->copy, reinterpret_cast<std::size_t>(&sensing), cache_effect_of(cold),
-                   nullptr, name()};
+    TimedCopy copy{probe->copy, reinterpret_cast<std::size_t>(&sensing),
+                   cache_effect_of(is_of_set(*probe) ? hot : cold), nullptr, name()};
     copy.chooses = true;
     copy.operation = operation_of(*hot.variant);
     return copy;

@@ -52,9 +52,9 @@ std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_
 /// behind an uncached source, or 4 where it looks at both sides.
 std::size_t ways_of(const asterope_copy& probe);
 
-/// Whether copies behind the probe remember call sites, and go on with the stores that serve each
-/// site's program where destinations are uncached. Of copies, only those below kHeededBelow do so.
-bool heeds_sites(const asterope_copy& probe);
+/// Whether copies of that size behind the probe remember call sites, and go on with the stores that
+/// serve each site's program where destinations are uncached. Sets do so at any size.
+bool heeds_sites(const asterope_copy& probe, std::size_t size);
 
 /// A copy that probes where its data is, then goes on with one of its pipelines.
 struct SensingCopy {

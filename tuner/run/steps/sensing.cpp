@@ -1,7 +1,6 @@
 // The step of a run that finds the sizes at which a copy should sense whether its data is cached,
 // and the probe for it.
 #include <algorithm>
-#include <limits>
 
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
@@ -295,20 +294,18 @@ void time_sensing(OperationRun& run, Contests& contests, LeftOut& left_out) {
         const std::vector<UsableProbe> probes = usable_probes(run, contests, sizes);
         const auto cost = cost_of_probe(run, contests, probes, sizes);
         if (!cost) return;
-        const bool heeds = std::ranges::any_of(
-            probes, [](const UsableProbe& one) { return heeds_sites(*one.probe); });
-        const std::size_t heeded_below =
-            contests.rules.one_sided ? std::numeric_limits<std::size_t>::max() : kHeededBelow;
         std::vector<bool> temporal;
-        for (const Entrant one : heeds ? contests.contestants : std::vector<Entrant>()) {
+        for (const Entrant one : contests.contestants) {
             temporal.push_back(run.copy(one).cache_effect == kTemporal);
         }
         std::vector<SizeScores> predicted = contests.scores;
         for (const std::size_t i : sizes) {
+            const std::size_t size = contests.size_at(i);
+            const bool heeds = std::ranges::any_of(
+                probes, [size](const UsableProbe& one) { return heeds_sites(*one.probe, size); });
             predicted[i] =
                 scores_of(contests.at_size[i].results.front(), run.weights(), contests.contestants,
-                          cost, run.outgrows_caches(contests.size_at(i)),
-                          contests.size_at(i) < heeded_below ? temporal : std::vector<bool>());
+                          cost, run.outgrows_caches(size), heeds ? temporal : std::vector<bool>());
         }
         contests.forbid_unprobed(run, 0, predicted);
         std::vector<Row> rows = choose_rows(predicted, contests.rules);
