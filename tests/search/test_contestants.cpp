@@ -183,6 +183,11 @@ TEST(ScoresOf, behind_a_probe_that_heeds_readers_are_a_temporal_pipelines_where_
     EXPECT_NEAR(blind.sensed[at][0], (fast + utility(std::log(0.8))) / 2, 1e-12);
     EXPECT_NEAR(heeds.sensed[at][0], (fast + usual) / 2, 1e-12);
     EXPECT_NEAR(heeds.sensed[at][1], blind.sensed[at][1], 1e-12);
+    const SizeScores sets = scores_of(one, weights, {0, 1}, ProbeNs{}, false, {false, true}, true);
+    EXPECT_NEAR(sets.sensed[at][0], fast / 2, 1e-12) << "a row's pipelines decide where it is read";
+    EXPECT_NEAR(sets.read[0], utility(std::log(0.8)) / 2, 1e-12);
+    EXPECT_NEAR(sets.read[1], usual / 2, 1e-12);
+    EXPECT_TRUE(blind.read.empty() && heeds.read.empty());
 }
 
 TEST(ScoresOf, behind_a_probe_are_those_of_each_locality_less_what_it_takes) {

@@ -104,6 +104,25 @@ TEST(ChooseRows, of_sets_gives_all_but_uncached_destinations_one_pipeline) {
     EXPECT_EQ(uncached, static_cast<std::size_t>(Locality::uncached));
 }
 
+// Where a set's memory is read, its call site goes on with the row's own pipeline for cached ones.
+TEST(ChooseRows, of_sets_counts_the_better_of_two_pipelines_where_the_set_is_read) {
+    const std::size_t past = 0, poor = 1, good = 2;
+    SizeScores scores;
+    scores.plain = {-0.5, 0, 0.01};
+    scores.sensed[static_cast<std::size_t>(Locality::cached)] = {-1, 0, 0};
+    scores.sensed[static_cast<std::size_t>(Locality::produced)] = {0, 0, 0};
+    scores.sensed[static_cast<std::size_t>(Locality::fetched)] = {0, 0, 0};
+    scores.sensed[static_cast<std::size_t>(Locality::uncached)] = {0.5, 0, 0};
+    scores.read = {-0.3, -0.1, 0.1};
+    const RowRules rules{.one_sided = true};
+    const Rows rows = choose_rows({scores, scores}, rules);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows.front().copy, (RowCopy{{good, good, good, past}, true}));
+    scores.read = {-0.3, 0.1, -0.1};
+    const RowCopy other = choose_rows({scores, scores}, rules).front().copy;
+    EXPECT_EQ(other, (RowCopy{{poor, poor, poor, past}, true}));
+}
+
 // Against the plain way: all assignments of pipelines to sizes.
 TEST(ChooseRows, finds_what_trying_all_assignments_finds) {
     noise::Random random(1);

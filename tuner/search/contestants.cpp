@@ -239,7 +239,7 @@ bool is_heeded(std::size_t locality) {
 
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe,
-                     bool outgrows, const std::vector<bool>& temporal) {
+                     bool outgrows, const std::vector<bool>& temporal, bool one_sided) {
     const Weights here = weights_at(result.size, weights);
     std::map<Workload, std::vector<double>> read; // the shares where copies are read
     SizeScores scores;
@@ -267,7 +267,12 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
             }
         }
     }
+    if (one_sided && probe) scores.read.assign(contestants.size(), 0);
     for (const auto& [workload, shares] : read) {
+        if (one_sided) {
+            for (std::size_t i = 0; i < shares.size(); ++i) scores.read[i] += shares[i];
+            continue;
+        }
         double best = -std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < shares.size(); ++i) {
             if (temporal[i]) best = std::max(best, shares[i]);

@@ -73,11 +73,12 @@ using ProbeNs = std::array<double, kLocalities>;
 /// hid everything. `probe` is empty where no copy can sense. `outgrows`: see locality_of().
 /// `temporal`, by contestant, says that its stores stay in the caches. It is empty where no copy
 /// heeds readers. Such a copy goes on with a temporal pipeline where its data is read and those
-/// stores are faster. So each contestant is then worth as much as the best of these.
+/// stores are faster. So each contestant is then worth as much as the best of these. `one_sided`:
+/// of sets, whose call sites choose between the two pipelines of a row, see SizeScores::read.
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
                      const std::optional<ProbeNs>& probe = std::nullopt, bool outgrows = false,
-                     const std::vector<bool>& temporal = {});
+                     const std::vector<bool>& temporal = {}, bool one_sided = false);
 
 /// At a short size, several contestants execute the same instructions. They all get the mean of
 /// their worths, as chance decides which of them wins. Otherwise a copy could get a name that says

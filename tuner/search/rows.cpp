@@ -30,7 +30,14 @@ double score_of(const SizeScores& at_size, const RowCopy& copy) {
     if (at_size.sensed[0].empty()) return -kNever;
     double sum = 0;
     for (std::size_t i = 0; i < kLocalities; ++i) sum += at_size.sensed[i][copy.pipelines[i]];
-    return sum;
+    if (at_size.read.empty()) return sum;
+    return sum + std::max(at_size.read[copy.of(Locality::cached)],
+                          at_size.read[copy.of(Locality::uncached)]);
+}
+
+/// A set that senses: `past` goes on where its destination is uncached.
+RowCopy one_sided(std::size_t kept, std::size_t past) {
+    return {{kept, kept, kept, past}, true};
 }
 
 /// The copies that rows may be made of, and the cost of each at each size.
@@ -94,7 +101,7 @@ class Costs {
             if (rules_.one_sided) {
                 for (const std::size_t uncached : set) {
                     if (uncached == cached) continue;
-                    copies.push_back({{cached, cached, cached, uncached}, true});
+                    copies.push_back(one_sided(cached, uncached));
                 }
                 continue;
             }
@@ -147,16 +154,14 @@ class Costs {
     /// The best that a set can be that senses, or 0 where it cannot.
     double best_one_sided(const SizeScores& at_size) const {
         if (at_size.sensed[0].empty()) return 0;
-        const auto uncached = static_cast<std::size_t>(Locality::uncached);
-        std::vector<double> others(at_size.plain.size(), 0);
-        for (std::size_t locality = 0; locality < kLocalities; ++locality) {
-            if (locality == uncached) continue;
-            for (std::size_t i = 0; i < others.size(); ++i) {
-                others[i] += at_size.sensed[locality][i];
+        double best = -kNever;
+        for (std::size_t kept = 0; kept < at_size.plain.size(); ++kept) {
+            for (std::size_t past = 0; past < at_size.plain.size(); ++past) {
+                const RowCopy copy = one_sided(kept, past);
+                best = std::max(best, score_of(at_size, copy) - handicap(copy));
             }
         }
-        constexpr double kShare = 1.0 / kLocalities;
-        return best_of(others, 1 - kShare) + best_of(at_size.sensed[uncached], kShare);
+        return best;
     }
     /// The best of the values by pipeline, which are a `share` of all that counts.
     double best_of(const std::vector<double>& values, double share) const {

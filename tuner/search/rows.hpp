@@ -56,6 +56,9 @@ struct SizeScores {
     /// By Locality, by pipeline: its share of that sum under the workloads of this locality, with
     /// the time of a probe included. Empty where no copy can sense.
     std::array<std::vector<double>, kLocalities> sensed = {};
+    /// Of sets, by pipeline: its share under the workloads that read an uncached one. It is missing
+    /// in `sensed`, as a call site takes the better one of the two pipelines there. Else empty.
+    std::vector<double> read = {};
 };
 
 /// A copy that was timed itself: its worth by size.

@@ -305,7 +305,8 @@ void time_sensing(OperationRun& run, Contests& contests, LeftOut& left_out) {
                 probes, [size](const UsableProbe& one) { return heeds_sites(*one.probe, size); });
             predicted[i] =
                 scores_of(contests.at_size[i].results.front(), run.weights(), contests.contestants,
-                          cost, run.outgrows_caches(size), heeds ? temporal : std::vector<bool>());
+                          cost, run.outgrows_caches(size), heeds ? temporal : std::vector<bool>(),
+                          contests.rules.one_sided);
         }
         contests.forbid_unprobed(run, 0, predicted);
         std::vector<Row> rows = choose_rows(predicted, contests.rules);
