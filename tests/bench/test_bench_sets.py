@@ -68,6 +68,21 @@ def test_sets_are_timed_beside_libcs_memset_in_the_suites_that_need_no_source(
     assert set(header.split()[2:]) == of_one_size | {"fresh", "fresh_huge"}
 
 
+def test_cached_and_uncached_buffers_are_set_in_turn_at_sizes_that_may_look(
+    measured, memset_library
+):
+    asked = (*SETS, "--suite", "states", "--rounds", "3", "--sizes", "4K,16K,8M")
+    _, report = measured(*asked, routine=memset_library)
+    turns = [row for row in report["results"] if row["workload"].endswith(" in turn")]
+    assert [(row["workload"], row["label"]) for row in turns] == [
+        (f"{kind} in turn", f"16 KiB {kind}, {calls} in turn")
+        for calls in (1, 8, 17)
+        for kind in ("cached", "uncached")
+    ]
+    for row in turns:
+        assert row["copies"]["asterope"]["ns"] > 0
+
+
 def test_a_routine_that_sets_wrongly_fails(bench, tmp_path):
     zeros = """#include <string.h>
 void *asterope_memset(void *to, int value, size_t size) { return memset(to, value & 0, size); }"""

@@ -40,7 +40,7 @@ SECTIONS = {
     **{"memcpy_pipelines": "tuple", "memset_pipelines": "set_tuple"},
     **{"memcpy_small": "small_tuple", "memset_small": "small_tuple"},
     **{"memcpy_overlapping": "overlapping_tuple", "memcpy_aliased": "overlapping_tuple"},
-    **{"memcpy_probe": "probe", "memset_probe": "probe"},
+    **{"memcpy_probe": "probe", "memset_probe": "set_probe"},
 }
 
 

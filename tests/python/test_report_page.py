@@ -258,7 +258,8 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
     assert labels[0].endswith("“cached”") and labels[1].endswith("“uncached”")
     assert labels[2:] == [
         *(f"asterope_memcpy_{intent}" for intent in ("hot", "cold", "consume")),
-        "asterope_memset",
+        "asterope_memset, if it senses “cached”",
+        "asterope_memset, if it senses “uncached”, and the call site wants that",
         "buffers that alias (modulo 4096)",
         "buffers that overlap",
     ]
