@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "run/steps.hpp"
+#include "search/aliased_search.hpp"
 #include "space/limits.hpp"
 
 namespace asterope {
