@@ -13,7 +13,20 @@ from pathlib import Path
 
 import pytest
 from asterope import __version__, workloads
-from bench_command import FEW, FIXED, HOT, MIXES, PAGE_ENDS, PEERS, SIZES, only_error, peer, rows_of
+from bench_command import (
+    FEW,
+    FIXED,
+    HOT,
+    MIXES,
+    PAGE_ENDS,
+    PEERS,
+    SIZES,
+    TURNS,
+    assert_in_turn,
+    only_error,
+    peer,
+    rows_of,
+)
 from command_errors import interrupted, run_command
 from copy_programs import shared_library
 
@@ -164,15 +177,8 @@ def test_overlaps_have_every_shift_both_ways_for_those_who_may(measured):
 
 @pytest.mark.all_cpus
 def test_cached_buffers_take_turns_with_a_producer_s_at_sizes_that_may_look(measured):
-    _, report = measured("--suite", "states", "--rounds", "3", "--sizes", "4K,16K,8M")
-    turns = [row for row in report["results"] if row["workload"].endswith(" in turn")]
-    assert [(row["workload"], row["label"]) for row in turns] == [
-        (f"{kind} in turn", f"16 KiB {kind}, {calls} in turn")
-        for calls in (1, 8, 17)
-        for kind in ("cached", "produced")
-    ]
-    for row in turns:
-        assert row["copies"]["asterope"]["ns"] > 0
+    _, report = measured(*TURNS)
+    assert_in_turn(report, "produced")
 
 
 def test_all_cpus_copy_at_once_in_the_suite_of_threads(measured):

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 from asterope.report.inputs import read_inputs
-from bench_command import FEW, FIXED, MIXES, PAGE_ENDS, SIZES, only_error, routine_of, rows_of
+from bench_command import (
+    FEW,
+    FIXED,
+    MIXES,
+    PAGE_ENDS,
+    SIZES,
+    TURNS,
+    assert_in_turn,
+    only_error,
+    routine_of,
+    rows_of,
+)
 from copy_programs import shared_library
 from profile_samples import of_memset, taking
 
@@ -71,16 +82,8 @@ def test_sets_are_timed_beside_libcs_memset_in_the_suites_that_need_no_source(
 def test_cached_and_uncached_buffers_are_set_in_turn_at_sizes_that_may_look(
     measured, memset_library
 ):
-    asked = (*SETS, "--suite", "states", "--rounds", "3", "--sizes", "4K,16K,8M")
-    _, report = measured(*asked, routine=memset_library)
-    turns = [row for row in report["results"] if row["workload"].endswith(" in turn")]
-    assert [(row["workload"], row["label"]) for row in turns] == [
-        (f"{kind} in turn", f"16 KiB {kind}, {calls} in turn")
-        for calls in (1, 8, 17)
-        for kind in ("cached", "uncached")
-    ]
-    for row in turns:
-        assert row["copies"]["asterope"]["ns"] > 0
+    _, report = measured(*SETS, *TURNS, routine=memset_library)
+    assert_in_turn(report, "uncached")
 
 
 def test_a_routine_that_sets_wrongly_fails(bench, tmp_path):

@@ -205,8 +205,9 @@ static bool keeps_to_hot_without_a_time(const struct asterope_copy* probe) {
     return true;
 }
 
-/* Where the stores of `cold` go on, those of `hot` have a try at the 1st, 2nd, 4th, ... 32nd time
- * that the set finds its page again, then one time in 32; and by chance, one time in 64. */
+/* Where the stores of `cold` go on, `hot` has a try now and then. Chance gives one in 64 calls. The
+ * table of pages gives one at the 1st, 2nd, 4th, ... 32nd time that the set finds its page again,
+ * then one time in 32. */
 static bool tries_hot_rarely(const struct asterope_copy* probe) {
     int tries = 0;
     forget_all();

@@ -17,6 +17,7 @@ PLAIN = {"rt": "XMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
 FEW = ("--rounds", "3", "--sizes", "128,4K")
 SIZES = ("--suite", "sizes")
 HOT = (*FEW, "--suite", "hot")
+TURNS = ("--suite", "states", "--rounds", "3", "--sizes", "4K,16K,8M")
 MIXES = [f"mix_{where}{read}" for read in ("", "_read") for where in ("l1", "l2", "l3", "memory")]
 PAGE_ENDS = ["page_end", "page_end_read"]
 FIXED = ["fixed", "fixed_read", "fixed_walk", "fixed_walk_read"]
@@ -120,3 +121,15 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def peer(library: Path, *symbols: str) -> list[str]:
     return [part for symbol in symbols for part in ("--peer", f"{symbol}={library}:{symbol}")]
+
+
+def assert_in_turn(report: dict, others: str) -> None:
+    """Of the sizes of TURNS, 16 KiB is timed on cached buffers in turn with such `others`."""
+    turns = [row for row in report["results"] if row["workload"].endswith(" in turn")]
+    assert [(row["workload"], row["label"]) for row in turns] == [
+        (f"{kind} in turn", f"16 KiB {kind}, {calls} in turn")
+        for calls in (1, 8, 17)
+        for kind in ("cached", others)
+    ]
+    for row in turns:
+        assert row["copies"]["asterope"]["ns"] > 0

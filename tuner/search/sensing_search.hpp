@@ -69,7 +69,8 @@ struct SensingCopy {
 
     /// `probe->copy` gets the address of these.
     asterope_sensing arguments() const;
-    /// `arguments` must outlive it. Its cache effect is the cold pipeline's.
+    /// `arguments` must outlive it. Its cache effect is the cold pipeline's. That of a set is the
+    /// hot one's, which it takes in new memory and until its call site has a finding.
     TimedCopy timed(const asterope_sensing& arguments) const;
     /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0"; with a third pipeline
     /// "each 4 > 187: YMM T NT T0 2 16, fetch REP_MOVSB T T none 0 0, else YMM T T none 0 0"; a

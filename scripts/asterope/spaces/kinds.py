@@ -137,8 +137,9 @@ def spaces_of(here: Any) -> Sequence[tuple[Kind, Any]]:
 
 def probes_of(here: Any, operation: str) -> Any:
     """The probes of an operation; None: it has none."""
-    named = {one.operation: space for one, space in spaces_of(here) if one.name == "probes"}
-    return named.get(operation)
+    wanted = (operation, "probes")
+    found = (space for one, space in spaces_of(here) if (one.operation, one.name) == wanted)
+    return next(found, None)
 
 
 def kinds_of(here: Any) -> Mapping[tuple[str, str], Any]:
