@@ -1,5 +1,8 @@
 // Workloads: the untimed calls that settle the caches before a sample of another cache effect, and
 // mapped sources.
+#include <algorithm>
+
+#include "timing/cache_effect.hpp"
 #include "timing/made_calls.hpp"
 
 namespace {
@@ -75,6 +78,28 @@ TEST_F(Settling, ends_after_64_mib) {
     const std::size_t bytes = (all - kTimed) * kLargest;
     EXPECT_GE(bytes, 64 * kMiB);
     EXPECT_LE(bytes, 64 * kMiB + kLargest);
+}
+
+// Behind the copies that settle the caches, a large copy into fresh memory finds the pages that a
+// copy like it has given back.
+TEST_F(Settling, of_large_copies_into_fresh_memory_ends_with_one_like_them) {
+    Stopwatch large(arena, kPagesSettledFrom, kCache);
+    const auto fresh_calls = [&](Workload workload, std::size_t size, int effect) {
+        large.set_calibration(size, workload, {kTimed, 0});
+        calls_of(large, {remember, 640, effect}, workload, size, 0);
+        return std::ranges::count_if(calls, [&](const Call& call) {
+            return call.bytes == size && !inside(call, arena, arena.bytes());
+        });
+    };
+    constexpr std::ptrdiff_t kAll = kTimed;
+    for (const Workload workload : {Workload::fresh, Workload::fresh_hot, Workload::fresh_huge}) {
+        for (const int effect : {0, kHugePages, 1}) {
+            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect), kAll + 1);
+            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect), kAll);
+            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom - 1, effect), kAll);
+        }
+    }
+    EXPECT_EQ(fresh_calls(Workload::fresh, kPagesSettledFrom, 1), kAll + 1) << "another workload's";
 }
 
 using MappedSource = TemporaryFolder;

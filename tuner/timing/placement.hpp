@@ -56,6 +56,10 @@ inline bool outgrows(std::size_t size, std::size_t cache_bytes) {
 /// copy with non-temporal stores waits so long for their end that no other copy's dirty lines show.
 inline constexpr std::size_t kSettledFrom = 16 << 10;
 
+/// Copies into fresh memory of at least so many bytes have a whole huge page in their destination,
+/// wherever it begins. See Stopwatch::time.
+inline constexpr std::size_t kPagesSettledFrom = 4 << 20;
+
 /// The bytes to copy until a last cache of `cache_bytes` is as the copy leaves it. At most 64 MiB:
 /// machines report last caches of which a process gets a part only.
 inline std::size_t settling_bytes(std::size_t cache_bytes) {

@@ -117,6 +117,17 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
     cache_effect_ = uncached ? std::optional(copy.cache_effect) : std::nullopt;
 }
 
+void Stopwatch::settle_pages(const TimedCopy& copy, Workload workload, std::size_t size,
+                             std::uint64_t round) {
+    if (!facts_of(workload).fresh || size < kPagesSettledFrom) return;
+    const std::tuple asked{workload, size, copy.cache_effect};
+    if (fresh_ == asked) return;
+    fresh_ = asked;
+    as_program_of(workload, [&] {
+        return timer_of(workload).time(buffers_, facts_of(workload), {copy, size, round, {1, 0}});
+    });
+}
+
 double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t size,
                        std::uint64_t round) {
     const Left left{workload, size, round, copy.cache_effect};
@@ -128,6 +139,7 @@ double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t siz
     // Earlier code may have left upper register halves dirty, which slows others down.
     clean_vector_state();
     settle(copy, workload, size, round);
+    settle_pages(copy, workload, size, round);
     return as_program_of(
         workload, [&] { return timer_of(workload).time(buffers_, facts_of(workload), task); });
 }

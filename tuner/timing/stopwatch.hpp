@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "timing/placement.hpp"
@@ -51,6 +52,11 @@ class Stopwatch {
     /// KiB: 1.50 times libc instead of 2.03). The others look as much faster. So at kSettledFrom
     /// bytes and more the first sample of another cache effect begins with untimed copies. They
     /// last until the caches are as these copies leave them.
+    ///
+    /// In fresh memory, a copy gets the pages that the one before gave back. Huge pages cost more
+    /// where that one had small pages: `_fresh` had 2.1 times libc's speed in turn with libc, 2.4
+    /// to 3.3 in turn with itself, as in a program (16 to 64 MiB, Emerald Rapids). So at
+    /// kPagesSettledFrom bytes and more such a sample also begins with one untimed copy of its own.
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
     /// The calibration that calibrate() fixed.
@@ -72,6 +78,8 @@ class Stopwatch {
 
   private:
     void settle(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
+    void settle_pages(const TimedCopy& copy, Workload workload, std::size_t size,
+                      std::uint64_t round);
     void touch_arena();
 
     Buffers buffers_;
@@ -88,6 +96,8 @@ class Stopwatch {
 
     std::optional<int> cache_effect_; ///< of the last sample, if nothing was cached in it
     std::optional<Left> left_;        ///< by the last sample
+    /// The workload, size and cache effect of the last sample of large copies into fresh memory.
+    std::optional<std::tuple<Workload, std::size_t, int>> fresh_;
     std::chrono::steady_clock::time_point touched_; ///< the arena
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
 };

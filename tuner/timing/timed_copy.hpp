@@ -21,7 +21,8 @@ using CopyFunction = void* (*)(void* destination, const void* source, std::size_
 struct TimedCopy {
     CopyFunction function = nullptr;
     std::size_t distance = 0; ///< Its last argument. See asterope_candidate and asterope_sensing.
-    int cache_effect = 0;     ///< Copies of one number leave the caches alike. See Stopwatch::time.
+    int cache_effect = 0;     ///< Copies of one number leave the caches alike, and the pages that
+                              ///< they give back. See Stopwatch::time.
     /// A small copy calls this beyond its bound. It serves the workloads of small copies, where
     /// `function` is called as an asterope_small_candidate. Others ignore it.
     asterope_candidate large = nullptr;
