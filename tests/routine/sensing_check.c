@@ -166,7 +166,7 @@ static bool tries_hot_rarely(const struct asterope_copy* probe) {
 
 #ifdef REMEMBERS_SITES
 /* What a probe finds again and again, and how many calls go on with that behind each of nine
- * probes. */
+ * probes. They have no probe. With `cold` and `produce`, they time the destination instead. */
 static const struct {
     char which;
     struct looks looks;
@@ -174,29 +174,46 @@ static const struct {
 } recalled[] = {
     {'h', {{100, 500, 500}}, {0, 2, 6, 14, 30, 62, 126, 254, 254}},
     {'f', {{101, 100, 500}}, {0, 2, 6, 14, 30, 30, 30, 30, 30}},
-    {'c', {{101, 101, 101}}, {0}},
-    {'p', {{101, 101, 100}}, {0}},
+    {'c', {{101, 101, 101}}, {0, 2, 6, 14, 30, 30, 30, 30, 30}},
+    {'p', {{101, 101, 100}}, {0, 2, 6, 14, 30, 30, 30, 30, 30}},
 };
+enum { HOT, FETCH, COLD, PRODUCE };
 
-/* Whether calls keep the table of pages. Else none finds its page again. */
-static bool keeps_pages;
+/* Whether the next call of a site times the destination instead of a probe. */
+static bool looks_instead(size_t bytes) {
+    for (int *line = asterope_candidate_sites, i = 0; i < SITES; ++i, line += NUMBERS) {
+        if (line[0] > 0 && line[2] >= COLD) return bytes < EVERY_CALL_FROM;
+    }
+    return false;
+}
 
-/* A call at the time `start`, whose probe, if it has one, has these looks. The ways have the
- * threshold 100. Returns whether it had a probe. */
-static __attribute__((noinline)) bool calls_at(const struct asterope_copy* probe, size_t bytes,
-                                               unsigned start, const struct looks* looks) {
+/* A call into `to` at the time `start`, whose probe, if it has one, has these looks. If it times
+ * the destination instead, that takes `instead`. The ways have the threshold 100. Returns how many
+ * times it looked. */
+static __attribute__((noinline)) int looks_at(const struct asterope_copy* probe, unsigned char* to,
+                                              size_t bytes, unsigned start, unsigned instead,
+                                              const struct looks* looks) {
     static const struct asterope_sensing ways = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
-    static struct time_stamp stamps[2 * LOOKS + 1];
-    for (int i = 0; i < 2 * LOOKS; ++i) {
-        stamps[i].ticks = start + (i % 2 != 0 ? looks->ticks[i / 2] : 0);
+    static struct time_stamp stamps[2 * LOOKS + 3];
+    const int first = looks_instead(bytes);
+    for (int i = 0; i < 2 * (LOOKS + first); ++i) {
+        const unsigned ticks = i < 2 * first ? instead : looks->ticks[i / 2 - first];
+        stamps[i].ticks = start + (i % 2 != 0 ? ticks : 0);
         stamps[i].next = &stamps[i + 1];
     }
     sensing_clock = stamps;
-    if (!keeps_pages) {
-        memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
-    }
-    probe->copy(room, from, bytes, (size_t)&ways);
-    return sensing_clock != stamps;
+    probe->copy(to, from, bytes, (size_t)&ways);
+    return (int)(sensing_clock - stamps) / 2;
+}
+
+/* The same where the destination is cached, or not, as these looks say, and no page is known.
+ * Returns whether it had a probe. */
+static bool calls_at(const struct asterope_copy* probe, size_t bytes, unsigned start,
+                     const struct looks* looks) {
+    const bool is_cached = looks->ticks[0] <= 100 || looks->ticks[1] <= 100;
+    const int instead = looks_instead(bytes);
+    memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
+    return looks_at(probe, room, bytes, start, is_cached ? 100 : 101, looks) > instead;
 }
 
 /* Whether a call goes on with `which`, and probes if it should. */
@@ -206,14 +223,15 @@ static bool calls(const struct asterope_copy* probe, size_t bytes, size_t finds,
            gone_on.which == which;
 }
 
-/* Other data is found at the first call that is probed. The two calls behind that are probed, too,
- * where the first data is back. */
+/* Other data is found at the first call that is probed, and a destination that is cached now at
+ * once. The two calls behind that are probed, too, where the first data is back. */
 static bool finds_a_change(const struct asterope_copy* probe, size_t was, size_t is) {
     const char which = recalled[is].which;
+    const bool at_once = was >= COLD && is < COLD;
     forget_all();
     for (int i = 0; i < 2; ++i) calls(probe, LEAST, was, recalled[was].which, true);
     bool right = true;
-    for (int i = 0; i < recalled[was].calls[1]; ++i) {
+    for (int i = 0; i < (at_once ? 0 : recalled[was].calls[1]); ++i) {
         right = right && calls(probe, LEAST, is, recalled[was].which, false);
     }
     right = right && calls(probe, LEAST, is, which, true);
@@ -224,7 +242,6 @@ static bool finds_a_change(const struct asterope_copy* probe, size_t was, size_t
 
 /* So it is where the other data falls into a trial. `start` decides which stores it draws. */
 static bool finds_a_trial(const struct asterope_copy* probe, unsigned start) {
-    enum { HOT, COLD = 2 };
     bool right = true;
     forget_all();
     believe(0, 0);
@@ -260,11 +277,6 @@ static bool recalls(const struct asterope_copy* probe) {
     return true;
 }
 
-/* Keeps the first of the things that are wrong. */
-static void note(const char** wrong, bool is_wrong, const char* what) {
-    if (is_wrong && *wrong == NULL) *wrong = what;
-}
-
 /* Whether a trial of the stores has begun at a site. */
 static bool is_tried(void) {
     for (int i = 0; i < SITES; ++i) {
@@ -273,56 +285,58 @@ static bool is_tried(void) {
     return false;
 }
 
-/* A call site that keeps to the stores of `cold` and `produce` is probed ever more rarely, too:
- * the 1st to 15th time each time, later one time in 15. */
-static bool spares_probes(const struct asterope_copy* probe) {
-    enum { HOT, FETCH, COLD, PRODUCE, SPARED = 14, LONG = 400 };
+/* A program that copies from a cached source into so many destinations in turn. A destination is
+ * cached if its last copy had temporal stores. Beforehand the site's destinations were uncached
+ * for long. Returns whether such copies go on at last. */
+static bool ends_hot(const struct asterope_copy* probe, unsigned destinations) {
+    bool is_cached[PAGES] = {false};
+    int hot_calls = 0;
+    forget_all();
+    for (int i = 0; i < 200; ++i) calls_at(probe, LEAST, 12345, &recalled[PRODUCE].looks);
+    for (unsigned i = 0; i < 40000; ++i) {
+        const unsigned k = i % destinations;
+        looks_at(probe, room + k * PAGE, LEAST, i * 1000003u, is_cached[k] ? 100 : 101,
+                 &recalled[is_cached[k] ? HOT : PRODUCE].looks);
+        is_cached[k] = gone_on.which == 'h' || gone_on.which == 'f';
+        hot_calls += i >= 39000 && is_cached[k];
+    }
+    return hot_calls > 950;
+}
+
+/* Stores past the caches evict the destination. So no call goes on with them that has not looked at
+ * it, and each loop ends in one state. */
+static bool looks_before_it_evicts(const struct asterope_copy* probe) {
+    static const struct looks fault = {{32 * 101, 0, 0}};
+    enum { LONG = 400, MOST = 30 };
+    const char* wrong = NULL;
     for (size_t n = COLD; n <= PRODUCE; ++n) {
-        const struct looks* const looks = &recalled[n].looks;
-        const char which = recalled[n].which;
-        const char* wrong = NULL;
         forget_all();
-        for (int i = 0; i <= SPARED; ++i) {
-            note(&wrong, !calls(probe, LEAST, n, which, true), "too soon");
-        }
-        int probed = 0;
-        for (int i = 0; i < LONG + 100 * (SPARED + 1); ++i) {
-            const bool has_probe = calls_at(probe, LEAST, 12345, looks);
-            if (i >= LONG) probed += has_probe;
-            note(&wrong, gone_on.which != which, "with another pipeline");
-        }
-        note(&wrong, probed != 100, "not one time in 15");
-        if (which == 'p') { /* a try of `hot` at the next probe, and then a probe at once */
-            keeps_pages = true;
-            while (!calls_at(probe, LEAST, 12345, looks)) {
-            }
-            for (int i = 0; i < SPARED; ++i) calls_at(probe, LEAST, 12345, looks);
-            note(&wrong, !calls(probe, LEAST, n, 'h', true), "without a try of hot");
-            keeps_pages = false;
-            note(&wrong, !calls(probe, LEAST, n, which, true), "behind a try of hot");
-        }
-        /* A single probe that found another state counts as three quarters of a change. */
-        for (int i = 0; i < LONG && !calls_at(probe, LEAST, 12345, &recalled[FETCH].looks);) ++i;
-        note(&wrong, !calls(probe, LEAST, n, which, true), "behind another state");
-        for (int i = 0; i < 3; ++i) {
-            note(&wrong, !calls(probe, LEAST, n, which, false), "too rarely behind another state");
-        }
-        note(&wrong, !calls(probe, LEAST, n, which, true), "too long behind another state");
-        for (int i = 0; i < 2 * LONG; ++i) {
-            const size_t now = i % 2 == 0 ? HOT : n;
-            const bool has_probe = calls_at(probe, LEAST, 12345, &recalled[now].looks);
-            note(&wrong, i > LONG && !has_probe, "where states alternate");
+        for (int i = 0; i < LONG; ++i) calls_at(probe, LEAST, 12345, &recalled[n].looks);
+        while (!looks_instead(LEAST)) calls_at(probe, LEAST, 12345, &recalled[n].looks);
+        /* an untouched page: the probe sees its fault again, and so does the next call's */
+        if (looks_at(probe, room, LEAST, 12345, 32 * 101, &fault) != 2 || gone_on.which != 'f' ||
+            looks_instead(LEAST)) {
+            wrong = "a fault";
         }
         forget_all();
         believe(LONG, 0);
         int held = 0;
-        for (; held < 2 * LONG && !is_tried(); ++held) calls_at(probe, LEAST, 12345, looks);
-        note(&wrong, held < LONG - SPARED || held > LONG + SPARED + 1, "as findings hold too long");
-        if (wrong == NULL) continue;
-        printf("FAIL %s: it spares probes of %c %s\n", probe->name, which, wrong);
-        return false;
+        for (; held < 2 * LONG && !is_tried(); ++held) {
+            calls_at(probe, LEAST, 12345, &recalled[n].looks);
+        }
+        if (held < LONG || held > LONG + MOST + 1) wrong = "the end of a finding";
+        forget_all();
+        believe(0, 0);
+        for (unsigned i = 0; i < 13; ++i) { /* a trial and the call before */
+            if (!calls_at(probe, LEAST, i * 1000003u, &recalled[n].looks)) wrong = "a trial";
+        }
     }
-    return true;
+    for (unsigned destinations = 1; destinations <= PAGES; destinations += 1 + destinations / 2) {
+        if (!ends_hot(probe, destinations)) wrong = "destinations in turn";
+    }
+    if (wrong == NULL) return true;
+    printf("FAIL %s: it looks wrongly at %s\n", probe->name, wrong);
+    return false;
 }
 
 /* A program whose source or whose sides are uncached. A call and what the program does until the
@@ -385,7 +399,7 @@ static bool heeds_readers(const struct asterope_copy* probe) {
 static bool recalls(UNUSED const struct asterope_copy* probe) {
     return true;
 }
-static bool spares_probes(UNUSED const struct asterope_copy* probe) {
+static bool looks_before_it_evicts(UNUSED const struct asterope_copy* probe) {
     return true;
 }
 static bool heeds_readers(UNUSED const struct asterope_copy* probe) {
@@ -468,9 +482,9 @@ static bool check(const struct asterope_copy* probe) {
     reader.copy = read_then_copy;
     reading = probe;
     print_pages(probe);
-    bool right =
-        goes_on(probe) && (ways_of(probe) < 4 || (tries_hot_rarely(probe) && recalls(probe) &&
-                                                  spares_probes(probe) && heeds_readers(probe)));
+    bool right = goes_on(probe) &&
+                 (ways_of(probe) < 4 || (tries_hot_rarely(probe) && recalls(probe) &&
+                                         looks_before_it_evicts(probe) && heeds_readers(probe)));
     const struct copy_plan reads = {.last = LEAST + 200};
     const struct copy_plan copies = {.function = (void (*)(void))probe->copy,
                                      .last = LEAST + 200,

@@ -219,7 +219,7 @@ def test_each_side_s_ticks_choose_the_pipeline(tmp_path, arch, case, threshold):
         assert pipelines_taken(arch, program, told) == expected, told
     if case.kind == "both":
         more = FAULT * (threshold + 1)
-        for told, way in ((f"{more - 1} 999999 999999", COLD_WAY), (str(more), FETCH_WAY)):
+        for told, way in ((f"{more - 1} " * 3, COLD_WAY), (str(more), FETCH_WAY)):
             expected = [WAYS[arch.name][0].symbol, *[WAYS[arch.name][way].symbol] * 4]
             assert pipelines_taken(arch, program, told) == expected, told
 
@@ -235,6 +235,18 @@ def test_a_destination_that_stays_uncached_gives_the_hot_pipeline_tries(tmp_path
     taken = output_of(*arch.on(TOLD="201 201 200"), program, *words).split()
     ways = [WAYS[arch.name][PRODUCE_WAY if way == "p" else HOT_WAY].symbol for way in "phhphp"]
     assert [name.replace("asterope_copy_", "") for name in taken] == ways
+
+
+@of_x86_64
+def test_a_call_site_without_cached_data_keeps_to_the_cold_pipeline(tmp_path, arch, case):
+    """Most of its calls look at the destination alone."""
+    need_counter(arch)
+    sensing = {65536: sensing_by(BY_NAME["both 4"], 200, arch)}
+    routine = with_counter(arch, render(intervals_of(arch), tmp_path, sensing=sensing))
+    program = build_dispatch_check(arch, routine)
+    words = ("--past-sensing", "asterope_memcpy", 65536, *[65536] * 60)
+    taken = output_of(*arch.on(TOLD="201 201 201"), program, *words).split()
+    assert set(taken) == {f"asterope_copy_{WAYS[arch.name][COLD_WAY].symbol}"}
 
 
 @pytest.mark.parametrize("name", [probe.name for probe in PROBES_OF_SETS])
@@ -341,7 +353,8 @@ def faults_of(library: Path | None, size: int) -> int:
 @of_x86_64
 def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch, case, name):
     """A probe of an untouched page gets the page of zeros, and the first store faults once more.
-    That would be a fault for each copy. The interpreter may have a few of its own."""
+    Where each call has a probe, that would be a fault for each copy. The interpreter may have a few
+    of its own."""
     need_counter(arch)
     library = library_of(tmp_path, render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name])))
     for size in (16385, 32768, 32769, 65536, 65537, 262144):

@@ -87,9 +87,12 @@ TEST_F(Settling, of_large_copies_into_fresh_memory_ends_with_one_like_them) {
     const auto fresh_calls = [&](Workload workload, std::size_t size, int effect) {
         large.set_calibration(size, workload, {kTimed, 0});
         calls_of(large, {remember, 640, effect}, workload, size, 0);
-        return std::ranges::count_if(calls, [&](const Call& call) {
+        const auto is_fresh = [&](const Call& call) {
             return call.bytes == size && !inside(call, arena, arena.bytes());
-        });
+        };
+        const auto first = std::ranges::find_if(calls, is_fresh);
+        EXPECT_TRUE(std::all_of(first, calls.end(), is_fresh)) << "the caches settle behind it";
+        return calls.end() - first;
     };
     constexpr std::ptrdiff_t kAll = kTimed;
     for (const Workload workload : {Workload::fresh, Workload::fresh_hot, Workload::fresh_huge}) {

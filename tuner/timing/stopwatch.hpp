@@ -54,9 +54,10 @@ class Stopwatch {
     /// last until the caches are as these copies leave them.
     ///
     /// In fresh memory, a copy gets the pages that the one before gave back. Huge pages cost more
-    /// where that one had small pages: `_fresh` had 2.1 times libc's speed in turn with libc, 2.4
-    /// to 3.3 in turn with itself, as in a program (16 to 64 MiB, Emerald Rapids). So at
-    /// kPagesSettledFrom bytes and more such a sample also begins with one untimed copy of its own.
+    /// where that one had small pages. (`_fresh` had 2.1 times libc's speed behind libc, and 2.4 to
+    /// 3.3 behind itself; 16 to 64 MiB, Emerald Rapids.) A program mostly copies in one way. So at
+    /// kPagesSettledFrom bytes and more, one untimed copy comes before the first such sample of a
+    /// workload, size or cache effect.
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
     /// The calibration that calibrate() fixed.

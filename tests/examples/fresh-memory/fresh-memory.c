@@ -113,8 +113,8 @@ static void row(size_t size, enum memory memory, int cached)
     if (used) memset(used, 1, size + header);
     for (round = 0; round < rounds; ++round) {
         /* In an order drawn anew: a copy finds cached what the one before has given back. Huge
-         * pages take longer where that were small ones. So the first copy of each does not count:
-         * a program mostly copies in one way. */
+         * pages take longer behind a copy that has given back small ones. So the first copy of
+         * each does not count: a program mostly copies in one way. */
         for (turn = 0; turn < count; ++turn) {
             const int other = turn + rand() % (count - turn);
             i = order[other];
