@@ -5,16 +5,16 @@
  *
  * The probes read no time stamps but those of the clock here: see test_sensing.py.
  *
- * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it 32 times `pages NAME:
- * ...`. These are the pages of 64, counted from 0, that one reading of the ticks touches: those
- * of the source, a bar, and those of the destination. Exits 1 if one failed. */
+ * Prints for each probe `ok NAME` or `FAIL NAME: reason`, behind the lines of print_pages. Exits 1
+ * if one failed. */
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"
 #include "sensing_clock.h"
 #include "space/candidates.h"
+#include "touched_pages.h"
 
-enum { PAGES = 64, LEAST = 16384, READINGS = 32 };
+enum { LEAST = 16384 };
 
 /* With how many pipelines the copy of a probe goes on. */
 static int ways_of(const struct asterope_copy* probe) {
@@ -407,40 +407,6 @@ static bool heeds_readers(UNUSED const struct asterope_copy* probe) {
 }
 #endif
 
-/* The source, and behind it the destination. */
-static unsigned char sides[2 * PAGES][PAGE] __attribute__((aligned(PAGE)));
-static bool touched[2 * PAGES];
-
-/* Notes the page and lets the access through. */
-static void on_fault(UNUSED int number, siginfo_t* info, UNUSED void* context) {
-    const size_t page = (size_t)((unsigned char*)info->si_addr - sides[0]) / PAGE;
-    if (page >= 2 * PAGES || touched[page]) _exit(3);
-    touched[page] = true;
-    mprotect(sides[page], PAGE, PROT_READ | PROT_WRITE);
-}
-
-static void print_pages(const struct asterope_copy* probe) {
-    struct sigaction before;
-    sigaction(SIGSEGV, NULL, &before);
-    handle(SIGSEGV, on_fault);
-    static struct time_stamp drawn_stamps[4 * READINGS];
-    for (size_t i = 0; i < COUNT_OF(drawn_stamps); ++i)
-        drawn_stamps[i] = (struct time_stamp){(unsigned)random(), &drawn_stamps[i + 1]};
-    sensing_clock = drawn_stamps;
-    for (int n = 0; n < READINGS; ++n) {
-        memset(touched, 0, sizeof touched);
-        mprotect(sides, sizeof sides, PROT_NONE);
-        probe->read(sides[PAGES], sides[0], PAGE * PAGES);
-        printf("pages %s:", probe->name);
-        for (int i = 0; i < 2 * PAGES; ++i) {
-            if (i == PAGES) printf(" |");
-            if (touched[i]) printf(" %d", i % PAGES);
-        }
-        printf("\n");
-    }
-    sigaction(SIGSEGV, &before, NULL);
-}
-
 static const struct asterope_copy* reading;
 
 /* Its `read` as a copy. In each page that it asks, it may change one byte of the destination to
@@ -481,7 +447,7 @@ static bool check(const struct asterope_copy* probe) {
     struct copy_subject reader = subject;
     reader.copy = read_then_copy;
     reading = probe;
-    print_pages(probe);
+    print_pages(probe, NULL);
     bool right = goes_on(probe) &&
                  (ways_of(probe) < 4 || (tries_hot_rarely(probe) && recalls(probe) &&
                                          looks_before_it_evicts(probe) && heeds_readers(probe)));

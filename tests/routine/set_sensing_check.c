@@ -3,16 +3,16 @@
  *
  * Usage: set_sensing_check
  *
- * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it 32 times `pages NAME: ...`.
- * These are the pages of 64, counted from 0, that one reading of the ticks touches. Exits 1 if one
- * failed. */
+ * Prints for each probe `ok NAME` or `FAIL NAME: reason`, behind the lines of print_pages. Exits 1
+ * if one failed. */
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"
 #include "sensing_clock.h"
 #include "space/candidates.h"
+#include "touched_pages.h"
 
-enum { PAGES = 64, LEAST = 16384, READINGS = 32, BYTE = 0x5B };
+enum { LEAST = 16384, BYTE = 0x5B };
 
 /* The pipeline that goes on, and its arguments. */
 static struct way {
@@ -285,38 +285,6 @@ static bool ends_in_one_state(const struct asterope_copy* probe) {
     return true;
 }
 
-static unsigned char side[PAGES][PAGE] __attribute__((aligned(PAGE)));
-static bool touched[PAGES];
-
-/* Notes the page and lets the access through. */
-static void on_fault(UNUSED int number, siginfo_t* info, UNUSED void* context) {
-    const size_t page = (size_t)((unsigned char*)info->si_addr - side[0]) / PAGE;
-    if (page >= PAGES || touched[page]) _exit(3);
-    touched[page] = true;
-    mprotect(side[page], PAGE, PROT_READ | PROT_WRITE);
-}
-
-static void print_pages(const struct asterope_copy* probe) {
-    struct sigaction before;
-    sigaction(SIGSEGV, NULL, &before);
-    handle(SIGSEGV, on_fault);
-    static struct time_stamp drawn_stamps[4 * READINGS + 1];
-    for (size_t i = 0; i + 1 < COUNT_OF(drawn_stamps); ++i)
-        drawn_stamps[i] = (struct time_stamp){(unsigned)random(), &drawn_stamps[i + 1]};
-    sensing_clock = drawn_stamps;
-    for (int n = 0; n < READINGS; ++n) {
-        memset(touched, 0, sizeof touched);
-        mprotect(side, sizeof side, PROT_NONE);
-        probe->read(side[0], value, sizeof side);
-        printf("pages %s:", probe->name);
-        for (int i = 0; i < PAGES; ++i) {
-            if (touched[i]) printf(" %d", i);
-        }
-        printf("\n");
-    }
-    sigaction(SIGSEGV, &before, NULL);
-}
-
 static const struct asterope_copy* reading;
 
 /* Its `read` as a set. In each page that it asks, it may set one byte. It must leave the other
@@ -353,7 +321,7 @@ static bool check(const struct asterope_copy* probe) {
     struct copy_subject reader = subject;
     reader.copy = read_then_set;
     reading = probe;
-    print_pages(probe);
+    print_pages(probe, value);
     forgets_pages = true;
     bool right = goes_on(probe) && recalls(probe) && heeds_readers(probe) &&
                  keeps_to_hot_without_a_time(probe) && tries_hot_rarely(probe) &&

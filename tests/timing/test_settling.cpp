@@ -2,7 +2,6 @@
 // mapped sources.
 #include <algorithm>
 
-#include "timing/cache_effect.hpp"
 #include "timing/made_calls.hpp"
 
 namespace {
@@ -84,9 +83,11 @@ TEST_F(Settling, ends_after_64_mib) {
 // copy like it has given back.
 TEST_F(Settling, of_large_copies_into_fresh_memory_ends_with_one_like_them) {
     Stopwatch large(arena, kPagesSettledFrom, kCache);
-    const auto fresh_calls = [&](Workload workload, std::size_t size, int effect) {
+    const auto fresh_calls = [&](Workload workload, std::size_t size, int effect, bool asks) {
+        TimedCopy copy{remember, 640, effect};
+        copy.asks_for_huge_pages = asks;
         large.set_calibration(size, workload, {kTimed, 0});
-        calls_of(large, {remember, 640, effect}, workload, size, 0);
+        calls_of(large, copy, workload, size, 0);
         const auto is_fresh = [&](const Call& call) {
             return call.bytes == size && !inside(call, arena, arena.bytes());
         };
@@ -96,13 +97,16 @@ TEST_F(Settling, of_large_copies_into_fresh_memory_ends_with_one_like_them) {
     };
     constexpr std::ptrdiff_t kAll = kTimed;
     for (const Workload workload : {Workload::fresh, Workload::fresh_hot, Workload::fresh_huge}) {
-        for (const int effect : {0, kHugePages, 1}) {
-            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect), kAll + 1);
-            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect), kAll);
-            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom - 1, effect), kAll);
+        for (const bool asks : {false, true}) {
+            for (const int effect : {0, 1}) {
+                EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect, asks), kAll + 1);
+                EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect, asks), kAll);
+                EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom - 1, effect, asks), kAll);
+            }
+            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, 1, !asks), kAll + 1);
         }
     }
-    EXPECT_EQ(fresh_calls(Workload::fresh, kPagesSettledFrom, 1), kAll + 1) << "another workload's";
+    EXPECT_EQ(fresh_calls(Workload::fresh, kPagesSettledFrom, 1, false), kAll + 1);
 }
 
 using MappedSource = TemporaryFolder;

@@ -30,7 +30,7 @@ const Finalist& SizeResult::of(Entrant finalist) const {
 Race::Race(std::size_t size, const std::vector<Weights>& objectives, std::mt19937_64& random,
            const TimedCopies& timings)
     : size_(size), random_(random), timings_(timings),
-      order_([this](Entrant entrant) { return timings_.cache_effect(entrant); }) {
+      order_([this](Entrant entrant) { return timings_.leaves(entrant); }) {
     for (const Weights& asked : objectives) {
         objectives_.push_back(weights_at(size, asked));
         for (const auto& [workload, weight] : objectives_.back()) {
@@ -157,7 +157,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
                           [&](Entrant entrant, Workload workload, std::uint64_t round) {
                               return timings_.seconds(size_, workload, entrant, round);
                           },
-                          [&](Entrant entrant) { return timings_.cache_effect(entrant); },
+                          [&](Entrant entrant) { return timings_.leaves(entrant); },
                           [&] { return timings_.disturbed(); }),
                       finalists, rounds};
     round_ += static_cast<std::uint64_t>(rounds);

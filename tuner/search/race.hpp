@@ -57,7 +57,7 @@ class TimedCopies {
                    std::uint64_t round) const {
         return timings_->sample({copy(entrant), entrant, size, workload, round}).seconds();
     }
-    int cache_effect(Entrant entrant) const { return copy(entrant).cache_effect; }
+    int leaves(Entrant entrant) const { return copy(entrant).leaves(); }
     /// Ends a round: whether it must be timed again.
     bool disturbed() const { return timings_->round_ended().again; }
     void enter(Timings::Stage stage) const { timings_->enter(stage); }

@@ -19,9 +19,6 @@ namespace asterope {
 /// Whether a copy leaves its destination in the caches (temporal stores) or not.
 enum CacheEffect { kTemporal, kNonTemporal };
 
-/// A copy that asks for huge pages has another number than one that does not, higher by this.
-inline constexpr int kHugePages = 2;
-
 /// The cache effect of a pipeline.
 inline CacheEffect cache_effect_of(const Candidate& candidate) {
     return candidate.variant->st == std::string_view("T") ? kTemporal : kNonTemporal;

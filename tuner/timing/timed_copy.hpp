@@ -21,8 +21,7 @@ using CopyFunction = void* (*)(void* destination, const void* source, std::size_
 struct TimedCopy {
     CopyFunction function = nullptr;
     std::size_t distance = 0; ///< Its last argument. See asterope_candidate and asterope_sensing.
-    int cache_effect = 0;     ///< Copies of one number leave the caches alike, and the pages that
-                              ///< they give back. See Stopwatch::time.
+    int cache_effect = 0;     ///< Copies of one number leave the caches alike. See Stopwatch::time.
     /// A small copy calls this beyond its bound. It serves the workloads of small copies, where
     /// `function` is called as an asterope_small_candidate. Others ignore it.
     asterope_candidate large = nullptr;
@@ -31,6 +30,11 @@ struct TimedCopy {
     /// Whether it may choose by the state of the caches, as a copy that senses or a whole routine
     /// does. Its hot samples begin from each state in turn.
     bool chooses = false;
+    /// Whether its fresh destinations get huge pages that the program did not ask for.
+    bool asks_for_huge_pages = false;
+
+    /// Copies of one number leave the caches alike, and the pages that their program gives back.
+    int leaves() const { return 2 * cache_effect + asks_for_huge_pages; }
 };
 
 /// The second argument of a call. A copy gets the source. A set gets zero, the byte that most

@@ -1,7 +1,6 @@
 // The step of a run that finds the best page stages of copies into fresh memory.
 #include "run/steps.hpp"
 #include "search/fresh_search.hpp"
-#include "timing/cache_effect.hpp"
 
 namespace asterope {
 
@@ -50,10 +49,9 @@ void prepare(OperationRun& run, std::size_t size, const PipelineFacts& pipelines
     }
     std::vector<TimedCopy> copies = {alone};
     for (std::size_t i = 1; i < stages.size(); ++i) {
-        // Copies with huge pages follow each other, as they would in a program.
-        const int effect = alone.cache_effect + (how[i].huge ? kHugePages : 0);
-        TimedCopy copy{&asterope_copy_fresh, reinterpret_cast<std::size_t>(&how[i]), effect,
-                       nullptr, name_of(stages[i])};
+        TimedCopy copy{&asterope_copy_fresh, reinterpret_cast<std::size_t>(&how[i]),
+                       alone.cache_effect, nullptr, name_of(stages[i])};
+        copy.asks_for_huge_pages = how[i].huge > 0;
         copy.operation = run.plan.operation;
         copies.push_back(std::move(copy));
     }
