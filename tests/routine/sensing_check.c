@@ -313,6 +313,13 @@ static bool looks_before_it_evicts(const struct asterope_copy* probe) {
         forget_all();
         for (int i = 0; i < LONG; ++i) calls_at(probe, LEAST, 12345, &recalled[n].looks);
         while (!looks_instead(LEAST)) calls_at(probe, LEAST, 12345, &recalled[n].looks);
+        /* the longest wait for memory, at a page that it does not know */
+        memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
+        if (looks_at(probe, room, LEAST, 12345, 32 * 101 - 1, &recalled[n].looks) != 1 ||
+            gone_on.which != recalled[n].which) {
+            wrong = "a long wait";
+        }
+        while (!looks_instead(LEAST)) calls_at(probe, LEAST, 12345, &recalled[n].looks);
         /* an untouched page: the probe sees its fault again, and so does the next call's */
         if (looks_at(probe, room, LEAST, 12345, 32 * 101, &fault) != 2 || gone_on.which != 'f' ||
             looks_instead(LEAST)) {
@@ -331,6 +338,14 @@ static bool looks_before_it_evicts(const struct asterope_copy* probe) {
             if (!calls_at(probe, LEAST, i * 1000003u, &recalled[n].looks)) wrong = "a trial";
         }
     }
+    int tries = 0; /* of `hot`, behind a look alone */
+    forget_all();
+    for (int i = 0; i < 200; ++i) {
+        const bool alone = looks_instead(LEAST);
+        looks_at(probe, room, LEAST, 12345, 101, &recalled[PRODUCE].looks);
+        tries += alone && gone_on.which == 'h';
+    }
+    if (tries < 3) wrong = "a page that it knows";
     for (unsigned destinations = 1; destinations <= PAGES; destinations += 1 + destinations / 2) {
         if (!ends_hot(probe, destinations)) wrong = "destinations in turn";
     }
@@ -472,6 +487,7 @@ static bool check(const struct asterope_copy* probe) {
 }
 
 int main(void) {
+    IN_THE_MIDDLE_OF_A_STRETCH();
     copy_check_start((1 << 20) + 64);
     bool right = true;
     for (size_t k = 0; k < asterope_copies.kind_count; ++k) {

@@ -23,6 +23,11 @@ extern size_t asterope_candidate_produced[512];
 enum { SITES = 512, NUMBERS = 16, EVERY_CALL_FROM = 262144 };
 extern int asterope_candidate_sites[SITES * NUMBERS];
 
+/* In main: all calls come from the middle of 64 KiB of the stack. Each such stretch has call sites
+ * of its own. */
+#define IN_THE_MIDDLE_OF_A_STRETCH()                                                               \
+    *(volatile char*)__builtin_alloca((size_t)__builtin_frame_address(0) % 65536 + 32768) = 0
+
 enum { NO_TRIAL = 1 << 20 };
 
 /* At all call sites so many calls have no trial. They go on with the first stores (0: those of
@@ -33,6 +38,10 @@ static void believe(int calls, int stores) {
         line[10] = stores;
     }
 }
+#endif
+
+#ifndef REMEMBERS_SITES
+#define IN_THE_MIDDLE_OF_A_STRETCH() (void)0
 #endif
 
 static void forget_all(void) {

@@ -345,6 +345,7 @@ static bool check(const struct asterope_copy* probe) {
 }
 
 int main(void) {
+    IN_THE_MIDDLE_OF_A_STRETCH();
     copy_check_start((1 << 20) + 64);
     copy_check_byte(BYTE);
     bool right = true;

@@ -108,6 +108,7 @@ FAULTS = {
         "it looks at no destination": (("ja 24f", ""), "both 2", "it recalls c wrongly"),
         "it never probes after all": (("jbe 25f", ""), "both 2", "it recalls c wrongly"),
         "it sees no late fault": (("ja 25f", ""), "both 2", "it looks wrongly at a fault"),
+        "it takes waits for faults": (("ja 25f", "jae 25f"), "both 2", "wrongly at a long wait"),
         "it looks again": (("movq $0, (%rax)", ""), "both 2", "it looks wrongly at a fault"),
         "it produces what is cold": (("je 3f", ""), "both 2", "it recalls c wrongly"),
         "it counts no look": (("decl 16(%r10)", ""), "both 2", "the end of a finding"),
