@@ -83,9 +83,9 @@ TEST_F(Settling, ends_after_64_mib) {
 // copy like it has given back.
 TEST_F(Settling, of_large_copies_into_fresh_memory_ends_with_one_like_them) {
     Stopwatch large(arena, kPagesSettledFrom, kCache);
-    const auto fresh_calls = [&](Workload workload, std::size_t size, int effect, bool asks) {
+    const auto fresh_calls = [&](Workload workload, std::size_t size, int effect, int pages) {
         TimedCopy copy{remember, 640, effect};
-        copy.asks_for_huge_pages = asks;
+        copy.pages = pages;
         large.set_calibration(size, workload, {kTimed, 0});
         calls_of(large, copy, workload, size, 0);
         const auto is_fresh = [&](const Call& call) {
@@ -97,16 +97,15 @@ TEST_F(Settling, of_large_copies_into_fresh_memory_ends_with_one_like_them) {
     };
     constexpr std::ptrdiff_t kAll = kTimed;
     for (const Workload workload : {Workload::fresh, Workload::fresh_hot, Workload::fresh_huge}) {
-        for (const bool asks : {false, true}) {
+        for (const int pages : {0, 1, 7}) {
+            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, 0, pages), kAll + 1);
             for (const int effect : {0, 1}) {
-                EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect, asks), kAll + 1);
-                EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect, asks), kAll);
-                EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom - 1, effect, asks), kAll);
+                EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, effect, pages), kAll);
+                EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom - 1, effect, 2), kAll);
             }
-            EXPECT_EQ(fresh_calls(workload, kPagesSettledFrom, 1, !asks), kAll + 1);
         }
     }
-    EXPECT_EQ(fresh_calls(Workload::fresh, kPagesSettledFrom, 1, false), kAll + 1);
+    EXPECT_EQ(fresh_calls(Workload::fresh, kPagesSettledFrom, 1, 7), kAll + 1);
 }
 
 using MappedSource = TemporaryFolder;

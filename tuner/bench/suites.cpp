@@ -48,7 +48,8 @@ TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
     return {.function = contender.copy,
             .cache_effect = cache_effect,
             .operation = operation,
-            .chooses = true};
+            .chooses = true,
+            .pages = cache_effect}; // each contender may have its own
 }
 
 Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,

@@ -120,7 +120,7 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
 void Stopwatch::settle_pages(const TimedCopy& copy, Workload workload, std::size_t size,
                              std::uint64_t round) {
     if (!facts_of(workload).fresh || size < kPagesSettledFrom) return;
-    const std::tuple asked{workload, size, copy.leaves()};
+    const std::tuple asked{workload, size, copy.pages};
     if (fresh_ == asked) return;
     fresh_ = asked;
     as_program_of(workload, [&] {

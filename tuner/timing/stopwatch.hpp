@@ -57,7 +57,7 @@ class Stopwatch {
     /// where that one had small pages. (`_fresh` had 2.1 times libc's speed behind libc, and 2.4 to
     /// 3.3 behind itself; 16 to 64 MiB, Emerald Rapids.) A program mostly copies in one way. So at
     /// kPagesSettledFrom bytes and more, one untimed copy comes before the first such sample of a
-    /// workload or size, and before one that leaves other caches or pages.
+    /// workload or size, and before one of other TimedCopy::pages.
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
     /// The calibration that calibrate() fixed.
@@ -97,8 +97,7 @@ class Stopwatch {
 
     std::optional<int> cache_effect_; ///< of the last sample, if nothing was cached in it
     std::optional<Left> left_;        ///< by the last sample
-    /// The workload, the size and TimedCopy::leaves() of the last sample of large copies into fresh
-    /// memory.
+    /// The workload, size and pages of the last sample of large copies into fresh memory.
     std::optional<std::tuple<Workload, std::size_t, int>> fresh_;
     std::chrono::steady_clock::time_point touched_; ///< the arena
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;

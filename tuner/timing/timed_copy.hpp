@@ -30,11 +30,11 @@ struct TimedCopy {
     /// Whether it may choose by the state of the caches, as a copy that senses or a whole routine
     /// does. Its hot samples begin from each state in turn.
     bool chooses = false;
-    /// Whether its fresh destinations get huge pages that the program did not ask for.
-    bool asks_for_huge_pages = false;
+    /// Fresh destinations of copies of one number get pages of the same sizes. See Stopwatch::time.
+    int pages = 0;
 
     /// Copies of one number leave the caches alike, and the pages that their program gives back.
-    int leaves() const { return 2 * cache_effect + asks_for_huge_pages; }
+    int leaves() const { return 1024 * cache_effect + pages; }
 };
 
 /// The second argument of a call. A copy gets the source. A set gets zero, the byte that most

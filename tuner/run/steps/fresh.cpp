@@ -51,7 +51,7 @@ void prepare(OperationRun& run, std::size_t size, const PipelineFacts& pipelines
     for (std::size_t i = 1; i < stages.size(); ++i) {
         TimedCopy copy{&asterope_copy_fresh, reinterpret_cast<std::size_t>(&how[i]),
                        alone.cache_effect, nullptr, name_of(stages[i])};
-        copy.asks_for_huge_pages = how[i].huge > 0;
+        copy.pages = how[i].huge > 0;
         copy.operation = run.plan.operation;
         copies.push_back(std::move(copy));
     }
