@@ -303,6 +303,13 @@ static bool ends_hot(const struct asterope_copy* probe, unsigned destinations) {
     return hot_calls > 950;
 }
 
+/* Calls of a site until the next one looks at the destination alone, or for long. */
+static void call_until_it_looks(const struct asterope_copy* probe, size_t finds) {
+    for (int i = 0; i < 400 && !looks_instead(LEAST); ++i) {
+        calls_at(probe, LEAST, 12345, &recalled[finds].looks);
+    }
+}
+
 /* Stores past the caches evict the destination. So no call goes on with them that has not looked at
  * it, and each loop ends in one state. */
 static bool looks_before_it_evicts(const struct asterope_copy* probe) {
@@ -312,14 +319,14 @@ static bool looks_before_it_evicts(const struct asterope_copy* probe) {
     for (size_t n = COLD; n <= PRODUCE; ++n) {
         forget_all();
         for (int i = 0; i < LONG; ++i) calls_at(probe, LEAST, 12345, &recalled[n].looks);
-        while (!looks_instead(LEAST)) calls_at(probe, LEAST, 12345, &recalled[n].looks);
+        call_until_it_looks(probe, n);
         /* the longest wait for memory, at a page that it does not know */
         memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);
         if (looks_at(probe, room, LEAST, 12345, 32 * 101 - 1, &recalled[n].looks) != 1 ||
             gone_on.which != recalled[n].which) {
             wrong = "a long wait";
         }
-        while (!looks_instead(LEAST)) calls_at(probe, LEAST, 12345, &recalled[n].looks);
+        call_until_it_looks(probe, n);
         /* an untouched page: the probe sees its fault again, and so does the next call's */
         if (looks_at(probe, room, LEAST, 12345, 32 * 101, &fault) != 2 || gone_on.which != 'f' ||
             looks_instead(LEAST)) {

@@ -124,7 +124,7 @@ def peer(library: Path, *symbols: str) -> list[str]:
 
 
 def assert_in_turn(report: dict, others: str) -> None:
-    """Of the sizes of TURNS, 16 KiB is timed on cached buffers in turn with such `others`."""
+    """Of the sizes of TURNS, the suite times 16 KiB on cached buffers in turn with `others`."""
     turns = [row for row in report["results"] if row["workload"].endswith(" in turn")]
     assert [(row["workload"], row["label"]) for row in turns] == [
         (f"{kind} in turn", f"16 KiB {kind}, {calls} in turn")
