@@ -374,12 +374,12 @@ struct program {
 static double right_part(const struct asterope_copy* probe, const struct program* program,
                          bool is_produced, int calls, unsigned* now) {
     const struct looks looks = {{200, 200, is_produced ? 50 : 200}};
-    const char* const wanted = program->stores ? "hf" : "pc";
+    const char wanted = program->stores ? 'f' : is_produced ? 'p' : 'c';
     int right = 0;
     for (int i = 0; i < calls; ++i) {
         calls_at(probe, 2 * LEAST, *now, &looks);
         const char way = gone_on.which;
-        right += way == wanted[!is_produced];
+        right += way == wanted;
         *now += (way == 'c' || way == 'p' ? program->past : program->kept) + 7;
         if (program->every != 0 && i % program->every == 0) *now += program->more;
     }

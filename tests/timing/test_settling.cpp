@@ -1,6 +1,9 @@
 // Workloads: the untimed calls that settle the caches before a sample of another cache effect, and
 // mapped sources.
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "timing/made_calls.hpp"
 
@@ -106,6 +109,42 @@ TEST_F(Settling, of_large_copies_into_fresh_memory_ends_with_one_like_them) {
         }
     }
     EXPECT_EQ(fresh_calls(Workload::fresh, kPagesSettledFrom, 1, 7), kAll + 1);
+}
+
+/// The call sites of a sample, as copies that choose tell them apart: by the return address, and by
+/// the stack in steps of 64 KiB.
+std::vector<std::pair<void*, std::uintptr_t>> sites;
+[[gnu::noinline]] void* remember_site(void* destination, const void* source, std::size_t bytes,
+                                      std::size_t distance) {
+    const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    sites.emplace_back(__builtin_return_address(0), stack >> 16);
+    return remember(destination, source, bytes, distance);
+}
+
+// A trial takes 12 times, which lie between 13 calls in a row.
+TEST_F(Settling, ends_with_untimed_calls_from_one_site_where_a_copy_chooses_its_stores_by_that) {
+    Stopwatch large(arena, kMiB, kCache);
+    const auto calls_at = [&](Workload workload, std::size_t size, bool chooses) {
+        TimedCopy copy{remember_site};
+        copy.chooses = chooses;
+        large.set_calibration(size, workload, {kTimed, 0});
+        calls_of(large, copy, workload, size, 0); // settles the caches
+        sites.clear();
+        return calls_of(large, copy, workload, size, 0).size();
+    };
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : {kSensingMinimum - 1, kSensingMinimum, kLargest, kMiB}) {
+            const bool heeded = size >= kSensingMinimum && size < kHeededBelow;
+            const std::size_t others = calls_at(workload, size, false);
+            const std::size_t all = calls_at(workload, size, true);
+            EXPECT_EQ(all >= others + 13, heeded) << name_of(workload) << ' ' << size;
+            EXPECT_TRUE(heeded || all == others) << name_of(workload) << ' ' << size;
+            EXPECT_EQ(std::set(sites.begin(), sites.end()).size(), 1u) << name_of(workload);
+        }
+    }
+    for (const Workload workload : {Workload::fetch, Workload::fresh}) {
+        EXPECT_EQ(calls_at(workload, kLargest, true), calls_at(workload, kLargest, false));
+    }
 }
 
 using MappedSource = TemporaryFolder;
