@@ -10,13 +10,12 @@ const Weights kHot = {{Workload::hot, 1}};
 const RowCopy kSensing = {{0, 0, 1}, true}, kPlain = RowCopy::plain(1);
 
 /// A run-off among as many entrants as there are `ratios`, libc's time over theirs.
-KeptRace race_among(std::vector<double> ratios) {
-    KeptRace kept{std::make_unique<std::mt19937_64>(1), nullptr};
+Race race_among(std::vector<double> ratios) {
     const std::vector<Entrant> all = all_entrants(ratios.size());
     KnownMachine machine({{Workload::hot, std::move(ratios)}}, jitter(0.02, 1));
-    kept.race = std::make_unique<Race>(4096, std::vector{kHot}, *kept.random, machine);
-    kept.race->run_off(all, 11, kLibc);
-    return kept;
+    Race race(4096, std::vector{kHot}, machine);
+    race.run_off(all, 11, kLibc);
+    return race;
 }
 
 /// The rows that are left of three, of which the second takes one size alone. `together`: its copy

@@ -37,10 +37,10 @@ template <class Machine = KnownMachine> struct Track {
     Track(const Truths& truths, std::vector<Weights> objectives, std::uint64_t seed = 1,
           Trouble trouble = jitter(0, 1), std::vector<TimedCopy> timed = {},
           std::vector<TimedCopy> references = {})
-        : all(all_entrants(truths.size())), copies(std::move(timed)), random(seed),
+        : all(all_entrants(truths.size())), copies(std::move(timed)),
           machine(ratios(truths), std::move(trouble)),
-          race(kSize, std::move(objectives), random,
-               {machine, copies, {.name = "libc"}, std::move(references)}) {
+          race(kSize, std::move(objectives),
+               {machine, copies, {.name = "libc"}, std::move(references)}, noise::Random(seed)) {
         copies.resize(truths.size());
     }
 
@@ -63,7 +63,6 @@ template <class Machine = KnownMachine> struct Track {
     }
     Entrants all;
     std::vector<TimedCopy> copies;
-    noise::Random random;
     Machine machine;
     Race race;
 };

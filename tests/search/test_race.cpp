@@ -80,9 +80,8 @@ TEST(Race, samples_each_as_often_as_asked_in_heats_of_another_order_with_libc_al
 }
 
 TEST(Race, samples_what_waits_for_the_run_off_only_when_asked_for_all_and_then_ranks_by_it) {
-    noise::Random random{1};
     KnownMachine machine({{Workload::hot, {1.0, 1.1}}, {Workload::fetch, {1.5, 0.9}}});
-    Race race(kSize, Weights{{Workload::hot, 1}, {Workload::fetch, 1}}, random, machine);
+    Race race(kSize, Weights{{Workload::hot, 1}, {Workload::fetch, 1}}, machine);
     Entrants entrants = all_entrants(2);
     race.sample(entrants, 1);
     for (const auto& call : machine.calls) EXPECT_EQ(std::get<1>(call), Workload::hot);

@@ -28,8 +28,7 @@ TEST(CanShare, where_there_are_chunks_for_everybody) {
 }
 
 SizeResult search_on(const TimedCopies& timings, const Weights& weights = races::kMean) {
-    noise::Random random(1);
-    return search_shares(all_entrants(4), 8 * kMiB, weights, parse_rigor("standard"), random,
+    return search_shares(all_entrants(4), 8 * kMiB, weights, parse_rigor("standard"),
                          timings);
 }
 

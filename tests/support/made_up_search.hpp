@@ -88,17 +88,17 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     const Machine machine = made_up_machine();
     const Plan plan(request, machine);
     const Features features(machine.cpu, plan.options.without);
-    std::vector<std::unique_ptr<OperationSearch>> searches;
+    Searches searches;
     for (const Operation one : plan.options.operations) {
         const Plan own = one == Operation::copy ? plan : Plan(one, plan);
-        searches.emplace_back(new OperationSearch{
-            own, Spaces(features, own.extended, own.options.sensing, one, Spaces::Invalids()), {}});
+        searches.push_back(
+            {own, Spaces(features, own.extended, own.options.sensing, one, Spaces::Invalids()), {}});
     }
     LogHeader header;
     header.tool_version = kVersion;
     header.machine = to_json(machine);
     header.space_hashes = hashes_of(searches);
-    header.candidates = searches.front()->spaces.entrants.size();
+    header.candidates = searches.front().spaces.entrants.size();
     header.options = plan.options;
     header.sensing = plan.options.sensing;
     header.seed = request.seed;
@@ -108,12 +108,12 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     RunLog log = open_run_log(path, header, false);
     RunTimings timings(true);
     timings.keep(log);
-    for (const auto& one : searches) {
-        OperationRun run(*one, machine, request.seed, timings, figures);
-        run_steps(run, one->findings, examines);
+    for (OperationSearch& one : searches) {
+        OperationRun run(one, machine, request.seed, timings, figures);
+        run_steps(run, one.findings, examines);
     }
     log.writer.finish({"2026-11-21T10:01:00Z", 60, {{Step::screening, 50}}, 0});
-    return searches.front()->findings;
+    return searches.front().findings;
 }
 
 /// Libc's times by which a copy of that name takes longer; 0: see made_up_truth.

@@ -45,8 +45,7 @@ std::string why_untold(const Retimed& retimed) {
 
 Outcome check_winner(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings) {
-    std::mt19937_64 random; // it draws nothing, as nothing is sampled
-    Race race(size, weights, random, timings);
+    Race race(size, weights, timings);
     const PresentResult first = time_again(race, with_rival);
     const Verdict seems = verdict_on(tuned, first);
     if (seems == Verdict::holds) return {first, seems};

@@ -2,6 +2,7 @@
 #include "merge/common_best.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "base/error.hpp"
@@ -17,8 +18,7 @@ namespace {
 
 /// The operation's search on a machine of this type, by the first log and the least rigor. Copies
 /// that were wrong on some machine were not timed there.
-std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sources,
-                                           Operation operation) {
+OperationSearch search_of(const std::vector<MergeSource>& sources, Operation operation) {
     const LogHeader& header = sources.front().log.header;
     const Machine machine = machine_of(header);
     Plan plan(replayed_request(header), machine);
@@ -32,11 +32,10 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
         };
         if (place(search.rigor) < place(plan.rigor.name)) plan.rigor = parse_rigor(search.rigor);
     }
-    return std::unique_ptr<OperationSearch>(
-        new OperationSearch{plan,
-                            Spaces(Features(machine.cpu, {}), facts_of(operation).has_entry_points,
-                                   false, operation, Spaces::Invalids()),
-                            {}});
+    return {plan,
+            Spaces(Features(machine.cpu, {}), facts_of(operation).has_entry_points, false,
+                   operation, Spaces::Invalids()),
+            {}};
 }
 
 /// Keeps the members of the other kinds that all machines timed, at all sizes at which any was
@@ -170,7 +169,7 @@ CommonBest common_best(std::vector<MergeSource> sources) {
             return one.profile.first(ChoiceKind::pipelines, operation) != nullptr;
         });
         if (!copies && tuned == 0) continue;
-        std::unique_ptr<OperationSearch> search;
+        std::optional<OperationSearch> search;
         CommonPipelines pipelines;
         if (copies || tuned == std::ssize(sources)) {
             search = search_of(sources, operation);

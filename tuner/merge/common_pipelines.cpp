@@ -119,8 +119,8 @@ class CommonSearch {
         }
         const std::vector<Entrant> entrants = finalists(race, size, weights, use);
         if (entrants.empty()) return std::nullopt;
-        std::mt19937_64 random = run_.enter(Step::pipelines, size);
-        Race common(size, weights, random, {run_.timings, named_, {.name = "libc"}});
+        run_.enter(Step::pipelines, size);
+        Race common(size, weights, {run_.timings, named_, {.name = "libc"}});
         return common.run_offs(entrants, run_.plan.rigor.rounds, {below}).front();
     }
 

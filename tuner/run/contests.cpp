@@ -137,7 +137,7 @@ bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other
         if (place == entrants.end()) return std::nullopt;
         return static_cast<Entrant>(place - entrants.begin());
     };
-    const Race& race = *races->second.race;
+    const Race& race = races->second.race;
     const auto ours = place_of(one), theirs = place_of(other);
     if (!theirs || (!ours && one.senses)) return true;
     if (ours) return race.lead(*ours, *theirs).low > 1;

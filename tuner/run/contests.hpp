@@ -6,9 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <utility>
 #include <vector>
@@ -22,20 +20,15 @@ namespace asterope {
 /// The worth of a copy that cannot be used.
 inline constexpr double kWorthOfUnusable = -std::numeric_limits<double>::infinity();
 
-/// A race, and the random numbers that it refers to. Neither moves, as the race refers to the
-/// latter.
-struct KeptRace {
-    std::unique_ptr<std::mt19937_64> random;
-    std::unique_ptr<Race> race;
-};
-
 /// The contest at one size, whose figures winners are chosen from later.
-struct Contest : KeptRace {
+struct Contest {
+    std::optional<Race> race;        ///< Empty before it is held.
     std::vector<SizeResult> results; ///< by objective
 };
 
 /// Sensing copies timed beside pipelines at one size; `entrants` as the race numbers them.
-struct SensingRace : KeptRace {
+struct SensingRace {
+    Race race;
     std::vector<std::pair<RowCopy, const asterope_copy*>> entrants; ///< null: without a probe
 };
 

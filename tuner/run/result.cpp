@@ -10,26 +10,25 @@ namespace asterope {
 
 std::string what_is_searched(const Searches& searches) {
     std::string words;
-    for (const auto& one : searches) {
-        const std::size_t large = one->spaces.entrants.size(),
-                          small = one->spaces.members("small").size();
-        if (one->plan.operation == Operation::copy) {
+    for (const OperationSearch& one : searches) {
+        const std::size_t large = one.spaces.entrants.size(),
+                          small = one.spaces.members("small").size();
+        if (one.plan.operation == Operation::copy) {
             words += std::to_string(large) + " candidates a size" +
-                     (one->plan.extended ? " and the extension axes" : "") + ", " +
+                     (one.plan.extended ? " and the extension axes" : "") + ", " +
                      std::to_string(small) + " small copies, ";
         } else {
-            words +=
-                std::to_string(large + small) + ' ' + facts_of(one->plan.operation).many + ", ";
+            words += std::to_string(large + small) + ' ' + facts_of(one.plan.operation).many + ", ";
         }
     }
-    const Plan& plan = searches.front()->plan;
+    const Plan& plan = searches.front().plan;
     return words + plan.rigor.name + " search, workload " + plan.objective.name + "\n";
 }
 
 std::array<std::string, kOperations.size()> hashes_of(const Searches& searches) {
     std::array<std::string, kOperations.size()> hashes;
-    for (const auto& one : searches) {
-        hashes[static_cast<std::size_t>(one->plan.operation)] = one->spaces.hash();
+    for (const OperationSearch& one : searches) {
+        hashes[static_cast<std::size_t>(one.plan.operation)] = one.spaces.hash();
     }
     return hashes;
 }
@@ -54,13 +53,13 @@ std::string tables_of(const Profile& profile, Operation operation, bool all) {
 
 std::string add_findings(Profile& profile, const Searches& searches, bool all) {
     std::string headlines, tables;
-    for (const auto& one : searches) {
-        const Operation operation = one->plan.operation;
-        if (one->findings.pipelines.found.empty()) continue;
-        profile.search.candidates[operation] = one->spaces.entrants.size();
-        add_findings(profile, *one);
+    for (const OperationSearch& one : searches) {
+        const Operation operation = one.plan.operation;
+        if (one.findings.pipelines.found.empty()) continue;
+        profile.search.candidates[operation] = one.spaces.entrants.size();
+        add_findings(profile, one);
         headlines += headline(profile, operation);
-        if (one != searches.front()) tables += '\n' + name_of(operation) + '\n';
+        if (operation != Operation::copy) tables += '\n' + name_of(operation) + '\n';
         tables += tables_of(profile, operation, all);
     }
     settle(profile);
@@ -69,15 +68,15 @@ std::string add_findings(Profile& profile, const Searches& searches, bool all) {
 }
 
 void require_no_loss(const Searches& searches, const std::string& unexamined) {
-    if (!searches.front()->findings.exam) {
+    if (!searches.front().findings.exam) {
         throw Failure("--strict: the compiled routine was not examined" +
                       (unexamined.empty() ? "" : ": " + unexamined));
     }
     std::size_t losses = 0, cells = 0;
-    for (const auto& one : searches) {
-        if (!one->findings.exam) continue;
-        losses += one->findings.exam->losses.size();
-        cells += one->findings.exam->cells;
+    for (const OperationSearch& one : searches) {
+        if (!one.findings.exam) continue;
+        losses += one.findings.exam->losses.size();
+        cells += one.findings.exam->cells;
     }
     if (losses == 0) return;
     throw Failure("--strict: the compiled routine is slower than libc in " +

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@
 namespace asterope {
 
 /// The searches by operation, copies first.
-using Searches = std::vector<std::unique_ptr<OperationSearch>>;
+using Searches = std::vector<OperationSearch>;
 
 /// "7186 candidates a size and the extension axes, 68 small copies, ... standard search, workload
 /// balanced", with the end of the line.

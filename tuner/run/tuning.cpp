@@ -71,9 +71,8 @@ class TuningRun {
         senses = senses && facts_.no_sensing.empty();
         timings_.spent.enter(Step::verifying);
         for (const Plan& plan : plans()) {
-            searches_.emplace_back(
-                new OperationSearch{plan, Spaces(features(), plan.extended, senses, plan.operation),
-                                    references[searches_.size()]});
+            searches_.push_back({plan, Spaces(features(), plan.extended, senses, plan.operation),
+                                 references[searches_.size()]});
         }
         start_threads();
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
@@ -88,7 +87,7 @@ class TuningRun {
             RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
             timings_.keep(log);
             facts_.started = log.header.started;
-            for (const auto& one : searches_) one->plan.options = log.header.options;
+            for (OperationSearch& one : searches_) one.plan.options = log.header.options;
             facts_.resumed = log.resumed;
             try {
                 search(figures, plan_.options.operations, [this] { return compiled(); });
@@ -114,12 +113,12 @@ class TuningRun {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
         }
         for (const Plan& plan : plans()) {
-            searches_.emplace_back(new OperationSearch{
-                plan,
-                Spaces(features(), plan.extended, header.sensing, plan.operation, header.invalid),
-                logged_references(plan.own_references())});
+            searches_.push_back(
+                {plan,
+                 Spaces(features(), plan.extended, header.sensing, plan.operation, header.invalid),
+                 logged_references(plan.own_references())});
             const auto operation = static_cast<std::size_t>(plan.operation);
-            if (searches_.back()->spaces.hash() != header.space_hashes[operation]) {
+            if (searches_.back().spaces.hash() != header.space_hashes[operation]) {
                 throw BadInput(what + ": is of another space of candidates than this version's");
             }
         }
@@ -184,7 +183,7 @@ class TuningRun {
         }
         return plans;
     }
-    const OperationSearch& copies() const { return *searches_.front(); }
+    const OperationSearch& copies() const { return searches_.front(); }
 
     /// Starts the threads that share copies. They inherit the CPUs of this thread, so it is pinned
     /// later.
@@ -196,8 +195,8 @@ class TuningRun {
     }
 
     void announce() {
-        for (const auto& one : searches_) {
-            const Spaces::Invalids& invalid = one->spaces.invalid;
+        for (const OperationSearch& one : searches_) {
+            const Spaces::Invalids& invalid = one.spaces.invalid;
             facts_.invalid.insert(facts_.invalid.end(), invalid.begin(), invalid.end());
         }
         facts_.candidates[Operation::copy] = copies().spaces.entrants.size();
@@ -230,19 +229,19 @@ class TuningRun {
     /// before an operation other than the copies, that one is left out.
     void search(Timings& figures, const std::vector<Operation>& examined,
                 const BuildRoutine& build) {
-        for (const auto& one : searches_) {
-            if (one != searches_.front()) plan_roughly(timings_.progress, *one);
+        for (const OperationSearch& one : searches_) {
+            if (one.plan.operation != Operation::copy) plan_roughly(timings_.progress, one);
         }
-        for (const auto& one : searches_) {
+        for (OperationSearch& one : searches_) {
             try {
-                OperationRun run(*one, machine_, request_.seed, timings_, figures);
-                run_steps(run, one->findings, contains(examined, one->plan.operation), build);
+                OperationRun run(one, machine_, request_.seed, timings_, figures);
+                run_steps(run, one.findings, contains(examined, one.plan.operation), build);
             } catch (const BudgetSpent&) {
-                if (one == searches_.front()) {
+                if (one.plan.operation == Operation::copy) {
                     throw Failure("the time budget ended before anything was timed: give more");
                 }
-                one->findings = {};
-                searches_.front()->findings.left_out.steps.insert(Step::memset);
+                one.findings = {};
+                searches_.front().findings.left_out.steps.insert(Step::memset);
             }
         }
         timings_.progress.clear();
@@ -254,7 +253,7 @@ class TuningRun {
     /// is still locked.
     void refuse_spoiled_figures() const {
         try {
-            for (const auto& one : searches_) require_still_right(one->references);
+            for (const OperationSearch& one : searches_) require_still_right(one.references);
         } catch (const Failure&) {
             std::filesystem::remove(plan_.log);
             throw;
@@ -271,8 +270,8 @@ class TuningRun {
 
     /// Whether all of the planned search is done.
     bool left_nothing() const {
-        return std::ranges::all_of(searches_,
-                                   [](const auto& one) { return one->findings.left_out.empty(); });
+        return std::ranges::all_of(
+            searches_, [](const OperationSearch& one) { return one.findings.left_out.empty(); });
     }
 
     /// The routine of the findings so far, compiled and loaded: its function of the operation that
@@ -284,8 +283,8 @@ class TuningRun {
         if (request_.no_generate || !unexamined_.empty()) return nullptr;
         finish();
         Operation operation = Operation::copy;
-        for (const auto& one : searches_) {
-            if (!one->findings.pipelines.found.empty()) operation = one->plan.operation;
+        for (const OperationSearch& one : searches_) {
+            if (!one.findings.pipelines.found.empty()) operation = one.plan.operation;
         }
         try {
             return load_routine(text_of(profile()), operation, "leave it out with --no-generate");

@@ -34,14 +34,12 @@ std::optional<AliasedChoice> choose_aliased(const std::vector<SizeResult>& sizes
     return choice;
 }
 
-SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
-                              const TimedCopies& timings) {
+SizeResult search_overlapping(std::size_t count, const Rigor& rigor, const TimedCopies& timings) {
     if (count == 0) throw Failure("no copy for overlapping buffers copies right on this machine");
     const std::vector<Entrant> everybody = all_entrants(count);
     // One of the copies is taken even where libc is faster. Two workloads, so that a gain at one
     // distance does not make up for a loss at another.
-    Race race(0, {{Workload::overlapping, 0.5}, {Workload::overlapping_pages, 0.5}}, random,
-              timings);
+    Race race(0, {{Workload::overlapping, 0.5}, {Workload::overlapping_pages, 0.5}}, timings);
     // Few copies: rounds are cheap, and few of them leave ties to chance.
     return race.run_off(everybody, 2 * rigor.rounds, 0);
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "search/race.hpp"
@@ -36,7 +35,6 @@ std::optional<AliasedChoice> choose_aliased(const std::vector<SizeResult>& sizes
 /// Chooses one of `count` copies for all sizes and shifts: the simplest that is as good as the best
 /// within the noise. SizeResult::size is 0. In `timings`, libc is its memmove. Throws Failure if
 /// `count` is 0.
-SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
-                              const TimedCopies& timings);
+SizeResult search_overlapping(std::size_t count, const Rigor& rigor, const TimedCopies& timings);
 
 } // namespace asterope

@@ -52,9 +52,9 @@ bool can_prepare(const PageStage& stage, std::size_t size) {
 }
 
 SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
-                              const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                              const Weights& weights, const Rigor& rigor,
                               const TimedCopies& timings) {
-    return Race(size, weights, random, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
+    return Race(size, weights, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
 }
 
 } // namespace asterope

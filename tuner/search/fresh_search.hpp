@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +41,7 @@ bool can_prepare(const PageStage& stage, std::size_t size);
 /// among `entrants`, is the routine's copy without one. Libc does not take part. Ties, and
 /// differences that noise hides, go to the simplest.
 SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
-                              const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                              const Weights& weights, const Rigor& rigor,
                               const TimedCopies& timings);
 
 } // namespace asterope

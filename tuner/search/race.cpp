@@ -27,10 +27,10 @@ const Finalist& SizeResult::of(Entrant finalist) const {
     return *std::ranges::find(finalists, finalist, &Finalist::candidate);
 }
 
-Race::Race(std::size_t size, const std::vector<Weights>& objectives, std::mt19937_64& random,
-           const TimedCopies& timings)
-    : size_(size), random_(random), timings_(timings),
-      order_([this](Entrant entrant) { return timings_.leaves(entrant); }) {
+Race::Race(std::size_t size, const std::vector<Weights>& objectives, const TimedCopies& timings,
+           const std::mt19937_64& random)
+    : size_(size), timings_(timings), random_(random),
+      order_([timings](Entrant entrant) { return timings.leaves(entrant); }) {
     for (const Weights& asked : objectives) {
         objectives_.push_back(weights_at(size, asked));
         for (const auto& [workload, weight] : objectives_.back()) {

@@ -141,12 +141,13 @@ struct TieBand {
 class Race {
   public:
     /// `objectives`: the first is the one that matters most, see best(). Each counts the workloads
-    /// that are timed at that size (weights_at).
-    Race(std::size_t size, const std::vector<Weights>& objectives, std::mt19937_64& random,
-         const TimedCopies& timings);
-    Race(std::size_t size, const Weights& weights, std::mt19937_64& random,
-         const TimedCopies& timings)
-        : Race(size, std::vector<Weights>{weights}, random, timings) {}
+    /// that are timed at that size (weights_at). `random` shuffles the entrants of sample(). A
+    /// race that is a run-off alone has no use for it.
+    Race(std::size_t size, const std::vector<Weights>& objectives, const TimedCopies& timings,
+         const std::mt19937_64& random = {});
+    Race(std::size_t size, const Weights& weights, const TimedCopies& timings,
+         const std::mt19937_64& random = {})
+        : Race(size, std::vector<Weights>{weights}, timings, random) {}
 
     /// The workloads that count: only those that are timed from the start, or all.
     enum class Weighed { from_start, all };
@@ -226,8 +227,8 @@ class Race {
     std::size_t size_;
     std::vector<Weights> objectives_;
     std::vector<Workload> workloads_; ///< of all objectives, at any weight
-    std::mt19937_64& random_;
     TimedCopies timings_;
+    std::mt19937_64 random_;
     std::uint64_t round_ = 0;
     CacheEffectOrder order_;
     std::optional<RunOff> run_off_;                                       ///< the last one

@@ -147,9 +147,9 @@ class Search {
   public:
     Search(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
            std::size_t size, const std::vector<Weights>& objectives, const Rigor& rigor,
-           std::mt19937_64& random, const TimedCopies& timings)
+           const TimedCopies& timings, const std::mt19937_64& random)
         : space_(space), entrants_(entrants), size_(size), objectives_(objectives), rigor_(rigor),
-          race_(size, objectives, random, timings) {
+          race_(size, objectives, timings, random) {
         for (Weights& weights : objectives_) weights = weights_at(size, weights);
     }
 
@@ -179,10 +179,10 @@ class Search {
         extended_ = true;
         const auto all = [](const Candidate&) { return true; };
         for (const Entrant base : best_of_each(extended_family_of, rigor_.bases, all)) {
-            screen(extension.neighbours(base));
+            screen(extension.neighbours(candidate(base)));
         }
         for (const Entrant one : best_of_each(extended_family_of, rigor_.planes, all)) {
-            std::vector<Entrant> distance_grid = extension.distance_grid(one);
+            std::vector<Entrant> distance_grid = extension.distance_grid(candidate(one));
             std::erase_if(distance_grid, [&](Entrant entrant) {
                 return !rigor_.fine.pd.empty() && !contains(rigor_.fine.pd, candidate(entrant).pd);
             });
@@ -323,10 +323,10 @@ Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<E
 Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
                   const Extension* extension, std::size_t size,
                   const std::vector<Weights>& objectives, const Rigor& rigor,
-                  const std::vector<std::vector<Entrant>>& neighbours, std::mt19937_64& random,
-                  const TimedCopies& timings) {
+                  const std::vector<std::vector<Entrant>>& neighbours,
+                  const std::mt19937_64& random, const TimedCopies& timings) {
     if (entrants.empty()) throw Failure("no candidate copies right on this machine");
-    Search search(space, entrants, size, objectives, rigor, random, timings);
+    Search search(space, entrants, size, objectives, rigor, timings, random);
     search.screen_paper();
     const std::size_t extended = extension ? search.screen_extension(*extension) : 0;
     search.cut();

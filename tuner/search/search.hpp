@@ -64,9 +64,9 @@ struct Rigor {
 /// them.
 struct Extension {
     /// All combinations of the extension axes with the other parameters of a candidate.
-    std::function<std::vector<Entrant>(Entrant)> neighbours;
+    std::function<std::vector<Entrant>(const Candidate&)> neighbours;
     /// All prefetch sizes and distances with the other parameters of a candidate.
-    std::function<std::vector<Entrant>(Entrant)> distance_grid;
+    std::function<std::vector<Entrant>(const Candidate&)> distance_grid;
 };
 
 /// The result of the search of one size, for each objective.
@@ -112,7 +112,7 @@ Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<E
 Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
                   const Extension* extension, std::size_t size,
                   const std::vector<Weights>& objectives, const Rigor& rigor,
-                  const std::vector<std::vector<Entrant>>& neighbours, std::mt19937_64& random,
-                  const TimedCopies& timings);
+                  const std::vector<std::vector<Entrant>>& neighbours,
+                  const std::mt19937_64& random, const TimedCopies& timings);
 
 } // namespace asterope

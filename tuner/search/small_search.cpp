@@ -88,11 +88,10 @@ constexpr double kLeastLead = 1.02;
 /// chance. Placement does not count: the routine has another one, and it would decide which sizes
 /// are the worst.
 std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, Workload workload,
-                                        int rounds, std::mt19937_64& random,
-                                        const TimedCopies& timings) {
+                                        int rounds, const TimedCopies& timings) {
     std::map<Entrant, std::vector<double>> by_size;
     for (const std::size_t size : fixed_sizes()) {
-        Race race(size, {{workload, 1}}, random, timings);
+        Race race(size, {{workload, 1}}, timings);
         for (const Finalist& one : race.run_off(finalists, rounds, kLibc).finalists) {
             const Measured& found = one.workloads.at(workload);
             by_size[one.candidate].push_back(
@@ -113,13 +112,13 @@ std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, W
 } // namespace
 
 SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
-                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                          const Weights& weights, const Rigor& rigor, const std::mt19937_64& random,
                           const TimedCopies& timings, const ShapeOf& shape_of, Entrant standing,
                           const std::vector<SmallCallers>& callers) {
     if (entrants.empty()) throw Failure("no small copy copies right on this machine");
     std::vector<Weights> objectives = {weights};
     for (const SmallCallers& one : callers) objectives.push_back(one.weights);
-    Race race(0, objectives, random, timings);
+    Race race(0, objectives, timings, random);
     // A small space: each entrant gets enough samples at every rigor.
     race.sample(entrants, 5);
     const std::vector<Entrant> alive = race.best(entrants, 16);
@@ -159,7 +158,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
     for (const auto& [workload, weight] : shape_of ? weights_at(0, weights) : Weights()) {
         const bool fixed = workload == Workload::fixed || workload == Workload::fixed_read;
         if (weight == 0 || !fixed) continue;
-        const auto by_size = worth_by_size(finalists, workload, rigor.rounds, random, timings);
+        const auto by_size = worth_by_size(finalists, workload, rigor.rounds, timings);
         for (const Finalist& one : result.finalists) {
             scores[one.candidate] +=
                 weight * (by_size.at(one.candidate) - one.workloads.at(workload).worth);

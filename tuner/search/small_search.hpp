@@ -54,7 +54,7 @@ struct SmallResults {
 /// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(). `callers`:
 /// the entry points that may have copies of their own. Throws Failure where `entrants` is empty.
 SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
-                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                          const Weights& weights, const Rigor& rigor, const std::mt19937_64& random,
                           const TimedCopies& timings, const ShapeOf& shape_of = nullptr,
                           Entrant standing = kLibc, const std::vector<SmallCallers>& callers = {});
 

@@ -98,12 +98,11 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation 
             }
             return found;
         };
-        extension.neighbours = [this, features, entrants_of](Entrant entrant) {
-            return entrants_of(neighbours(space[static_cast<std::size_t>(entrant)], features));
+        extension.neighbours = [features, entrants_of](const Candidate& one) {
+            return entrants_of(neighbours(one, features));
         };
-        extension.distance_grid = [this, features, entrants_of](Entrant entrant) {
+        extension.distance_grid = [features, entrants_of](const Candidate& one) {
             // At one prefetchw distance: with all of them it would be five times as large.
-            const Candidate& one = space[static_cast<std::size_t>(entrant)];
             std::vector<Candidate> all = asterope::distance_grid(one, features);
             std::erase_if(all, [&](const Candidate& other) { return other.pw != one.pw; });
             return entrants_of(all);

@@ -47,9 +47,6 @@ struct Spaces {
     Invalids invalid;
     bool senses; ///< copies that sense are tried
 
-    Spaces(const Spaces&) = delete; // the extension's functions refer to this one
-    Spaces& operator=(const Spaces&) = delete;
-
   private:
     /// The members of `count` that copy wrongly: by `verify`, or by an earlier run.
     using Wrong = std::vector<bool>;

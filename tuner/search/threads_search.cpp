@@ -35,9 +35,8 @@ bool can_share(const ThreadShare& share, std::size_t size) {
 }
 
 SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,
-                         const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
-                         const TimedCopies& timings) {
-    return Race(size, weights, random, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
+                         const Weights& weights, const Rigor& rigor, const TimedCopies& timings) {
+    return Race(size, weights, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
 }
 
 } // namespace asterope

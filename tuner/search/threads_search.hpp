@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -40,7 +39,6 @@ bool can_share(const ThreadShare& share, std::size_t size);
 /// compared with several. Ties, and differences that noise hides, go to one thread, then to the
 /// fewest. A loss to one thread counts several times, see utility().
 SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,
-                         const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
-                         const TimedCopies& timings);
+                         const Weights& weights, const Rigor& rigor, const TimedCopies& timings);
 
 } // namespace asterope

@@ -57,7 +57,7 @@ class WaysRace {
         }
         if (others.empty()) return result;
         begin(course_, size, course_.objective.weights);
-        Race race(size, course_.objective.weights, course_.random, timings_);
+        Race race(size, course_.objective.weights, timings_);
         const SizeResult run_off = race.run_off(entrants, course_.rigor.rounds, kLibc);
         result.floor = race.libc_over(kLibcAgain);
         for (const auto& [way, entrant] : others) {
@@ -80,7 +80,7 @@ class WaysRace {
                       other = processes_.copying(upper, size);
         if (one == kLibc || other == kLibc) return other == kLibc;
         begin(course_, size, course_.objective.weights);
-        Race race(size, course_.objective.weights, course_.random, timings_);
+        Race race(size, course_.objective.weights, timings_);
         const SizeResult run_off = race.run_off({one, other}, course_.rigor.rounds, kLibc);
         return run_off.of(one).score >= run_off.of(other).score;
     }
@@ -203,7 +203,7 @@ std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice&
     std::vector<SizeGain> gains;
     for (const std::size_t size : course.sizes) {
         begin(course, size, weights);
-        Race race(size, weights, course.random, TimedCopies(course.timings));
+        Race race(size, weights, TimedCopies(course.timings));
         const SizeResult result = race.run_off({0}, course.rigor.rounds, kLibc);
         const Finalist& setting = result.finalists.front();
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <random>
 #include <vector>
 
 #include "run/run_timings.hpp"
@@ -51,7 +50,6 @@ struct Course {
     std::vector<std::size_t> sizes; ///< ascending
     Objective objective;
     Rigor rigor;
-    std::mt19937_64& random;
     RemoteSetup setup;
     RunTimings& timings;
 };

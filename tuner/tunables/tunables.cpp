@@ -98,9 +98,8 @@ void find_tunables(const Request& request) {
     }
 
     const RemoteSetup setup = shared_setup(report.machine, report.cpu, knobs, sizes.back());
-    std::mt19937_64 random(1);
     RunTimings timings(request.quiet);
-    const Course course{sizes, report.objective, rigor, random, setup, timings};
+    const Course course{sizes, report.objective, rigor, setup, timings};
     plan(course, knobs);
     report.choice = measure_and_choose(course, knobs);
     timings.progress.clear();

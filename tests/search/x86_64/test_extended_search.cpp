@@ -31,15 +31,15 @@ struct ExtendedSpace {
             std::stable_partition(candidates.begin(), candidates.end(),
                                   [](const Candidate& one) { return !one.is_marked(); });
         paper = all_entrants(static_cast<std::size_t>(others - candidates.begin()));
-        extension.neighbours = [this](Entrant entrant) {
-            neighbours.push_back(entrant);
-            return offer(entrant, [](const Candidate& one, const Candidate& other) {
+        extension.neighbours = [this](const Candidate& around) {
+            neighbours.push_back(entrant_of(around));
+            return offer(around, [](const Candidate& one, const Candidate& other) {
                 return one.variant->ps == other.variant->ps && one.pd == other.pd;
             });
         };
-        extension.distance_grid = [this](Entrant entrant) {
-            distance_grid.push_back(entrant);
-            return offer(entrant, [](const Candidate& one, const Candidate& other) {
+        extension.distance_grid = [this](const Candidate& around) {
+            distance_grid.push_back(entrant_of(around));
+            return offer(around, [](const Candidate& one, const Candidate& other) {
                 return one.pw == other.pw &&
                        std::ranges::equal(one.variant->marked, other.variant->marked);
             });
@@ -60,10 +60,13 @@ struct ExtendedSpace {
     }
 
   private:
+    Entrant entrant_of(const Candidate& candidate) const {
+        return static_cast<Entrant>(&candidate - candidates.data());
+    }
+
     /// Offers candidates of the same registers and stages that are alike.
-    template <class Alike> Entrants offer(Entrant entrant, const Alike& alike) {
+    template <class Alike> Entrants offer(const Candidate& one, const Alike& alike) {
         Entrants fitting = all_entrants(candidates.size());
-        const Candidate& one = (*this)[entrant];
         std::erase_if(fitting, [&](Entrant other) {
             return family_of((*this)[other]) != family_of(one) || !alike(one, (*this)[other]);
         });

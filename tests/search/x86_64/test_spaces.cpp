@@ -62,11 +62,11 @@ TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it_and_to_its_grid_of_di
                              "R64 T NT T0 4 8", "XMM T NT T0 8 8 TB8", "XMM T T T0 4 8 PI2"}) {
         const Entrant one = named(plain(), name);
         const Candidate& candidate = space[static_cast<std::size_t>(one)];
-        const auto grid = plain().extension.distance_grid(one);
+        const auto grid = plain().extension.distance_grid(candidate);
         EXPECT_EQ(std::count(grid.begin(), grid.end(), one), 1);
         EXPECT_EQ(names(plain(), grid), names(distance_grid(candidate, only({}))));
         if (one >= std::ssize(plain().entrants)) continue;
-        const auto around = plain().extension.neighbours(one);
+        const auto around = plain().extension.neighbours(candidate);
         EXPECT_EQ(around.empty(), name[0] == 'R') << name;
         EXPECT_EQ(names(plain(), around), names(neighbours(candidate, only({}))));
         for (const Entrant entrant : around) EXPECT_GE(entrant, std::ssize(plain().entrants));
@@ -92,8 +92,10 @@ TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
     EXPECT_EQ(spaces.entrants.size(), paper_space(only({"avx512f", "movdir64b"})).size() - 1);
     const auto found = names(spaces, spaces.entrants);
     EXPECT_EQ(std::count(found.begin(), found.end(), wrong), 0);
-    const auto distance_grid =
-        names(spaces, spaces.extension.distance_grid(named(spaces, "XMM T NT T0 4 10")));
+    const Entrant one = named(spaces, "XMM T NT T0 4 10");
+    const Spaces copy = spaces;
+    const auto distance_grid = names(
+        spaces, copy.extension.distance_grid(copy.space.at(static_cast<std::size_t>(one))));
     EXPECT_EQ(distance_grid.size(), 7u * 16 - 1);
     EXPECT_EQ(std::count(distance_grid.begin(), distance_grid.end(), wrong), 0);
     EXPECT_EQ(spaces.members("probes"), plain().members("probes"));

@@ -22,8 +22,7 @@ constexpr int kEntrants = 24, kKept = 12, kMoreSamples = 6, kFinalists = 5, kRou
 constexpr int kSamples = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
 
 SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, RunTimings& timings) {
-    std::mt19937_64 random(seed);
-    Race race(size, {{workload, 1}}, random, TimedCopies(timings));
+    Race race(size, {{workload, 1}}, TimedCopies(timings), std::mt19937_64(seed));
     std::vector<Entrant> entrants(kEntrants);
     std::iota(entrants.begin(), entrants.end(), 0);
     race.sample(entrants, 1);

@@ -56,9 +56,9 @@ void find_aliased(OperationRun& run, Findings& findings) {
             if (size < kAliasedMinimum || size > kAliasedMaximum) continue;
             if (pipeline.cache_effect == kNonTemporal) continue;
             if (!run.timings.has(run.logged(Step::aliased, size))) continue;
-            std::mt19937_64 random = run.enter(Step::aliased, size);
+            run.enter(Step::aliased, size);
             const std::vector<TimedCopy> copies = timed_copies(space, {pipeline});
-            Race race(size, {{Workload::aliased, 1}}, random, run.timed(copies, size));
+            Race race(size, {{Workload::aliased, 1}}, run.timed(copies, size));
             sizes.push_back(race.run_off(all_entrants(copies.size()), run.plan.rigor.rounds, 0, 0));
         }
     });
@@ -71,11 +71,11 @@ void find_aliased(OperationRun& run, Findings& findings) {
 void find_overlapping(OperationRun& run, Findings& findings) {
     const auto& space = run.spaces.members("overlapping");
     run.show(Step::overlapping);
-    std::mt19937_64 random = run.enter(Step::overlapping);
+    run.enter(Step::overlapping);
     const TimedCopy libc{.function = libc_move(), .name = "libc"};
     const std::vector<TimedCopy> copies = timed_copies(space);
     const SizeResult found =
-        search_overlapping(copies.size(), run.plan.rigor, random, {run.timings, copies, libc});
+        search_overlapping(copies.size(), run.plan.rigor, {run.timings, copies, libc});
     findings.others.push_back(choice_of(ChoiceKind::overlapping, found, among(space)));
     findings.others.back().proof.reset();
 }

@@ -65,10 +65,9 @@ void find_boundaries(OperationRun& run, const Contests& contests, Findings& find
                 budget_left &&
                 OperationRun::within_budget(findings.left_out, Step::boundaries, [&] {
                     run.progress.label(format_size(size));
-                    std::mt19937_64 random = run.enter(Step::boundaries, size, one.name);
+                    run.enter(Step::boundaries, size, one.name);
                     run.calibrate(size);
-                    Race race(size, screening_weights(one.weights), random,
-                              run.timed(taken.copies, size));
+                    Race race(size, screening_weights(one.weights), run.timed(taken.copies, size));
                     holds = race.run_off({lower, upper}, run.plan.rigor.rounds, lower).winner() ==
                             lower;
                 });

@@ -87,14 +87,14 @@ std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights
 /// The routine, at one size; 0: mixes of small copies.
 ExamCell examine_at(OperationRun& run, const TimedCopy& routine, int attempt, std::size_t size) {
     run.progress.label(size ? format_size(size) : "small copies");
-    std::mt19937_64 random = run.enter(Step::exam, size, std::to_string(attempt));
+    run.enter(Step::exam, size, std::to_string(attempt));
     if (size) run.calibrate(size);
     Weights counted = counting(weights_at(size, size ? run.weights() : run.plan.small_weights));
     // Mixes of small copies find the caches as the sample before left them: with three copies in
     // a round, that is noise.
     const int rounds = (size ? 1 : 6) * run.plan.rigor.exam_rounds;
     const std::vector<TimedCopy> copies = {routine};
-    Race first(size, counted, random, run.timed(copies, size));
+    Race first(size, counted, run.timed(copies, size));
     const SizeResult result = first.run_off({0}, rounds, 0);
     ExamCell cell{result.finalists.front().score, counted.size()};
     for (const auto& [workload, weight] : counted) {
@@ -112,7 +112,7 @@ ExamCell examine_at(OperationRun& run, const TimedCopy& routine, int attempt, st
             return loss.workload == name_of(one.first);
         });
     });
-    Race again(size, counted, random, run.timed(copies, size));
+    Race again(size, counted, run.timed(copies, size));
     cell.losses = losses_of(again.run_off({0}, 3 * rounds, 0), counted);
     return cell;
 }

@@ -37,7 +37,7 @@ void prepare(OperationRun& run, std::size_t size, const PipelineFacts& pipelines
         if (timed) entrants.push_back(static_cast<Entrant>(i));
     }
     if (weights.empty() || entrants.size() == 1) return;
-    std::mt19937_64 random = run.enter(Step::fresh, size);
+    run.enter(Step::fresh, size);
     asterope_sensing arguments;
     const TimedCopy alone = copy_of_routine(run, pipelines, size, arguments);
     std::vector<asterope_page_stage> how;
@@ -55,8 +55,8 @@ void prepare(OperationRun& run, std::size_t size, const PipelineFacts& pipelines
         copy.operation = run.plan.operation;
         copies.push_back(std::move(copy));
     }
-    found.push_back(search_page_stages(entrants, size, weights, run.plan.rigor, random,
-                                       run.timed(copies, size)));
+    found.push_back(
+        search_page_stages(entrants, size, weights, run.plan.rigor, run.timed(copies, size)));
 }
 
 } // namespace

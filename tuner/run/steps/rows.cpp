@@ -16,9 +16,8 @@ constexpr std::size_t kMoreOfIntents = 3;
 
 Contest hold_contest(OperationRun& run, const std::vector<Entrant>& contestants, std::size_t size) {
     run.progress.label(format_size(size));
-    Contest one{{std::make_unique<std::mt19937_64>(run.enter(Step::rows, size)), nullptr}, {}};
-    one.race = std::make_unique<Race>(size, weights_of(run.objectives), *one.random,
-                                      run.timed(run.copies, size));
+    run.enter(Step::rows, size);
+    Contest one{Race(size, weights_of(run.objectives), run.timed(run.copies, size)), {}};
     one.results = one.race->run_offs(contestants, rigor_at(run.plan.rigor, size).contest_rounds,
                                      std::vector<std::vector<Entrant>>(run.objectives.size()),
                                      run.plain_copy());

@@ -117,14 +117,20 @@ std::vector<UsableProbe> usable_probes(OperationRun& run, const Contests& contes
     return usable;
 }
 
+/// A pipeline in a race with copies that choose, timed as they are.
+TimedCopy beside_choosing(TimedCopy pipeline) {
+    pipeline.chooses = true;
+    return pipeline;
+}
+
 /// The times of each probe, by Locality of the data. add_costs() adds those at one size, measured
 /// by copies that always go on with one pipeline.
 using Costs = std::vector<std::array<std::vector<double>, kLocalities>>;
 void add_costs(OperationRun& run, const Candidate& pipeline, std::size_t size,
                const std::vector<UsableProbe>& probes, Costs& costs) {
-    std::mt19937_64 random = run.enter(Step::sensing, size, "cost");
+    run.enter(Step::sensing, size, "cost");
     std::deque<asterope_sensing> arguments;
-    std::vector<TimedCopy> copies = {timed_copy(pipeline)};
+    std::vector<TimedCopy> copies = {beside_choosing(timed_copy(pipeline))};
     for (const UsableProbe& one : probes) {
         // All pipelines are one here. So the threshold matters only to how many calls have a probe.
         SensingCopy sensing{one.probe, pipeline, pipeline, one.shared.threshold};
@@ -133,7 +139,7 @@ void add_costs(OperationRun& run, const Candidate& pipeline, std::size_t size,
         arguments.push_back(sensing.arguments());
         copies.push_back(sensing.timed(arguments.back()));
     }
-    Race race(size, run.weights(), random, run.timed(copies, size));
+    Race race(size, run.weights(), run.timed(copies, size));
     const SizeResult result =
         race.run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
     for (const auto& [workload, weight] : counting(weights_at(size, run.weights()))) {
@@ -209,12 +215,12 @@ void time_sensing_at(OperationRun& run, std::size_t index,
                      const std::vector<std::size_t>& pipelines, Contests& contests) {
     const std::size_t size = contests.size_at(index);
     run.progress.label(format_size(size));
-    SensingRace kept{
-        {std::make_unique<std::mt19937_64>(run.enter(Step::sensing, size, "rows")), {}}, {}};
+    run.enter(Step::sensing, size, "rows");
+    decltype(SensingRace::entrants) entrants;
     std::vector<TimedCopy> copies;
     for (const std::size_t one : pipelines) {
-        copies.push_back(run.copy(contests.contestants[one]));
-        kept.entrants.emplace_back(RowCopy::plain(one), nullptr);
+        copies.push_back(beside_choosing(run.copy(contests.contestants[one])));
+        entrants.emplace_back(RowCopy::plain(one), nullptr);
     }
     std::vector<TimedSensing*> sensing;
     for (TimedSensing& one : contests.sensing) {
@@ -222,13 +228,12 @@ void time_sensing_at(OperationRun& run, std::size_t index,
         if (here == one.at.end()) continue;
         sensing.push_back(&one);
         copies.push_back(here->second.timed());
-        kept.entrants.emplace_back(one.row.copy, one.probe);
+        entrants.emplace_back(one.row.copy, one.probe);
     }
-    kept.race = std::make_unique<Race>(size, run.weights(), *kept.random, run.timed(copies, size));
-    const SizeResult result = kept.race->run_off(
-        all_entrants(copies.size()), rigor_at(run.plan.rigor, size).contest_rounds, kLibc);
-    const Race& race = *kept.race;
-    contests.sensing_races.insert_or_assign(index, std::move(kept));
+    Race race(size, run.weights(), run.timed(copies, size));
+    const SizeResult result = race.run_off(all_entrants(copies.size()),
+                                           rigor_at(run.plan.rigor, size).contest_rounds, kLibc);
+    contests.sensing_races.insert_or_assign(index, SensingRace{race, std::move(entrants)});
     // Where all is cached, copies that differ in their probe alone do the same. If one of them
     // loses there and another does not, it has lost by chance.
     std::vector<RowCopy> hold;

@@ -93,10 +93,10 @@ std::map<Entrant, double> gains_above_small(OperationRun& run, const Contests& c
         }
         const std::vector<std::size_t> sizes = sizes_of_bound(contests, i);
         for (const std::size_t size : sizes) {
-            std::mt19937_64 random = run.enter(Step::small, size, kPart);
+            run.enter(Step::small, size, kPart);
             run.calibrate(size);
             const SizeResult result =
-                Race(size, run.weights(), random, run.timed(copies, size))
+                Race(size, run.weights(), run.timed(copies, size))
                     .run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
             for (auto& [entrant, gain] : gains) {
                 const asterope_copy& one = small_at(run, entrant);
@@ -129,7 +129,7 @@ const asterope_copy& small_at(const OperationRun& run, Entrant entrant) {
 
 SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape) {
     run.show(Step::small);
-    std::mt19937_64 random = run.enter(Step::small);
+    const std::mt19937_64 random = run.enter(Step::small);
     const auto& space = run.spaces.members("small");
     const std::vector<TimedCopy> copies = all_small_copies(run, large);
     const ShapeOf shape_of = [&](Entrant entrant) {
@@ -161,10 +161,10 @@ void find_bound(OperationRun& run, const Contests& contests, Findings& findings)
             const bool more = gain > gains.at(winner) + kLeastGain * kSizesBelow;
             if (alike || more) entrants.push_back(entrant);
         }
-        std::mt19937_64 random = run.enter(Step::small, 0, kPart);
+        run.enter(Step::small, 0, kPart);
         const std::vector<TimedCopy> copies =
             all_small_copies(run, pipeline_beyond(run, contests, findings.rows));
-        Race race(0, run.plan.small_weights, random, run.timed(copies, 0));
+        Race race(0, run.plan.small_weights, run.timed(copies, 0));
         std::map<Entrant, double> worth;
         const SizeResult result = race.run_off(entrants, 2 * run.plan.rigor.rounds, winner);
         double most = kWorthOfUnusable;

@@ -28,7 +28,7 @@ void share(OperationRun& run, std::size_t size, const PipelineFacts& pipelines,
         if (timed) entrants.push_back(static_cast<Entrant>(i));
     }
     if (entrants.size() == 1) return;
-    std::mt19937_64 random = run.enter(Step::threads, size);
+    run.enter(Step::threads, size);
     asterope_sensing arguments;
     const TimedCopy alone = copy_of_routine(run, pipelines, size, arguments);
     std::vector<asterope_share> how;
@@ -41,7 +41,7 @@ void share(OperationRun& run, std::size_t size, const PipelineFacts& pipelines,
                           alone.cache_effect, nullptr, name_of(shares[i])});
     }
     found.push_back(search_shares(entrants, size, shared_weights(run.weights()), run.plan.rigor,
-                                  random, run.timed(copies, size)));
+                                  run.timed(copies, size)));
 }
 
 } // namespace
