@@ -169,20 +169,22 @@ TEST(ScoresOf, behind_a_probe_are_uncached_where_both_sides_outgrow_the_caches_b
     }
 }
 
-TEST(ScoresOf, behind_a_probe_that_heeds_readers_are_a_temporal_pipelines_where_that_is_faster) {
+TEST(ScoresOf, behind_a_probe_that_heeds_readers_are_those_of_fetched_where_copies_are_read) {
     const Weights weights = {{Workload::cold, 0.5}, {Workload::consume, 0.5}};
     SizeResult one = result(4096, {{0, 1.0, 1.0, 1.9}, {1, 1.0, 1.0, 1.2}});
     for (Finalist& finalist : one.finalists) {
         finalist.workloads[Workload::consume] = finalist.workloads.at(Workload::cold);
     }
     one.finalists[0].workloads[Workload::consume].worth = utility(std::log(0.8));
-    const auto at = static_cast<std::size_t>(Locality::uncached);
+    const auto at = static_cast<std::size_t>(Locality::uncached),
+               fetched = static_cast<std::size_t>(Locality::fetched);
     const double fast = utility(std::log(1.9)), usual = utility(std::log(1.2));
     const SizeScores blind = scores_of(one, weights, {0, 1}, ProbeNs{}),
                      heeds = scores_of(one, weights, {0, 1}, ProbeNs{}, false, {false, true});
     EXPECT_NEAR(blind.sensed[at][0], (fast + utility(std::log(0.8))) / 2, 1e-12);
-    EXPECT_NEAR(heeds.sensed[at][0], (fast + usual) / 2, 1e-12);
-    EXPECT_NEAR(heeds.sensed[at][1], blind.sensed[at][1], 1e-12);
+    EXPECT_NEAR(heeds.sensed[at][0], fast / 2, 1e-12);
+    EXPECT_NEAR(heeds.sensed[at][1], usual / 2, 1e-12);
+    EXPECT_EQ(heeds.sensed[fetched], (std::vector{kNever, usual / 2})) << "the former evicts";
     const SizeScores sets = scores_of(one, weights, {0, 1}, ProbeNs{}, false, {false, true}, true);
     EXPECT_NEAR(sets.sensed[at][0], fast / 2, 1e-12) << "a row's pipelines decide where it is read";
     EXPECT_NEAR(sets.read[0], utility(std::log(0.8)) / 2, 1e-12);

@@ -15,10 +15,10 @@ std::vector<double> falling(int from, int to) {
     return values;
 }
 
-TEST(FindThreshold, is_midway_by_ratio_between_the_90th_percentile_and_the_10th) {
-    std::vector<double> wild_cached(91, 60), wild_uncached(91, 400), wilder(80, 60);
+TEST(FindThreshold, is_midway_by_ratio_between_the_90th_percentile_and_the_20th) {
+    std::vector<double> wild_cached(91, 60), wild_uncached(81, 400), wilder(80, 60);
     wild_cached.insert(wild_cached.end(), 9, 1e8);   // interruptions
-    wild_uncached.insert(wild_uncached.end(), 9, 1); // still cached by chance
+    wild_uncached.insert(wild_uncached.end(), 19, 1); // still cached by chance
     wilder.insert(wilder.end(), 20, 1000);
     using Readings = std::vector<double>;
     using Figures = std::optional<std::tuple<std::uint32_t, double, double>>; ///< ticks first
@@ -28,9 +28,9 @@ TEST(FindThreshold, is_midway_by_ratio_between_the_90th_percentile_and_the_10th)
         Readings cached, uncached;
         Figures found;
     } cases[] = {
-        {"sqrt(91 * 311)", falling(1, 101), falling(301, 401), {{168, 91, 311}}},
-        {"by nearest rank", falling(1, 30), falling(301, 330), {{90, 27, 303}}},
-        {"a tenth is wild on either side", wild_cached, wild_uncached, {{154, 60, 400}}},
+        {"sqrt(91 * 321)", falling(1, 101), falling(301, 401), {{170, 91, 321}}},
+        {"by nearest rank", falling(1, 30), falling(301, 330), {{90, 27, 306}}},
+        {"a tenth and a fifth are wild", wild_cached, wild_uncached, {{154, 60, 400}}},
         {"many overlap", wilder, Readings(80, 400), {}},
         {"a quarter apart", many(100), many(125), {{111, 100, 125}}},
         {"less than a quarter apart", many(100), many(124), {}},

@@ -22,6 +22,7 @@ double estimate(std::size_t size, Workload workload, const Machine& machine) {
     const double one = slowness * static_cast<double>(size) / kBytesPerSecond;
     double seconds = std::max(sample_seconds(workload), one);
     seconds += hot ? std::max(seconds / 8, 3 * one) : facts.walks ? kLeadIn * one : 0;
+    seconds += static_cast<double>(calls_to_choose(workload, size)) * one;
     if (!hot && size >= kSettledFrom) {
         seconds += static_cast<double>(last_cache_bytes(machine)) * 1.25 / kBytesPerSecond;
     }

@@ -28,7 +28,12 @@ OperationRun::OperationRun(const OperationSearch& search, const Machine& machine
 }
 
 TimedCopies OperationRun::timed(const std::vector<TimedCopy>& those, std::size_t size) const {
-    return {timings, those, libc_at(size, libc_thresholds_, plan.operation), references_};
+    TimedCopy libc = libc_at(size, libc_thresholds_, plan.operation);
+    std::vector<TimedCopy> references = references_;
+    const bool chooses = std::ranges::any_of(those, &TimedCopy::chooses);
+    libc.chooses = chooses;
+    for (TimedCopy& one : references) one.chooses = chooses;
+    return {timings, those, std::move(libc), std::move(references)};
 }
 
 bool OperationRun::outgrows_caches(std::size_t size) const {

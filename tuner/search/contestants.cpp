@@ -229,7 +229,7 @@ void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
 
 namespace {
 
-/// Whether copies of this Locality may go on with a temporal pipeline for a reader.
+/// Whether copies of this Locality may go on with `fetched` for a reader.
 bool is_heeded(std::size_t locality) {
     return locality == static_cast<std::size_t>(Locality::uncached) ||
            locality == static_cast<std::size_t>(Locality::produced);
@@ -241,10 +241,11 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe,
                      bool outgrows, const std::vector<bool>& temporal, bool one_sided) {
     const Weights here = weights_at(result.size, weights);
-    std::map<Workload, std::vector<double>> read; // the shares where copies are read
+    constexpr auto kFetched = static_cast<std::size_t>(Locality::fetched);
     SizeScores scores;
     scores.plain.assign(contestants.size(), -std::numeric_limits<double>::infinity());
     if (probe) scores.sensed.fill(std::vector<double>(contestants.size(), 0));
+    if (probe && one_sided) scores.read.assign(contestants.size(), 0);
     for (const Finalist& finalist : result.finalists) {
         const auto found = std::find(contestants.begin(), contestants.end(), finalist.candidate);
         if (found == contestants.end()) continue;
@@ -259,28 +260,15 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
             const double slower = std::log1p((*probe)[locality] / measured.ns);
             const double share =
                 weight * (measured.worth - (utility(log_ratio) - utility(log_ratio - slower)));
-            if (!temporal.empty() && facts_of(workload).reads && is_heeded(locality)) {
-                read[workload].resize(contestants.size(), -std::numeric_limits<double>::infinity());
-                read[workload][place] = share;
-            } else {
-                scores.sensed[locality][place] += share;
-            }
+            const bool heeded =
+                !temporal.empty() && facts_of(workload).reads && is_heeded(locality);
+            double& sum = !heeded     ? scores.sensed[locality][place]
+                          : one_sided ? scores.read[place]
+                                      : scores.sensed[kFetched][place];
+            sum += share;
         }
-    }
-    if (one_sided && probe) scores.read.assign(contestants.size(), 0);
-    for (const auto& [workload, shares] : read) {
-        if (one_sided) {
-            for (std::size_t i = 0; i < shares.size(); ++i) scores.read[i] += shares[i];
-            continue;
-        }
-        double best = -std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i < shares.size(); ++i) {
-            if (temporal[i]) best = std::max(best, shares[i]);
-        }
-        std::vector<double>& sensed =
-            scores.sensed[static_cast<std::size_t>(locality_of(workload, outgrows))];
-        for (std::size_t i = 0; i < shares.size(); ++i) {
-            if (std::isfinite(shares[i])) sensed[i] += std::max(best, shares[i]);
+        if (!temporal.empty() && !one_sided && !temporal[place]) {
+            scores.sensed[kFetched][place] = -std::numeric_limits<double>::infinity();
         }
     }
     return scores;

@@ -72,9 +72,10 @@ using ProbeNs = std::array<double, kLocalities>;
 /// The contestants' worth for one objective, from its result at one size. All are alike where noise
 /// hid everything. `probe` is empty where no copy can sense. `outgrows`: see locality_of().
 /// `temporal`, by contestant, says that its stores stay in the caches. It is empty where no copy
-/// heeds readers. Such a copy goes on with a temporal pipeline where its data is read and those
-/// stores are faster. So each contestant is then worth as much as the best of these. `one_sided`:
-/// of sets, whose call sites choose between the two pipelines of a row, see SizeScores::read.
+/// heeds readers. Such a copy goes on with its pipeline `fetched` where its data is read. So these
+/// workloads count for that one, which has to be temporal. (Stores past the caches may serve some
+/// readers better. A call site then keeps to them, which is not predicted here.) `one_sided`: of
+/// sets, whose call sites choose between the two pipelines of a row, see SizeScores::read.
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
                      const std::optional<ProbeNs>& probe = std::nullopt, bool outgrows = false,

@@ -25,7 +25,7 @@ struct Readings {
 struct Threshold {
     std::uint32_t ticks;
     double cached_ticks;   ///< the 90th percentile of cached readings
-    double uncached_ticks; ///< the 10th percentile of uncached ones
+    double uncached_ticks; ///< the 20th percentile of uncached ones
 };
 
 /// Midway between the two percentiles, by ratio. Empty where they are less than a quarter apart:
@@ -43,7 +43,7 @@ struct SharedThreshold {
 
 /// The threshold that as many sizes as possible share, by the readings at each. The time of a
 /// probe depends on the place of data, not on its amount. So larger sizes without a threshold of
-/// their own use it, too, if nine of ten of their uncached readings exceed it. Data of these sizes
+/// their own use it, too, if four of five of their uncached readings exceed it. Data of these sizes
 /// does not stay in a cache that other machines share. The timing of copies tells whether one
 /// should sense there. Empty where no size has cached and uncached readings that differ.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);

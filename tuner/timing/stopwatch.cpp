@@ -32,18 +32,6 @@ template <typename Time> [[gnu::noinline]] double as_program_of(Workload workloa
     return seconds;
 }
 
-/// Whether a copy may try different stores at the call site that it is timed from: at sizes where
-/// heeds_sites() says so, and where no cache has the destination.
-bool heeds_its_site(const TimedCopy& copy, Workload workload, std::size_t size) {
-    const WorkloadFacts& facts = facts_of(workload);
-    return copy.chooses && size >= kSensingMinimum && size < kHeededBelow &&
-           facts.family == WorkloadFamily::one_size && !facts.destination_cached && !facts.fresh;
-}
-
-/// A site chooses by the times of 12 calls, see templates/x86_64/sensing.j2. So many calls suffice
-/// even where an earlier choice holds for some more.
-constexpr std::size_t kCallsToChoose = 24;
-
 /// The workload that gives a workload its number of calls. Aliasing buffers have that of hot ones:
 /// libc must not decide there, as it can be 30 times slower (rep movsb on AMD's Zen 4).
 Workload calibrated_as(Workload workload) {
@@ -51,6 +39,13 @@ Workload calibrated_as(Workload workload) {
 }
 
 } // namespace
+
+std::size_t calls_to_choose(Workload workload, std::size_t size) {
+    const WorkloadFacts& facts = facts_of(workload);
+    const bool heeded = size >= kSensingMinimum && size < kHeededBelow;
+    const bool is_uncached = !facts.destination_cached && !facts.fresh;
+    return heeded && is_uncached && facts.family == WorkloadFamily::one_size ? 24 : 0;
+}
 
 std::size_t fixed_calls(Workload workload) {
     const WorkloadTimer& timer = timer_of(workload);
@@ -154,9 +149,8 @@ double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t siz
     settle_pages(copy, workload, size, round);
     return as_program_of(workload, [&] {
         const WorkloadTimer& timer = timer_of(workload);
-        if (heeds_its_site(copy, workload, size)) {
-            timer.time(buffers_, facts_of(workload), {copy, size, round, {kCallsToChoose, 0}});
-        }
+        const std::size_t before = copy.chooses ? calls_to_choose(workload, size) : 0;
+        if (before) timer.time(buffers_, facts_of(workload), {copy, size, round, {before, 0}});
         return timer.time(buffers_, facts_of(workload), task);
     });
 }

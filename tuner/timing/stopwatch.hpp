@@ -20,6 +20,11 @@ namespace asterope {
 /// copies and of moves. 0 for the others, which are calibrated.
 std::size_t fixed_calls(Workload workload);
 
+/// Untimed calls before each sample of a copy that chooses. They are twice as many as a call site
+/// takes to choose between stores, see templates/x86_64/sensing.j2. 0 where copies do not choose
+/// so.
+std::size_t calls_to_choose(Workload workload, std::size_t size);
+
 /// Times copies in an arena. One instance is one stream of buffers. Its cold samples never meet
 /// slots that another turn has just warmed. Its hot samples share the arena's tail.
 class Stopwatch {
@@ -62,8 +67,8 @@ class Stopwatch {
     /// A copy that chooses finds out which stores serve a call site, by the times between the calls
     /// there. A sample is few calls among those of other copies, which would tell it nothing. (A
     /// search gave 1.1 and 1.7 times libc's speed to two copies of 512 KiB under `produce` that do
-    /// the same; Emerald Rapids.) So each of its samples begins with untimed calls from the same
-    /// site, as many as the site takes to choose.
+    /// the same; Emerald Rapids.) So calls_to_choose() of the same site come before each sample.
+    /// What the site has found at another size may still hold, as in a program.
     double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
     /// The calibration that calibrate() fixed.

@@ -28,7 +28,8 @@ struct TimedCopy {
     std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
     Operation operation = Operation::copy;
     /// Whether it may choose by the state of the caches, as a copy that senses or a whole routine
-    /// does. Its hot samples begin from each state in turn.
+    /// does, or is compared with such a copy. Its hot samples begin from each state in turn, and
+    /// others with untimed calls. See Stopwatch::time.
     bool chooses = false;
     /// Fresh destinations of copies of one number get pages of the same sizes. See Stopwatch::time.
     int pages = 0;

@@ -19,9 +19,13 @@ class Planner {
         }
     }
 
-    /// One size under one of the workloads that count there. `sample`: its seconds; `senses`:
-    /// copies with a probe are tried.
-    void add(std::size_t size, Workload workload, const Weights& all, double sample, bool senses) {
+    /// One size under one of the workloads that count there. `senses`: copies with a probe are
+    /// tried.
+    void add(std::size_t size, Workload workload, const Weights& all,
+             const Calibration& calibration, bool senses) {
+        const double sample = static_cast<double>(calibration.calls) * calibration.seconds;
+        const std::size_t before = senses ? calls_to_choose(workload, size) : 0;
+        const double choosing = sample + static_cast<double>(before) * calibration.seconds;
         const Rigor& rigor = plan_.rigor;
         const Rigor of_size = rigor_at(rigor, size);
         if (weight_of(all, workload) > 0) {
@@ -32,7 +36,8 @@ class Planner {
         plan(Step::run_off, static_cast<double>(run_off_samples(of_size)) * sample);
         // An estimate: the numbers of rows and boundaries are not known yet.
         const auto races = [&](Step step, double entrants, int rounds) {
-            plan(step, entrants * rounds * sample);
+            const bool chooses = step == Step::sensing || step == Step::exam;
+            plan(step, entrants * rounds * (chooses ? choosing : sample));
         };
         races(Step::rows, static_cast<double>(rigor.contestants) + 2, of_size.contest_rounds);
         constexpr double kBesideProbes = 14; // six pipelines, as many sensing copies, libc twice
@@ -79,7 +84,7 @@ void plan_roughly(Progress& progress, const OperationSearch& search) {
         const Weights all = weights_at(size, weights);
         for (const auto& [workload, weight] : all) {
             const double call = static_cast<double>(size) / kBytesPerSecond;
-            planner.add(size, workload, all, std::max(sample_seconds(workload), call), false);
+            planner.add(size, workload, all, {1, std::max(sample_seconds(workload), call)}, false);
         }
     }
     planner.add_rest();
@@ -94,9 +99,7 @@ void calibrate_sizes(OperationRun& run) {
         const bool senses = !run.spaces.members("probes").empty() && size >= kSensingMinimum;
         const Weights all = weights_at(size, run.weights());
         for (const auto& [workload, weight] : all) {
-            const Calibration calibration = run.timings.calibration(size, workload);
-            const double sample = static_cast<double>(calibration.calls) * calibration.seconds;
-            planner.add(size, workload, all, sample, senses);
+            planner.add(size, workload, all, run.timings.calibration(size, workload), senses);
         }
     }
     planner.add_rest();
