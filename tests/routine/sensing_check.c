@@ -287,12 +287,15 @@ static bool is_tried(void) {
 
 /* A program that copies from a cached source into so many destinations in turn. A destination is
  * cached if its last copy had temporal stores. Beforehand the site's destinations were uncached
- * for long. Returns whether such copies go on at last. */
-static bool ends_hot(const struct asterope_copy* probe, unsigned destinations) {
+ * for long. For so many calls, it then has no trial and goes on with these `stores`, see
+ * believe(). Returns whether copies with temporal stores go on at last. */
+static bool ends_hot(const struct asterope_copy* probe, unsigned destinations, int calls,
+                     int stores) {
     bool is_cached[PAGES] = {false};
     int hot_calls = 0;
     forget_all();
     for (int i = 0; i < 200; ++i) calls_at(probe, LEAST, 12345, &recalled[PRODUCE].looks);
+    believe(calls, stores);
     for (unsigned i = 0; i < 40000; ++i) {
         const unsigned k = i % destinations;
         looks_at(probe, room + k * PAGE, LEAST, i * 1000003u, is_cached[k] ? 100 : 101,
@@ -354,7 +357,9 @@ static bool looks_before_it_evicts(const struct asterope_copy* probe) {
     }
     if (tries < 3) wrong = "a page that it knows";
     for (unsigned destinations = 1; destinations <= PAGES; destinations += 1 + destinations / 2) {
-        if (!ends_hot(probe, destinations)) wrong = "destinations in turn";
+        if (!ends_hot(probe, destinations, NO_TRIAL, 0)) wrong = "destinations in turn";
+        if (!ends_hot(probe, destinations, 0, 0)) wrong = "destinations in turn with trials";
+        if (!ends_hot(probe, destinations, 256, 1)) wrong = "destinations of a reader in turn";
     }
     if (wrong == NULL) return true;
     printf("FAIL %s: it looks wrongly at %s\n", probe->name, wrong);

@@ -98,7 +98,12 @@ class TuningRun {
             refuse_spoiled_figures();
             finish();
             log.writer.finish({facts_.finished, facts_.seconds, facts_.phases, facts_.resumed});
-            write(profile());
+            const Profile found = profile();
+            if (const std::string fault = fault_of(found); !fault.empty()) {
+                throw Failure("the profile would not be valid, so it is not written: " + fault +
+                              ": please report this, with the log " + plan_.log);
+            }
+            write(found);
             // The user did not ask to keep it. It is still locked, so it is this run's own.
             if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
         } catch (const Interrupted&) {

@@ -11,9 +11,9 @@
 
 namespace asterope {
 
-/// One way to time a copy: each row of the table. Every sample starts with clean vector registers
-/// and ends with one figure, the seconds a call. That includes choosing the buffers' places, a few
-/// additions, for libc as for every candidate.
+/// One way to time a copy: each row of the table. Every sample starts with clean vector registers,
+/// but for untimed calls, and ends with one figure, the seconds a call. That includes choosing the
+/// buffers' places, a few additions, for libc as for every candidate.
 enum class Workload {
 #define ASTEROPE_WORKLOAD(name, ...) name,
 #include "timing/workload_rows.inc"

@@ -233,6 +233,20 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
         << "below, nobody measured whether the other is slow where data is cached";
 }
 
+TEST_F(RowsOf, a_routine_sense_from_the_least_size_on_whatever_the_exam_found_just_below_it) {
+    const auto loses = [](const std::string& name, std::size_t size, Workload workload) {
+        if (name == "routine 1" && size == 11585) return 1.5;
+        return name.starts_with("routine ") ? 0.6 : by_place(name, size, workload);
+    };
+    const Profile profile = run(loses, 1, true);
+    const auto rows = profile.of(ChoiceKind::pipelines);
+    const auto first = std::ranges::find_if(rows, [](const Choice* one) { return one->sensing.has_value(); });
+    ASSERT_NE(first, rows.end());
+    EXPECT_EQ((*first)->above + 1, kSensingMinimum);
+    ASSERT_NE(first, rows.begin());
+    EXPECT_EQ((*(first - 1))->up_to + 1, kSensingMinimum);
+}
+
 TEST_F(RowsOf, a_routine_begin_where_small_copies_lose_at_an_evaluated_size_or_half_way_below) {
     auto& sizes = request_.options.of(Operation::copy).sizes;
     sizes.insert(sizes.begin(), {128, 256});

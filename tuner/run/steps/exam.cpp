@@ -182,7 +182,8 @@ bool move_boundaries(const OperationRun& run, const Exam& exam, const Findings& 
         const auto lower = evaluated < size || holder == intervals.begin() ? holder : holder - 1;
         const auto upper = lower + 1;
         if (evaluated == size || upper == intervals.end() ||
-            row_at(findings.rows, lower->result) == row_at(findings.rows, upper->result))
+            row_at(findings.rows, lower->result) == row_at(findings.rows, upper->result) ||
+            (facts.sensing[upper->result] && size < kSensingMinimum))
             continue;
         lower->up_to = upper->above = std::min(evaluated, size);
         moved = true;

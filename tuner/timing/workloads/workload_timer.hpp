@@ -22,7 +22,7 @@ struct SampleTask {
 
 /// How the workloads of one name in the table's column `timed_by` are timed.
 struct WorkloadTimer {
-    /// Seconds a call of one sample. The vector registers are clean.
+    /// Seconds a call of one sample.
     double (*time)(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task);
     /// Calls in one sample where that does not depend on the machine; null: they are calibrated.
     std::size_t (*calls)(const WorkloadFacts& facts) = nullptr;
