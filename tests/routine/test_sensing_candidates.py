@@ -98,6 +98,7 @@ FAULTS = {
         "it sees no fault": (("ja 4f", ""), "both 2", f"{WRONGLY} with c"),
         "it never tries": (("jz 5f", ""), "both 2", "time at one page went on with p"),
         "it tries for ever": (("cmove %r8d, %ecx", ""), "both 2", "time at one page went on with"),
+        "it tries none in a row": (("je 5f", ""), "both 2", "65. time at one page went on with p"),
         "it tries by chance alone": (("jb 5f", "jmp 5f"), "both 2", f"{WRONGLY} with h"),
         # those that remember what probes said
         "it never recalls": (("jle 7f", "jmp 7f"), "both 2", "it recalls h wrongly"),
