@@ -163,7 +163,7 @@ def _generate(arguments: argparse.Namespace) -> int:
         if not profile.complete:
             remedy = "run asterope-tune again with more time"
             if "merged" in profile.raw:
-                remedy = "merge the trial logs of these searches, which hold all candidates"
+                remedy = "merge the sample logs of these searches, which hold all candidates"
             _warn(f"{one_line(path)}: incomplete: {what_is_missing(profile)}: {remedy}")
         if doubt := doubt_of(profile.raw):
             _warn(f"{one_line(path)}: {warning(doubt, 'these winners are')}")

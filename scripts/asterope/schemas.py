@@ -13,7 +13,7 @@ The possible copies of a profile's choices, by operation and kind, come from the
 architecture that it is read for.
 
 Usage: python -m asterope.schemas ARCHITECTURE OUTPUT (a build step: writes the schemas of profiles
-and of the headers of trial logs as a header for C++)
+and of the headers of sample logs as a header for C++)
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from .spaces import kinds, probes
 from .spaces.axis import Axis
 
 PROFILE_SCHEMA = Path(__file__).with_name("profile.schema.json")
-LOG_SCHEMA = Path(__file__).with_name("trial_log.schema.json")
+LOG_SCHEMA = Path(__file__).with_name("sample_log.schema.json")
 
 
 def log_schema(architecture: str) -> dict[str, Any]:
-    """That of trial logs' headers, and of it all that stands in the profile's.
+    """That of sample logs' headers, and of it all that stands in the profile's.
 
     One schema of both: a registry of schemas is not in all versions of jsonschema.
     """
@@ -43,7 +43,7 @@ def log_schema(architecture: str) -> dict[str, Any]:
 
 
 def read_schema(path: Path, architecture: str) -> dict[str, Any]:
-    """The schema with all workloads filled in. Schemas of profiles and trial logs get their
+    """The schema with all workloads filled in. Schemas of profiles and sample logs get their
     architecture, that of profiles all axes of its copies.
     """
     whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"), object_hook=_filled)
@@ -149,14 +149,14 @@ def _field(axis: Axis) -> dict[str, Any]:
 
 
 def _header(architecture: str) -> str:
-    """For C++: the schema of profiles, and as `log` in it that of trial logs' headers."""
+    """For C++: the schema of profiles, and as `log` in it that of sample logs' headers."""
     whole = read_schema(PROFILE_SCHEMA, architecture)
     log = log_schema(architecture)
     del log["$defs"]
     text = json.dumps({**_bare(whole), "log": _bare(log)}, separators=(",", ":"))
     lines = "\n".join(f'    R"json({text[i : i + 80]})json"' for i in range(0, len(text), 80))
     return f"""\
-// What profiles and headers of trial logs may hold; written by scripts/asterope/schemas.py.
+// What profiles and headers of sample logs may hold; written by scripts/asterope/schemas.py.
 #pragma once
 
 namespace asterope {{

@@ -1,4 +1,4 @@
-"""Packs a profile, its trial log and bench results into one file that may be sent to others.
+"""Packs a profile, its sample log and bench results into one file that may be sent to others.
 
 Usage: python -m asterope.share OUTPUT.tar.gz FILE... (scripts/tune --share)
 
@@ -52,7 +52,7 @@ def anonymous(value: Any, names: Sequence[str]) -> Any:
 
 
 def _text(path: Path, names: Sequence[str]) -> str:
-    """The value of a JSON file, or the values of a trial log, one a line. Raises OSError,
+    """The value of a JSON file, or the values of a sample log, one a line. Raises OSError,
     ValueError."""
     text = path.read_text(encoding="utf-8")
     try:

@@ -90,7 +90,7 @@ def test_check_and_generate_agree_on_every_field(check):
     assert 200 < refused < 250
 
 
-# --- Trial logs -----------------------------------------------------------------------------------
+# --- Sample logs ----------------------------------------------------------------------------------
 
 # A place in a log's header, and what it is there.
 DAMAGED = {

@@ -51,11 +51,11 @@ def test_inputs_are_told_apart_by_content(made: Made, order, tmp_path: Path) -> 
 
 
 def test_a_candidates_ratio_is_taken_within_the_round(made: Made) -> None:
-    trials = read(made.log).log.sizes[1024]
+    at_size = read(made.log).log.sizes[1024]
     for name, ratio in CANDIDATES.items():  # though every round is slower than the one before
         for workload in ("hot", "cold"):
-            assert trials.samples[name][workload] == pytest.approx([ratio] * 9)
-    assert trials.leader({"hot": 1, "cold": 1}) == WINNER
+            assert at_size.samples[name][workload] == pytest.approx([ratio] * 9)
+    assert at_size.leader({"hot": 1, "cold": 1}) == WINNER
 
 
 def first_line(lines: list[dict], **wanted: str) -> int:
@@ -78,9 +78,9 @@ def test_the_leader_is_none_that_was_timed_seldom(made: Made) -> None:
     for workload in both:
         at = first_line(lines, candidate=WINNER, workload=workload)
         lines.insert(at, sample(1024, workload, lucky, 0, 1.0))
-    trials = read(made.put(lines)).log.sizes[1024]
-    assert trials.scores(both)[lucky] > 50
-    assert trials.leader(both) == WINNER
+    at_size = read(made.put(lines)).log.sizes[1024]
+    assert at_size.scores(both)[lucky] > 50
+    assert at_size.leader(both) == WINNER
 
 
 def _log(*lines: dict[str, Any], **header: Any) -> str:
@@ -102,7 +102,7 @@ _WITH_STEP = _log(_STEP)
 BAD_FILES: dict[str, tuple[Any, str]] = {
     "empty": ("", "empty"),
     "other text": ("hello\n", "not JSON"),
-    "other JSON": ({"format": "x"}, "not a profile, trial log, bench results or trial"),
+    "other JSON": ({"format": "x"}, "not a profile, sample log, bench results or trial"),
     "binary": (b"\x7fELF\x00\xff" * 9, "UTF-8"),
     "bench of version 1": (_bench(version=1), "version 1"),
     "bench of no results": (_bench(results=None), "results"),

@@ -127,7 +127,7 @@ WARNED = [
     (MERGED, None, None),
     (
         LACKING,
-        "incomplete: the search left out the size 8 KiB: merge the trial logs of these searches",
+        "incomplete: the search left out the size 8 KiB: merge the sample logs of these searches",
         None,
     ),
 ]

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "machine/affinity.hpp"
-#include "run/trial_log.hpp"
+#include "run/sample_log.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
 #include "support/made_up_files.hpp"

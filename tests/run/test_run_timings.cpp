@@ -230,7 +230,7 @@ TEST_F(RunTimingsWithLog, refuses_the_log_of_another_machine_version_space_seed_
 TEST_F(RunTimingsWithLog,
        a_whole_log_serves_the_search_without_the_machine_and_one_that_ends_early_fails) {
     const std::string expected = first_run();
-    TrialLogContents log = read_trial_log(path());
+    SampleLogContents log = read_sample_log(path());
     LoggedTimings logged(log.steps, "log");
     EXPECT_EQ(search(logged), expected);
     // and in the place of the machine, where the beginning is known

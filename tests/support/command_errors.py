@@ -67,7 +67,7 @@ def read_json(path: Path, schema: str) -> dict[str, Any]:
 
 
 def json_lines(log: Path) -> list[dict[str, Any]]:
-    """The lines of a trial log, header first; each must be whole."""
+    """The lines of a sample log, header first; each must be whole."""
     return [json.loads(line) for line in log.read_bytes().splitlines()]
 
 

@@ -14,7 +14,7 @@
 #include "run/plan.hpp"
 #include "run/result.hpp"
 #include "run/steps.hpp"
-#include "run/trial_log.hpp"
+#include "run/sample_log.hpp"
 #include "run/tuning.hpp"
 #include "search/sensing_search.hpp"
 #include "search/small_search.hpp"

@@ -291,7 +291,7 @@ std::vector<std::string> measurement_warnings(const Machine& machine, const fs::
     if (!machine.governor.empty() && machine.governor != "performance")
         warnings.push_back(
             profile_name("The frequency governor is " + machine.governor.substr(0, 40) +
-                         ", so the clock speed changes between trials: choose performance "
+                         ", so the clock speed changes between samples: choose performance "
                          "(cpupower frequency-set -g performance) while tuning."));
     if (const auto percent = cpu_quota_percent(root))
         warnings.push_back("A CPU quota of " + std::to_string(*percent) +

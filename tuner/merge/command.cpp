@@ -86,7 +86,7 @@ Subcommand add_merge(CLI::App& app) {
     const auto request = std::make_shared<MergeRequest>();
     CLI::App& command = add_command(
         app, "merge", "make from searches on several machines of one type their common best");
-    add_option(command, "INPUTS", &request->inputs, "the machines' trial logs (--log FILE)", "",
+    add_option(command, "INPUTS", &request->inputs, "the machines' sample logs (--log FILE)", "",
                {.required = true});
     add_option(command, "-o,--output", &request->output, "where the profile goes", "FILE",
                {.required = true, .not_empty = true});

@@ -75,13 +75,13 @@ template <class T> void keep_equal(T& to, const T& from) {
 MergeSource read_merge_source(const std::string& path) {
     LineReader lines(path, path);
     const std::string_view start = lines.start();
-    if (!begins_trial_log(start.substr(0, start.find('\n')))) {
+    if (!begins_sample_log(start.substr(0, start.find('\n')))) {
         throw BadInput(path +
-                       ": is not a trial log: a profile holds a few copies a size, and the common "
+                       ": is not a sample log: a profile holds a few copies a size, and the common "
                        "best of several machines needs their logs (--log FILE)");
     }
     lines.rename("log " + path);
-    MergeSource source{path, {}, read_trial_log(lines)};
+    MergeSource source{path, {}, read_sample_log(lines)};
     // The profile is rounded as in a file.
     source.profile = profile_of(to_json(profile_of_log(source.log, lines.what())));
     return source;

@@ -1,18 +1,18 @@
-// A search that is merged with others: its trial log, and the profile that follows from it.
+// A search that is merged with others: its sample log, and the profile that follows from it.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "profile/profile.hpp"
-#include "run/trial_log.hpp"
+#include "run/sample_log.hpp"
 
 namespace asterope {
 
 struct MergeSource {
     std::string path; ///< as given, for messages
     Profile profile;
-    TrialLogContents log; ///< which the profile is derived from
+    SampleLogContents log; ///< which the profile is derived from
 
     /// Equal for equal profiles under any file names.
     std::string content() const { return to_json(profile).dump(); }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "run/trial_log.hpp"
+#include "run/sample_log.hpp"
 #include "search/objective.hpp"
 
 namespace asterope {

@@ -1,5 +1,5 @@
 // JSON Schema, as far as ours go: the rules that scripts/asterope/profile.schema.json and
-// trial_log.schema.json use. The build hands them over expanded (python -m asterope.schemas).
+// sample_log.schema.json use. The build hands them over expanded (python -m asterope.schemas).
 //
 // Rejected: bounds and characters in the tables of fields, which would state each fact twice; and a
 // run of asterope-generate, as `check` works on machines without Python.

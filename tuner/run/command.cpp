@@ -87,7 +87,7 @@ void add_aims(CLI::App& app, TuningRequest& request) {
 void add_course(CLI::App& app, Options& options) {
     TuningRequest& request = options.request;
     add_option(app, "--log", &request.log,
-               "write every trial there, one JSON object a line, and keep it (default: to "
+               "write every sample there, one JSON object a line, and keep it (default: to "
                "PROFILE.trials, and remove it once the profile is written)",
                "FILE", {.not_empty = true});
     add_option(app, "--resume", &request.resume,
@@ -100,7 +100,7 @@ void add_course(CLI::App& app, Options& options) {
         app, "--interleave", &options.interleave,
         "buffers on all NUMA nodes in turn, page by page, as numactl -i all has it (default: "
         "on the node of the CPU that times)");
-    add_option(app, "--seed", &request.seed, "of the order of trials", "N",
+    add_option(app, "--seed", &request.seed, "of the order of samples", "N",
                {.shows_default = true, .whole_number = true});
 }
 

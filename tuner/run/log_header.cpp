@@ -84,8 +84,8 @@ nlohmann::ordered_json to_json(const SearchOptions& options) {
 }
 
 nlohmann::ordered_json to_json(const LogHeader& header) {
-    nlohmann::ordered_json json = {{"format", kTrialLogFormat},
-                                   {"version", kTrialLogVersion},
+    nlohmann::ordered_json json = {{"format", kSampleLogFormat},
+                                   {"version", kSampleLogVersion},
                                    {"architecture", kArchitecture}};
     json.update(profile_fields::write(header, profile_fields::kAllDigits));
     return json;

@@ -1,4 +1,4 @@
-// The first line of a trial log: the machine, and the search that was asked for.
+// The first line of a sample log: the machine, and the search that was asked for.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace asterope {
 
-inline constexpr const char* kTrialLogFormat = "asterope-trials";
-inline constexpr int kTrialLogVersion = 2;
+inline constexpr const char* kSampleLogFormat = "asterope-trials";
+inline constexpr int kSampleLogVersion = 2;
 
 /// SearchFacts describes the parts that become parts of a profile.
 struct LogHeader {

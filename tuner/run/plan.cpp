@@ -15,7 +15,7 @@
 #include "machine/affinity.hpp"
 #include "machine/numa.hpp"
 #include "machine/profile_places.hpp"
-#include "run/trial_log.hpp"
+#include "run/sample_log.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
 #include "space/candidates.h"
@@ -148,9 +148,9 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
     require_writable(log);
     // This finds another run that writes the log, before this run disturbs its timings.
     if (request.resume) {
-        lock_trial_log(log);
+        lock_sample_log(log);
     } else {
-        require_no_trial_log(log);
+        require_no_sample_log(log);
     }
 }
 

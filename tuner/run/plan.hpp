@@ -42,7 +42,7 @@ struct Plan {
     CallStatistics statistics;
     std::array<std::vector<Reference>, kOperations.size()> references; ///< by operation
     std::optional<SourceMap> source_map; ///< empty when nothing is going to be timed, and for sets
-    std::string log;                     ///< path of the trial log
+    std::string log;                     ///< path of the sample log
     bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;
 

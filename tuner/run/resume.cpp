@@ -48,9 +48,9 @@ std::string difference(const LogHeader& recorded_header, LogHeader wanted_header
 
 RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, bool resumes) {
     const std::string what = "log " + path.string();
-    Descriptor locked = resumes ? lock_trial_log(path) : Descriptor();
-    if (!locked) return {what, {}, TrialLogWriter(path, to_json(header)), header, 0};
-    TrialLogContents earlier = read_trial_log(path);
+    Descriptor locked = resumes ? lock_sample_log(path) : Descriptor();
+    if (!locked) return {what, {}, SampleLogWriter(path, to_json(header)), header, 0};
+    SampleLogContents earlier = read_sample_log(path);
     const std::string why = difference(earlier.header, header);
     if (!why.empty()) {
         throw BadInput("cannot resume from " + path.string() + ": " + why +
@@ -61,7 +61,7 @@ RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, 
                      path.c_str());
     }
     RunLog log{what, std::move(earlier.steps),
-               TrialLogWriter(path, std::move(locked), earlier.bytes), earlier.header,
+               SampleLogWriter(path, std::move(locked), earlier.bytes), earlier.header,
                earlier.resumed + 1};
     log.writer.resumed(header.started);
     return log;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "run/trial_log.hpp"
+#include "run/sample_log.hpp"
 
 namespace asterope {
 
@@ -12,7 +12,7 @@ namespace asterope {
 struct RunLog {
     std::string what;  ///< in messages
     LoggedSteps known; ///< of earlier runs
-    TrialLogWriter writer;
+    SampleLogWriter writer;
     LogHeader header; ///< of the first run, if this one resumes it
     int resumed;      ///< how often, this time included
 };

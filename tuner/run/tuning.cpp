@@ -112,7 +112,7 @@ class TuningRun {
     }
 
     /// On the figures of a whole log. Returns the profile.
-    Profile replay(const TrialLogContents& log, const std::string& what) {
+    Profile replay(const SampleLogContents& log, const std::string& what) {
         const LogHeader& header = log.header;
         if (!log.end) {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
@@ -161,7 +161,7 @@ class TuningRun {
     void write(const Profile& profile) const {
         write_atomically(request_.output, text_of(profile));
         say(tables_);
-        say(std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
+        say(std::to_string(facts_.trials) + " samples in " + format_duration(facts_.seconds) +
             "; profile: " + request_.output +
             " (--verbose prints all, asterope-report draws it)\n");
         if (request_.quiet || !request_.no_generate) return; // asterope-generate warns as well
@@ -348,7 +348,7 @@ void tune(const TuningRequest& request) {
 }
 
 void replay_run(const std::string& path, const TuningRequest& to) {
-    const TrialLogContents log = read_trial_log(path);
+    const SampleLogContents log = read_sample_log(path);
     TuningRequest request = replayed_request(log.header);
     request.output = to.output;
     request.quiet = to.quiet;
@@ -359,7 +359,7 @@ void replay_run(const std::string& path, const TuningRequest& to) {
     render(request);
 }
 
-Profile profile_of_log(const TrialLogContents& log, const std::string& what) {
+Profile profile_of_log(const SampleLogContents& log, const std::string& what) {
     const TuningRequest request = replayed_request(log.header);
     return TuningRun(request, machine_of(log.header)).replay(log, what);
 }

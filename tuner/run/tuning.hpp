@@ -10,7 +10,7 @@
 
 namespace asterope {
 
-struct TrialLogContents;
+struct SampleLogContents;
 
 /// The user's request, as given; the defaults are those of the command line.
 struct TuningRequest {
@@ -49,6 +49,6 @@ void replay_run(const std::string& log, const TuningRequest& request);
 
 /// The profile that replay_run() derives from a log. `what`: the log's name in messages. Throws as
 /// it does.
-Profile profile_of_log(const TrialLogContents& log, const std::string& what);
+Profile profile_of_log(const SampleLogContents& log, const std::string& what);
 
 } // namespace asterope

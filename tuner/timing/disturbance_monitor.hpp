@@ -23,7 +23,7 @@ inline constexpr Disturbance kDisturbances[] = {Disturbance::steal,    Disturban
                                                 Disturbance::migrated, Disturbance::frequency,
                                                 Disturbance::clock,    Disturbance::stalled};
 
-/// The name in the trial log and the profile.
+/// The name in the sample log and the profile.
 std::string name_of(Disturbance disturbance);
 
 /// The one of that name, if there is one.

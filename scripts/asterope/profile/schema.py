@@ -124,7 +124,7 @@ def _log_validator(architecture: str) -> jsonschema.Draft202012Validator:
 
 
 def log_header_fault(header: Mapping[str, Any]) -> str | None:
-    """The fault in the header of a trial log, with its place; None where it is as it must be.
+    """The fault in the header of a sample log, with its place; None where it is as it must be.
 
     A profile takes over the header's machine and search.
     """

@@ -1,4 +1,4 @@
-"""The command asterope-report: profile, trial log and bench results as one page with pictures."""
+"""The command asterope-report: profile, sample log and bench results as one page with pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
         "inputs",
         metavar="FILE",
         nargs="*",
-        help="a profile, a trial log (asterope-tune --log; also of a run that still goes on), "
+        help="a profile, a sample log (asterope-tune --log; also of a run that still goes on), "
         "the --json file of asterope-bench, asterope-prove, asterope-tune check --measure or "
         "asterope-tune diagnose: one of each at most, in any order, all of one machine (default: "
         "your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "

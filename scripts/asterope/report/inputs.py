@@ -1,4 +1,4 @@
-"""Reads the inputs of a report: profile, trial log, bench results, trial, whole runs, samples."""
+"""Reads the inputs of a report: profile, sample log, bench results, trial, whole runs, samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..profile.schema import read_checked
 from ..profile.text import Kind
 from ..provisional import doubt_of, warning, why_provisional
 from ..text_file import open_to_read
-from . import bench, trial_log
+from . import bench, sample_log
 
 # Longer than any line of a log, and than any bench results.
 MAXIMUM_LINE = 64 << 20
@@ -27,7 +27,7 @@ class Inputs:
     """One of each kind at most, and at least one. All of one machine, as far as they name it."""
 
     profile: Profile | None = None
-    log: trial_log.TrialLog | None = None
+    log: sample_log.SampleLog | None = None
     bench: bench.Bench | None = None
     proof: Mapping[str, Any] | None = None
     trial: Mapping[str, Any] | None = None
@@ -100,11 +100,11 @@ def _read(path: str) -> tuple[str, Any]:
             if first.startswith(b"\x1f\x8b"):
                 raise BadInput(f"{where}: is gzipped: unpack it first (gunzip)")
             header = _json(first)
-            if isinstance(header, dict) and header.get("format") == trial_log.FORMAT:
+            if isinstance(header, dict) and header.get("format") == sample_log.FORMAT:
                 if not first.endswith(b"\n"):
                     raise BadInput(f"{where}: holds no whole first line: record anew")
                 lines = iter(partial(file.readline, MAXIMUM_LINE), b"")
-                return "log", trial_log.read_trial_log(header, lines, where)
+                return "log", sample_log.read_sample_log(header, lines, where)
             content = first + file.read(MAXIMUM_LINE)
     except OSError as error:
         raise BadInput(f"{where}: cannot read it: {error.strerror}") from None
@@ -120,7 +120,7 @@ def _read(path: str) -> tuple[str, Any]:
     if not isinstance(whole, dict) or given == "asterope-profile":
         return "profile", load_profile(path, content)
     raise BadInput(
-        f"{where}: not a profile, trial log, bench results or trial of Asterope: name files of "
+        f"{where}: not a profile, sample log, bench results or trial of Asterope: name files of "
         "asterope-tune, or --json files of asterope-bench, asterope-prove, check or diagnose"
     )
 

@@ -74,7 +74,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
         name
         for name, there in (
             ("its profile", inputs.profile),
-            ("the trial log of its search", inputs.log),
+            ("the sample log of its search", inputs.log),
             ("results of asterope-bench", inputs.bench),
             ("a trial of asterope-prove", inputs.trial),
             ("whole runs of asterope-prove", inputs.proof),

@@ -15,6 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ..profile import Profile
 from ..render import human_size
+from .sample_log import SampleLog
 from .style import (
     INK,
     MUTED,
@@ -26,7 +27,6 @@ from .style import (
     panels,
     plain_log_axis,
 )
-from .trial_log import TrialLog
 
 # Slower than the winner by so many per cent: the darkest, and the end of the scale.
 NEAR, FAR = 0.5, 50.0
@@ -43,22 +43,22 @@ class SizeScores:
     chosen: bool  # by the profile; else it leads so far
 
 
-def scored_sizes(log: TrialLog, profile: Profile | None) -> list[SizeScores]:
+def scored_sizes(log: SampleLog, profile: Profile | None) -> list[SizeScores]:
     """All sizes of which the log has a leader, ascending. The winner is the profile's, if the log
     knows that one, else the leader."""
     of_profile = {one.size: one.copy.name for one in profile.of("pipelines")} if profile else {}
     found = []
-    for size, trials in log.sizes.items():
-        scores = trials.scores(log.weights)
+    for size, at_size in log.sizes.items():
+        scores = at_size.scores(log.weights)
         kinds: dict[tuple[str, str], list[str]] = {}
         for name in scores:
             kinds.setdefault((log.tuples[name].rt, log.tuples[name].st), []).append(name)
         leaders = {
             kind: leader
             for kind, names in kinds.items()
-            if (leader := trials.leader(log.weights, names)) is not None
+            if (leader := at_size.leader(log.weights, names)) is not None
         }
-        winner, leader = of_profile.get(size), trials.leader(log.weights)
+        winner, leader = of_profile.get(size), at_size.leader(log.weights)
         chosen = winner in scores
         name = winner if chosen else leader
         if name is not None:
@@ -113,7 +113,7 @@ def _family_words(t: Any) -> str:
     return ", ".join([*words, f"prefetch {t.pt}", *t.name.split()[6:]])
 
 
-def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None:
+def planes_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | None:
     """A panel a size: how much slower than the winner each prefetch size and distance is."""
     drawn = [(s, plane) for s in sizes if (plane := plane_of(log.tuples, s)) and len(plane[1]) > 1]
     if not drawn:
@@ -157,7 +157,7 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
         caption=f"A panel a size, with the other parameters of {leads} (RT LT ST PT). Dark: as "
         "fast as the winner; light: half as much time again or more. Red frame: the winner. Grey: "
         "not timed. If the winner does not prefetch, the panel has the best that does. The figures "
-        "are medians of all samples in the trial log, each against libc's in its round.",
+        "are medians of all samples in the sample log, each against libc's in its round.",
         figure=figure,
         table=Table(
             "The best and the worst of each panel, and how much more time they take than the "
@@ -175,7 +175,7 @@ def _slower(of_size: SizeScores, name: str) -> float:
 
 def _draw_plane(
     axes: Axes,
-    log: TrialLog,
+    log: SampleLog,
     winner: Any,
     of_size: SizeScores,
     base: Any,
@@ -226,7 +226,7 @@ def _per_cent(axis: object) -> None:
 # --- RT x ST --------------------------------------------------------------------------------------
 
 
-def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None:
+def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | None:
     """A row a size, a column for each register and store type: the best of these, x libc."""
     if not sizes:
         return None

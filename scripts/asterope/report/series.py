@@ -9,7 +9,7 @@ from statistics import geometric_mean
 from ..profile import Profile, Ratio
 from .bench import LIBC, ROUTINE, Bench, Cell, ratio_of
 from .inputs import Inputs
-from .trial_log import WORKLOADS
+from .sample_log import WORKLOADS
 
 # The suites of asterope-bench that time fixed sizes under each workload.
 USUAL_SUITES = ("sizes", "workloads")

@@ -13,8 +13,8 @@ from ..spaces.kinds import MEMCPY
 from .bench import ROUTINE, Bench, Cell
 from .inputs import Inputs
 from .program import proof_finding, said_by
+from .sample_log import SampleLog
 from .style import cache_sizes
-from .trial_log import TrialLog
 
 MOST_LOSSES = 6  # of an exam, in a sentence
 
@@ -161,13 +161,13 @@ def _bench_findings(bench: Bench) -> list[str]:
     return sentences
 
 
-def progress(log: TrialLog) -> str:
+def progress(log: SampleLog) -> str:
     """The progress of a run whose log has no end."""
     sizes = f"{len(log.sizes)} of {len(log.options['sizes'])}"
     last = log.steps[-1] if log.steps else "none"
     torn = " Its last line is not whole and was left out." if log.torn else ""
     return (
-        f"The search has not come to its end: {sizes} sizes begun, {log.trials:,} trials, last "
+        f"The search has not come to its end: {sizes} sizes begun, {log.samples:,} samples, last "
         f"step: {last}.{torn} The pictures show the log as it is so far."
     )
 
@@ -188,12 +188,12 @@ def _profile_sentences(profile: Profile) -> list[str]:
     if profile.source:
         sentences.append(f"Where the profile comes from: {profile.source}.")
     if search:
-        trials = f", {search['trials']:,} trials" if "trials" in search else ""
+        samples = f", {search['trials']:,} samples" if "trials" in search else ""
         took = f" in {duration_text(search['seconds'])}" if "seconds" in search else ""
         cpu = f" on CPU {search['cpu']}" if "cpu" in search else ""
         sentences.append(
             f"A {search['rigor']} search of the {search['space']} space for the workload "
-            f"{search['workload']}{trials}{took}{cpu}, ended {search['finished']}."
+            f"{search['workload']}{samples}{took}{cpu}, ended {search['finished']}."
         )
     if not profile.complete:
         sentences.append(f"The profile is incomplete: {what_is_missing(profile)}.")
@@ -252,9 +252,9 @@ def _proof_sentences(profile: Profile) -> list[str]:
     return sentences
 
 
-def _log_sentences(log: TrialLog, profile: Profile | None) -> list[str]:
+def _log_sentences(log: SampleLog, profile: Profile | None) -> list[str]:
     sentences = [
-        f"The trial log has {log.trials:,} trials of {len(log.tuples):,} candidates at "
+        f"The sample log has {log.samples:,} samples of {len(log.tuples):,} candidates at "
         f"{len(log.sizes)} sizes."
     ]
     if log.hits:

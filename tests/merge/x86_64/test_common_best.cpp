@@ -100,7 +100,7 @@ TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
 
 TEST_F(CommonBestOf, machines_that_agree_is_what_they_agree_on_boundaries_included) {
     const std::string one = search(machine(kOwn), 1), two = search(machine(kOwn), 2);
-    const Profile own = profile_of_log(read_trial_log(one), one);
+    const Profile own = profile_of_log(read_sample_log(one), one);
     const Profile merged = best({one, two}).profile;
     const auto ours = merged.of(ChoiceKind::pipelines), theirs = own.of(ChoiceKind::pipelines);
     ASSERT_EQ(ours.size(), theirs.size());
@@ -173,7 +173,7 @@ TEST_F(CommonBestOf, unlike_searches_names_them_says_what_they_share_and_leaves_
 
 TEST_F(CommonBestOf, what_is_no_log_of_another_search_for_the_same_is_refused) {
     const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
-    put("profile", text_of(profile_of_log(read_trial_log(two), two)));
+    put("profile", text_of(profile_of_log(read_sample_log(two), two)));
     EXPECT_TRUE(mentions(refusal({one, (folder / "profile").string()}), "needs their logs"));
     EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
     EXPECT_TRUE(mentions(refusal({one}), "give two"));

@@ -136,7 +136,7 @@ class RowsOf : public TemporaryFolder {
             return of(name, asked...);
         };
         run_made_up_search(log, request_, noticed, noise, examines);
-        return profile_of_log(read_trial_log(log), log);
+        return profile_of_log(read_sample_log(log), log);
     }
 
     std::vector<std::string> rows(const MadeUpFactor& factor, std::uint64_t noise = 1) {

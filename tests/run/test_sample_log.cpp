@@ -1,5 +1,5 @@
-// The trial log: written lines are read again; other files are refused with the reason.
-#include "run/trial_log.hpp"
+// The sample log: written lines are read again; other files are refused with the reason.
+#include "run/sample_log.hpp"
 
 #include "base/contains.hpp"
 #include "support/made_up_files.hpp"
@@ -13,13 +13,13 @@ const SampleKey kKey{8192, Workload::cold, "ZMM T NT T0 4 8", 17};
 const ProbeKey kSource{8192, Workload::hot, "source 4", "XMM T T none 0 0"},
     kEach{8192, Workload::fetch, "each 4", "XMM T T none 0 0"};
 
-class TrialLogFile : public TemporaryFolder {
+class SampleLogFile : public TemporaryFolder {
   protected:
     std::filesystem::path path() const { return folder / "trials.jsonl"; }
 
-    TrialLogContents read(const std::string& text) {
+    SampleLogContents read(const std::string& text) {
         put("trials.jsonl", text);
-        return read_trial_log(path());
+        return read_sample_log(path());
     }
 
     std::string refusal(const std::string& text) {
@@ -34,9 +34,9 @@ class TrialLogFile : public TemporaryFolder {
 
 } // namespace
 
-TEST_F(TrialLogFile, gives_back_what_was_written) {
+TEST_F(SampleLogFile, gives_back_what_was_written) {
     {
-        TrialLogWriter log(path(), kFirstLine);
+        SampleLogWriter log(path(), kFirstLine);
         log.step("calibration");
         log.write(8192, Workload::cold, {24, 1.2345678901234567e-6});
         log.step("pipelines 8192");
@@ -50,7 +50,7 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
         log.write({0, Workload::mix_l1_read, "libc", 18}, {0.001, 7.5});
         log.finish({"2026-11-21T11:00:00Z", 60, {{Step::screening, 50}}, 1});
     }
-    const TrialLogContents contents = read_trial_log(path());
+    const SampleLogContents contents = read_sample_log(path());
     EXPECT_EQ(json(to_json(contents.header)), kFirstLine);
     EXPECT_EQ(contents.resumed, 1);
     EXPECT_FALSE(contents.torn);
@@ -87,41 +87,41 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
     EXPECT_EQ(std::get<Probed>(probes.at(1)), Probed(kEach, {{390, 416}, {26, 52}}));
 }
 
-TEST_F(TrialLogFile, goes_on_behind_the_whole_lines) {
+TEST_F(SampleLogFile, goes_on_behind_the_whole_lines) {
     const std::string whole = kFirstLine.dump() + "\n{\"step\":\"small copies\"}\n";
     // the last figure of a line that looks whole may have lost digits
     for (const char* torn :
          {"{\"size\":0,\"workl",
           R"({"size":1,"workload":"hot","candidate":"libc","round":0,"ns":12,"us":1})"}) {
-        const TrialLogContents contents = read(whole + torn);
+        const SampleLogContents contents = read(whole + torn);
         EXPECT_TRUE(contents.torn);
         EXPECT_TRUE(contents.steps.at("small copies").empty());
         EXPECT_EQ(contents.bytes, whole.size());
-        TrialLogWriter log(path(), lock_trial_log(path()), contents.bytes);
+        SampleLogWriter log(path(), lock_sample_log(path()), contents.bytes);
         EXPECT_EQ(content(path()), whole);
         log.resumed("now");
         EXPECT_EQ(content(path()), whole + "{\"resumed\":\"now\"}\n");
     }
 }
 
-TEST_F(TrialLogFile, refuses_a_place_where_it_cannot_be_and_keeps_what_is_there) {
-    EXPECT_THROW(TrialLogWriter(folder, kFirstLine), BadInput);
-    EXPECT_THROW(TrialLogWriter("", kFirstLine), BadInput);
+TEST_F(SampleLogFile, refuses_a_place_where_it_cannot_be_and_keeps_what_is_there) {
+    EXPECT_THROW(SampleLogWriter(folder, kFirstLine), BadInput);
+    EXPECT_THROW(SampleLogWriter("", kFirstLine), BadInput);
     put("trials.jsonl", "hours of work\n");
-    EXPECT_THROW(TrialLogWriter(path(), kFirstLine), BadInput);
+    EXPECT_THROW(SampleLogWriter(path(), kFirstLine), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-    EXPECT_THROW(TrialLogWriter("/dev/full", kFirstLine), Failure);
+    EXPECT_THROW(SampleLogWriter("/dev/full", kFirstLine), Failure);
 }
 
-TEST_F(TrialLogFile, refuses_what_is_no_log) {
-    EXPECT_THROW(read_trial_log(folder / "missing"), BadInput);
-    EXPECT_THROW(read_trial_log(folder), BadInput);
+TEST_F(SampleLogFile, refuses_what_is_no_log) {
+    EXPECT_THROW(read_sample_log(folder / "missing"), BadInput);
+    EXPECT_THROW(read_sample_log(folder), BadInput);
     const std::pair<std::string, const char*> rows[] = {
         {"", "trials.jsonl"},
         {{'\x7f', 'E', 'L', 'F', '\0', '\1', '\2', '\n'}, "trials.jsonl"},
-        {"{}\n", "is not a trial log"},
-        {"{\"format\":\"asterope-profile\"}\n", "is not a trial log"},
+        {"{}\n", "is not a sample log"},
+        {"{\"format\":\"asterope-profile\"}\n", "is not a sample log"},
         {"{\"format\":\"asterope-trials\",\"version\":1}\n", "version 1"},
         {"{\"format\":\"asterope-trials\",\"version\":\"x\"}\n", "version"},
         {kFirstLine.dump(), "no whole header"}, // torn
@@ -130,7 +130,7 @@ TEST_F(TrialLogFile, refuses_what_is_no_log) {
     for (const auto& [text, why] : rows) EXPECT_TRUE(mentions(refusal(text), why));
 }
 
-TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_it_must_be_and_names_the_place) {
+TEST_F(SampleLogFile, refuses_a_header_that_is_not_as_it_must_be_and_names_the_place) {
     const std::string start = "log " + path().string() + ": line 1: ";
     const auto expect_refused = [&](const json& header, const std::string& fault) {
         EXPECT_EQ(refusal(header.dump() + '\n').find(start + fault), 0u) << fault;
@@ -159,7 +159,7 @@ TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_it_must_be_and_names_the_pl
     }
 }
 
-TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_ends_that_no_profile_may_have) {
+TEST_F(SampleLogFile, refuses_lines_that_are_no_figures_and_ends_that_no_profile_may_have) {
     const std::string sample = R"({"size":1,"workload":"hot","candidate":"libc","round":0,)",
                       end = R"({"finished":"now","seconds":60,)";
     const std::pair<std::string, const char*> rows[] = {

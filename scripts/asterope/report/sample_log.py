@@ -1,6 +1,6 @@
-"""Reads the samples of every candidate in a trial log, whole or of a run that still goes on.
+"""Reads the samples of every candidate in a sample log, whole or of a run that still goes on.
 
-The format is described in tuner/run/trial_log.hpp. This module reads only the steps of the
+The format is described in tuner/run/sample_log.hpp. This module reads only the steps of the
 pipelines.
 """
 
@@ -37,7 +37,7 @@ MAXIMUM_SIZE = 1 << 40
 
 
 @dataclass
-class SizeTrials:
+class SizeSamples:
     """The timings at one transfer size.
 
     `samples`: by candidate and workload, libc's time over its own in the rounds that count.
@@ -78,13 +78,13 @@ class SizeTrials:
 
 
 @dataclass
-class TrialLog:
-    """A trial log, as far as it was written."""
+class SampleLog:
+    """A sample log, as far as it was written."""
 
     header: Mapping[str, Any]
-    sizes: dict[int, SizeTrials] = field(default_factory=dict)  # ascending
+    sizes: dict[int, SizeSamples] = field(default_factory=dict)  # ascending
     steps: list[str] = field(default_factory=list)  # in the order they began
-    trials: int = 0
+    samples: int = 0
     hits: Counter[str] = field(default_factory=Counter)  # rounds that a disturbance ended, by kind
     resumed: int = 0
     finished: bool = False
@@ -113,11 +113,11 @@ class TrialLog:
     @cached_property
     def tuples(self) -> Mapping[str, Any]:
         """Every candidate that was timed, by name."""
-        names = {name for trials in self.sizes.values() for name in trials.samples}
+        names = {name for size in self.sizes.values() for name in size.samples}
         return {name: self.pipelines.named(name) for name in sorted(names)}
 
 
-def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str) -> TrialLog:
+def read_sample_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str) -> SampleLog:
     """From the parsed first line and the lines behind it; `where` names the file in complaints.
 
     A last line without its end is left out: a run that goes on, or was killed, leaves one.
@@ -126,13 +126,13 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
     version = header.get("version")
     if version != VERSION:
         raise BadInput(
-            f"{where}: a trial log of version {json.dumps(version)[:40]}, this program reads "
+            f"{where}: a sample log of version {json.dumps(version)[:40]}, this program reads "
             f"version {VERSION}: use the asterope-report of the asterope-tune that wrote it"
         )
     fault = log_header_fault(header)
     if fault is not None:
         raise BadInput(f"{where}: line 1: {fault}")
-    log = TrialLog(header)
+    log = SampleLog(header)
     reader = _Reader(log)
     number = 2
     try:
@@ -183,7 +183,7 @@ def _workload(value: object) -> str:
     return str(value)
 
 
-def _candidate(value: object, log: TrialLog) -> str:
+def _candidate(value: object, log: SampleLog) -> str:
     if not isinstance(value, str) or log.pipelines.named(value) is None:
         raise ValueError("names a candidate that does not exist")
     return value
@@ -196,10 +196,10 @@ class _Reader:
     that slow phases of the machine hit both. A candidate's sample is libc's time over its own.
     """
 
-    def __init__(self, log: TrialLog) -> None:
+    def __init__(self, log: SampleLog) -> None:
         self._log = log
         self._known: dict[str, str] = {LIBC: LIBC}
-        self._size: SizeTrials | None = None  # of the present step
+        self._size: SizeSamples | None = None  # of the present step
         self._round: tuple[str, int] | None = None
         self._times: list[tuple[str, float]] = []
         self._disturbed = False
@@ -227,10 +227,10 @@ class _Reader:
         self._size = None
         if kind == "pipelines":
             size_bytes = _whole(int(size))
-            self._size = self._log.sizes.setdefault(size_bytes, SizeTrials(size_bytes))
+            self._size = self._log.sizes.setdefault(size_bytes, SizeSamples(size_bytes))
 
     def _trial(self, fields: Mapping[str, Any]) -> None:
-        self._log.trials += 1
+        self._log.samples += 1
         if self._size is None:
             return
         if fields["size"] != self._size.bytes:

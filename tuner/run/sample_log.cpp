@@ -1,5 +1,5 @@
 // One list of fields for each kind of line serves the reader and the writer.
-#include "run/trial_log.hpp"
+#include "run/sample_log.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -106,12 +106,12 @@ Record record_of(const ordered_json& line) {
 
 } // namespace
 
-bool begins_trial_log(std::string_view line) {
+bool begins_sample_log(std::string_view line) {
     try {
         const ordered_json first = parse_ordered_json(line, "");
-        return first.is_object() && first.value("format", ordered_json()) == kTrialLogFormat;
+        return first.is_object() && first.value("format", ordered_json()) == kSampleLogFormat;
     } catch (const BadInput&) {
-        return line.find(kTrialLogFormat) != line.npos; // a damaged one
+        return line.find(kSampleLogFormat) != line.npos; // a damaged one
     }
 }
 
@@ -121,14 +121,14 @@ LogHeader read_header(LineReader& lines) {
     const std::string& what = lines.what();
     std::string line;
     if (!lines.next(line)) throw BadInput(what + ": holds no whole header");
-    if (!begins_trial_log(line)) {
-        throw BadInput(what + ": is not a trial log: its first line is not a header");
+    if (!begins_sample_log(line)) {
+        throw BadInput(what + ": is not a sample log: its first line is not a header");
     }
     const ordered_json header = parse_ordered_json(line, what);
     const auto version = header.value("version", ordered_json());
-    if (version != kTrialLogVersion) {
-        throw BadInput(what + ": is a trial log of version " + version.dump().substr(0, 40) +
-                       ", this program reads version " + std::to_string(kTrialLogVersion));
+    if (version != kSampleLogVersion) {
+        throw BadInput(what + ": is a sample log of version " + version.dump().substr(0, 40) +
+                       ", this program reads version " + std::to_string(kSampleLogVersion));
     }
     const auto of = header.value("architecture", ordered_json());
     if (of != kArchitecture) {
@@ -146,13 +146,13 @@ LogHeader read_header(LineReader& lines) {
 
 } // namespace
 
-TrialLogContents read_trial_log(const std::filesystem::path& path) {
+SampleLogContents read_sample_log(const std::filesystem::path& path) {
     LineReader lines(path, "log " + path.string());
-    return read_trial_log(lines);
+    return read_sample_log(lines);
 }
 
-TrialLogContents read_trial_log(LineReader& lines) {
-    TrialLogContents contents;
+SampleLogContents read_sample_log(LineReader& lines) {
+    SampleLogContents contents;
     contents.header = read_header(lines);
     std::vector<Record>* step = nullptr;
     const auto use = [&](const ordered_json& line) {
@@ -195,7 +195,7 @@ BadInput is_being_written(const std::filesystem::path& path) {
 
 } // namespace
 
-Descriptor lock_trial_log(const std::filesystem::path& path) {
+Descriptor lock_sample_log(const std::filesystem::path& path) {
     struct stat there {
     }, own{};
     while (stat(path.c_str(), &there) == 0) {
@@ -221,7 +221,7 @@ bool holds_figures(const std::filesystem::path& path) {
             return std::holds_alternative<std::pair<SampleKey, Sample>>(record) ||
                    std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(record);
         };
-        const LoggedSteps steps = read_trial_log(path).steps;
+        const LoggedSteps steps = read_sample_log(path).steps;
         return std::ranges::any_of(
             steps, [&](const auto& step) { return std::ranges::any_of(step.second, is_figure); });
     } catch (const BadInput&) {
@@ -231,28 +231,28 @@ bool holds_figures(const std::filesystem::path& path) {
 
 } // namespace
 
-void require_no_trial_log(const std::filesystem::path& path) {
-    const Descriptor locked = lock_trial_log(path);
+void require_no_sample_log(const std::filesystem::path& path) {
+    const Descriptor locked = lock_sample_log(path);
     if (locked && holds_figures(path)) {
         throw BadInput("the log " + path.string() +
-                       " holds the trials of an earlier run: --resume goes on with it; remove it "
+                       " holds the samples of an earlier run: --resume goes on with it; remove it "
                        "to start anew");
     }
     if (locked) std::filesystem::remove(std::filesystem::canonical(path));
 }
 
-TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, const ordered_json& header)
+SampleLogWriter::SampleLogWriter(const std::filesystem::path& path, const ordered_json& header)
     : path_(path) {
     require_writable(path);
     // Whole or not at all: a log without its header would be in the way and of no use.
     file_ = create_locked(path, header.dump() + '\n');
     if (file_) return;
-    require_no_trial_log(path);
+    require_no_sample_log(path);
     throw is_being_written(path); // a moment ago, but that log is gone
 }
 
-TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, Descriptor locked,
-                               std::uintmax_t bytes)
+SampleLogWriter::SampleLogWriter(const std::filesystem::path& path, Descriptor locked,
+                                 std::uintmax_t bytes)
     : path_(path), file_(std::move(locked)) {
     const auto end = static_cast<off_t>(bytes);
     if (ftruncate(file_.get(), end) != 0 || lseek(file_.get(), end, SEEK_SET) != end) {
@@ -260,11 +260,11 @@ TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, Descriptor loc
     }
 }
 
-void TrialLogWriter::step(const std::string& name) {
+void SampleLogWriter::step(const std::string& name) {
     write_line(ordered_json{{"step", name}}.dump());
 }
 
-void TrialLogWriter::write(const SampleKey& key, const Sample& sample) {
+void SampleLogWriter::write(const SampleKey& key, const Sample& sample) {
     // Written by hand: a line a sample, names and numbers only, in a tenth of the library's time.
     char numbers[160];
     std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
@@ -273,29 +273,29 @@ void TrialLogWriter::write(const SampleKey& key, const Sample& sample) {
                name_of(key.workload) + "\",\"candidate\":\"" + key.candidate + numbers);
 }
 
-void TrialLogWriter::write(const ProbeKey& key, const ProbeTicks& ticks) {
+void SampleLogWriter::write(const ProbeKey& key, const ProbeTicks& ticks) {
     write_line(line_of(std::pair(key, ticks)));
 }
 
-void TrialLogWriter::write(std::size_t size, Workload workload, const Calibration& calibration) {
+void SampleLogWriter::write(std::size_t size, Workload workload, const Calibration& calibration) {
     const Calibrated whole{{size, workload}, calibration};
     write_line(line_of(whole));
 }
 
-void TrialLogWriter::write(const std::vector<Disturbance>& hits) {
+void SampleLogWriter::write(const std::vector<Disturbance>& hits) {
     const auto written = profile_fields::write(hits, profile_fields::kAllDigits);
     write_line(ordered_json{{"hit", written}}.dump());
 }
 
-void TrialLogWriter::resumed(const std::string& when) {
+void SampleLogWriter::resumed(const std::string& when) {
     write_line(ordered_json{{"resumed", when}}.dump());
 }
 
-void TrialLogWriter::finish(const LogEnd& end) {
+void SampleLogWriter::finish(const LogEnd& end) {
     write_line(line_of(end));
 }
 
-void TrialLogWriter::write_line(const std::string& text) {
+void SampleLogWriter::write_line(const std::string& text) {
     try {
         write_all(file_.get(), text + '\n');
     } catch (const std::system_error& why) {

@@ -1,4 +1,4 @@
-// The trial log: every figure of a search, one JSON object a line, written as it is found.
+// The sample log: every figure of a search, one JSON object a line, written as it is found.
 #pragma once
 
 #include <filesystem>
@@ -55,7 +55,7 @@ struct LogEnd {
 };
 
 /// A whole log.
-struct TrialLogContents {
+struct SampleLogContents {
     LogHeader header;
     LoggedSteps steps;
     int resumed = 0;           ///< how often
@@ -64,8 +64,8 @@ struct TrialLogContents {
     std::uintmax_t bytes = 0;  ///< of the whole lines
 };
 
-/// Whether a file with this first line is a trial log, even if a damaged one.
-bool begins_trial_log(std::string_view line);
+/// Whether a file with this first line is a sample log, even if a damaged one.
+bool begins_sample_log(std::string_view line);
 
 /// Reads a log. The first line of the file is the header, an object with "format":
 /// "asterope-trials" and "version", see LogHeader. The others come in the order of the events:
@@ -90,28 +90,28 @@ bool begins_trial_log(std::string_view line);
 /// Throws BadInput, in one line, for a missing header, for another version, and for the first line
 /// that is not as above. Such a line has a time that is not a positive number, say, or comes before
 /// the first step.
-TrialLogContents read_trial_log(const std::filesystem::path& path);
-TrialLogContents read_trial_log(LineReader& lines);
+SampleLogContents read_sample_log(const std::filesystem::path& path);
+SampleLogContents read_sample_log(LineReader& lines);
 
 /// Opens a log for writing, and locks it: a log has one writer, and any number of readers. A
 /// process that wants to go on with a log calls this before it reads. The descriptor is not open
 /// where the log is missing or not a regular file. Throws BadInput where another process has locked
 /// it.
-Descriptor lock_trial_log(const std::filesystem::path& path);
+Descriptor lock_sample_log(const std::filesystem::path& path);
 
 /// Throws BadInput where there is a log already: it is not to be replaced. Removes a log without
 /// any sample.
-void require_no_trial_log(const std::filesystem::path& path);
+void require_no_sample_log(const std::filesystem::path& path);
 
 /// Writes a log, each line at once. The log is locked as long as this object lives.
-class TrialLogWriter {
+class SampleLogWriter {
   public:
     /// A new log. Throws BadInput where it cannot be written, or where one exists already. A device
     /// or a pipe is written into.
-    TrialLogWriter(const std::filesystem::path& path, const nlohmann::ordered_json& header);
-    /// Goes on with a log that lock_trial_log() opened and whose whole lines have so many bytes;
+    SampleLogWriter(const std::filesystem::path& path, const nlohmann::ordered_json& header);
+    /// Goes on with a log that lock_sample_log() opened and whose whole lines have so many bytes;
     /// the rest is cut off.
-    TrialLogWriter(const std::filesystem::path& path, Descriptor locked, std::uintmax_t bytes);
+    SampleLogWriter(const std::filesystem::path& path, Descriptor locked, std::uintmax_t bytes);
 
     /// All of these throw Failure where the line cannot be written; earlier lines stay.
     void step(const std::string& name);
