@@ -28,12 +28,7 @@ OperationRun::OperationRun(const OperationSearch& search, const Machine& machine
 }
 
 TimedCopies OperationRun::timed(const std::vector<TimedCopy>& those, std::size_t size) const {
-    TimedCopy libc = libc_at(size, libc_thresholds_, plan.operation);
-    std::vector<TimedCopy> references = references_;
-    const bool chooses = std::ranges::any_of(those, &TimedCopy::chooses);
-    libc.chooses = chooses;
-    for (TimedCopy& one : references) one.chooses = chooses;
-    return {timings, those, std::move(libc), std::move(references)};
+    return {timings, those, libc_at(size, libc_thresholds_, plan.operation), references_};
 }
 
 bool OperationRun::outgrows_caches(std::size_t size) const {

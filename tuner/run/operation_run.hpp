@@ -54,8 +54,7 @@ class OperationRun {
     }
     /// The plain copy, or kLibc where it copies wrongly.
     Entrant plain_copy() const { return find_plain_copy(spaces.space, spaces.entrants); }
-    /// The timings of these copies, beside libc's of that size and the references. These are timed
-    /// as copies that choose where one of the copies chooses.
+    /// The timings of these copies, beside libc's of that size and the references.
     TimedCopies timed(const std::vector<TimedCopy>& copies, std::size_t size) const;
     /// See outgrows(). A copy that just fills the last cache outgrows it as well, as code and page
     /// tables take a part of it. Otherwise chance decided in each run whether copies of 16 MiB

@@ -123,7 +123,7 @@ Sample RunTimings::sample(const SampleRequest& asked) {
     round_seconds_ += took;
     if (sample.recorded) recorded_seconds_ += took;
     round_recorded_ = sample.recorded;
-    round_planned_ += planned_seconds(asked.size, asked.workload);
+    round_planned_ += planned_seconds(asked.size, asked.workload, asked.copy.chooses);
     return sample;
 }
 
@@ -141,7 +141,7 @@ Calibration RunTimings::calibration(std::size_t size, Workload workload,
     if (recorded_.left() > 0) known = recorded_.calibration(size, workload);
     const Calibration calibration = source_->calibration(size, workload, known);
     if (!known) write(size, workload, calibration);
-    planned_[{size, workload}] = static_cast<double>(calibration.calls) * calibration.seconds;
+    planned_[{size, workload}] = calibration;
     return calibration;
 }
 
@@ -159,11 +159,14 @@ RoundEnd RunTimings::round_ended() {
     return end;
 }
 
-double RunTimings::planned_seconds(std::size_t size, Workload workload) const {
+double RunTimings::planned_seconds(std::size_t size, Workload workload, bool chooses) const {
     // Aliasing buffers have the hot ones' calls, see Stopwatch.
     const auto known =
         planned_.find({size, workload == Workload::aliased ? Workload::hot : workload});
-    return known == planned_.end() ? kPlannedSample : known->second;
+    if (known == planned_.end()) return kPlannedSample;
+    const auto& [calls, seconds] = known->second;
+    const std::size_t before = chooses ? calls_to_choose(workload, size) : 0;
+    return static_cast<double>(before + calls) * seconds;
 }
 
 } // namespace asterope

@@ -79,14 +79,14 @@ class RunTimings : public Timings {
   private:
     template <class... Figure> void write(const Figure&... figure);
     template <class Take> auto from_source(Take take);
-    double planned_seconds(std::size_t size, Workload workload) const;
+    double planned_seconds(std::size_t size, Workload workload, bool chooses) const;
 
     LoggedTimings recorded_;
     Timings* source_ = nullptr;
     RunLog* log_ = nullptr;
     std::string step_, written_step_; ///< the present one; the last one in the log
     DisturbedRounds disturbed_rounds_;
-    std::map<std::pair<std::size_t, Workload>, double> planned_; ///< libc's seconds of a sample
+    std::map<std::pair<std::size_t, Workload>, Calibration> planned_; ///< libc's
     double round_seconds_ = 0; ///< that the samples of this round took, all in all
     double round_planned_ = 0; ///< that they were planned to take
     bool round_recorded_ = false;

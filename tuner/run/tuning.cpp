@@ -101,7 +101,8 @@ class TuningRun {
             const Profile found = profile();
             if (const std::string fault = fault_of(found); !fault.empty()) {
                 throw Failure("the profile would not be valid, so it is not written: " + fault +
-                              ": please report this, with the log " + plan_.log);
+                              ": please report this, with the log " + plan_.log +
+                              "; --resume would end so again, --fresh without that log may not");
             }
             write(found);
             // The user did not ask to keep it. It is still locked, so it is this run's own.
@@ -151,7 +152,7 @@ class TuningRun {
         const std::string fault = fault_of(found);
         if (fault.empty()) return found;
         throw BadInput(what + ": the profile that follows from it is not valid: " + fault +
-                       ": the log is damaged: give another, or record anew");
+                       ": a damaged log, or our fault: give another, or record anew");
     }
 
     /// Throws Failure if an exam found the routine slower than libc, or if the routine was not

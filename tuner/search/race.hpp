@@ -1,6 +1,7 @@
 // The race: times entrants beside libc, keeps the best, and settles it in a run-off.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -21,13 +22,15 @@
 namespace asterope {
 
 /// Copies by their index, libc and the references beside them, and where their timings come from.
+/// Where one of the copies chooses, all are timed as copies that do: see TimedCopy::chooses.
 class TimedCopies {
   public:
     /// `copies` must outlive it.
     TimedCopies(Timings& timings, const std::vector<TimedCopy>& copies, TimedCopy libc,
                 std::vector<TimedCopy> references = {})
         : timings_(&timings), copies_(&copies), libc_(std::move(libc)),
-          references_(std::move(references)) {}
+          references_(std::move(references)),
+          choose_(std::ranges::any_of(copies, &TimedCopy::chooses)) {}
     /// For `timings` that know entrants by their indices alone, without copies.
     TimedCopies(Timings& timings) : timings_(&timings), libc_{.name = "libc"} {}
 
@@ -55,7 +58,9 @@ class TimedCopies {
     /// Seconds a call of one sample, see SampleRequest.
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) const {
-        return timings_->sample({copy(entrant), entrant, size, workload, round}).seconds();
+        TimedCopy alike = copy(entrant);
+        alike.chooses |= choose_;
+        return timings_->sample({alike, entrant, size, workload, round}).seconds();
     }
     int leaves(Entrant entrant) const { return copy(entrant).leaves(); }
     /// Ends a round: whether it must be timed again.
@@ -74,6 +79,7 @@ class TimedCopies {
     const std::vector<TimedCopy>* copies_ = nullptr;
     TimedCopy libc_;
     std::vector<TimedCopy> references_;
+    bool choose_ = false;
 };
 
 /// How a copy did under one workload; times in ns are medians of a call. For copies over threads

@@ -234,17 +234,23 @@ TEST_F(RowsOf, a_routine_end_elsewhere_where_the_exam_found_a_loss_between_evalu
 }
 
 TEST_F(RowsOf, a_routine_sense_from_the_least_size_on_whatever_the_exam_found_just_below_it) {
-    const auto loses = [](const std::string& name, std::size_t size, Workload workload) {
-        if (name == "routine 1" && size == 11585) return 1.5;
-        return name.starts_with("routine ") ? 0.6 : by_place(name, size, workload);
+    const auto sense_from = [&](std::size_t lost, std::size_t least) {
+        const auto loses = [=](const std::string& name, std::size_t size, Workload workload) {
+            if (name == "routine 1" && size == lost) return 1.5;
+            if (name.starts_with("routine ")) return 0.6;
+            if (size >= least) return by_place(name, size, workload);
+            return name == kSmaller ? 0.5 : 0;
+        };
+        const Profile profile = run(loses, 1, true); // throws where it is not valid
+        for (const Choice* one : profile.of(ChoiceKind::pipelines)) {
+            if (one->sensing) return one->above + 1;
+        }
+        return std::size_t{0};
     };
-    const Profile profile = run(loses, 1, true);
-    const auto rows = profile.of(ChoiceKind::pipelines);
-    const auto first = std::ranges::find_if(rows, [](const Choice* one) { return one->sensing.has_value(); });
-    ASSERT_NE(first, rows.end());
-    EXPECT_EQ((*first)->above + 1, kSensingMinimum);
-    ASSERT_NE(first, rows.begin());
-    EXPECT_EQ((*(first - 1))->up_to + 1, kSensingMinimum);
+    EXPECT_EQ(sense_from(11585, 0), kSensingMinimum);
+    std::erase(request_.options.of(Operation::copy).sizes, kSensingMinimum);
+    EXPECT_EQ(sense_from(kSensingMinimum, 20000), kSensingMinimum)
+        << "the exam lost there, half way between 8 and 32 KiB, and so that size senses";
 }
 
 TEST_F(RowsOf, a_routine_begin_where_small_copies_lose_at_an_evaluated_size_or_half_way_below) {

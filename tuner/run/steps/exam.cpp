@@ -182,11 +182,13 @@ bool move_boundaries(const OperationRun& run, const Exam& exam, const Findings& 
         const auto lower = evaluated < size || holder == intervals.begin() ? holder : holder - 1;
         const auto upper = lower + 1;
         if (evaluated == size || upper == intervals.end() ||
-            row_at(findings.rows, lower->result) == row_at(findings.rows, upper->result) ||
-            (facts.sensing[upper->result] && size < kSensingMinimum))
+            row_at(findings.rows, lower->result) == row_at(findings.rows, upper->result))
             continue;
-        lower->up_to = upper->above = std::min(evaluated, size);
-        moved = true;
+        const bool senses = facts.sensing[upper->result].has_value();
+        const std::size_t least = senses ? kSensingMinimum - 1 : 0;
+        const std::size_t boundary = std::max(least, std::min(evaluated, size));
+        moved = moved || boundary != lower->up_to;
+        lower->up_to = upper->above = boundary;
     }
     return moved;
 }

@@ -117,12 +117,6 @@ std::vector<UsableProbe> usable_probes(OperationRun& run, const Contests& contes
     return usable;
 }
 
-/// A pipeline in a race with copies that choose, timed as they are.
-TimedCopy beside_choosing(TimedCopy pipeline) {
-    pipeline.chooses = true;
-    return pipeline;
-}
-
 /// The times of each probe, by Locality of the data. add_costs() adds those at one size, measured
 /// by copies that always go on with one pipeline.
 using Costs = std::vector<std::array<std::vector<double>, kLocalities>>;
@@ -130,7 +124,7 @@ void add_costs(OperationRun& run, const Candidate& pipeline, std::size_t size,
                const std::vector<UsableProbe>& probes, Costs& costs) {
     run.enter(Step::sensing, size, "cost");
     std::deque<asterope_sensing> arguments;
-    std::vector<TimedCopy> copies = {beside_choosing(timed_copy(pipeline))};
+    std::vector<TimedCopy> copies = {timed_copy(pipeline)};
     for (const UsableProbe& one : probes) {
         // All pipelines are one here. So the threshold matters only to how many calls have a probe.
         SensingCopy sensing{one.probe, pipeline, pipeline, one.shared.threshold};
@@ -219,7 +213,7 @@ void time_sensing_at(OperationRun& run, std::size_t index,
     decltype(SensingRace::entrants) entrants;
     std::vector<TimedCopy> copies;
     for (const std::size_t one : pipelines) {
-        copies.push_back(beside_choosing(run.copy(contests.contestants[one])));
+        copies.push_back(run.copy(contests.contestants[one]));
         entrants.emplace_back(RowCopy::plain(one), nullptr);
     }
     std::vector<TimedSensing*> sensing;
