@@ -48,8 +48,7 @@ TEST(ChooseAliased, takes_the_one_that_gains_most_on_the_sizes_on_which_it_does)
 /// libc's time over the copies', by a few bytes and by about a page.
 SizeResult search(const std::vector<double>& ratios, const std::vector<double>& pages) {
     KnownMachine machine({{Workload::overlapping, ratios}, {Workload::overlapping_pages, pages}});
-    const SizeResult result =
-        search_overlapping(ratios.size(), parse_rigor("quick"), machine);
+    const SizeResult result = search_overlapping(ratios.size(), parse_rigor("quick"), machine);
     for (const auto& call : machine.calls) EXPECT_EQ(std::get<0>(call), 0u);
     return result;
 }

@@ -17,7 +17,7 @@ std::vector<double> falling(int from, int to) {
 
 TEST(FindThreshold, is_midway_by_ratio_between_the_90th_percentile_and_the_20th) {
     std::vector<double> wild_cached(91, 60), wild_uncached(81, 400), wilder(80, 60);
-    wild_cached.insert(wild_cached.end(), 9, 1e8);   // interruptions
+    wild_cached.insert(wild_cached.end(), 9, 1e8);    // interruptions
     wild_uncached.insert(wild_uncached.end(), 19, 1); // still cached by chance
     wilder.insert(wilder.end(), 20, 1000);
     using Readings = std::vector<double>;

@@ -13,8 +13,8 @@
 #include "machine/example_machine.hpp"
 #include "run/plan.hpp"
 #include "run/result.hpp"
-#include "run/steps.hpp"
 #include "run/sample_log.hpp"
+#include "run/steps.hpp"
 #include "run/tuning.hpp"
 #include "search/sensing_search.hpp"
 #include "search/small_search.hpp"
@@ -92,7 +92,9 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     for (const Operation one : plan.options.operations) {
         const Plan own = one == Operation::copy ? plan : Plan(one, plan);
         searches.push_back(
-            {own, Spaces(features, own.extended, own.options.sensing, one, Spaces::Invalids()), {}});
+            {own,
+             Spaces(features, own.extended, own.options.sensing, one, Spaces::Invalids()),
+             {}});
     }
     LogHeader header;
     header.tool_version = kVersion;

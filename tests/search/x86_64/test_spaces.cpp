@@ -94,8 +94,8 @@ TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
     EXPECT_EQ(std::count(found.begin(), found.end(), wrong), 0);
     const Entrant one = named(spaces, "XMM T NT T0 4 10");
     const Spaces copy = spaces;
-    const auto distance_grid = names(
-        spaces, copy.extension.distance_grid(copy.space.at(static_cast<std::size_t>(one))));
+    const auto distance_grid =
+        names(spaces, copy.extension.distance_grid(copy.space.at(static_cast<std::size_t>(one))));
     EXPECT_EQ(distance_grid.size(), 7u * 16 - 1);
     EXPECT_EQ(std::count(distance_grid.begin(), distance_grid.end(), wrong), 0);
     EXPECT_EQ(spaces.members("probes"), plain().members("probes"));
