@@ -135,9 +135,7 @@ static bool goes_on(const struct asterope_copy* probe) {
     return true;
 }
 
-/* A destination that stays uncached: the hot pipeline gets a try at the 1st, 2nd, 4th, ... 32nd
- * time that the copy finds its page again, then one time in 32. On x86-64 it gets 16 in a row from
- * the 64th of each 1024 times on. */
+/* A destination that stays uncached: the hot pipeline gets a try now and then, see gets_a_try(). */
 static bool tries_hot_rarely(const struct asterope_copy* probe) {
     static const struct looks uncached = {{500, 500, 50}};
     const struct asterope_sensing sensing = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
@@ -145,15 +143,8 @@ static bool tries_hot_rarely(const struct asterope_copy* probe) {
     forget_all();
     set_clock(12345, &uncached, 3); /* draws nothing by chance */
     for (int times = 0; times < 3200; ++times) {
-        const bool doubled = times < 64 && (times & (times - 1)) == 0;
-        const bool one_of_32 = times >= 64 && times % 32 == 0;
-#ifdef REMEMBERS_SITES
-        const bool in_a_row = times % 1024 / 16 == 4;
-#else
-        const bool in_a_row = false;
-#endif
         probe->copy(room, from, sizeof from, (size_t)&sensing); /* as large as needs each probe */
-        const char expected = times > 0 && (doubled || one_of_32 || in_a_row) ? 'h' : 'p';
+        const char expected = gets_a_try(times) ? 'h' : 'p';
         tries += gone_on.which == 'h';
         if (gone_on.which == expected) continue;
         printf("FAIL %s: the %d. time at one page went on with %c\n", probe->name, times,

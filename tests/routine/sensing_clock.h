@@ -1,6 +1,7 @@
 /* The clock of probes in tests, and what they remember: see test_sensing.py. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -43,6 +44,16 @@ static void believe(int calls, int stores) {
 #ifndef REMEMBERS_SITES
 #define IN_THE_MIDDLE_OF_A_STRETCH() (void)0
 #endif
+
+/* Whether a call gets a try of the hot pipeline, the so-manieth time that its page is found again:
+ * the 1st, 2nd, 4th, ... 32nd, then one in 32. On x86-64 16 are in a row, too, from the 64th of
+ * each 1024 on. */
+static bool gets_a_try(int times) {
+#ifdef REMEMBERS_SITES
+    if (times % 1024 / 16 == 4) return true;
+#endif
+    return times > 0 && (times < 64 ? (times & (times - 1)) == 0 : times % 32 == 0);
+}
 
 static void forget_all(void) {
     memset(asterope_candidate_produced, 0, sizeof asterope_candidate_produced);

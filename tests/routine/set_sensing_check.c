@@ -206,19 +206,15 @@ static bool keeps_to_hot_without_a_time(const struct asterope_copy* probe) {
 }
 
 /* Where the stores of `cold` go on, `hot` has a try now and then. Chance gives one in 64 calls. The
- * table of pages gives one at the 1st, 2nd, 4th, ... 32nd time that the set finds its page again,
- * then one time in 32, and 16 in a row from the 64th of each 1024 times on. */
+ * table of pages gives others, see gets_a_try(). */
 static bool tries_hot_rarely(const struct asterope_copy* probe) {
     int tries = 0;
     forget_all();
     believe(NO_TRIAL, 1);
     forgets_pages = false;
     for (int times = 0; times < 500; ++times) {
-        const bool doubled = times < 64 && (times & (times - 1)) == 0;
-        const bool one_of_32 = times >= 64 && times % 32 == 0;
         sets_at(probe, EVERY_CALL_FROM, 0, 200);
-        const bool in_a_row = times % 1024 / 16 == 4;
-        const char expected = times > 0 && (doubled || one_of_32 || in_a_row) ? 'h' : 'c';
+        const char expected = gets_a_try(times) ? 'h' : 'c';
         if (gone_on.which == expected) continue;
         printf("FAIL %s: the %d. time at one page went on with %c\n", probe->name, times,
                gone_on.which);

@@ -45,10 +45,12 @@ std::string OperationRun::logged(Step step, std::size_t size, const std::string&
     return LoggedStep{step, size, part, plan.operation}.name();
 }
 
-std::mt19937_64 OperationRun::enter(Step step, std::size_t size, const std::string& part) {
-    const std::string name = logged(step, size, part);
-    timings.enter(name);
-    return named_random(seed_, name);
+void OperationRun::enter(Step step, std::size_t size, const std::string& part) {
+    timings.enter(logged(step, size, part));
+}
+
+std::mt19937_64 OperationRun::random(Step step, std::size_t size) const {
+    return named_random(seed_, logged(step, size));
 }
 
 void OperationRun::calibrate(std::size_t size) {

@@ -66,7 +66,9 @@ class OperationRun {
 
     /// The log's name of a part of a step of this operation.
     std::string logged(Step step, std::size_t size = 0, const std::string& part = {}) const;
-    std::mt19937_64 enter(Step step, std::size_t size = 0, const std::string& part = {});
+    void enter(Step step, std::size_t size = 0, const std::string& part = {});
+    /// The random numbers of a step, the same in each run of one seed.
+    std::mt19937_64 random(Step step, std::size_t size = 0) const;
     /// Fixes the calls of each sample at a size.
     void calibrate(std::size_t size);
 

@@ -164,9 +164,7 @@ double RunTimings::planned_seconds(std::size_t size, Workload workload, bool cho
     const auto known =
         planned_.find({size, workload == Workload::aliased ? Workload::hot : workload});
     if (known == planned_.end()) return kPlannedSample;
-    const auto& [calls, seconds] = known->second;
-    const std::size_t before = chooses ? calls_to_choose(workload, size) : 0;
-    return static_cast<double>(before + calls) * seconds;
+    return seconds_of_sample(known->second, workload, size, chooses);
 }
 
 } // namespace asterope

@@ -101,8 +101,8 @@ class TuningRun {
             const Profile found = profile();
             if (const std::string fault = fault_of(found); !fault.empty()) {
                 throw Failure("the profile would not be valid, so it is not written: " + fault +
-                              ": please report this, with the log " + plan_.log +
-                              "; --resume would end so again, --fresh without that log may not");
+                              ": please report this, and keep the log " + plan_.log +
+                              " for it; without that log a new search may end otherwise");
             }
             write(found);
             // The user did not ask to keep it. It is still locked, so it is this run's own.

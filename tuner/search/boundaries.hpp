@@ -13,6 +13,7 @@ namespace asterope {
 struct SizeInterval {
     std::size_t above, up_to;
     std::size_t result; ///< index of the evaluated size
+    bool operator==(const SizeInterval&) const = default;
 };
 
 /// Whether the copy of the smaller size is still the better one (or as good) at `size`.

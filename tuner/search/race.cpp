@@ -29,8 +29,7 @@ const Finalist& SizeResult::of(Entrant finalist) const {
 
 Race::Race(std::size_t size, const std::vector<Weights>& objectives, const TimedCopies& timings,
            const std::mt19937_64& random)
-    : size_(size), timings_(timings), random_(random),
-      order_([timings](Entrant entrant) { return timings.leaves(entrant); }) {
+    : size_(size), timings_(timings), random_(random) {
     for (const Weights& asked : objectives) {
         objectives_.push_back(weights_at(size, asked));
         for (const auto& [workload, weight] : objectives_.back()) {
@@ -118,7 +117,7 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
         heat.push_back(kLibc);
         const std::vector<Entrant> references = timings_.references();
         heat.insert(heat.begin() + std::ssize(heat) / 2, references.begin(), references.end());
-        order_.apply(heat);
+        order_.apply(heat, [&](Entrant entrant) { return timings_.leaves(entrant); });
         const std::vector<double> times = time_round(
             heat,
             [&](Entrant entrant) { return timings_.seconds(size_, workload, entrant, round_); },

@@ -58,8 +58,10 @@ class TimedCopies {
     /// Seconds a call of one sample, see SampleRequest.
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) const {
-        TimedCopy alike = copy(entrant);
-        alike.chooses |= choose_;
+        const TimedCopy& own = copy(entrant);
+        if (!choose_) return timings_->sample({own, entrant, size, workload, round}).seconds();
+        TimedCopy alike = own;
+        alike.chooses = true;
         return timings_->sample({alike, entrant, size, workload, round}).seconds();
     }
     int leaves(Entrant entrant) const { return copy(entrant).leaves(); }

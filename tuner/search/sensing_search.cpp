@@ -17,9 +17,9 @@ namespace {
 /// How far apart cached and uncached readings must be, as a ratio.
 constexpr double kApart = 1.25;
 
-/// Up to so many percent of the uncached readings may look cached. (Some destinations of a walk do.
-/// With 10, chance decided whether one of ten sizes had a threshold, on an Emerald Rapids with 260
-/// MiB of last cache.) The timing of copies shows whether a probe that errs so often is worth it.
+/// Up to so many percent of the uncached readings may look cached, as some destinations of a walk
+/// do. The timing of copies shows whether such a probe is worth its time. (Rejected: 10. Chance
+/// then decided whether a size had a threshold. Emerald Rapids, 260 MiB of last cache.)
 constexpr double kSeldomCached = 20;
 
 } // namespace

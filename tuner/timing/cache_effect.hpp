@@ -38,27 +38,23 @@ inline CacheEffect cache_effect_of_libc(std::size_t size,
 /// first: every change costs an untimed stretch of copying (see Stopwatch::time).
 class CacheEffectOrder {
   public:
-    /// `cache_effect(entrant)`: any number; without the function, all have the same.
-    explicit CacheEffectOrder(std::function<int(int entrant)> cache_effect)
-        : cache_effect_(std::move(cache_effect)) {}
-
-    /// Keeps the order of entrants within each cache effect. The effect that the last turn ended
-    /// with comes first, the others in the order in which they appear. In an order by number each
-    /// entrant would always follow the same other one. Five copies of one routine, each with its
-    /// own effect, then differed by up to 20 % (a Zen 4, fetch_walk of 4 KiB).
-    void apply(std::vector<int>& entrants) {
-        if (!cache_effect_ || entrants.empty()) return;
+    /// `cache_effect(entrant)`: any number; without the function, all have the same. Keeps the
+    /// order of entrants within each cache effect. The effect that the last turn ended with comes
+    /// first, the others in the order in which they appear. In an order by number each entrant
+    /// would always follow the same other one. Five copies of one routine, each with its own
+    /// effect, then differed by up to 20 % (a Zen 4, fetch_walk of 4 KiB).
+    void apply(std::vector<int>& entrants, const std::function<int(int entrant)>& cache_effect) {
+        if (!cache_effect || entrants.empty()) return;
         std::vector<int> effects;
         if (last_) effects.push_back(*last_);
-        for (const int entrant : entrants) effects.push_back(cache_effect_(entrant));
+        for (const int entrant : entrants) effects.push_back(cache_effect(entrant));
         std::ranges::stable_sort(entrants, {}, [&](int entrant) {
-            return std::ranges::find(effects, cache_effect_(entrant)) - effects.begin();
+            return std::ranges::find(effects, cache_effect(entrant)) - effects.begin();
         });
-        last_ = cache_effect_(entrants.back());
+        last_ = cache_effect(entrants.back());
     }
 
   private:
-    std::function<int(int entrant)> cache_effect_;
     std::optional<int> last_; ///< the cache effect at the end of the last turn
 };
 

@@ -15,11 +15,11 @@ Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads
     // one, and would get the credit for the caches that this one leaves. The order is the same in
     // every run.
     std::mt19937_64 random(first_round);
-    CacheEffectOrder order(cache_effect);
+    CacheEffectOrder order;
     for (int round = 0; round < rounds; ++round) {
         for (const Workload workload : workloads) {
             shuffle(entrants, random);
-            order.apply(entrants);
+            order.apply(entrants, cache_effect);
             const std::vector<double> logs = time_round(
                 entrants,
                 [&](int entrant) {

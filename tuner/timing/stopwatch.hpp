@@ -25,6 +25,14 @@ std::size_t fixed_calls(Workload workload);
 /// so.
 std::size_t calls_to_choose(Workload workload, std::size_t size);
 
+/// About the seconds of one of libc's samples, as its calibration says. `chooses`: timed as a copy
+/// that does.
+inline double seconds_of_sample(const Calibration& calibration, Workload workload, std::size_t size,
+                                bool chooses) {
+    const std::size_t before = chooses ? calls_to_choose(workload, size) : 0;
+    return static_cast<double>(before + calibration.calls) * calibration.seconds;
+}
+
 /// Times copies in an arena. One instance is one stream of buffers. Its cold samples never meet
 /// slots that another turn has just warmed. Its hot samples share the arena's tail.
 class Stopwatch {

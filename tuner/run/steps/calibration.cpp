@@ -23,9 +23,7 @@ class Planner {
     /// tried.
     void add(std::size_t size, Workload workload, const Weights& all,
              const Calibration& calibration, bool senses) {
-        const double sample = static_cast<double>(calibration.calls) * calibration.seconds;
-        const std::size_t before = senses ? calls_to_choose(workload, size) : 0;
-        const double choosing = sample + static_cast<double>(before) * calibration.seconds;
+        const double sample = seconds_of_sample(calibration, workload, size, false);
         const Rigor& rigor = plan_.rigor;
         const Rigor of_size = rigor_at(rigor, size);
         if (weight_of(all, workload) > 0) {
@@ -37,7 +35,7 @@ class Planner {
         // An estimate: the numbers of rows and boundaries are not known yet.
         const auto races = [&](Step step, double entrants, int rounds) {
             const bool chooses = step == Step::sensing || step == Step::exam;
-            plan(step, entrants * rounds * (chooses ? choosing : sample));
+            plan(step, entrants * rounds * seconds_of_sample(calibration, workload, size, chooses));
         };
         races(Step::rows, static_cast<double>(rigor.contestants) + 2, of_size.contest_rounds);
         constexpr double kBesideProbes = 14; // six pipelines, as many sensing copies, libc twice

@@ -174,7 +174,7 @@ bool choose_small_anew(const OperationRun& run, const Exam& exam, Findings& find
 bool move_boundaries(const OperationRun& run, const Exam& exam, const Findings& findings,
                      PipelineFacts& facts) {
     std::vector<SizeInterval>& intervals = facts.intervals.front();
-    bool moved = false;
+    const std::vector<SizeInterval> before = intervals;
     for (const auto& [size, cell] : exam.cells) {
         if (is_small(run, findings, size) || cell.losses.empty()) continue;
         const auto holder = std::ranges::lower_bound(intervals, size, {}, &SizeInterval::up_to);
@@ -184,13 +184,10 @@ bool move_boundaries(const OperationRun& run, const Exam& exam, const Findings& 
         if (evaluated == size || upper == intervals.end() ||
             row_at(findings.rows, lower->result) == row_at(findings.rows, upper->result))
             continue;
-        const bool senses = facts.sensing[upper->result].has_value();
-        const std::size_t least = senses ? kSensingMinimum - 1 : 0;
-        const std::size_t boundary = std::max(least, std::min(evaluated, size));
-        moved = moved || boundary != lower->up_to;
-        lower->up_to = upper->above = boundary;
+        lower->up_to = upper->above = std::min(evaluated, size);
     }
-    return moved;
+    begin_sensing_at_minimum(facts);
+    return intervals != before;
 }
 
 /// Chooses rows anew where the exam found losses, by its figures. Returns false where they stay the

@@ -64,7 +64,7 @@ std::vector<Entrant> inherited(const OperationRun& run, const FoundSizes& found,
 Found search_one_size(OperationRun& run, const FoundSizes& found, std::size_t index) {
     const std::size_t size = run.plan.sizes[index];
     run.progress.label(format_size(size));
-    std::mt19937_64 random = run.enter(Step::pipelines, size);
+    run.enter(Step::pipelines, size);
     Rigor rigor = rigor_at(run.plan.rigor, size);
     const std::vector<Entrant> heirs =
         rigor.inherits ? inherited(run, found, size) : std::vector<Entrant>();
@@ -76,8 +76,8 @@ Found search_one_size(OperationRun& run, const FoundSizes& found, std::size_t in
     std::vector<Entrant> entrants = heirs.empty() ? run.spaces.entrants : heirs;
     std::erase_if(entrants, [&](Entrant entrant) { return !run.may_take(entrant, size); });
     return search_size(run.spaces.space, entrants, extends ? &run.spaces.extension : nullptr, size,
-                       weights_of(run.objectives), rigor, winners_around(run, found, index), random,
-                       run.timed(run.copies, size));
+                       weights_of(run.objectives), rigor, winners_around(run, found, index),
+                       run.random(Step::pipelines, size), run.timed(run.copies, size));
 }
 
 /// Searches the small copies, which go on to the pipeline of this size, and moves, which are mostly

@@ -224,10 +224,11 @@ void time_sensing_at(OperationRun& run, std::size_t index,
         copies.push_back(here->second.timed());
         entrants.emplace_back(one.row.copy, one.probe);
     }
-    Race race(size, run.weights(), run.timed(copies, size));
-    const SizeResult result = race.run_off(all_entrants(copies.size()),
-                                           rigor_at(run.plan.rigor, size).contest_rounds, kLibc);
-    contests.sensing_races.insert_or_assign(index, SensingRace{race, std::move(entrants)});
+    SensingRace kept{Race(size, run.weights(), run.timed(copies, size)), std::move(entrants)};
+    const SizeResult result = kept.race.run_off(
+        all_entrants(copies.size()), rigor_at(run.plan.rigor, size).contest_rounds, kLibc);
+    const Race& race =
+        contests.sensing_races.insert_or_assign(index, std::move(kept)).first->second.race;
     // Where all is cached, copies that differ in their probe alone do the same. If one of them
     // loses there and another does not, it has lost by chance.
     std::vector<RowCopy> hold;

@@ -129,7 +129,7 @@ const asterope_copy& small_at(const OperationRun& run, Entrant entrant) {
 
 SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape) {
     run.show(Step::small);
-    const std::mt19937_64 random = run.enter(Step::small);
+    run.enter(Step::small);
     const auto& space = run.spaces.members("small");
     const std::vector<TimedCopy> copies = all_small_copies(run, large);
     const ShapeOf shape_of = [&](Entrant entrant) {
@@ -142,8 +142,9 @@ SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape
         return !by_shape || !contains(entry_points, name_of(one.told), &Objective::name);
     });
     return search_small(all_entrants(space.size()), plain_small(space, run.plan.operation),
-                        run.plan.small_weights, run.plan.rigor, random, run.timed(copies, 0),
-                        by_shape ? shape_of : ShapeOf(), standing_small(run), callers);
+                        run.plan.small_weights, run.plan.rigor, run.random(Step::small),
+                        run.timed(copies, 0), by_shape ? shape_of : ShapeOf(), standing_small(run),
+                        callers);
 }
 
 void find_bound(OperationRun& run, const Contests& contests, Findings& findings) {
