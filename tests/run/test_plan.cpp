@@ -45,7 +45,7 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     EXPECT_EQ(made.objective.name, "balanced");
     EXPECT_TRUE(made.extended && made.options.sensing);
     EXPECT_EQ(made.rigor.name, "standard");
-    EXPECT_EQ(made.sizes, default_sizes(machine.caches, false, 64 * kMiB));
+    EXPECT_EQ(made.sizes, default_sizes(machine.caches, kModerateCopy, 64 * kMiB));
     EXPECT_FALSE(made.source_map);
     EXPECT_EQ(made.small_weights, small_weights());
 }

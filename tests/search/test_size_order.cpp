@@ -1,5 +1,6 @@
 // The order of sizes has the whole range first, each size once, and about halves its gaps each
-// time. The default sizes are powers of two, and both sides of each cache's size.
+// time. The default sizes are powers of two, or of four from a size on, and both
+// sides of each cache's size.
 #include "search/size_order.hpp"
 
 #include "support/unit_test.hpp"
@@ -21,12 +22,12 @@ TEST(CoarseToFine, begins_with_both_ends_goes_on_with_the_middles_and_has_each_o
 namespace {
 
 std::vector<std::size_t> sizes_with(const std::vector<std::size_t>& cache_bytes,
-                                    bool coarse = false) {
+                                    std::size_t coarse_from = kNoCoarseSizes) {
     std::vector<Cache> caches;
     for (const std::size_t bytes : cache_bytes) {
         caches.push_back({static_cast<int>(caches.size()) + 1, "unified", bytes, 64, 8, 1});
     }
-    return default_sizes(caches, coarse);
+    return default_sizes(caches, coarse_from);
 }
 
 /// The powers of two, and these.
@@ -44,11 +45,11 @@ TEST(DefaultSizes, are_the_powers_of_two_from_128_to_32_mi_where_no_cache_is_kno
 
 TEST(DefaultSizes, go_on_to_64_mi_and_256_mi_where_that_is_asked) {
     std::vector<std::size_t> sizes = powers_and({});
-    EXPECT_EQ(default_sizes({}, false, 63 * kMiB), sizes);
+    EXPECT_EQ(default_sizes({}, kNoCoarseSizes, 63 * kMiB), sizes);
     sizes.push_back(64 * kMiB);
-    EXPECT_EQ(default_sizes({}, false, 255 * kMiB), sizes);
+    EXPECT_EQ(default_sizes({}, kNoCoarseSizes, 255 * kMiB), sizes);
     sizes.push_back(256 * kMiB);
-    EXPECT_EQ(default_sizes({}, false, 1024 * kMiB), sizes);
+    EXPECT_EQ(default_sizes({}, kNoCoarseSizes, 1024 * kMiB), sizes);
 }
 
 TEST(DefaultSizes, stand_an_eighth_below_and_above_each_cache_up_to_32_mi) {
@@ -69,12 +70,21 @@ TEST(DefaultSizes, are_whole_lines_ascending_for_any_cache) {
     }
 }
 
+TEST(DefaultSizes, are_coarse_from_a_size_on_but_for_those_around_the_caches) {
+    std::vector<std::size_t> sizes = powers_and({28 * kKiB, 36 * kKiB, 896 * kKiB, 1152 * kKiB});
+    for (const std::size_t left_out : {256 * kKiB, kMiB, 4 * kMiB, 16 * kMiB}) {
+        std::erase(sizes, left_out);
+    }
+    EXPECT_EQ(sizes_with({32 * kKiB, kMiB}, 128 * kKiB), sizes);
+    EXPECT_EQ(sizes_with({32 * kKiB, kMiB, 480 * kMiB}, 128 * kKiB), sizes);
+}
+
 TEST(DefaultSizes, coarse_are_powers_of_four_and_the_last_where_no_cache_holds_both_sides_of_it) {
     const std::vector<std::size_t> to_32_mi = {128,       512,        2 * kKiB,   8 * kKiB,
                                                32 * kKiB, 128 * kKiB, 512 * kKiB, 2 * kMiB,
                                                8 * kMiB,  32 * kMiB},
                                    to_8_mi(to_32_mi.begin(), to_32_mi.end() - 1);
-    EXPECT_EQ(sizes_with({}, true), to_32_mi);
-    EXPECT_EQ(sizes_with({2 * kMiB, 64 * kMiB - 1}, true), to_32_mi);
-    EXPECT_EQ(sizes_with({2 * kMiB, 480 * kMiB}, true), to_8_mi);
+    EXPECT_EQ(sizes_with({}, kAllCoarseSizes), to_32_mi);
+    EXPECT_EQ(sizes_with({2 * kMiB, 64 * kMiB - 1}, kAllCoarseSizes), to_32_mi);
+    EXPECT_EQ(sizes_with({2 * kMiB, 480 * kMiB}, kAllCoarseSizes), to_8_mi);
 }

@@ -72,14 +72,20 @@ TEST_F(Settling, is_not_for_small_sizes) {
     EXPECT_GT(untimed(Workload::cold, kSettledFrom, 0), 0u);
 }
 
-// Some machines report a cache of hundreds of megabytes, of which a process gets a part.
-TEST_F(Settling, ends_after_64_mib) {
-    Stopwatch patient(arena, kLargest, std::size_t{480} << 20);
-    patient.set_calibration(kLargest, Workload::cold, {kTimed, 0});
-    const std::size_t all = calls_of(patient, {remember, 0, 1}, Workload::cold, kLargest, 0).size();
-    const std::size_t bytes = (all - kTimed) * kLargest;
-    EXPECT_GE(bytes, 64 * kMiB);
-    EXPECT_LE(bytes, 64 * kMiB + kLargest);
+// A cache of hundreds of megabytes, of which a process gets a part, is not filled.
+TEST_F(Settling, fills_a_last_cache_of_up_to_64_mib_and_copies_16_mib_before_a_larger_one) {
+    for (const auto& [cache, least] : {std::pair{32 * kMiB, 40 * kMiB},
+                                       {64 * kMiB, 64 * kMiB},
+                                       {65 * kMiB, 16 * kMiB},
+                                       {480 * kMiB, 16 * kMiB}}) {
+        Stopwatch patient(arena, kLargest, cache);
+        patient.set_calibration(kLargest, Workload::cold, {kTimed, 0});
+        const std::size_t all =
+            calls_of(patient, {remember, 0, 1}, Workload::cold, kLargest, 0).size();
+        const std::size_t bytes = (all - kTimed) * kLargest;
+        EXPECT_GE(bytes, least) << cache;
+        EXPECT_LE(bytes, least + kLargest) << cache;
+    }
 }
 
 // Behind the copies that settle the caches, a large copy into fresh memory finds the pages that a

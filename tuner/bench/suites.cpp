@@ -24,7 +24,8 @@ double estimate(std::size_t size, Workload workload, const Machine& machine) {
     seconds += hot ? std::max(seconds / 8, 3 * one) : facts.walks ? kLeadIn * one : 0;
     seconds += static_cast<double>(calls_to_choose(workload, size)) * one;
     if (!hot && size >= kSettledFrom) {
-        seconds += static_cast<double>(last_cache_bytes(machine)) * 1.25 / kBytesPerSecond;
+        const std::size_t settling = settling_bytes_of_sample(last_cache_bytes(machine));
+        seconds += static_cast<double>(settling) / kBytesPerSecond;
     }
     return seconds;
 }

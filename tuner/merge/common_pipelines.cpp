@@ -121,7 +121,7 @@ class CommonSearch {
         if (entrants.empty()) return std::nullopt;
         run_.enter(Step::pipelines, size);
         Race common(size, weights, {run_.timings, named_, {.name = "libc"}});
-        return common.run_offs(entrants, run_.plan.rigor.rounds, {below}).front();
+        return common.run_offs(entrants, rigor_at(run_.plan.rigor, size).rounds, {below}).front();
     }
 
     /// Adds the findings at one size, for all objectives.

@@ -10,6 +10,7 @@
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "machine/machine.hpp"
@@ -100,6 +101,14 @@ Standing standing_of(const Profile& profile, Operation operation) {
     return standing;
 }
 
+/// Whether each of the `others` has one of these sizes at most twice, and at least half, as large.
+bool serve(const std::set<std::size_t>& sizes, const std::set<std::size_t>& others) {
+    return std::ranges::all_of(others, [&](std::size_t other) {
+        const auto near = sizes.lower_bound((other + 1) / 2);
+        return near != sizes.end() && *near / 2 <= other;
+    });
+}
+
 /// The worth of a search among those for one purpose on one machine.
 struct Worth {
     int rigor;
@@ -110,8 +119,7 @@ struct Worth {
 
     bool covers(const Worth& other) const {
         return rigor >= other.rigor && extended >= other.extended && sensing >= other.sensing &&
-               whole >= other.whole && threads >= other.threads &&
-               std::ranges::includes(sizes, other.sizes) &&
+               whole >= other.whole && threads >= other.threads && serve(sizes, other.sizes) &&
                std::ranges::includes(operations, other.operations);
     }
 };
@@ -140,6 +148,12 @@ Worth worth_of_search(const SearchOptions& options, bool may_end_early, const Wo
             set_of(options.operations)};
 }
 
+/// "3 sizes to 64 KiB".
+std::string sizes_in_words(const std::set<std::size_t>& sizes, const std::string& noun) {
+    const std::string count = std::to_string(sizes.size()) + noun;
+    return sizes.empty() ? count : count + " to " + format_size(*sizes.rbegin());
+}
+
 /// The respects in which the standing profile is better, in words.
 std::string advantages(const Worth& standing, const Worth& wanted, const std::string& rigor) {
     std::string text;
@@ -147,9 +161,8 @@ std::string advantages(const Worth& standing, const Worth& wanted, const std::st
         if (better) text += (text.empty() ? "" : ", ") + words;
     };
     add(standing.rigor > wanted.rigor, "rigor " + rigor);
-    add(standing.sizes.size() > wanted.sizes.size(), std::to_string(standing.sizes.size()) +
-                                                         " sizes, not " +
-                                                         std::to_string(wanted.sizes.size()));
+    add(!serve(wanted.sizes, standing.sizes),
+        sizes_in_words(standing.sizes, " sizes") + ", not " + sizes_in_words(wanted.sizes, ""));
     add(standing.extended > wanted.extended, "the extended space");
     add(standing.sensing > wanted.sensing, "copies that sense");
     add(standing.threads > wanted.threads, "copies over threads");

@@ -54,8 +54,8 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                {.shows_default = true, .not_empty = true});
     add_option(app, "--sizes", &request.sizes,
                "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
-               "two to 64M, and around each cache's size; exhaustive: 256M, too; quick: powers of "
-               "four to 32M)",
+               "two to 128K, of four to 32M, 64M, and around each cache's size; exhaustive: powers "
+               "of two to 64M, 256M, too; quick: powers of four to 32M)",
                "LIST", {.not_empty = true});
     add_option(app, "--space", &request.options.space,
                "parameter space: paper, or extended by transfer block, page interleaving, "

@@ -41,11 +41,11 @@ std::vector<Operation> parse_operations(const std::string& text) {
                    "' cannot be tuned: choose memcpy, or memcpy,memset");
 }
 
-/// A set has one side, so a cache's size gives it no second boundary: powers of two are enough.
+/// A set has one side, so a cache's size gives it no second boundary: the powers are enough.
 std::vector<std::size_t> default_sizes_of(Operation operation, const Machine& machine,
                                           const Rigor& rigor) {
     std::vector<std::size_t> sizes =
-        default_sizes(machine.caches, rigor.coarse_sizes, rigor.largest_size);
+        default_sizes(machine.caches, rigor.coarse_from, rigor.largest_size);
     std::erase_if(sizes, [&](std::size_t size) {
         return size > kUsualLargest && !has_room_for(size, machine);
     });

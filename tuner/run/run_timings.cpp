@@ -25,8 +25,10 @@ template <class Value, class Key> const Value& LoggedTimings::take(const Key& ke
     }
     const auto* pair = std::get_if<std::pair<Key, Value>>(&(*records_)[at_]);
     if (!pair || !(pair->first == key)) {
-        throw BadInput(what_ + ": entry " + std::to_string(at_ + 1) + " of step '" + step_ +
-                       "' is not what this search asks for");
+        throw BadInput(
+            what_ + ": entry " + std::to_string(at_ + 1) + " of step '" + step_ +
+            "' is not what this search asks for: another version's search had other rules, "
+            "so record anew");
     }
     ++at_;
     return pair->second;

@@ -54,7 +54,8 @@ bool can_prepare(const PageStage& stage, std::size_t size) {
 SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
                               const Weights& weights, const Rigor& rigor,
                               const TimedCopies& timings) {
-    return Race(size, weights, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
+    const int rounds = rigor_at(rigor, size).rounds;
+    return Race(size, weights, timings.against(0)).run_off(entrants, rounds, 0, 0);
 }
 
 } // namespace asterope

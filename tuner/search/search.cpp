@@ -16,7 +16,7 @@ namespace {
 /// exhaustive searches of a Zen 4, half of the samples cost half a percent.
 Rigor quick() {
     return {.name = "quick",
-            .coarse_sizes = true,
+            .coarse_from = kAllCoarseSizes,
             .coarse = {.ps = {8}, .pd = {4, 16}},
             .fine = {.ps = {2, 4, 8, 14}, .pd = {0, 4, 8, 16, 28}},
             .families = 4,
@@ -39,6 +39,7 @@ Rigor quick() {
 
 Rigor standard() {
     return {.name = "standard",
+            .coarse_from = kModerateCopy,
             .largest_size = 2 * kUsualLargest,
             .coarse = {.ps = {2, 6, 12}, .pd = {0, 4, 12, 24}},
             .fine = {},
@@ -50,7 +51,7 @@ Rigor standard() {
             .bases = 5,
             .planes = 3,
             .inherits = false,
-            .huge = kHugeCopy,
+            .huge = kLargeCopy,
             .last_cut_times_all = true,
             .probe_readings = 30,
             .contestants = 16,
@@ -63,6 +64,7 @@ Rigor standard() {
 Rigor exhaustive() {
     Rigor rigor = standard();
     rigor.name = "exhaustive";
+    rigor.coarse_from = kNoCoarseSizes;
     rigor.largest_size = 8 * kUsualLargest;
     rigor.coarse = {};
     rigor.families = 0;
@@ -87,9 +89,8 @@ Rigor parse_rigor(std::string_view text) {
 }
 
 Rigor rigor_at(const Rigor& rigor, std::size_t size) {
-    if (rigor.name != standard().name || size < kLargeCopy) return rigor;
+    if (rigor.name != standard().name || size < kModerateCopy) return rigor;
     Rigor large = quick();
-    large.huge = rigor.huge;
     if (size <= kContestedCopy) large.contest_rounds = rigor.contest_rounds;
     return large;
 }

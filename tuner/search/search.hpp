@@ -18,7 +18,7 @@ namespace asterope {
 /// How much is spent on a size. Numbers of samples are those under each workload.
 struct Rigor {
     std::string name;
-    bool coarse_sizes = false;                ///< see default_sizes
+    std::size_t coarse_from = kNoCoarseSizes; ///< see default_sizes
     std::size_t largest_size = kUsualLargest; ///< the same
     /// A part of the prefetch sizes and distances; empty: all of them.
     struct Grid {
@@ -81,15 +81,22 @@ inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// Sizes from which on one sample takes about a millisecond, and several milliseconds.
-inline constexpr std::size_t kLargeCopy = std::size_t{1} << 20, kHugeCopy = std::size_t{4} << 20;
+/// Sizes from which on one sample takes some tenths of a millisecond, and about a millisecond.
+inline constexpr std::size_t kModerateCopy = std::size_t{128} << 10,
+                             kLargeCopy = std::size_t{1} << 20;
 /// Up to this size contests have all their rounds. With five rounds at 8 MiB, chance chose the copy
-/// of the sizes that 32 MiB of cache hold. In one of six searches it had 0.85 of libc.
+/// of the sizes that 32 MiB of cache hold. In one of six searches it had 0.85 of libc. With nine
+/// rounds, one of three searches gave up sensing at that size (260 MiB of last cache). There
+/// sensing makes uncached copies 1.7 times as fast.
 inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 
-/// How a size's pipelines are searched. A standard search tries large copies as a quick one does.
-/// They took two thirds of its time on a Zen 3 (32 MiB of last cache) and a Granite Rapids. The
-/// contest chooses their rows among the finalists of all sizes anyway.
+/// How a size's pipelines are searched. A standard search tries copies from kModerateCopy on as a
+/// quick one does. They took nine tenths of its time on an Emerald Rapids. The contest chooses
+/// their rows among the finalists of all sizes anyway.
+///
+/// (Routines of four quick searches there had 1.17 to 1.18 of libc's speed. Those of three standard
+/// searches before this rule had 1.15 to 1.17. Each figure is the mean of ten workloads at 19 sizes
+/// between the evaluated ones.)
 Rigor rigor_at(const Rigor& rigor, std::size_t size);
 
 /// About the number of samples of candidates in the run-off of a size under a workload, and in the

@@ -14,15 +14,17 @@ namespace {
 constexpr std::size_t kLine = 64;
 } // namespace
 
-std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, bool coarse,
+std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches, std::size_t coarse_from,
                                        std::size_t largest) {
     std::set<std::size_t> sizes;
-    const std::size_t ratio = coarse ? 4 : 2;
-    for (std::size_t size = kMinimumBytes; size <= kUsualLargest; size *= ratio) sizes.insert(size);
+    for (std::size_t size = kMinimumBytes; size <= kUsualLargest;
+         size *= size < coarse_from ? 2 : 4) {
+        sizes.insert(size);
+    }
     for (const std::size_t size : {2 * kUsualLargest, 8 * kUsualLargest}) {
         if (size <= largest) sizes.insert(size);
     }
-    if (coarse) {
+    if (coarse_from == kAllCoarseSizes) {
         // 32 MiB took a third of a quick search (480 MiB of last cache), and lies in the same cache
         // as 8 MiB.
         if (last_cache_bytes(caches) >= 2 * kUsualLargest) sizes.erase(kUsualLargest);

@@ -115,7 +115,7 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
         of_one_size && (is_uncached(workload) || outgrows(size, buffers_.cache_bytes));
     if (uncached) touch_arena();
     if (uncached && size >= kSettledFrom && cache_effect_ != copy.cache_effect) {
-        const std::size_t calls = settling_bytes(buffers_.cache_bytes) / size + 1;
+        const std::size_t calls = settling_bytes_of_sample(buffers_.cache_bytes) / size + 1;
         const auto own = facts_of(workload).settles ? workload : Workload::cold;
         as_program_of(own, [&] {
             return timer_of(own).time(buffers_, facts_of(own), {copy, size, round, {calls, 0}});

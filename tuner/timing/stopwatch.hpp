@@ -64,7 +64,7 @@ class Stopwatch {
     /// Non-temporal stores among temporal ones look up to a third slower than they are (Zen 4, 256
     /// KiB: 1.50 times libc instead of 2.03). The others look as much faster. So at kSettledFrom
     /// bytes and more the first sample of another cache effect begins with untimed copies. They
-    /// last until the caches are as these copies leave them.
+    /// last until the caches are as these copies leave them. See settling_bytes_of_sample.
     ///
     /// In fresh memory, a copy gets the pages that the one before gave back. Huge pages cost more
     /// where that one had small pages. (`_fresh` had 2.1 times libc's speed behind libc, and 2.4 to

@@ -80,7 +80,8 @@ class StandingProfile : public TemporaryFolder {
 TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
     const std::pair<void (*)(SearchOptions&), const char*> lesser[] = {
         {[](SearchOptions& one) { one.rigor = "quick"; }, "rigor standard"},
-        {[](SearchOptions& one) { one.of(Operation::copy).sizes.pop_back(); }, "3 sizes, not 2"},
+        {[](SearchOptions& one) { one.of(Operation::copy).sizes.pop_back(); },
+         "3 sizes to 64 KiB, not 2 to 4 KiB"},
         {[](SearchOptions& one) { one.space = "paper"; }, "the extended space"},
         {[](SearchOptions& one) { one.sensing = false; }, "copies that sense"},
         {[](SearchOptions& one) { one.threads = 1; }, "copies over threads"},
@@ -99,12 +100,23 @@ TEST_F(StandingProfile, TheSameSearchAgainOrWhatIsBetterInAnyRespectReplacesIt) 
         [](SearchOptions&) {}, [](SearchOptions& one) { one.rigor = "exhaustive"; },
         [](SearchOptions& one) { one.of(Operation::copy).sizes.push_back(131072); },
         [](SearchOptions& one) {
-            one.of(Operation::copy).sizes = {256};
+            one.of(Operation::copy).sizes = {1024};
             one.rigor = "quick";
         }};
     for (const auto& change : better) EXPECT_EQ(refusal(profile(), options_with(change)), "");
     EXPECT_EQ(refusal(changed(profile(), {{"search", {{"space", "paper"}}}}), kOptions), "");
     EXPECT_TRUE(mentions(refusal(profile(), kOptions, true), "time budget"));
+}
+
+TEST_F(StandingProfile, GivesWayToSizesAtMostTwiceOrHalfAsLarge) {
+    const auto refusal_of_sizes = [&](std::vector<std::size_t> sizes) {
+        return refusal(profile(), options_with([&](SearchOptions& one) {
+                           one.of(Operation::copy).sizes = std::move(sizes);
+                       }));
+    };
+    EXPECT_EQ(refusal_of_sizes({256, 8192, 32768}), "");
+    EXPECT_TRUE(mentions(refusal_of_sizes({256, 8192}), "3 sizes to 64 KiB, not 2 to 8 KiB"));
+    EXPECT_TRUE(mentions(refusal_of_sizes({128, 2048, 8192}), "not 3 to 8 KiB"));
 }
 
 TEST_F(StandingProfile, TakesPartInTheSameSearchAgainButInNoBetterOneAndOnNoOtherMachine) {

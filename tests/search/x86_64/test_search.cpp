@@ -107,13 +107,14 @@ TEST(Search, times_about_as_much_as_planned_and_every_entrant_in_exhaustive_alon
 TEST(RigorAt, lets_a_standard_search_try_large_copies_as_a_quick_one_does) {
     for (const char* name : {"quick", "standard", "exhaustive"}) {
         const Rigor rigor = parse_rigor(name);
-        EXPECT_EQ(rigor_at(rigor, kLargeCopy - 1).name, name);
+        EXPECT_EQ(rigor_at(rigor, kModerateCopy - 1).name, name);
+        EXPECT_EQ(rigor_at(rigor, kModerateCopy - 1).contest_rounds, rigor.contest_rounds);
         const bool lighter = rigor.name == "standard";
-        for (const std::size_t size : {kLargeCopy, kContestedCopy, kContestedCopy + 1}) {
-            const Rigor here = rigor_at(rigor, size);
+        for (const std::size_t size : {kModerateCopy, kContestedCopy, kContestedCopy + 1}) {
+            const Rigor here = rigor_at(rigor, size), quick = parse_rigor("quick");
             EXPECT_EQ(here.name, lighter ? "quick" : name);
-            const Rigor contest = lighter && size > kContestedCopy ? parse_rigor("quick") : rigor;
-            EXPECT_EQ(here.contest_rounds, contest.contest_rounds);
+            const bool fewer = lighter && size > kContestedCopy;
+            EXPECT_EQ(here.contest_rounds, (fewer ? quick : rigor).contest_rounds);
         }
     }
 }

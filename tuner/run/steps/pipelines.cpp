@@ -69,8 +69,8 @@ Found search_one_size(OperationRun& run, const FoundSizes& found, std::size_t in
     const std::vector<Entrant> heirs =
         rigor.inherits ? inherited(run, found, size) : std::vector<Entrant>();
     if (!heirs.empty()) {
-        rigor.coarse = {};                   // all of them are screened
-        rigor.rounds = rigor.contest_rounds; // the contest chooses among them
+        rigor.coarse = {};                                           // all of them are screened
+        rigor.rounds = std::min(rigor.rounds, rigor.contest_rounds); // the contest chooses
     }
     const bool extends = run.plan.extended && heirs.empty();
     std::vector<Entrant> entrants = heirs.empty() ? run.spaces.entrants : heirs;
