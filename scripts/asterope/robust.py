@@ -11,16 +11,16 @@ from statistics import NormalDist, median
 from .profile import Ratio
 
 
-def sign_interval(values: Sequence[float], confidence: float = 0.95) -> Ratio:
+def sign_interval(values: Sequence[float]) -> Ratio:
     """Median and its sign-test interval, for any distribution. It is the narrowest pair of order
-    statistics that encloses the true median with at least `confidence`. Too few values for that
+    statistics that encloses the true median with a probability of 0.95. Too few values for that
     give the extremes. Raises ValueError without values.
     """
     if not values:
         raise ValueError("no values")
     ranked = sorted(values)
     n = len(ranked)
-    allowed = (1 - confidence) / 2
+    allowed = (1 - 0.95) / 2
     # P(Bin(n, 1/2) <= k), its terms as logarithms: 2^-n is 0 from n = 1075 on.
     log_term = -n * math.log(2)
     below, cut = math.exp(log_term), 0

@@ -83,10 +83,6 @@ TEST(GeometricMean, weighs_ratios_and_keeps_the_least) {
     EXPECT_NEAR(mean.mean(), 2, 1e-12);
     EXPECT_EQ(mean.least(), 0.5);
     EXPECT_EQ(mean.count(), 3);
-    GeometricMean weighted;
-    weighted.add(8, 1);
-    weighted.add(0.5, 3);
-    EXPECT_NEAR(weighted.mean(), 1, 1e-12);
 }
 
 TEST(Estimate, can_be_turned_round_and_shown) {

@@ -19,8 +19,6 @@ class Descriptor {
     }
 
     int get() const { return number_; }
-    /// The caller closes it from now on.
-    int release() { return std::exchange(number_, -1); }
     /// Whether it is open.
     explicit operator bool() const { return number_ >= 0; }
 

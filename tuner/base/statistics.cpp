@@ -82,15 +82,14 @@ std::string ratio_text(const Estimate& ratio) {
     return formatted("%.2f %s", ratio.median, range_text(ratio).c_str());
 }
 
-void GeometricMean::add(double ratio, double weight) {
-    logs_ += weight * std::log(ratio);
-    weights_ += weight;
+void GeometricMean::add(double ratio) {
+    logs_ += std::log(ratio);
     least_ = std::min(least_, ratio);
     ++count_;
 }
 
 double GeometricMean::mean() const {
-    return weights_ > 0 ? std::exp(logs_ / weights_) : 1;
+    return count_ > 0 ? std::exp(logs_ / count_) : 1;
 }
 
 double rounded(double value, int digits) {

@@ -44,13 +44,13 @@ std::string ratio_text(const Estimate& ratio);
 /// Ratios, gathered for their geometric mean and the least of them.
 class GeometricMean {
   public:
-    void add(double ratio, double weight = 1);
+    void add(double ratio);
     int count() const { return count_; }
     double mean() const; ///< 1 of none
     double least() const { return least_; }
 
   private:
-    double logs_ = 0, weights_ = 0, least_ = std::numeric_limits<double>::infinity();
+    double logs_ = 0, least_ = std::numeric_limits<double>::infinity();
     int count_ = 0;
 };
 

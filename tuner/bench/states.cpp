@@ -1,6 +1,5 @@
 // The suite states. In its cells a routine may stay slow if it chooses by the caches' state or by
 // classes of sizes.
-#include <algorithm>
 #include <memory>
 
 #include "base/size_text.hpp"

@@ -11,7 +11,6 @@
 #include "search/sensing_search.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
-#include "timing/cache_effect.hpp"
 
 namespace asterope {
 

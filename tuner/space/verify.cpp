@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>

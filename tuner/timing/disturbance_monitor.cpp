@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/descriptor.hpp"
-#include "base/statistics.hpp"
 #include "timing/clock.hpp"
 
 namespace asterope {

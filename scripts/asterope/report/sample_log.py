@@ -165,12 +165,6 @@ def _why(error: Exception) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def _whole(value: object, least: int = 1, most: int = MAXIMUM_SIZE) -> int:
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError("a number is out of range")
-    return value
-
-
 def _time(value: object) -> float:
     if type(value) not in (int, float) or not 0 < value < 1e18:
         raise ValueError("a time is not above 0")
@@ -226,7 +220,9 @@ class _Reader:
         kind, _, size = name.partition(" ")
         self._size = None
         if kind == "pipelines":
-            size_bytes = _whole(int(size))
+            size_bytes = int(size)
+            if not 1 <= size_bytes <= MAXIMUM_SIZE:
+                raise ValueError("a number is out of range")
             self._size = self._log.sizes.setdefault(size_bytes, SizeSamples(size_bytes))
 
     def _trial(self, fields: Mapping[str, Any]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 POPULATE, HUGE, ADVISE = "populate", "huge", "advise"
-STAGES = ("none", POPULATE, HUGE, ADVISE)
 ASKING = (HUGE, ADVISE)  # those that ask for huge pages
 
 # Linux's modes of transparent huge pages. Their first letters tell them apart.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 
 #include "base/error.hpp"
 #include "timing/buffer_access.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #include "search/aliased_search.hpp"
 
 #include "base/contains.hpp"
-#include "base/error.hpp"
 #include "run/steps.hpp"
 #include "timing/cache_effect.hpp"
 
