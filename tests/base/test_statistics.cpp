@@ -75,7 +75,7 @@ TEST(SignInterval, holds_for_thousands_of_values) {
     }
 }
 
-TEST(GeometricMean, weighs_ratios_and_keeps_the_least) {
+TEST(GeometricMean, is_of_ratios_and_keeps_the_least) {
     GeometricMean mean;
     EXPECT_EQ(mean.mean(), 1);
     EXPECT_EQ(mean.count(), 0);

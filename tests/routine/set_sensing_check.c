@@ -1,5 +1,5 @@
-/* Checks every probe of sets: that the sets behind it set right, by either pipeline, that each call
- * site gets the stores that serve its program, and that the probe looks where it says.
+/* Checks every probe of sets. The sets behind it must set right, by either pipeline. Each call site
+ * must get the stores that serve its program. The probe must look where it says.
  *
  * Usage: set_sensing_check
  *
@@ -54,8 +54,8 @@ static struct time_stamp* set_stamps(unsigned start, unsigned store, unsigned lo
     return stamps;
 }
 
-/* A probe whose first store and whose loads take so many ticks, and the pipeline that must go on
- * where the site has the stores of `hot` and where it has those of `cold`. */
+/* The ticks of a probe's first store and of its loads. Then the pipeline that must go on: for a site
+ * with the stores of `hot`, and for one with those of `cold`. */
 static const struct {
     unsigned long threshold;
     unsigned store, ticks;

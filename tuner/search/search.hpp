@@ -40,10 +40,9 @@ struct Rigor {
     /// distances.
     int bases, planes;
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
-    /// screen no others. So do sizes from `huge` bytes on that do not outgrow them: there nothing
+    /// screen no others. So do sizes from kLargeCopy on that do not outgrow them: there nothing
     /// changes with the size but the duration.
     bool inherits;
-    std::size_t huge;
     /// Whether all workloads that count are timed from the start, so that the log holds every
     /// candidate in every situation.
     bool screens_all = false;

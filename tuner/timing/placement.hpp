@@ -72,9 +72,9 @@ inline std::size_t settling_bytes(std::size_t cache_bytes) {
 /// The bytes to copy before the first sample of another cache effect. To fill a last cache of more
 /// than 64 MiB costs more than it tells. So there the inner caches alone are settled.
 ///
-/// With 260 MiB of last cache, copies of 16 KiB to 8 MiB were as fast behind 16, 64 and 256 MiB.
-/// (Two runs differ as much.) Behind 4 MiB, non-temporal stores had 0.93 of that speed. 64 MiB took
-/// a quarter of a search.
+/// With 260 MiB of last cache, copies of 16 KiB to 8 MiB were as fast behind 16, 64 and 256 MiB, as
+/// far as two runs agree. Behind 4 MiB, non-temporal stores had 0.93 of that speed. 64 MiB took a
+/// quarter of a search.
 inline std::size_t settling_bytes_of_sample(std::size_t cache_bytes) {
     constexpr std::size_t kInner = std::size_t{16} << 20;
     return cache_bytes <= kMostSettling ? settling_bytes(cache_bytes) : kInner;

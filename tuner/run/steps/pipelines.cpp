@@ -14,16 +14,16 @@ namespace {
 using FoundSizes = std::map<std::size_t, Found>; ///< by index into the plan's sizes
 
 /// Indices into the plan's sizes: first the one that small copies hand over to, then coarse to
-/// fine. The huge sizes share their places in ascending order: the smallest is searched fastest,
+/// fine. The large sizes share their places in ascending order: the smallest is searched fastest,
 /// and larger ones may inherit its finalists, see inherited().
 std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     std::vector<std::size_t> order = coarse_to_fine(plan.sizes.size());
     const auto handover = std::ranges::find_if(
         order, [&](std::size_t index) { return plan.sizes[index] == plan.handover_size(); });
     std::rotate(order.begin(), handover, handover + 1);
-    auto huge = std::ranges::lower_bound(plan.sizes, plan.rigor.huge) - plan.sizes.begin();
+    auto large = std::ranges::lower_bound(plan.sizes, kLargeCopy) - plan.sizes.begin();
     for (std::size_t& index : order) {
-        if (plan.sizes[index] >= plan.rigor.huge) index = static_cast<std::size_t>(huge++);
+        if (plan.sizes[index] >= kLargeCopy) index = static_cast<std::size_t>(large++);
     }
     return order;
 }
@@ -49,11 +49,10 @@ std::vector<std::vector<Entrant>> winners_around(const OperationRun& run, const 
 std::vector<Entrant> inherited(const OperationRun& run, const FoundSizes& found, std::size_t size) {
     std::set<Entrant> finalists;
     const bool outgrows = run.outgrows_caches(size);
-    const std::size_t huge = run.plan.rigor.huge;
-    if (!outgrows && size < huge) return {};
+    if (!outgrows && size < kLargeCopy) return {};
     for (const auto& [index, one] : found) {
         const std::size_t other = run.plan.sizes[index];
-        if (run.outgrows_caches(other) != outgrows || (!outgrows && other < huge)) continue;
+        if (run.outgrows_caches(other) != outgrows || (!outgrows && other < kLargeCopy)) continue;
         for (const SizeResult& result : one.results) {
             for (const Finalist& finalist : result.finalists) finalists.insert(finalist.candidate);
         }
