@@ -250,6 +250,42 @@ static void advised(void) {
     }
 }
 
+static unsigned char* area; /* huge pages that may not be accessed, until they are */
+static size_t first_access[4];
+static void let_through(int number, siginfo_t* info, void* context) {
+    (void)number;
+    (void)context;
+    const size_t at = (size_t)((unsigned char*)info->si_addr - area), page = at >> 21;
+    if (page >= COUNT_OF(first_access) || first_access[page]) _exit(3);
+    first_access[page] = at;
+    mprotect(area + (page << 21), 2 << 20, PROT_READ | PROT_WRITE);
+}
+
+/* The first store to each of these is to its last byte, and to all others the copy's own. */
+static void ends(void) {
+    enum { HUGE = 2 << 20, FROM = 12345, BYTES = 3 * HUGE };
+    unsigned char* const room = guarded(5 * HUGE);
+    area = (unsigned char*)(((size_t)room + HUGE - 1) & -(size_t)HUGE);
+    handle(SIGSEGV, let_through);
+    for (int sets = 0; sets < 2; ++sets) {
+        memset(first_access, 0, sizeof first_access);
+        mprotect(area, 4 * HUGE, PROT_NONE);
+        asterope_fresh_system.is_crowded = 0;
+        if (sets) {
+            asterope_memset_fresh(area + FROM, 7, BYTES);
+        } else {
+            asterope_memcpy_fresh(area + FROM, source, BYTES);
+        }
+        if (first_access[0] != FROM) die("first huge page", first_access[0]);
+        for (size_t page = 1; page < 3; ++page) {
+            if (first_access[page] != (page + 1) * HUGE - 1) die("huge page", first_access[page]);
+        }
+        if (sets ? !is_set(area + FROM, 7, BYTES) : memcmp(area + FROM, source, BYTES) != 0) {
+            die("wrong bytes", (size_t)sets);
+        }
+    }
+}
+
 /* The calls of a copy into fresh memory. */
 static size_t calls_of(size_t bytes, int sets) {
     const size_t room = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
@@ -303,7 +339,7 @@ static const struct {
     void (*check)(void);
 } checks[] = {{"copies", copies},     {"sets", sets},         {"pages", pages},
               {"refused", refused},   {"kinds", kinds},       {"faulting", faulting},
-              {"advised", advised},   {"once", once},
+              {"advised", advised},   {"once", once},         {"ends", ends},
               {"threads", threads},   {"crowded", crowded},
               {"used", used}};
 

@@ -21,10 +21,10 @@ STAGES = [
 ]
 CHECKS = [
     *("copies", "sets", "pages", "refused", "kinds", "faulting", "threads", "crowded", "used"),
-    *("advised", "once"),
+    *("advised", "once", "ends"),
 ]
 # An emulator answers some advice by itself, and has mappings of its own.
-OF_SYSTEM = {"pages", "crowded", "advised"}
+OF_SYSTEM = {"pages", "crowded", "advised", "ends"}
 
 # The mode of huge pages that a profile was made under, the system's files (None: it cannot be
 # read), of the mode of all sizes and of that of 2 MiB, and whether huge pages are asked for.

@@ -494,6 +494,9 @@ void asterope_untuned(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    "mov %r8, %r9\n"
+    "cmp $2097152, %rdx\n"
+    "jae 30f\n"
     ".p2align 6\n"
   "1:\n"
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
@@ -503,8 +506,10 @@ void asterope_untuned(void)
     "movdqa %xmm4, 64(%rdi); movdqa %xmm5, 80(%rdi); movdqa %xmm6, 96(%rdi)\n"
     "movdqa %xmm7, 112(%rdi)\n"
     "add $128, %rsi; add $128, %rdi\n"
-    "cmp %r8, %rdi\n"
+    "cmp %r9, %rdi\n"
     "jb 1b\n"
+    "cmp %r8, %rdi\n"
+    "jb 30f\n"
     /* tail: the last 128 bytes */
   "9:\n"
     "sub %rdi, %rsi\n"
@@ -514,6 +519,19 @@ void asterope_untuned(void)
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 127(%rdi), %rcx\n"
+    "or $2097151, %rcx\n"
+    "lea -126(%rcx), %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "cmp %r8, %rcx\n"
+    "cmova %r8, %rcx\n"
+    "sub %rdi, %rcx\n"
+    "movzbl (%rsi,%rcx), %edx\n"
+    "mov %dl, (%rdi,%rcx)\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 

@@ -23,7 +23,7 @@ class PageStage:
 
     `stage`: with none the copy's own stores fault. With populate MADV_POPULATE_WRITE maps the pages
     before the copy gets there. With huge, MADV_HUGEPAGE asks for huge pages before that. With
-    advise, these are left to the copy's stores: only the pages around them are populated.
+    advise, stores map these, the first one to the end of each: only pages around them are populated.
     `piece`: the bytes that are prepared, and then copied, at a time; 0 of none.
     """
 
