@@ -261,7 +261,8 @@ static void let_through(int number, siginfo_t* info, void* context) {
     mprotect(area + (page << 21), 2 << 20, PROT_READ | PROT_WRITE);
 }
 
-/* The first store to each of these is to its last byte, and to all others the copy's own. */
+/* The first store to each whole huge page of the destination is to its last byte. To the others it is
+ * the copy's own. */
 static void ends(void) {
     enum { HUGE = 2 << 20, FROM = 12345, BYTES = 3 * HUGE };
     unsigned char* const room = guarded(5 * HUGE);

@@ -1,12 +1,12 @@
 /* Notes where the tuner's pipelines store first in each huge page of a large destination, and
  * checks what they copy and set.
  *
- * Usage: huge_pages_check
+ * Usage: huge_pages_check [--share I,N]: every N-th pipeline from the I-th on
  *
- * Prints a line for each pipeline without prefetches that this CPU can run: `ends NAME` if the
- * first store to each huge page behind the first one is to its last byte, or, where the destination
- * ends before, to the first byte of the tail. Else `begins NAME`. `FAIL NAME: ...` where bytes are
- * wrong; exits 1 then. */
+ * Prints a line for each upward pipeline that this CPU can run: `ends NAME` if the first store to
+ * each huge page behind the first one is to its last byte, or, where the destination ends before,
+ * to the first byte of the tail. Else `begins NAME`. `FAIL NAME: ...` where bytes are wrong; exits
+ * 1 then. */
 #define _GNU_SOURCE
 #include "harness.h"
 #include "space/candidates.h"
@@ -73,7 +73,7 @@ static bool ends_first(const struct asterope_variant* v, size_t to, size_t from,
     return ends;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
     /* Offset of the destination and of the source, bytes. Blocks of up to 16 lines begin at all
      * lines before a huge page. */
     static const size_t cases[][3] = {
@@ -84,6 +84,9 @@ int main(void) {
         {1000, 99, HUGE},
         {2 * (size_t)HUGE - 65, 7, HUGE + 5000},
     };
+    size_t share[2] = {0, 1}, number = 0;
+    const struct option options[] = {{"--share", share, 2, NULL}};
+    read_options(argc, argv, options, COUNT_OF(options));
     unsigned char* const room = guarded((PAGES + 1) * (size_t)HUGE);
     area = (unsigned char*)(((size_t)room + HUGE - 1) / HUGE * HUGE);
     source = guarded(PAGES * (size_t)HUGE);
@@ -95,7 +98,8 @@ int main(void) {
         for (size_t i = 0; i < space->variant_count; ++i) {
             const struct asterope_variant* const v = &space->variants[i];
             const bool down = strstr(v->name, " down") != NULL; /* begins at the ends anyway */
-            if (!can_run(v->needs) || strcmp(v->pt, "none") != 0 || down) continue;
+            if (!can_run(v->needs) || down) continue;
+            if (number++ % share[1] != share[0]) continue;
             bool ends = true;
             for (size_t c = 0; c < COUNT_OF(cases); ++c) {
                 const int value = sets ? (int)(c * 50) : -1;

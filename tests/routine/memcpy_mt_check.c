@@ -54,7 +54,7 @@ UNUSED static long counted_call(long number, size_t first, size_t second, size_t
 #undef sched_getaffinity
 #undef pthread_create
 
-enum { ROOM = 5 << 20 };
+enum { ROOM = 9 << 20 };
 
 /* The buffers of one check: a source of random bytes, and a destination. */
 struct pair {
@@ -110,16 +110,22 @@ __attribute__((constructor(101))) static void call_too_early(void) {
     asterope_memcpy_mt(too_early, too_early + sizeof too_early / 2, sizeof too_early / 2);
 }
 
+#ifndef STORES_MAP_HUGE_PAGES
+#define STORES_MAP_HUGE_PAGES 0
+#endif
+
 /* From 4 MiB on a copy prepares nearly all pages of memory that was not used before, whether it is
- * shared or not. A thread prepares none that lies in two chunks. */
+ * shared or not, or those around the huge pages that stores map. A thread prepares none that lies in
+ * two chunks. */
 static void fresh(void) {
     for (size_t bytes = ROOM - 4096; bytes > 3 << 20; bytes -= 1 << 20) {
         for (int turn = 0; turn < 3; ++turn) {
             const struct pair pair = new_pair(9);
             prepared = 0;
             copy((struct pair){pair.from + 7, pair.to + 16}, bytes);
-            const size_t least = bytes < 4 << 20 ? 0 : bytes - bytes / 8;
-            if (prepared < least || prepared > bytes || !least != !prepared)
+            const size_t least = bytes < 4 << 20 ? 0 : STORES_MAP_HUGE_PAGES ? 1 : bytes - bytes / 8;
+            const size_t most = STORES_MAP_HUGE_PAGES && bytes > 8 << 20 ? bytes - (2 << 20) : bytes;
+            if (prepared < least || prepared > most || !least != !prepared)
                 die("prepares others", prepared);
             prepared = 0;
             copy(pair, bytes);

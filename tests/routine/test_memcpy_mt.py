@@ -58,11 +58,11 @@ def test_copies_over_threads_are_right(check, arch, case):
     assert_ok(run(*arch.on(), check(arch), case, *TOLD[arch.is_native]))
 
 
-def with_stages(arch: Architecture, folder: Path, mode: str = "") -> Path:
+def with_stages(arch: Architecture, folder: Path, mode: str = "", stage: str = "huge") -> Path:
     """A routine whose calls of the system that prepare pages go through the check; `mode`: that of
-    huge pages in its profile."""
-    stages = [(65535, 1 << 20, "populate", 65536), (1 << 20, 4 << 20, "huge", 1 << 20)]
-    shares = [(131071, 4 << 20, 3, 0)]
+    huge pages in its profile; `stage`: that of large copies."""
+    stages = [(65535, 1 << 20, "populate", 65536), (1 << 20, 4 << 20, stage, 1 << 20)]
+    shares = [(131071, 4 << 20, 2 if stage == "advise" else 3, 0)]
     routine = render(tuned(arch), folder, shares=shares, stages=stages, huge_pages=mode)
     text = re.sub(
         r"(?<!long )\basterope_fresh_call\(", "counted_call(", routine.read_text(encoding="ascii")
@@ -71,8 +71,9 @@ def with_stages(arch: Architecture, folder: Path, mode: str = "") -> Path:
     return routine
 
 
-def build_staged(arch: Architecture, folder: Path, *mode: str) -> Path:
-    return build_check(arch, with_stages(arch, folder, *mode), "-Wno-unused-function")
+def build_staged(arch: Architecture, folder: Path, mode: str = "", stage: str = "huge") -> Path:
+    flags = ["-Wno-unused-function"] + ["-DSTORES_MAP_HUGE_PAGES=1"] * (stage == "advise")
+    return build_check(arch, with_stages(arch, folder, mode, stage), *flags)
 
 
 staged_check = once(build_staged)
@@ -83,6 +84,11 @@ staged_check = once(build_staged)
 def test_copies_into_fresh_memory_prepare_its_pages(staged_check, arch, creations):
     emulators = () if arch.is_native else (1,)
     assert_ok(run(*arch.on(), staged_check(arch), "fresh", 4, creations, *emulators))
+
+
+@each(lambda arch: ["fresh", "copies", "faults"] if arch.is_native else [])
+def test_whole_huge_pages_of_a_chunk_are_left_to_its_stores(staged_check, arch, case):
+    assert_ok(run(staged_check(arch, "", "advise"), case, 4, -1))
 
 
 @each(lambda arch: ["never", "always"])

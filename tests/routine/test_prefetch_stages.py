@@ -38,7 +38,12 @@ CONDITIONS = {
     **dict.fromkeys(("jae", "b.hs", "b.none"), operator.ge),
     "jnz": lambda a, b: a & b != 0,  # after `test`
 }
-CALCULATE = {"add": operator.add, "sub": operator.sub, "and": operator.and_}
+CALCULATE = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "and": operator.and_,
+    "or": operator.or_,
+}
 
 
 class Machine:
@@ -91,6 +96,8 @@ class X8664(Machine):
                 self.values[target] = self.value(operands[0])
         elif operation == "lea":
             self.values[target] = self.address(operands[0])
+        elif operation == "sbb" and operands[0] == target:  # all ones behind `below`, else 0
+            self.values[target] = 2**64 - 1 if operator.lt(*self.compared) else 0
         elif operation in CALCULATE:
             value = CALCULATE[operation](self.values[target], self.value(operands[0]))
             self.values[target] = value

@@ -51,7 +51,7 @@ Found found(std::size_t size, const std::vector<Ratios>& all) {
 
 const asterope_variant kVariant = made_up("YMM", "T", "NT", "T2", 6),
                        kPlain = made_up("YMM", "T", "NT", "none", 0),
-                       kNear = made_up("YMM", "T", "NT", "T0", 4),
+                       kNear = made_up("YMM", "T", "NT", "T0", 2),
                        kOther = made_up("ZMM", "T", "T", "none", 0);
 
 /// Caches that hold both sides of every copy.
@@ -220,7 +220,7 @@ TEST(SharedScores, are_the_mean_of_what_executes_the_same_instructions_at_that_s
     ASSERT_NE(one, rendered.end());
     const asterope_variant plain = made_up(one->rt, "T", "NT", "none", 0),
                            far = made_up(one->rt, "T", "NT", "T2", 6),
-                           near = made_up(one->rt, "T", "NT", "T0", 4);
+                           near = made_up(one->rt, "T", "NT", "T0", 2);
     asterope_variant whole = made_up(one->rt, "T", "T", "none", 0);
     whole.whole = 1;
     const std::vector<Candidate> space = {{&plain, 0}, {&far, 8}, {&near, 4}, {&whole, 0}};

@@ -122,12 +122,18 @@ Loop loop_of(const Candidate& candidate) {
     return blocks ? Loop::blocks : full ? Loop::full : Loop::other;
 }
 
+/// The lines that a prefetch stage of a standard pipeline fetches: a block of the paper's. Into new
+/// small pages YMM registers then had 1.25 of libc's speed. With 4 lines they had 1.06, and without
+/// prefetches 1.03 (96 KiB to 12 MiB, Zen 4; the cause was not found). Cached destinations saw no
+/// difference.
+constexpr int kUsualPrefetch = 2;
+
 bool is_standard(const Candidate& candidate) {
     const asterope_variant& v = *candidate.variant;
     const Loop loop = loop_of(candidate);
     if (std::string_view(v.lt) == "NT" || loop == Loop::other) return false;
     if (!candidate.prefetches()) return true;
-    const bool usual = std::string_view(v.pt) == "T0" && v.ps == 4;
+    const bool usual = std::string_view(v.pt) == "T0" && v.ps == kUsualPrefetch;
     return loop == Loop::paper && usual && (candidate.pd == 4 || candidate.pd == 16);
 }
 
@@ -170,11 +176,16 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
         if (chosen.size() < places && !contains(chosen, entrant)) chosen.push_back(entrant);
     };
     if (standard.whole()) add(*standard.whole(), most);
-    for (const bool prefetching : {false, true}) {
+    // Prefetching loops before larger ones: all larger ones of three register types would take all
+    // places, and one of these may win anyhow.
+    for (const auto& [prefetching, marked] :
+         {std::pair{false, false}, {true, false}, {false, true}}) {
         for (const Entrant one : covering) {
             for (const Entrant like : standard.like(space[static_cast<std::size_t>(one)])) {
-                const bool prefetches = space[static_cast<std::size_t>(like)].prefetches();
-                if (prefetches == prefetching) add(like, most * 2 / 3);
+                const Candidate& candidate = space[static_cast<std::size_t>(like)];
+                if (candidate.prefetches() != prefetching || candidate.is_marked() != marked)
+                    continue;
+                add(like, most * 2 / 3);
             }
         }
     }

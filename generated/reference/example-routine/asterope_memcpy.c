@@ -263,8 +263,13 @@ void asterope_copy_ymm_t_t_t1_10_0(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    /* the limit of the huge page: none in smaller copies */
+    "cmp $2097152, %rdx\n"
+    "sbb %rdx, %rdx\n"
     ".p2align 6\n"
   "1:\n"
+    "cmp %rdx, %rdi\n"
+    "jae 30f\n"
     /* prefetch stage: 10 lines, 0 lines ahead of the load */
     "prefetcht1 (%rsi); prefetcht1 64(%rsi); prefetcht1 128(%rsi); prefetcht1 192(%rsi)\n"
     "prefetcht1 256(%rsi); prefetcht1 320(%rsi); prefetcht1 384(%rsi); prefetcht1 448(%rsi)\n"
@@ -290,6 +295,19 @@ void asterope_copy_ymm_t_t_t1_10_0(void)
     "vmovdqu %ymm2, 64(%r8); vmovdqu %ymm3, 96(%r8)\n"
     "vzeroupper\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 639(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 639(%rdi), %rdx\n"
+    "or $2097151, %rdx\n"
+    "sub $638, %rdx\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_YMM);
 }
 
@@ -308,8 +326,13 @@ void asterope_copy_xmm_t_t_t0_8_30(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    /* the limit of the huge page: none in smaller copies */
+    "cmp $2097152, %rdx\n"
+    "sbb %rdx, %rdx\n"
     ".p2align 6\n"
   "1:\n"
+    "cmp %rdx, %rdi\n"
+    "jae 30f\n"
     /* prefetch stage: 8 lines, 30 lines ahead of the load */
     "prefetcht0 1920(%rsi); prefetcht0 1984(%rsi); prefetcht0 2048(%rsi); prefetcht0 2112(%rsi)\n"
     "prefetcht0 2176(%rsi); prefetcht0 2240(%rsi); prefetcht0 2304(%rsi); prefetcht0 2368(%rsi)\n"
@@ -337,6 +360,19 @@ void asterope_copy_xmm_t_t_t0_8_30(void)
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 511(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 511(%rdi), %rdx\n"
+    "or $2097151, %rdx\n"
+    "sub $510, %rdx\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
@@ -357,8 +393,13 @@ void asterope_copy_zmm_t_t_nta_4_28(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    /* the limit of the huge page: none in smaller copies */
+    "cmp $2097152, %rdx\n"
+    "sbb %rdx, %rdx\n"
     ".p2align 6\n"
   "1:\n"
+    "cmp %rdx, %rdi\n"
+    "jae 30f\n"
     /* prefetch stage: 4 lines, 28 lines ahead of the load */
     "prefetchnta 1792(%rsi); prefetchnta 1856(%rsi); prefetchnta 1920(%rsi)\n"
     "prefetchnta 1984(%rsi)\n"
@@ -379,6 +420,19 @@ void asterope_copy_zmm_t_t_nta_4_28(void)
     "vmovdqu64 (%rsi,%r8), %zmm16; vmovdqu64 64(%rsi,%r8), %zmm17; vmovdqu64 %zmm16, (%r8)\n"
     "vmovdqu64 %zmm17, 64(%r8)\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 255(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 255(%rdi), %rdx\n"
+    "or $2097151, %rdx\n"
+    "sub $254, %rdx\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_ZMM);
 }
 
@@ -397,8 +451,13 @@ void asterope_copy_xmm_t_t_nta_2_20(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    /* the limit of the huge page: none in smaller copies */
+    "cmp $2097152, %rdx\n"
+    "sbb %rdx, %rdx\n"
     ".p2align 6\n"
   "1:\n"
+    "cmp %rdx, %rdi\n"
+    "jae 30f\n"
     /* prefetch stage: 2 lines, 20 lines ahead of the load */
     "prefetchnta 1280(%rsi); prefetchnta 1344(%rsi)\n"
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
@@ -419,6 +478,19 @@ void asterope_copy_xmm_t_t_nta_2_20(void)
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 127(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 127(%rdi), %rdx\n"
+    "or $2097151, %rdx\n"
+    "sub $126, %rdx\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
@@ -595,16 +667,18 @@ void asterope_untuned(void)
     "ret\n"
     /* the last byte of the huge page goes first */
   "30:\n"
-    "lea 127(%rdi), %rcx\n"
-    "or $2097151, %rcx\n"
-    "lea -126(%rcx), %r9\n"
+    "lea 127(%rdi), %r9\n"
+    "or $2097151, %r9\n"
     "cmp %r8, %r9\n"
     "cmova %r8, %r9\n"
-    "cmp %r8, %rcx\n"
-    "cmova %r8, %rcx\n"
-    "sub %rdi, %rcx\n"
-    "movzbl (%rsi,%rcx), %edx\n"
-    "mov %dl, (%rdi,%rcx)\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 127(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "sub $126, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
     "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
 }

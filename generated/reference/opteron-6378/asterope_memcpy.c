@@ -175,8 +175,13 @@ void asterope_copy_xmm_t_nt_nta_2_12(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    /* the limit of the huge page: none in smaller copies */
+    "cmp $2097152, %rdx\n"
+    "sbb %rdx, %rdx\n"
     ".p2align 6\n"
   "1:\n"
+    "cmp %rdx, %rdi\n"
+    "jae 30f\n"
     /* prefetch stage: 2 lines, 12 lines ahead of the load */
     "prefetchnta 768(%rsi); prefetchnta 832(%rsi)\n"
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
@@ -199,6 +204,19 @@ void asterope_copy_xmm_t_nt_nta_2_12(void)
     /* non-temporal stores are weakly ordered: make them visible before the next stores of the caller */
     "sfence\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 127(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 127(%rdi), %rdx\n"
+    "or $2097151, %rdx\n"
+    "sub $126, %rdx\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
@@ -217,8 +235,13 @@ void asterope_copy_xmm_t_nt_nta_2_30(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    /* the limit of the huge page: none in smaller copies */
+    "cmp $2097152, %rdx\n"
+    "sbb %rdx, %rdx\n"
     ".p2align 6\n"
   "1:\n"
+    "cmp %rdx, %rdi\n"
+    "jae 30f\n"
     /* prefetch stage: 2 lines, 30 lines ahead of the load */
     "prefetchnta 1920(%rsi); prefetchnta 1984(%rsi)\n"
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
@@ -241,6 +264,19 @@ void asterope_copy_xmm_t_nt_nta_2_30(void)
     /* non-temporal stores are weakly ordered: make them visible before the next stores of the caller */
     "sfence\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 127(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 127(%rdi), %rdx\n"
+    "or $2097151, %rdx\n"
+    "sub $126, %rdx\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
@@ -259,8 +295,13 @@ void asterope_copy_xmm_t_nt_nta_4_28(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    /* the limit of the huge page: none in smaller copies */
+    "cmp $2097152, %rdx\n"
+    "sbb %rdx, %rdx\n"
     ".p2align 6\n"
   "1:\n"
+    "cmp %rdx, %rdi\n"
+    "jae 30f\n"
     /* prefetch stage: 4 lines, 28 lines ahead of the load */
     "prefetchnta 1792(%rsi); prefetchnta 1856(%rsi); prefetchnta 1920(%rsi)\n"
     "prefetchnta 1984(%rsi)\n"
@@ -290,6 +331,19 @@ void asterope_copy_xmm_t_nt_nta_4_28(void)
     /* non-temporal stores are weakly ordered: make them visible before the next stores of the caller */
     "sfence\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 255(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 255(%rdi), %rdx\n"
+    "or $2097151, %rdx\n"
+    "sub $254, %rdx\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 
@@ -308,8 +362,13 @@ void asterope_copy_xmm_t_nt_nta_2_20(void)
     "add $64, %rdi\n"
     "and $-64, %rdi\n"
     "add %rdi, %rsi\n"
+    /* the limit of the huge page: none in smaller copies */
+    "cmp $2097152, %rdx\n"
+    "sbb %rdx, %rdx\n"
     ".p2align 6\n"
   "1:\n"
+    "cmp %rdx, %rdi\n"
+    "jae 30f\n"
     /* prefetch stage: 2 lines, 20 lines ahead of the load */
     "prefetchnta 1280(%rsi); prefetchnta 1344(%rsi)\n"
     "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
@@ -332,6 +391,19 @@ void asterope_copy_xmm_t_nt_nta_2_20(void)
     /* non-temporal stores are weakly ordered: make them visible before the next stores of the caller */
     "sfence\n"
     "ret\n"
+    /* the last byte of the huge page goes first */
+  "30:\n"
+    "lea 127(%rdi), %r9\n"
+    "or $2097151, %r9\n"
+    "cmp %r8, %r9\n"
+    "cmova %r8, %r9\n"
+    "sub %rdi, %r9\n"
+    "movzbl (%rsi,%r9), %edx\n"
+    "mov %dl, (%rdi,%r9)\n"
+    "lea 127(%rdi), %rdx\n"
+    "or $2097151, %rdx\n"
+    "sub $126, %rdx\n"
+    "jmp 1b\n"
     ASTEROPE_COPY_SHORT_WAY_XMM);
 }
 

@@ -23,7 +23,8 @@ class PageStage:
 
     `stage`: with none the copy's own stores fault. With populate MADV_POPULATE_WRITE maps the pages
     before the copy gets there. With huge, MADV_HUGEPAGE asks for huge pages before that. With
-    advise, stores map these, the first one to the end of each: only pages around them are populated.
+    advise it asks for them, too. Then a store to the end of each huge page maps it, and only pages
+    around these are populated.
     `piece`: the bytes that are prepared, and then copied, at a time; 0 of none.
     """
 
