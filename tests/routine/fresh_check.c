@@ -315,6 +315,16 @@ static void mode(int asks) {
         if (asks ? pieces > 6 : pieces < 60) die("pieces", pieces);
     }
     const size_t looks_wanted = !own_mode || strstr(own_mode, "[inherit]");
+    const char* chosen = looks_wanted ? mode_file : own_mode;
+    const int stores_map = asks || (chosen && strstr(chosen, "[always]"));
+    for (int sets = 0; sets < 2; ++sets) { /* another stage, which populates no huge page */
+        enum { ADVISED = 8 << 20 };
+        populated = 0;
+        calls_of(ADVISED, sets);
+        if (huge_calls != (size_t)asks) die("huge pages asked for, or not, in large copies", huge_calls);
+        if (stores_map ? populated > ADVISED - (4 << 20) : populated < ADVISED - 2 * PAGE)
+            die("populated under this mode", populated);
+    }
     if (modes_opened != looks_wanted || modes_closed != (looks_wanted && mode_file))
         die("looks", modes_opened);
 }
