@@ -61,6 +61,9 @@
 #define ASTEROPE_ASM(text) \
     __asm__(".att_syntax prefix\n" text); \
     __asm__ volatile("{|.intel_syntax noprefix}" : : )
+#ifdef __clang__ /* with -pedantic it would object to more assembly than 4095 characters in one piece */
+#pragma clang diagnostic ignored "-Woverlength-strings"
+#endif
 /* For names that only the assembly below refers to: the compiler keeps them, and no other library
  * sees them. */
 #define ASTEROPE_INTERNAL __attribute__((used, visibility("hidden")))
