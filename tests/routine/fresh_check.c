@@ -321,8 +321,8 @@ static void mode(int asks) {
         enum { ADVISED = 8 << 20 };
         populated = 0;
         calls_of(ADVISED, sets);
-        if (huge_calls != (size_t)asks) die("huge pages asked for, or not, in large copies", huge_calls);
-        if (stores_map ? populated > ADVISED - (4 << 20) : populated < ADVISED - 2 * PAGE)
+        if (huge_calls != (size_t)asks) die("large: huge pages asked for, or not", huge_calls);
+        if (stores_map ? populated > ADVISED - (4 << 20) : populated < ADVISED - (1 << 18))
             die("populated under this mode", populated);
     }
     if (modes_opened != looks_wanted || modes_closed != (looks_wanted && mode_file))
