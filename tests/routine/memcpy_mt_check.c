@@ -118,6 +118,7 @@ __attribute__((constructor(101))) static void call_too_early(void) {
  * shared or not, or those around the huge pages that stores map. A thread prepares none that lies in
  * two chunks. */
 static void fresh(void) {
+    enum { BEHIND = 4 << 20 }; /* two huge pages */
     for (size_t bytes = ROOM - 4096; bytes > 3 << 20; bytes -= 1 << 20) {
         for (int turn = 0; turn < 3; ++turn) {
             const struct pair pair = new_pair(9);
@@ -130,6 +131,9 @@ static void fresh(void) {
             prepared = 0;
             copy(pair, bytes);
             if (prepared) die("prepares pages again", prepared);
+            unsigned char* const end = guarded(ROOM + BEHIND) + ROOM; /* no store may go further */
+            mprotect(end, BEHIND, PROT_NONE);
+            copy((struct pair){pair.from, end - bytes}, bytes);
         }
     }
 }
