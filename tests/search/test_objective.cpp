@@ -91,6 +91,16 @@ TEST(ScreeningWeights, are_of_what_counts_but_fetch_unless_that_counts_alone) {
     EXPECT_TRUE(screening_weights({}).empty());
 }
 
+TEST(RunOffEvery, is_every_round_but_for_fresh_memory_that_counts_little) {
+    const Weights weights = {
+        {Workload::hot, 0.01}, {Workload::fresh, 0.04}, {Workload::fresh_huge, 0.05}};
+    EXPECT_EQ(run_off_every(weights, Workload::hot), 1);
+    EXPECT_EQ(run_off_every(weights, Workload::fresh), 3);
+    EXPECT_EQ(run_off_every(weights, Workload::fresh_huge), 1);
+    EXPECT_EQ(run_off_every(weights, Workload::fresh_read), 3); // for the record
+    EXPECT_EQ(run_off_every(weights, Workload::cold), 1);
+}
+
 TEST(ParseObjective, mixes_what_has_weight_by_shares_in_the_order_of_workloads) {
     const Objective objective = parse_objective("hot=1,consume=3");
     EXPECT_EQ(objective.name, "weights");

@@ -145,6 +145,25 @@ struct DisturbedMachine : KnownMachine {
     std::ptrdiff_t in_try = 0;
 };
 
+TEST(RunOff, times_fresh_memory_seldom_where_it_counts_little_for_all_objectives) {
+    const Weights little = {{Workload::hot, 0.97}, {Workload::fresh, 0.03}};
+    const std::pair<std::vector<Weights>, int> rows[] = {{{little}, 3},
+                                                         {{little, {{Workload::fresh, 1}}}, 9}};
+    for (const auto& [objectives, rounds] : rows) {
+        KnownMachine machine({{Workload::hot, {1.1}}, {Workload::fresh, {1.2}}});
+        Race race(std::size_t{1} << 20, objectives, machine);
+        const std::vector<SizeResult> results =
+            race.run_offs({0}, 9, std::vector<Entrants>(objectives.size()));
+        const auto fresh = std::ranges::count_if(machine.calls, [](const auto& call) {
+            return std::get<1>(call) == Workload::fresh && std::get<2>(call) == 0;
+        });
+        EXPECT_EQ(fresh, rounds);
+        EXPECT_EQ(results.front().samples, static_cast<std::size_t>(9 + rounds));
+        EXPECT_NEAR(results.front().finalists.front().workloads.at(Workload::fresh).ratio.median,
+                    1.2, 1e-9);
+    }
+}
+
 TEST(DisturbedRounds, are_repeated_alike_do_not_count_and_change_no_other) {
     const Truths truths = no_two_alike(50);
     Track<DisturbedMachine> disturbed(truths, {kBoth});

@@ -61,3 +61,27 @@ TEST(Paired, mean_over_workloads_is_of_each_round_however_slow_the_machine_is_in
     EXPECT_NEAR(hot.high, 16, 1e-12);
     EXPECT_NEAR(paired.seconds(0, Workload::hot), 16e-6, 1e-15);
 }
+
+TEST(Paired, times_a_seldom_workload_in_the_first_of_so_many_rounds_and_weighs_it_in_all) {
+    std::vector<std::pair<Workload, std::uint64_t>> timed;
+    const auto time = [&](int entrant, Workload workload, std::uint64_t round) {
+        if (entrant == 1) return 1.0;
+        timed.emplace_back(workload, round);
+        if (workload == Workload::hot) return 2.0;
+        return round < 10 + 3 ? 4.0 : 16.0;
+    };
+    const Paired paired({0, 1}, {Workload::hot, {Workload::fresh, 3}}, 5, 10, time);
+    const std::vector<std::pair<Workload, std::uint64_t>> expected = {
+        {Workload::hot, 10}, {Workload::fresh, 10}, {Workload::hot, 11}, {Workload::hot, 12},
+        {Workload::hot, 13}, {Workload::fresh, 13}, {Workload::hot, 14}};
+    EXPECT_EQ(timed, expected);
+    EXPECT_EQ(paired.rounds(0, Workload::hot), 5u);
+    EXPECT_EQ(paired.rounds(0, Workload::fresh), 2u);
+    std::vector<double> ratios =
+        paired.log_ratios(0, 1, {{Workload::hot, 0.5}, {Workload::fresh, 0.5}});
+    for (double& ratio : ratios) ratio = std::exp(2 * ratio);
+    ASSERT_EQ(ratios.size(), 5u);
+    for (const std::size_t round : {0, 1, 2}) EXPECT_NEAR(ratios[round], 2 * 4, 1e-9);
+    for (const std::size_t round : {3, 4}) EXPECT_NEAR(ratios[round], 2 * 16, 1e-9);
+    EXPECT_EQ(paired.log_ratios(0, 1, {{Workload::fresh, 1}}).size(), 2u);
+}

@@ -119,6 +119,11 @@ double weight_of(const Weights& weights, Workload workload) {
     return 0;
 }
 
+int run_off_every(const Weights& weights, Workload workload) {
+    const double weight = weight_of(weights, workload);
+    return facts_of(workload).fresh && weight < 1.0 / 20 ? 3 : 1;
+}
+
 Weights weights_at(std::size_t size, const Weights& weights) {
     const bool any = std::ranges::any_of(weights, [&](const auto& weighted) {
         return weighted.second > 0 && is_timed_at(size, weighted.first);

@@ -64,6 +64,12 @@ Objective parse_objective(std::string_view workload);
 /// timed under its workloads, it is "balanced" with the table's weights for sets.
 Objective objective_of_sets(const Objective& copies);
 
+/// A run-off times a workload in one round of so many: 3 for fresh memory that counts less than a
+/// twentieth, else 1. Page faults take most of such a copy's time, and copies differ little there.
+/// (With all rounds these workloads took 97 of the 284 s of a standard search, for a twelfth of the
+/// weight; Zen 4.)
+int run_off_every(const Weights& weights, Workload workload);
+
 /// The workloads of `weights` that count. Workloads that wait for the run-off are left out where
 /// there are others.
 Weights screening_weights(const Weights& weights);

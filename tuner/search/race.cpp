@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "base/contains.hpp"
 #include "base/random.hpp"
@@ -150,9 +151,14 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
     everybody.push_back(kLibcAgain);
+    std::vector<PairedWorkload> timed;
+    for (const Workload workload : workloads_) {
+        const auto every = [&](const Weights& weights) { return run_off_every(weights, workload); };
+        timed.emplace_back(workload, std::ranges::min(objectives_ | std::views::transform(every)));
+    }
     for (const Entrant reference : timings_.references()) everybody.push_back(reference);
     run_off_ = RunOff{Paired(
-                          everybody, workloads_, rounds, round_,
+                          everybody, timed, rounds, round_,
                           [&](Entrant entrant, Workload workload, std::uint64_t round) {
                               return timings_.seconds(size_, workload, entrant, round);
                           },
@@ -283,7 +289,7 @@ SizeResult Race::crowned(Entrant chosen, const Weights& weights, const TieBand& 
         if (weight == 0) continue;
         const auto screened = samples_.find({chosen, workload});
         if (screened != samples_.end()) result.samples += screened->second.size();
-        result.samples += static_cast<std::size_t>(rounds);
+        result.samples += paired.rounds(chosen, workload);
     }
     if (ranked.size() > 1) result.lead = exponentiate(lags.lag(ranked[1].candidate, chosen));
     return result;

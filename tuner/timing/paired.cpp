@@ -1,6 +1,7 @@
 // All entrants' times stand side by side by round. Ratios are taken within a round, then combined.
 #include "timing/paired.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/random.hpp"
@@ -8,7 +9,7 @@
 
 namespace asterope {
 
-Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
+Paired::Paired(std::vector<int> entrants, const std::vector<PairedWorkload>& workloads, int rounds,
                std::uint64_t first_round, const Seconds& seconds, const CacheEffect& cache_effect,
                const Disturbed& disturbed) {
     // The order is shuffled, not rotated. In rotation each entrant always follows the same other
@@ -17,7 +18,9 @@ Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads
     std::mt19937_64 random(first_round);
     CacheEffectOrder order;
     for (int round = 0; round < rounds; ++round) {
-        for (const Workload workload : workloads) {
+        for (const auto& [timed, every] : workloads) {
+            if (round % every != 0) continue;
+            const Workload workload = timed; // clang 14 cannot capture a binding
             shuffle(entrants, random);
             order.apply(entrants, cache_effect);
             const std::vector<double> logs = time_round(
@@ -69,11 +72,12 @@ Estimate Paired::ratio(int over, int under, Series series) const {
 }
 
 std::vector<double> Paired::log_ratios(int over, int under, const Weighted& weights) const {
-    std::vector<double> sum;
+    std::size_t most = 0;
+    for (const auto& [workload, weight] : weights) most = std::max(most, rounds(over, workload));
+    std::vector<double> sum(most);
     for (const auto& [workload, weight] : weights) {
         const std::vector<double> one = differences(over, under, workload);
-        sum.resize(one.size());
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weight * one[i];
+        for (std::size_t i = 0; i < most; ++i) sum[i] += weight * one[i * one.size() / most];
     }
     return sum;
 }

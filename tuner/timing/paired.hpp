@@ -38,6 +38,14 @@ class Series {
     std::size_t number_;
 };
 
+/// A workload that is timed in the first of each `every` rounds.
+struct PairedWorkload {
+    PairedWorkload(Workload timed, int rounds = 1) : workload(timed), every(rounds) {}
+
+    Workload workload;
+    int every;
+};
+
 /// The logarithms of the times of several entrants over the same rounds.
 class Paired {
   public:
@@ -48,7 +56,7 @@ class Paired {
     using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
     using CacheEffect = std::function<int(int entrant)>;
     using Disturbed = std::function<bool()>;
-    Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
+    Paired(std::vector<int> entrants, const std::vector<PairedWorkload>& workloads, int rounds,
            std::uint64_t first_round, const Seconds& seconds,
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
 
@@ -62,7 +70,12 @@ class Paired {
     double seconds(int entrant, Series series = {}) const;
     /// Time of `over` divided by time of `under`, median over the rounds and its interval.
     Estimate ratio(int over, int under, Series series = {}) const;
-    /// The same of each round as a logarithm, the weighted mean over the workloads.
+    /// The rounds in which an entrant was timed.
+    std::size_t rounds(int entrant, Series series = {}) const {
+        return logs_.at({entrant, series}).size();
+    }
+    /// The ratio of each round as a logarithm, the weighted mean over the workloads. One that was
+    /// timed in fewer rounds has the figure of a round nearby in the others.
     using Weighted = std::vector<std::pair<Workload, double>>;
     std::vector<double> log_ratios(int over, int under, const Weighted& weights) const;
     Estimate mean_log_ratio(int over, int under, const Weighted& weights) const {

@@ -31,11 +31,13 @@ class Planner {
             const auto screening = screening_samples(of_size, paper_, from_start, plan_.extended);
             plan(Step::screening, static_cast<double>(screening) * sample);
         }
-        plan(Step::run_off, static_cast<double>(run_off_samples(of_size)) * sample);
+        const double share = 1.0 / run_off_every(all, workload);
+        plan(Step::run_off, share * static_cast<double>(run_off_samples(of_size)) * sample);
         // An estimate: the numbers of rows and boundaries are not known yet.
         const auto races = [&](Step step, double entrants, int rounds) {
             const bool chooses = step == Step::sensing || step == Step::exam;
-            plan(step, entrants * rounds * seconds_of_sample(calibration, workload, size, chooses));
+            plan(step, share * entrants * rounds *
+                           seconds_of_sample(calibration, workload, size, chooses));
         };
         races(Step::rows, static_cast<double>(rigor.contestants) + 2, of_size.contest_rounds);
         constexpr double kBesideProbes = 14; // six pipelines, as many sensing copies, libc twice
