@@ -13,7 +13,8 @@ TITLE = "x86-64"
 STEPPING_BITS = 4
 
 # Below so many bytes, copies that sense on both sides find out which stores serve the program of
-# each call site. (Sets do so at any size.) Larger copies are too few for that, and gain by stores
-# past the caches though they are read. (4 MiB had 1.2 of libc's speed with such stores, and 1.1
-# without; Emerald Rapids.)
-HEEDED_BELOW = 1 << 20
+# each call site. (Sets do so at any size.) Up to 1 MiB alone, the search had to choose for larger
+# ones. It weighed a producer's gain against a reader's loss, and mostly took temporal stores. (Six
+# of twelve programs that copy 1 MiB gained 6 to 25 % by trials; Zen 4.) Copies larger than this are
+# too few for trials.
+HEEDED_BELOW = 8 << 20
