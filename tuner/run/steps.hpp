@@ -82,11 +82,6 @@ void find_page_stages(OperationRun& run, Findings& findings);
 /// Finds those three kinds of copies, which need the pipelines.
 void find_other_kinds(OperationRun& run, Findings& findings);
 
-/// The copy that the routine takes for so many bytes. One that senses refers to `arguments`, which
-/// it fills in.
-TimedCopy copy_of_routine(const OperationRun& run, const PipelineFacts& pipelines, std::size_t size,
-                          asterope_sensing& arguments);
-
 /// Makes one choice a size between the routine's copy and other ways to carry it out, such as over
 /// threads. `found`: by ascending size, as search_shares() returns them. Entrant 0 is the routine's
 /// copy as it is. Where it wins, the best of the others is the runner-up. A choice at a size holds
