@@ -70,23 +70,8 @@ template <class T> void keep_equal(T& to, const T& from) {
     if (to != from) to = T{};
 }
 
-} // namespace
-
-MergeSource read_merge_source(const std::string& path) {
-    LineReader lines(path, path);
-    const std::string_view start = lines.start();
-    if (!begins_sample_log(start.substr(0, start.find('\n')))) {
-        throw BadInput(path +
-                       ": is not a sample log: a profile holds a few copies a size, and the common "
-                       "best of several machines needs their logs (--log FILE)");
-    }
-    lines.rename("log " + path);
-    MergeSource source{path, {}, read_sample_log(lines)};
-    // The profile is rounded as in a file.
-    source.profile = profile_of(to_json(profile_of_log(source.log, lines.what())));
-    return source;
-}
-
+/// The difference of type between two "machine" objects, as in "cpu.model: 85 on one, 143 on the
+/// other"; empty: they are of one type.
 std::string type_difference(const json& a, const json& b) {
     for (const Part& part : compare_machines(a, b)) {
         if (part.state != PartState::decides || part.name == "fingerprint") continue;
@@ -105,6 +90,23 @@ std::string type_difference(const json& a, const json& b) {
         return difference;
     }
     return {};
+}
+
+} // namespace
+
+MergeSource read_merge_source(const std::string& path) {
+    LineReader lines(path, path);
+    const std::string_view start = lines.start();
+    if (!begins_sample_log(start.substr(0, start.find('\n')))) {
+        throw BadInput(path +
+                       ": is not a sample log: a profile holds a few copies a size, and the common "
+                       "best of several machines needs their logs (--log FILE)");
+    }
+    lines.rename("log " + path);
+    MergeSource source{path, {}, read_sample_log(lines)};
+    // The profile is rounded as in a file.
+    source.profile = profile_of(to_json(profile_of_log(source.log, lines.what())));
+    return source;
 }
 
 void require_alike(const std::vector<MergeSource>& sources) {
