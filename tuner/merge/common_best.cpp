@@ -79,13 +79,6 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
     return {{sizes.begin(), sizes.end()}, steps};
 }
 
-/// Whether every machine's profile has small copies.
-bool all_have_small(const std::vector<MergeSource>& sources, Operation operation) {
-    return std::ranges::all_of(sources, [&](const MergeSource& source) {
-        return source.profile.first(ChoiceKind::small, operation) != nullptr;
-    });
-}
-
 /// Merges the searches of one operation. Runs the steps of a run, except that of the pipelines.
 CommonPipelines search_together(OperationSearch& search, const std::vector<MergeSource>& sources) {
     std::vector<const LoggedSteps*> logs;
@@ -98,7 +91,10 @@ CommonPipelines search_together(OperationSearch& search, const std::vector<Merge
     found.pipelines = common.facts;
     if (found.pipelines.found.empty()) return common;
     keep_timed(merged, run, found.pipelines.found, search.spaces);
-    if (!search.spaces.members("small").empty() && all_have_small(sources, search.plan.operation)) {
+    const bool all_have_small = std::ranges::all_of(sources, [&](const MergeSource& source) {
+        return source.profile.first(ChoiceKind::small, search.plan.operation) != nullptr;
+    });
+    if (!search.spaces.members("small").empty() && all_have_small) {
         found.small = find_small(run, search.spaces.space.front(), false).all;
     }
     if (!search.spaces.members("overlapping").empty()) find_overlapping(run, found);

@@ -60,15 +60,6 @@ void require_joined(std::vector<Choice>& choices) {
     }
 }
 
-/// The bytes up to which a small copy serves.
-std::size_t bound_of(const asterope_copy& copy) {
-    for (const asterope_field* field = copy.fields; field->name; ++field) {
-        if (field->name == std::string_view("bound"))
-            return static_cast<std::size_t>(field->number);
-    }
-    return 0;
-}
-
 void require_true(const Choice& one, const Place& place) {
     const bool copies = one.operation == Operation::copy;
     const bool by_intent = one.kind == ChoiceKind::pipelines || one.kind == ChoiceKind::small;

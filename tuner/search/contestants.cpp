@@ -18,10 +18,8 @@ namespace {
 /// worths. A run-off of few rounds cannot tell the two apart.
 constexpr double kNear = 0.015;
 
-/// One purpose that a pipeline may be chosen for at one size, with the pipelines ranked for it.
-struct Aim {
-    std::vector<std::pair<double, Entrant>> ranked; ///< by falling worth
-};
+/// One purpose that a pipeline may be chosen for at one size: the pipelines by falling worth.
+using Aim = std::vector<std::pair<double, Entrant>>;
 
 double worth(const Finalist& finalist, const Weights& weights) {
     double sum = 0, total = 0;
@@ -58,10 +56,9 @@ std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weig
         for (const Weights& weights : asked) {
             Aim& aim = aims.emplace_back();
             for (const Finalist& finalist : one.results.front().finalists) {
-                aim.ranked.emplace_back(worth(finalist, weights), finalist.candidate);
+                aim.emplace_back(worth(finalist, weights), finalist.candidate);
             }
-            std::stable_sort(aim.ranked.begin(), aim.ranked.end(),
-                             [](const auto& a, const auto& b) { return a.first > b.first; });
+            std::ranges::stable_sort(aim, std::greater(), &Aim::value_type::first);
         }
     }
     return aims;
@@ -75,7 +72,7 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
     std::set<std::size_t> open;
     std::vector<std::vector<Entrant>> near(aims.size());
     for (std::size_t i = 0; i < aims.size(); ++i) {
-        const auto& ranked = aims[i].ranked;
+        const Aim& ranked = aims[i];
         if (place >= ranked.size()) continue;
         for (std::size_t k = place; k < ranked.size(); ++k) {
             if (ranked[k].first >= ranked[place].first - kNear) near[i].push_back(ranked[k].second);

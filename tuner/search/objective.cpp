@@ -54,9 +54,7 @@ std::string choices() {
 }
 
 const Workload* find_tunable(std::string_view name) {
-    const auto* found = std::ranges::find_if(
-        kTunable, [&](Workload workload) { return name_of(workload) == name; });
-    return found == kTunable.end() ? nullptr : found;
+    return find_in(kTunable, name, [](Workload workload) { return name_of(workload); });
 }
 
 Weights parse_weights(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/contains.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 
@@ -167,12 +168,7 @@ std::size_t short_way(const asterope_variant& variant) {
 }
 
 bool has_all(std::string_view needs, const HasFeature& has) {
-    while (!needs.empty()) {
-        const std::size_t end = std::min(needs.find(' '), needs.size());
-        if (!has(needs.substr(0, end))) return false;
-        needs.remove_prefix(std::min(end + 1, needs.size()));
-    }
-    return true;
+    return needs.empty() || std::ranges::all_of(split(needs, ' '), std::cref(has));
 }
 
 std::string word_of(const asterope_copy& copy, std::string_view field) {
@@ -226,9 +222,7 @@ std::vector<const asterope_variant*> extension_variants(const HasFeature& has) {
 
 std::vector<Candidate> extension_space(const HasFeature& has) {
     std::vector<Candidate> space;
-    for (const asterope_variant* variant : extension_variants(has)) {
-        add_at_every_distance(space, *variant);
-    }
+    for (const auto* variant : extension_variants(has)) add_at_every_distance(space, *variant);
     return space;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "run/steps.hpp"
 #include "search/utility.hpp"
@@ -108,9 +109,7 @@ ExamCell examine_at(OperationRun& run, const TimedCopy& routine, int attempt, st
     const std::vector<ExamLoss> suspected = losses_of(result, counted);
     if (suspected.empty()) return cell;
     std::erase_if(counted, [&](const auto& one) {
-        return std::none_of(suspected.begin(), suspected.end(), [&](const ExamLoss& loss) {
-            return loss.workload == name_of(one.first);
-        });
+        return !contains(suspected, name_of(one.first), &ExamLoss::workload);
     });
     Race again(size, counted, run.timed(copies, size));
     cell.losses = losses_of(again.run_off({0}, 3 * rounds, 0), counted);
