@@ -25,7 +25,7 @@ Features::Features(const Cpu& cpu, const std::vector<std::string>& without)
     for (const std::string& beginning : without) {
         if (beginning.empty() || std::ranges::none_of(known, begins_with(beginning))) {
             throw BadInput("--without '" + beginning.substr(0, 40) +
-                           "' is no CPU feature: name one as /proc/cpuinfo does, or the "
+                           "' is not a CPU feature: name one as /proc/cpuinfo does, or the "
                            "beginning of several, like " +
                            kFeatureExamples[0]);
         }
