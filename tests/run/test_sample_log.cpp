@@ -38,16 +38,16 @@ TEST_F(SampleLogFile, gives_back_what_was_written) {
     {
         SampleLogWriter log(path(), kFirstLine);
         log.step("calibration");
-        log.write(8192, Workload::cold, {24, 1.2345678901234567e-6});
+        log.write(Calibrated{{8192, Workload::cold}, {24, 1.2345678901234567e-6}});
         log.step("pipelines 8192");
-        log.write(kKey, {1234.568, 41.2});
-        log.write({Disturbance::steal, Disturbance::preempted});
+        log.write(std::pair(kKey, Sample{1234.568, 41.2}));
+        log.write(std::vector{Disturbance::steal, Disturbance::preempted});
         log.step("sensing 8192");
-        log.write(kSource, {{26, 130}});
-        log.write(kEach, {{390, 416}, {26, 52}});
+        log.write(std::pair(kSource, ProbeTicks{{26, 130}}));
+        log.write(std::pair(kEach, ProbeTicks{{390, 416}, {26, 52}}));
         log.resumed("2026-11-21T10:00:00Z");
         log.step("pipelines 8192");
-        log.write({0, Workload::mix_l1_read, "libc", 18}, {0.001, 7.5});
+        log.write(std::pair(SampleKey{0, Workload::mix_l1_read, "libc", 18}, Sample{0.001, 7.5}));
         log.finish({"2026-11-21T11:00:00Z", 60, {{Step::screening, 50}}, 1});
     }
     const SampleLogContents contents = read_sample_log(path());

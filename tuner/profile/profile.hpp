@@ -32,8 +32,19 @@ struct LeftOut {
     bool operator==(const LeftOut&) const = default;
 };
 
+/// The end of a run, as its log has it, too. Times are in UTC, ISO 8601.
+struct RunEnd {
+    std::string finished;
+    double seconds = 0;
+    /// The seconds of each phase, in the order of the run: building, verifying, calibrating,
+    /// screening, run-off, sensing, boundaries, small copies, overlapping buffers, aliasing
+    /// buffers, threads.
+    TimeAccount phases;
+    int resumed = 0; ///< how many times the run went on from its log
+};
+
 /// How the winners were found.
-struct SearchFacts {
+struct SearchFacts : RunEnd {
     std::string tool_version;
     std::string space; ///< "paper" or "extended"
     std::map<Operation, std::size_t> candidates;
@@ -46,8 +57,7 @@ struct SearchFacts {
     std::optional<unsigned> threads; ///< that were tried at most
     std::optional<std::uint64_t> seed;
     std::optional<int> cpu;
-    std::string started, finished; ///< times in UTC, ISO 8601
-    double seconds = 0;
+    std::string started; ///< UTC, ISO 8601
     std::size_t trials = 0;
     std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
     std::vector<std::string> warnings;
@@ -56,13 +66,7 @@ struct SearchFacts {
     std::string source_map;              ///< the source map's option, or ""
     std::string memory_nodes;            ///< where buffers lay, of several NUMA nodes, or ""
     std::optional<double> budget_seconds;
-    int resumed = 0;                        ///< how many times the run went on from its log
     std::optional<DisturbanceCounts> noise; ///< empty where the rounds were not watched
-
-    /// The seconds of each phase, in the order of the run: building, verifying, calibrating,
-    /// screening, run-off, sensing, boundaries, small copies, overlapping buffers, aliasing
-    /// buffers, threads.
-    TimeAccount phases;
 };
 
 /// Where the compiled routine was slower than the fastest of libc and the references, beyond noise.

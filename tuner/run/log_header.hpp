@@ -33,7 +33,6 @@ struct LogHeader {
     std::vector<std::string> warnings;
 };
 
-nlohmann::ordered_json to_json(const SearchOptions& options);
 nlohmann::ordered_json to_json(const LogHeader& header);
 /// Throws BadInput, which names the place of the first field that is missing, of another type or
 /// not known.

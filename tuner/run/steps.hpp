@@ -13,8 +13,9 @@ namespace asterope {
 /// boundaries. The steps behind them are short, and each is worth more than the last size.
 inline constexpr double kShareOfSizes = 0.75, kShareOfRows = 0.9, kShareOfBoundaries = 0.97;
 
-/// Compiles the routine of the findings so far; null where that is not possible.
-using BuildRoutine = std::function<CopyFunction()>;
+/// Compiles the routine of the findings so far, and returns its function of this operation; null
+/// where that is not possible.
+using BuildRoutine = std::function<CopyFunction(Operation)>;
 
 /// Runs all steps, into `findings`. The most important comes first, as the time budget may end at
 /// any moment:

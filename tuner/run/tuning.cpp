@@ -90,14 +90,15 @@ class TuningRun {
             for (OperationSearch& one : searches_) one.plan.options = log.header.options;
             facts_.resumed = log.resumed;
             try {
-                search(figures, plan_.options.operations, [this] { return compiled(); });
+                search(figures, plan_.options.operations,
+                       [this](Operation one) { return compiled(one); });
             } catch (const Interrupted&) {
                 refuse_spoiled_figures(); // a resumed run would load its references anew
                 throw;
             }
             refuse_spoiled_figures();
             finish();
-            log.writer.finish({facts_.finished, facts_.seconds, facts_.phases, facts_.resumed});
+            log.writer.finish(facts_);
             const Profile found = profile();
             if (const std::string fault = fault_of(found); !fault.empty()) {
                 throw Failure("the profile would not be valid, so it is not written: " + fault +
@@ -143,10 +144,7 @@ class TuningRun {
         }
         search(whole, examined, nullptr);
         // These are the run's own: the time of a replay tells nothing.
-        facts_.finished = log.end->finished;
-        facts_.seconds = log.end->seconds;
-        facts_.phases = log.end->phases;
-        facts_.resumed = log.end->resumed;
+        static_cast<RunEnd&>(facts_) = *log.end;
         Profile found = profile();
         // Each field of the header is sound, but their consequences may not be.
         const std::string fault = fault_of(found);
@@ -280,18 +278,13 @@ class TuningRun {
             searches_, [](const OperationSearch& one) { return one.findings.left_out.empty(); });
     }
 
-    /// The routine of the findings so far, compiled and loaded: its function of the operation that
-    /// was searched last. Null where the user does not want it. Null with a warning where it cannot
-    /// be built.
-    CopyFunction compiled() {
+    /// The routine of the findings so far, compiled and loaded: its function of the operation. Null
+    /// where the user does not want it. Null with a warning where it cannot be built.
+    CopyFunction compiled(Operation operation) {
         // A routine that could not be compiled a moment ago is not tried again for the next
         // operation.
         if (request_.no_generate || !unexamined_.empty()) return nullptr;
         finish();
-        Operation operation = Operation::copy;
-        for (const OperationSearch& one : searches_) {
-            if (!one.findings.pipelines.found.empty()) operation = one.plan.operation;
-        }
         try {
             return load_routine(text_of(profile()), operation, "leave it out with --no-generate");
         } catch (const Failure& error) {

@@ -246,7 +246,7 @@ void examine(OperationRun& run, const Contests& contests, Findings& findings,
         routine.chooses = true;
         if (build) {
             run.show(Step::building);
-            routine.function = build();
+            routine.function = build(run.plan.operation);
             run.progress.advance(attempt == 1 ? kBuilding : 0);
             if (!routine.function) return;
         }
