@@ -78,7 +78,7 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
             if (ranked[k].first >= ranked[place].first - kNear) near[i].push_back(ranked[k].second);
         }
         const auto in_place = [&](Entrant one) { return contains(chosen, one); };
-        if (std::none_of(near[i].begin(), near[i].end(), in_place)) open.insert(i);
+        if (std::ranges::none_of(near[i], in_place)) open.insert(i);
     }
     while (!open.empty() && chosen.size() < most) {
         std::map<Entrant, std::size_t> covered;
@@ -86,8 +86,7 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
             for (const Entrant one : near[i]) ++covered[one];
         }
         const auto best =
-            std::max_element(covered.begin(), covered.end(),
-                             [](const auto& a, const auto& b) { return a.second < b.second; });
+            std::ranges::max_element(covered, {}, [](const auto& one) { return one.second; });
         chosen.push_back(best->first);
         std::erase_if(open, [&](std::size_t i) { return contains(near[i], best->first); });
     }
@@ -235,16 +234,6 @@ void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
     }
 }
 
-namespace {
-
-/// Whether copies of this Locality may go on with `fetched` for a reader.
-bool is_heeded(std::size_t locality) {
-    return locality == static_cast<std::size_t>(Locality::uncached) ||
-           locality == static_cast<std::size_t>(Locality::produced);
-}
-
-} // namespace
-
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe,
                      bool outgrows, const std::vector<bool>& temporal, bool one_sided) {
@@ -262,14 +251,16 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
         if (!probe || result.undecided) continue;
         for (const auto& [workload, weight] : here) {
             if (weight == 0) continue;
-            const auto locality = static_cast<std::size_t>(locality_of(workload, outgrows));
+            const Locality data = locality_of(workload, outgrows);
+            const auto locality = static_cast<std::size_t>(data);
             const Measured& measured = finalist.workloads.at(workload);
             const double log_ratio = std::log(measured.judged_ratio().median);
             const double slower = std::log1p((*probe)[locality] / measured.ns);
             const double share =
                 weight * (measured.worth - (utility(log_ratio) - utility(log_ratio - slower)));
-            const bool heeded =
-                !temporal.empty() && facts_of(workload).reads && is_heeded(locality);
+            // Behind a probe that finds its destination uncached, a copy heeds its reader.
+            const bool uncached = data == Locality::uncached || data == Locality::produced;
+            const bool heeded = !temporal.empty() && facts_of(workload).reads && uncached;
             double& sum = !heeded     ? scores.sensed[locality][place]
                           : one_sided ? scores.read[place]
                                       : scores.sensed[kFetched][place];

@@ -203,8 +203,7 @@ bool choose_anew(const OperationRun& run, const Contests& contests, const Exam& 
         const std::size_t index = facts.result_for(size);
         if (facts.found[index].results.front().size != size) continue;
         const RowCopy& lost = row_at(findings.rows, index).copy;
-        auto known = std::find_if(timed.begin(), timed.end(),
-                                  [&](const TimedRowCopy& one) { return one.copy == lost; });
+        auto known = std::ranges::find(timed, lost, &TimedRowCopy::copy);
         if (known == timed.end()) {
             known = timed.insert(known, {lost, {}});
             for (const SizeScores& one : contests.scores) {
