@@ -21,8 +21,7 @@ namespace {
 OperationSearch search_of(const std::vector<MergeSource>& sources, Operation operation) {
     const LogHeader& header = sources.front().log.header;
     const Machine machine = machine_of(header);
-    Plan plan(replayed_request(header), machine);
-    if (operation != Operation::copy) plan = Plan(operation, plan);
+    Plan plan(operation, Plan(replayed_request(header), machine));
     for (const MergeSource& source : sources) {
         const auto& search = source.profile.search;
         const unsigned threads = search.threads.value_or(1);

@@ -36,17 +36,6 @@ bool about_equal(const json& memory, const json& other) {
     return std::abs(bytes - more) <= kSlack * std::max(bytes, more);
 }
 
-/// Adds up the seconds of each phase.
-void add_phases(TimeAccount& to, const TimeAccount& from) {
-    for (const auto& phase : from) {
-        if (auto* found = find_in(to, phase.first, &TimeAccount::value_type::first)) {
-            found->second = rounded(found->second + phase.second);
-        } else {
-            to.push_back(phase);
-        }
-    }
-}
-
 void add_noise(std::optional<DisturbanceCounts>& to, const std::optional<DisturbanceCounts>& from) {
     if (!from) return;
     if (!to) to.emplace();
@@ -173,7 +162,10 @@ SearchFacts merged_search(const std::vector<MergeSource>& sources) {
         if (all.warnings.size() > kMostWarnings) all.warnings.resize(kMostWarnings);
         all.extended_candidates = std::max(all.extended_candidates, one.extended_candidates);
         all.budget_seconds = std::max(all.budget_seconds, one.budget_seconds);
-        add_phases(all.phases, one.phases);
+        for (const auto& [step, seconds] : one.phases) {
+            double& sum = entry_in(all.phases, step);
+            sum = rounded(sum + seconds);
+        }
         add_noise(all.noise, one.noise);
     }
     return all;

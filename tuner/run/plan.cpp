@@ -96,6 +96,7 @@ std::string log_of(const TuningRequest& request) {
 }
 
 Plan::Plan(Operation of, const Plan& copies) : Plan(copies) {
+    if (of == Operation::copy) return;
     operation = of;
     budget_share = 1;
     sizes = options.of(of).sizes;

@@ -24,7 +24,7 @@ struct Plan {
     /// The plan of the copies. Throws BadInput for the first thing that cannot be used.
     Plan(const TuningRequest& request, const Machine& machine);
 
-    /// The plan of another operation of the same run.
+    /// The plan of an operation of the same run.
     Plan(Operation operation, const Plan& copies);
 
     SearchOptions options; ///< all that decides the findings, of all operations, for the log

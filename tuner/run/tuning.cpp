@@ -182,9 +182,7 @@ class TuningRun {
     /// The plans of all operations, the copies' first.
     std::vector<Plan> plans() const {
         std::vector<Plan> plans;
-        for (const Operation one : plan_.options.operations) {
-            plans.push_back(one == Operation::copy ? plan_ : Plan(one, plan_));
-        }
+        for (const Operation one : plan_.options.operations) plans.emplace_back(one, plan_);
         return plans;
     }
     const OperationSearch& copies() const { return searches_.front(); }

@@ -122,18 +122,11 @@ Weights weights_at(std::size_t size, const Weights& weights) {
         return weighted.second > 0 && is_timed_at(size, weighted.first);
     });
     Weights here;
-    const auto add = [&](Workload workload, double weight) {
-        if (auto* known = find_in(here, workload, &Weights::value_type::first)) {
-            known->second += weight;
-        } else {
-            here.emplace_back(workload, weight);
-        }
-    };
     for (const auto& [workload, weight] : weights) {
         if (is_timed_at(size, workload)) {
-            add(workload, weight);
+            entry_in(here, workload) += weight;
         } else if (weight > 0 && (facts_of(workload).walks || !any)) {
-            add(timed_instead(workload), weight);
+            entry_in(here, timed_instead(workload)) += weight;
         }
     }
     return scaled(std::move(here));
