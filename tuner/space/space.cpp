@@ -176,8 +176,8 @@ std::string word_of(const asterope_copy& copy, std::string_view field) {
     return word ? word : "";
 }
 
-int number_of(const asterope_copy& copy, std::string_view field) {
-    return field_of(copy, field).number;
+std::size_t bound_of(const asterope_copy& small) {
+    return static_cast<std::size_t>(field_of(small, "bound").number);
 }
 
 std::span<const asterope_kind> kinds_of(const asterope_space& space) {
