@@ -124,10 +124,9 @@ class TuningRun {
                 {plan,
                  Spaces(features(), plan.extended, header.sensing, plan.operation, header.invalid),
                  logged_references(plan.own_references())});
-            const auto operation = static_cast<std::size_t>(plan.operation);
-            if (searches_.back().spaces.hash() != header.space_hashes[operation]) {
-                throw BadInput(what + ": is of another space of candidates than this version's");
-            }
+        }
+        if (hashes_of(searches_) != header.space_hashes) {
+            throw BadInput(what + ": is of another space of candidates than this version's");
         }
         machine_json_ = header.machine;
         facts_.started = header.started;

@@ -111,10 +111,8 @@ std::string tunable_text() {
 }
 
 double weight_of(const Weights& weights, Workload workload) {
-    for (const auto& [one, weight] : weights) {
-        if (one == workload) return weight;
-    }
-    return 0;
+    const auto* known = find_in(weights, workload, &Weights::value_type::first);
+    return known ? known->second : 0;
 }
 
 Weights weights_at(std::size_t size, const Weights& weights) {
