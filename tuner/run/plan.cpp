@@ -192,11 +192,14 @@ void Plan::take_logged() {
     statistics.name = options.distribution; // only its name is needed: a replay draws no sizes
 }
 
-TuningRequest replayed_request(const LogHeader& header, TuningRequest to) {
-    to.options = header.options;
-    to.seed = header.seed;
-    to.replayed = true;
-    return to;
+TuningRequest replayed_request(const LogHeader& header) {
+    TuningRequest request;
+    request.options = header.options;
+    request.seed = header.seed;
+    request.output.clear();
+    request.quiet = true;
+    request.replayed = true;
+    return request;
 }
 
 std::size_t Plan::handover_size() const {

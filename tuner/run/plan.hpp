@@ -66,10 +66,7 @@ struct Plan {
 /// The path of the log of its samples.
 std::string log_of(const TuningRequest& request);
 
-/// Replays quietly, and into no file.
-inline const TuningRequest kSilent = {.output = "", .quiet = true};
-
-/// The request that a log came from, to be replayed. `to` says where the results go.
-TuningRequest replayed_request(const LogHeader& header, TuningRequest to = kSilent);
+/// The request that a log came from, to be replayed: quietly, and into no file.
+TuningRequest replayed_request(const LogHeader& header);
 
 } // namespace asterope

@@ -340,7 +340,11 @@ void tune(const TuningRequest& request) {
 
 void replay_run(const std::string& path, const TuningRequest& to) {
     const SampleLogContents log = read_sample_log(path);
-    const TuningRequest request = replayed_request(log.header, to);
+    TuningRequest request = replayed_request(log.header);
+    request.output = to.output;
+    request.quiet = to.quiet;
+    request.verbose = to.verbose;
+    request.no_generate = to.no_generate;
     TuningRun run(request, machine_of(log.header));
     run.write(run.replay(log, "log " + path));
     render(request);

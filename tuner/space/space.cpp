@@ -185,10 +185,8 @@ std::span<const asterope_kind> kinds_of(const asterope_space& space) {
 }
 
 const asterope_kind* find_kind(const asterope_space& space, std::string_view name) {
-    for (const asterope_kind& kind : kinds_of(space)) {
-        if (kind.name == name) return &kind;
-    }
-    return nullptr;
+    const auto kinds = kinds_of(space);
+    return find_in(kinds, name, &asterope_kind::name);
 }
 
 std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has) {
