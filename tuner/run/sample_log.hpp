@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "profile/profile.hpp"
 #include "run/log_header.hpp"
 #include "search/step.hpp"
 #include "timing/timings.hpp"

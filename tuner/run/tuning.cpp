@@ -129,11 +129,7 @@ class TuningRun {
             throw BadInput(what + ": is of another space of candidates than this version's");
         }
         machine_json_ = header.machine;
-        facts_.started = header.started;
-        facts_.cpu = header.cpu;
-        facts_.no_sensing = header.no_sensing;
-        facts_.memory_nodes = header.memory_nodes;
-        facts_.warnings = header.warnings;
+        static_cast<RunStart&>(facts_) = header;
         announce();
         LoggedTimings whole(log.steps, what);
         std::vector<Operation> examined;
@@ -211,19 +207,17 @@ class TuningRun {
     }
 
     LogHeader log_header() const {
-        return {.tool_version = kVersion,
-                .machine = machine_json_,
-                .space_hashes = hashes_of(searches_),
-                .candidates = facts_.candidates.at(Operation::copy),
-                .invalid = facts_.invalid,
-                .options = plan_.options,
-                .sensing = copies().spaces.senses,
-                .no_sensing = facts_.no_sensing,
-                .memory_nodes = facts_.memory_nodes,
-                .seed = request_.seed,
-                .started = facts_.started,
-                .cpu = *facts_.cpu,
-                .warnings = facts_.warnings};
+        LogHeader header;
+        static_cast<RunStart&>(header) = facts_;
+        header.tool_version = kVersion;
+        header.machine = machine_json_;
+        header.space_hashes = hashes_of(searches_);
+        header.candidates = facts_.candidates.at(Operation::copy);
+        header.invalid = facts_.invalid;
+        header.options = plan_.options;
+        header.sensing = copies().spaces.senses;
+        header.seed = request_.seed;
+        return header;
     }
 
     /// Searches all operations; `examined`: those whose routine is examined. Where the time ends
