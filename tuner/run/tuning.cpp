@@ -43,8 +43,8 @@ class TuningRun {
         facts_.rigor = plan_.rigor.name;
         facts_.seed = request.seed;
         facts_.without = plan_.options.without;
-        for (const Reference& one : plan_.own_references()) {
-            facts_.references.push_back(one.copy.name);
+        for (const NamedReference& one : plan_.options.of(Operation::copy).references) {
+            facts_.references.push_back(one.name);
         }
         facts_.budget_seconds = plan_.budget_seconds;
     }
@@ -123,7 +123,7 @@ class TuningRun {
             searches_.push_back(
                 {plan,
                  Spaces(features(), plan.extended, header.sensing, plan.operation, header.invalid),
-                 logged_references(plan.own_references())});
+                 logged_references(plan.options.of(plan.operation).references, plan.operation)});
         }
         if (hashes_of(searches_) != header.space_hashes) {
             throw BadInput(what + ": is of another space of candidates than this version's");
