@@ -13,7 +13,7 @@ TEST(ParseReferences, reads_the_symbols_of_each_operation) {
     for (const auto& [text, copy, set] : cases) {
         const auto named = [&text = text](Operation operation) {
             const auto all = parse_references({text}, operation);
-            return all.empty() ? "" : all.front().copy.path + ' ' + all.front().copy.symbol;
+            return all.empty() ? "" : all.front().path + ' ' + all.front().symbol;
         };
         EXPECT_EQ(named(Operation::copy), copy);
         EXPECT_EQ(named(Operation::set), set);
@@ -28,7 +28,7 @@ TEST_F(ReferenceHash, is_of_the_library_and_the_symbol) {
     for (const char* name : {"one.so", "same.so"}) put(name, "code");
     put("other.so", "other code");
     const auto hash = [&](const std::string& place) {
-        return parse_references({"new=" + (folder / place).string()}).front().hash;
+        return names_of(parse_references({"new=" + (folder / place).string()})).front().hash;
     };
     EXPECT_EQ(hash("one.so:memcpy"), hash("same.so:memcpy"));
     EXPECT_NE(hash("one.so:memcpy"), hash("other.so:memcpy"));

@@ -38,16 +38,16 @@ TEST_F(SampleLogFile, gives_back_what_was_written) {
     {
         SampleLogWriter log(path(), kFirstLine);
         log.step("calibration");
-        log.write(8192, Workload::cold, {24, 1.2345678901234567e-6});
+        log.write(Calibrated{{8192, Workload::cold}, {24, 1.2345678901234567e-6}});
         log.step("pipelines 8192");
-        log.write(kKey, {1234.568, 41.2});
-        log.write({Disturbance::steal, Disturbance::preempted});
+        log.write(std::pair(kKey, Sample{1234.568, 41.2}));
+        log.write(std::vector{Disturbance::steal, Disturbance::preempted});
         log.step("sensing 8192");
-        log.write(kSource, {{26, 130}});
-        log.write(kEach, {{390, 416}, {26, 52}});
+        log.write(std::pair(kSource, ProbeTicks{{26, 130}}));
+        log.write(std::pair(kEach, ProbeTicks{{390, 416}, {26, 52}}));
         log.resumed("2026-11-21T10:00:00Z");
         log.step("pipelines 8192");
-        log.write({0, Workload::mix_l1_read, "libc", 18}, {0.001, 7.5});
+        log.write(std::pair(SampleKey{0, Workload::mix_l1_read, "libc", 18}, Sample{0.001, 7.5}));
         log.finish({"2026-11-21T11:00:00Z", 60, {{Step::screening, 50}}, 1});
     }
     const SampleLogContents contents = read_sample_log(path());
@@ -142,10 +142,9 @@ TEST_F(SampleLogFile, refuses_a_header_that_is_not_as_it_must_be_and_names_the_p
           {"/machine/caches", json{{{"bytes", "1"}}},
            "machine: it lacks a fact that a search needs"},
           {"/options/sizes", json("128"), "options.sizes: \"128\" where an array is expected"},
-          {"/options/weights/warm", json(1),
-           "options.weights.warm: is none that this version knows"},
+          {"/options/weights/warm", json(1), "options.weights.warm: is not known to this version"},
           {"/options/operations/0", json("memcmp"),
-           "options.operations[0]: is none that this version knows"},
+           "options.operations[0]: is not known to this version"},
           {"/invalid", json{{{"candidate", 1}}}, "invalid[0].candidate: 1 where a string"}}) {
         json header = kFirstLine;
         header[json::json_pointer(pointer)] = value;
@@ -167,14 +166,14 @@ TEST_F(SampleLogFile, refuses_lines_that_are_no_figures_and_ends_that_no_profile
         {sample + R"("ns":1e999,"us":1})", "line 3 column"},
         {sample + R"("ns":null,"us":1})", "line 3: ns"},
         {sample + R"("ns":3})", "us: missing"},
-        {R"({"size":1,"workload":"warm","candidate":"libc"})", "workload: is none that"},
+        {R"({"size":1,"workload":"warm","candidate":"libc"})", "workload: is not known"},
         {R"({"size":-1,"workload":"hot","candidate":"libc"})", "size"},
         {R"({"size":1,"workload":"hot","calls":0,"seconds":1})", "line 3: calls: not above 0"},
         {end + R"("phases":{"screening":50},"resumed":-1})", "line 3: resumed"},
         {end + R"("phases":{"screening":"b"},"resumed":0})", "line 3: phases"},
         {end + R"("phases":{"rest":1},"resumed":0})", "line 3: phases"},
         {R"({"finished":7,"seconds":60,"phases":{},"resumed":0})", "line 3: finished"},
-        {R"({"hit":["flood"]})", "hit[0]: is none that"},
+        {R"({"hit":["flood"]})", "hit[0]: is not known"},
         {R"({"size":1,"workload":"hot","probe":"a","copy":"b","ticks":[-1]})", "ticks"},
         {"nonsense", "line 3 column"},
     };

@@ -13,18 +13,18 @@ TEST(PageStages, that_are_tried_are_possible_and_begin_with_none) {
     EXPECT_FALSE(is_page_stage(name_of(stages.front())));
     for (std::size_t i = 1; i < stages.size(); ++i) {
         EXPECT_TRUE(is_page_stage(name_of(stages[i]))) << name_of(stages[i]);
-        EXPECT_TRUE(can_prepare(stages[i], std::size_t{32} << 20)) << name_of(stages[i]);
+        EXPECT_TRUE(is_tried(stages[i], std::size_t{32} << 20)) << name_of(stages[i]);
     }
 }
 
 TEST(PageStages, are_tried_only_where_they_do_what_no_simpler_one_does) {
     const std::size_t kib = 1024, mib = kib * kib;
-    EXPECT_TRUE(can_prepare({"populate", 256 * kib}, 64 * kib));
-    EXPECT_FALSE(can_prepare({"populate", mib}, 64 * kib));
-    EXPECT_FALSE(can_prepare({"huge", 2 * mib}, 4 * mib - 1)); // no whole page may lie within
-    EXPECT_TRUE(can_prepare({"huge", 2 * mib}, 4 * mib));
-    EXPECT_FALSE(can_prepare({"advise", 2 * mib}, 4 * mib - 1));
-    EXPECT_FALSE(can_prepare({}, 4 * mib));
+    EXPECT_TRUE(is_tried(PageStage{"populate", 256 * kib}, 64 * kib));
+    EXPECT_FALSE(is_tried(PageStage{"populate", mib}, 64 * kib));
+    EXPECT_FALSE(is_tried(PageStage{"huge", 2 * mib}, 4 * mib - 1)); // no whole page may lie within
+    EXPECT_TRUE(is_tried(PageStage{"huge", 2 * mib}, 4 * mib));
+    EXPECT_FALSE(is_tried(PageStage{"advise", 2 * mib}, 4 * mib - 1));
+    EXPECT_FALSE(is_tried(PageStage{}, 4 * mib));
 }
 
 TEST(PageStages, of_unknown_names_or_pieces_are_impossible) {

@@ -20,11 +20,11 @@ TEST(AllShares, are_of_one_thread_powers_of_two_of_them_and_all_there_may_be_the
               (std::vector<ThreadShare>{{}, {2, 0}, {2, 64 * kKiB}, {2, 256 * kKiB}, {2, kMiB}}));
 }
 
-TEST(CanShare, where_there_are_chunks_for_everybody) {
-    EXPECT_TRUE(can_share({2, 0}, 256 * kKiB));
-    EXPECT_TRUE(can_share({2, 64 * kKiB}, 256 * kKiB));
-    EXPECT_FALSE(can_share({2, 128 * kKiB}, 256 * kKiB));
-    EXPECT_FALSE(can_share({}, 256 * kKiB)) << "one thread shares nothing";
+TEST(AllShares, are_tried_where_there_are_chunks_for_everybody) {
+    EXPECT_TRUE(is_tried(ThreadShare{2, 0}, 256 * kKiB));
+    EXPECT_TRUE(is_tried(ThreadShare{2, 64 * kKiB}, 256 * kKiB));
+    EXPECT_FALSE(is_tried(ThreadShare{2, 128 * kKiB}, 256 * kKiB));
+    EXPECT_FALSE(is_tried(ThreadShare{}, 256 * kKiB)) << "one thread shares nothing";
 }
 
 SizeResult search_on(const TimedCopies& timings, const Weights& weights = races::kMean) {

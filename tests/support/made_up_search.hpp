@@ -90,7 +90,7 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     const Features features(machine.cpu, plan.options.without);
     Searches searches;
     for (const Operation one : plan.options.operations) {
-        const Plan own = one == Operation::copy ? plan : Plan(one, plan);
+        const Plan own(one, plan);
         searches.push_back(
             {own,
              Spaces(features, own.extended, own.options.sensing, one, Spaces::Invalids()),

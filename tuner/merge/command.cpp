@@ -42,13 +42,6 @@ std::string listed(const std::vector<std::size_t>& sizes) {
     return text;
 }
 
-/// The numbers of sizes and machines, and the profile's file, in words.
-std::string summary(const Profile& profile, const std::string& output) {
-    const std::size_t count = profile.merged->sources.size();
-    return std::to_string(profile.sizes().size()) + " sizes from " + std::to_string(count) +
-           " machines; profile: " + output + '\n';
-}
-
 /// The common best of several searches. The same inputs in any order give the same bytes.
 void merge(const MergeRequest& request) {
     constexpr std::size_t kMost = 256; // as many as the profile's schema has room for
@@ -71,7 +64,9 @@ void merge(const MergeRequest& request) {
     write_atomically(request.output, text_of(profile));
     if (request.quiet) return;
     if (!merged.table.empty()) std::cout << merged.table << '\n';
-    std::cout << summary(profile, request.output) << std::flush;
+    std::cout << profile.sizes().size() << " sizes from " << profile.merged->sources.size()
+              << " machines; profile: " << request.output << '\n'
+              << std::flush;
     if (!merged.unmeasured.empty()) {
         std::fprintf(stderr,
                      "warning: at %s no candidate was measured on all machines, so these sizes "

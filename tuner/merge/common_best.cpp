@@ -21,8 +21,7 @@ namespace {
 OperationSearch search_of(const std::vector<MergeSource>& sources, Operation operation) {
     const LogHeader& header = sources.front().log.header;
     const Machine machine = machine_of(header);
-    Plan plan(replayed_request(header), machine);
-    if (operation != Operation::copy) plan = Plan(operation, plan);
+    Plan plan(operation, Plan(replayed_request(header), machine));
     for (const MergeSource& source : sources) {
         const auto& search = source.profile.search;
         const unsigned threads = search.threads.value_or(1);
@@ -79,13 +78,6 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
     return {{sizes.begin(), sizes.end()}, steps};
 }
 
-/// Whether every machine's profile has small copies.
-bool all_have_small(const std::vector<MergeSource>& sources, Operation operation) {
-    return std::ranges::all_of(sources, [&](const MergeSource& source) {
-        return source.profile.first(ChoiceKind::small, operation) != nullptr;
-    });
-}
-
 /// Merges the searches of one operation. Runs the steps of a run, except that of the pipelines.
 CommonPipelines search_together(OperationSearch& search, const std::vector<MergeSource>& sources) {
     std::vector<const LoggedSteps*> logs;
@@ -98,7 +90,10 @@ CommonPipelines search_together(OperationSearch& search, const std::vector<Merge
     found.pipelines = common.facts;
     if (found.pipelines.found.empty()) return common;
     keep_timed(merged, run, found.pipelines.found, search.spaces);
-    if (!search.spaces.members("small").empty() && all_have_small(sources, search.plan.operation)) {
+    const bool all_have_small = std::ranges::all_of(sources, [&](const MergeSource& source) {
+        return source.profile.first(ChoiceKind::small, search.plan.operation) != nullptr;
+    });
+    if (!search.spaces.members("small").empty() && all_have_small) {
         found.small = find_small(run, search.spaces.space.front(), false).all;
     }
     if (!search.spaces.members("overlapping").empty()) find_overlapping(run, found);

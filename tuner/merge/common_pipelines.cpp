@@ -84,8 +84,8 @@ class CommonSearch {
         std::vector<std::pair<Entrant, double>> timed;
         double best = -INFINITY;
         // A copy that was timed under one of the workloads was timed under each.
-        for (const auto& [name, unused] :
-             race.machines().front().samples.at(weights.front().first)) {
+        const auto& samples = race.machines().front().samples;
+        for (const auto& [name, unused] : value_in(samples, weights.front().first)) {
             const auto place = places_.find(name);
             if (place == places_.end()) continue;
             if (!race.timed(name, weights, kLeastSamples)) continue;
@@ -114,9 +114,6 @@ class CommonSearch {
     std::optional<SizeResult> best_of(const CommonRace& race, std::size_t size,
                                       const Weights& weights, const std::vector<Entrant>& below,
                                       Use use = Use::unprobed) {
-        for (const auto& [workload, weight] : weights) {
-            if (!race.timed(workload)) return std::nullopt;
-        }
         const std::vector<Entrant> entrants = finalists(race, size, weights, use);
         if (entrants.empty()) return std::nullopt;
         run_.enter(Step::pipelines, size);

@@ -36,17 +36,6 @@ bool about_equal(const json& memory, const json& other) {
     return std::abs(bytes - more) <= kSlack * std::max(bytes, more);
 }
 
-/// Adds up the seconds of each phase.
-void add_phases(TimeAccount& to, const TimeAccount& from) {
-    for (const auto& phase : from) {
-        if (auto* found = find_in(to, phase.first, &TimeAccount::value_type::first)) {
-            found->second = rounded(found->second + phase.second);
-        } else {
-            to.push_back(phase);
-        }
-    }
-}
-
 void add_noise(std::optional<DisturbanceCounts>& to, const std::optional<DisturbanceCounts>& from) {
     if (!from) return;
     if (!to) to.emplace();
@@ -70,23 +59,8 @@ template <class T> void keep_equal(T& to, const T& from) {
     if (to != from) to = T{};
 }
 
-} // namespace
-
-MergeSource read_merge_source(const std::string& path) {
-    LineReader lines(path, path);
-    const std::string_view start = lines.start();
-    if (!begins_sample_log(start.substr(0, start.find('\n')))) {
-        throw BadInput(path +
-                       ": is not a sample log: a profile holds a few copies a size, and the common "
-                       "best of several machines needs their logs (--log FILE)");
-    }
-    lines.rename("log " + path);
-    MergeSource source{path, {}, read_sample_log(lines)};
-    // The profile is rounded as in a file.
-    source.profile = profile_of(to_json(profile_of_log(source.log, lines.what())));
-    return source;
-}
-
+/// The difference of type between two "machine" objects, as in "cpu.model: 85 on one, 143 on the
+/// other"; empty: they are of one type.
 std::string type_difference(const json& a, const json& b) {
     for (const Part& part : compare_machines(a, b)) {
         if (part.state != PartState::decides || part.name == "fingerprint") continue;
@@ -105,6 +79,23 @@ std::string type_difference(const json& a, const json& b) {
         return difference;
     }
     return {};
+}
+
+} // namespace
+
+MergeSource read_merge_source(const std::string& path) {
+    LineReader lines(path, path);
+    const std::string_view start = lines.start();
+    if (!begins_sample_log(start.substr(0, start.find('\n')))) {
+        throw BadInput(path +
+                       ": is not a sample log: a profile holds a few copies a size, and the common "
+                       "best of several machines needs their logs (--log FILE)");
+    }
+    lines.rename("log " + path);
+    MergeSource source{path, {}, read_sample_log(lines)};
+    // The profile is rounded as in a file.
+    source.profile = profile_of(to_json(profile_of_log(source.log, lines.what())));
+    return source;
 }
 
 void require_alike(const std::vector<MergeSource>& sources) {
@@ -171,7 +162,10 @@ SearchFacts merged_search(const std::vector<MergeSource>& sources) {
         if (all.warnings.size() > kMostWarnings) all.warnings.resize(kMostWarnings);
         all.extended_candidates = std::max(all.extended_candidates, one.extended_candidates);
         all.budget_seconds = std::max(all.budget_seconds, one.budget_seconds);
-        add_phases(all.phases, one.phases);
+        for (const auto& [step, seconds] : one.phases) {
+            double& sum = entry_in(all.phases, step);
+            sum = rounded(sum + seconds);
+        }
         add_noise(all.noise, one.noise);
     }
     return all;

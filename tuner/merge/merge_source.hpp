@@ -22,13 +22,10 @@ struct MergeSource {
 /// for another kind of file, and for a log that is not whole.
 MergeSource read_merge_source(const std::string& path);
 
-/// The difference of type between two machines, two "machine" objects, as in "cpu.model: 85 on one,
-/// 143 on the other"; empty: they are of one type. A difference decides if it would make a profile
-/// stale, with two exceptions. Memory sizes may differ by a sixteenth, and modules altogether.
-std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
-
 /// Throws BadInput where two sources are of different types of machines, come from different
-/// versions or objectives, or are one and the same search.
+/// versions or objectives, or are one and the same search. Machines differ in type if a profile of
+/// the one is stale on the other, with two exceptions. Memory sizes may differ by a sixteenth, and
+/// modules altogether.
 void require_alike(const std::vector<MergeSource>& sources);
 
 /// The facts about the search as a whole. It has the first source's "search" object, where the

@@ -1,12 +1,14 @@
 // A copy's score on a machine is the median of its samples; its worth is the mean over machines.
 #include "merge/merged_timings.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "base/contains.hpp"
 #include "base/statistics.hpp"
 #include "search/fresh_search.hpp"
 #include "search/utility.hpp"
+#include "space/space.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {
@@ -20,8 +22,8 @@ std::string called(const std::string& name, Step step) {
     if (name == "libc") return kReference;
     if (step != Step::aliased) return name;
     const asterope_kind& kind = *find_kind(asterope_copies, "aliased");
-    const bool known = std::any_of(kind.copies, kind.copies + kind.count,
-                                   [&](const asterope_copy& one) { return one.name == name; });
+    const std::span copies(kind.copies, kind.count);
+    const bool known = contains(copies, name, &asterope_copy::name);
     return known ? name : "the size's pipeline"; // another on each machine
 }
 
@@ -72,10 +74,6 @@ LoggedRace::LoggedRace(const std::vector<Record>& records, Step step) {
     }
     for (const auto& [workload, all] : references) reference_ns[workload] = median(all);
 }
-bool CommonRace::timed(Workload workload) const {
-    return std::ranges::all_of(
-        machines_, [&](const LoggedRace& one) { return one.samples.count(workload) > 0; });
-}
 
 bool CommonRace::timed(const std::string& name, const Weights& weights, std::size_t least) const {
     for (const auto& [workload, weight] : counting(weights)) {
@@ -120,17 +118,14 @@ const CommonRace* MergedTimings::race_of(const std::string& step) const {
     const auto [known, added] = races_.emplace(step, std::nullopt);
     if (!added) return known->second ? &*known->second : nullptr;
     const LoggedStep parts = parse_step(step).value();
-    std::string also = step;
-    if (parts.step == Step::pipelines) {
-        also = LoggedStep{Step::rows, parts.size, {}, parts.operation}.name();
-    }
+    const std::string rows = LoggedStep{Step::rows, parts.size, {}, parts.operation}.name();
     std::vector<LoggedRace> machines;
     for (const LoggedSteps* log : logs_) {
-        const auto found = log->find(step), more = log->find(also);
-        if (found == log->end()) return nullptr;
-        std::vector<Record> records = found->second;
-        if (more != found && more != log->end()) {
-            records.insert(records.end(), more->second.begin(), more->second.end());
+        if (log->count(step) == 0) return nullptr;
+        std::vector<Record> records = log->at(step);
+        if (parts.step == Step::pipelines) {
+            const std::vector<Record> more = value_in(*log, rows);
+            records.insert(records.end(), more.begin(), more.end());
         }
         machines.emplace_back(records, parts.step);
     }

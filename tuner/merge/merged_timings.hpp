@@ -36,7 +36,6 @@ class CommonRace {
   public:
     explicit CommonRace(std::vector<LoggedRace> machines) : machines_(std::move(machines)) {}
 
-    bool timed(Workload workload) const;
     /// Whether all machines timed it at least `least` times under each workload that counts.
     bool timed(const std::string& name, const Weights& weights, std::size_t least = 1) const;
     /// The same under all workloads of the step.

@@ -116,12 +116,6 @@ struct Worth {
     bool extended, sensing, whole;
     unsigned threads;
     std::set<Operation> operations;
-
-    bool covers(const Worth& other) const {
-        return rigor >= other.rigor && extended >= other.extended && sensing >= other.sensing &&
-               whole >= other.whole && threads >= other.threads && serve(sizes, other.sizes) &&
-               std::ranges::includes(operations, other.operations);
-    }
 };
 
 Worth worth_of_profile(const Profile& profile) {
@@ -154,22 +148,22 @@ std::string sizes_in_words(const std::set<std::size_t>& sizes, const std::string
     return sizes.empty() ? count : count + " to " + format_size(*sizes.rbegin());
 }
 
-/// The respects in which the standing profile is better, in words.
-std::string advantages(const Worth& standing, const Worth& wanted, const std::string& rigor) {
+/// The respects in which `one`, a search of that rigor, is better than the other, in words.
+std::string advantages(const Worth& one, const Worth& other, const std::string& rigor) {
     std::string text;
     const auto add = [&](bool better, const std::string& words) {
         if (better) text += (text.empty() ? "" : ", ") + words;
     };
-    add(standing.rigor > wanted.rigor, "rigor " + rigor);
-    add(!serve(wanted.sizes, standing.sizes),
-        sizes_in_words(standing.sizes, " sizes") + ", not " + sizes_in_words(wanted.sizes, ""));
-    add(standing.extended > wanted.extended, "the extended space");
-    add(standing.sensing > wanted.sensing, "copies that sense");
-    add(standing.threads > wanted.threads, "copies over threads");
-    for (const Operation one : standing.operations) {
-        add(wanted.operations.count(one) == 0, name_of(one));
+    add(one.rigor > other.rigor, "rigor " + rigor);
+    add(!serve(other.sizes, one.sizes),
+        sizes_in_words(one.sizes, " sizes") + ", not " + sizes_in_words(other.sizes, ""));
+    add(one.extended > other.extended, "the extended space");
+    add(one.sensing > other.sensing, "copies that sense");
+    add(one.threads > other.threads, "copies over threads");
+    for (const Operation each : one.operations) {
+        add(other.operations.count(each) == 0, name_of(each));
     }
-    add(standing.whole > wanted.whole, "complete, where a time budget may end this one early");
+    add(one.whole > other.whole, "complete, where a time budget may end this one early");
     return text;
 }
 
@@ -191,9 +185,10 @@ void refuse_worse_than_existing(const std::filesystem::path& place, const json& 
     if (profile->search.noise && profile->search.noise->provisional) return;
     const Worth standing = worth_of_profile(*profile);
     const Worth wanted = worth_of_search(options, may_end_early, standing);
-    if (!standing.whole || !standing.covers(wanted) || wanted.covers(standing)) return;
-    throw BadInput(place.string() + " came of a better search of this machine (" +
-                   advantages(standing, wanted, profile->search.rigor) +
+    const std::string why = advantages(standing, wanted, profile->search.rigor);
+    const bool gains = !advantages(wanted, standing, options.rigor).empty();
+    if (!standing.whole || gains || why.empty()) return;
+    throw BadInput(place.string() + " came of a better search of this machine (" + why +
                    "): --fresh replaces it, -o writes elsewhere");
 }
 

@@ -125,7 +125,7 @@ template <class T> void read_word(const std::string& name, const Place& place, T
         const auto* kind = std::ranges::find(kChoiceKinds, name, &KindFacts::name);
         if (kind != kChoiceKinds.end()) found = static_cast<T>(kind - kChoiceKinds.begin());
     }
-    if (!found) throw place.fault("is none that this version knows");
+    if (!found) throw place.fault("is not known to this version");
     into = *found;
 }
 

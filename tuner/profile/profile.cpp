@@ -97,7 +97,7 @@ Profile parse_profile(std::string_view text, const std::string& what) {
         return json.is_object() ? json.value(name, nlohmann::ordered_json())
                                 : nlohmann::ordered_json();
     };
-    if (field("format") != kProfileFormat) throw refuse("is no asterope profile");
+    if (field("format") != kProfileFormat) throw refuse("is not an asterope profile");
     const auto version = field("version");
     if (!version.is_number_integer()) throw refuse("has no version");
     if (version > kProfileVersion) {

@@ -32,37 +32,45 @@ struct LeftOut {
     bool operator==(const LeftOut&) const = default;
 };
 
+/// The facts about a run that its log has from the beginning. Times are in UTC, ISO 8601.
+struct RunStart {
+    std::string started;
+    std::optional<int> cpu;
+    std::string memory_nodes; ///< where buffers lay, of several NUMA nodes, or ""
+    std::string no_sensing;   ///< why this CPU's counter serves no copies that sense, or ""
+    std::vector<std::string> warnings;
+};
+
+/// Those that its log has at the end.
+struct RunEnd {
+    std::string finished;
+    double seconds = 0;
+    /// The seconds of each phase, in the order of the run: building, verifying, calibrating,
+    /// screening, run-off, sensing, boundaries, small copies, overlapping buffers, aliasing
+    /// buffers, threads.
+    TimeAccount phases;
+    int resumed = 0; ///< how many times the run went on from its log
+};
+
 /// How the winners were found.
-struct SearchFacts {
+struct SearchFacts : RunStart, RunEnd {
     std::string tool_version;
     std::string space; ///< "paper" or "extended"
     std::map<Operation, std::size_t> candidates;
     std::vector<std::string> axes; ///< that were tried besides the paper's
-    std::string no_sensing;        ///< why this CPU's counter serves no copies that sense, or ""
     std::size_t extended_candidates = 0;
     std::string rigor, workload;
     std::map<Operation, Weights> weights;
     std::string distribution;        ///< whose sizes of small copies were drawn
     std::optional<unsigned> threads; ///< that were tried at most
     std::optional<std::uint64_t> seed;
-    std::optional<int> cpu;
-    std::string started, finished; ///< times in UTC, ISO 8601
-    double seconds = 0;
     std::size_t trials = 0;
     std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
-    std::vector<std::string> warnings;
-    std::vector<std::string> without;    ///< CPU features left out on request
+    std::vector<std::string> without;                         ///< CPU features left out on request
     std::vector<std::string> references; ///< by which winners were judged besides libc
     std::string source_map;              ///< the source map's option, or ""
-    std::string memory_nodes;            ///< where buffers lay, of several NUMA nodes, or ""
     std::optional<double> budget_seconds;
-    int resumed = 0;                        ///< how many times the run went on from its log
     std::optional<DisturbanceCounts> noise; ///< empty where the rounds were not watched
-
-    /// The seconds of each phase, in the order of the run: building, verifying, calibrating,
-    /// screening, run-off, sensing, boundaries, small copies, overlapping buffers, aliasing
-    /// buffers, threads.
-    TimeAccount phases;
 };
 
 /// Where the compiled routine was slower than the fastest of libc and the references, beyond noise.

@@ -60,15 +60,6 @@ void require_joined(std::vector<Choice>& choices) {
     }
 }
 
-/// The bytes up to which a small copy serves.
-std::size_t bound_of(const asterope_copy& copy) {
-    for (const asterope_field* field = copy.fields; field->name; ++field) {
-        if (field->name == std::string_view("bound"))
-            return static_cast<std::size_t>(field->number);
-    }
-    return 0;
-}
-
 void require_true(const Choice& one, const Place& place) {
     const bool copies = one.operation == Operation::copy;
     const bool by_intent = one.kind == ChoiceKind::pipelines || one.kind == ChoiceKind::small;
@@ -87,7 +78,7 @@ void require_true(const Choice& one, const Place& place) {
         throw place.at("copies").at("taken").at("chunk").fault("too small");
     }
     if (one.kind == ChoiceKind::fresh && !is_possible(one.stage())) {
-        throw place.at("copies").at("taken").fault("is no page stage that this version knows");
+        throw place.at("copies").at("taken").fault("is not a page stage that this version knows");
     }
     if (one.kind == ChoiceKind::small && one.up_to != bound_of(one.member())) {
         throw place.at("up_to").fault("is not the bound of the copy");
@@ -154,13 +145,13 @@ void require_machine(const Json& value, const Place& place) {
 const asterope_copy* find_probe(const Json& value, const Place& place) {
     const asterope_kind* probes = find_kind(*facts_of(place.operation).space, "probes");
     const asterope_copy* found = probes ? find_copy(*probes, value) : nullptr;
-    if (!found) throw place.fault("is no probe that this version knows");
+    if (!found) throw place.fault("is not a probe that this version knows");
     return found;
 }
 
 void read_pipeline(const Json& value, const Place& place, Candidate& into) {
     const auto found = find_candidate(*facts_of(place.operation).space, value);
-    if (!found) throw place.fault("is no copy that this version knows");
+    if (!found) throw place.fault("is not a copy that this version knows");
     into = *found;
 }
 
@@ -173,7 +164,7 @@ void read_copy(const Json& value, const Place& place, AnyCopy& into) {
     const asterope_kind* kind =
         find_kind(*facts_of(place.operation).space, facts_of(place.kind).name);
     const asterope_copy* found = kind ? find_copy(*kind, value) : nullptr;
-    if (!found) throw place.fault("is no copy that this version knows");
+    if (!found) throw place.fault("is not a copy that this version knows");
     into = found;
 }
 

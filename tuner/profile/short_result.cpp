@@ -392,7 +392,7 @@ std::string result_sentences(const Profile& profile, Operation operation) {
     const std::vector<const Choice*> choices = profile.of(ChoiceKind::pipelines, operation);
     if (choices.empty()) return "";
     const Choice* small = profile.first(ChoiceKind::small, operation);
-    const std::size_t bound = small ? small->up_to : 0;
+    const std::size_t bound = small_bound(profile, operation);
     const std::size_t above = choices.back()->size > bound ? bound : 0;
     std::string out = situations(profile, operation, above);
     if (small) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/contains.hpp"
 #include "base/statistics.hpp"
 #include "timing/cache_effect.hpp"
 
@@ -70,9 +71,8 @@ void Contests::forbid_unprobed(const OperationRun& run, std::size_t objective,
 }
 
 const TimedSensing* Contests::sensing_of(const RowCopy& row) const {
-    const auto found =
-        std::ranges::find_if(sensing, [&](const auto& one) { return one.row.copy == row; });
-    return row.senses && found != sensing.end() ? &*found : nullptr;
+    if (!row.senses) return nullptr;
+    return find_in(sensing, row, [](const TimedSensing& one) { return one.row.copy; });
 }
 
 TimedCopy Contests::copy_of(const OperationRun& run, const RowCopy& row, std::size_t index) const {

@@ -79,10 +79,6 @@ template <class F> void fields(F& f, Is<LogHeader> auto& one) {
 
 } // namespace profile_fields
 
-nlohmann::ordered_json to_json(const SearchOptions& options) {
-    return profile_fields::write(options, profile_fields::kAllDigits);
-}
-
 nlohmann::ordered_json to_json(const LogHeader& header) {
     nlohmann::ordered_json json = {{"format", kSampleLogFormat},
                                    {"version", kSampleLogVersion},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/machine.hpp"
+#include "profile/profile.hpp"
 #include "profile/search_options.hpp"
 
 namespace asterope {
@@ -17,23 +18,17 @@ inline constexpr const char* kSampleLogFormat = "asterope-trials";
 inline constexpr int kSampleLogVersion = 2;
 
 /// SearchFacts describes the parts that become parts of a profile.
-struct LogHeader {
+struct LogHeader : RunStart {
     std::string tool_version;
     nlohmann::json machine;
     std::array<std::string, kOperations.size()> space_hashes; ///< empty where it is not tuned
     std::size_t candidates = 0;                               ///< of copies at each size
     std::vector<std::pair<std::string, std::string>> invalid;
     SearchOptions options;
-    bool sensing = false;   ///< whether copies that sense were tried
-    std::string no_sensing; ///< why not, where it is the counter's fault
-    std::string memory_nodes{};
+    bool sensing = false; ///< whether copies that sense were tried
     std::uint64_t seed = 0;
-    std::string started;
-    int cpu = 0;
-    std::vector<std::string> warnings;
 };
 
-nlohmann::ordered_json to_json(const SearchOptions& options);
 nlohmann::ordered_json to_json(const LogHeader& header);
 /// Throws BadInput, which names the place of the first field that is missing, of another type or
 /// not known.

@@ -96,6 +96,7 @@ std::string log_of(const TuningRequest& request) {
 }
 
 Plan::Plan(Operation of, const Plan& copies) : Plan(copies) {
+    if (of == Operation::copy) return;
     operation = of;
     budget_share = 1;
     sizes = options.of(of).sizes;
@@ -181,7 +182,6 @@ void Plan::take_logged() {
         if (own.sizes.empty() || !std::ranges::is_sorted(own.sizes)) {
             throw BadInput("its header has " + name_of(one) + ", but no ascending sizes of it");
         }
-        references[static_cast<std::size_t>(one)] = references_of(own.references, one);
     }
     const auto sound = [](const auto& one) { return one.second >= 0 && one.second < 1e6; };
     if (!std::ranges::all_of(options.small_weights, sound) ||

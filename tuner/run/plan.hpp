@@ -24,7 +24,7 @@ struct Plan {
     /// The plan of the copies. Throws BadInput for the first thing that cannot be used.
     Plan(const TuningRequest& request, const Machine& machine);
 
-    /// The plan of another operation of the same run.
+    /// The plan of an operation of the same run.
     Plan(Operation operation, const Plan& copies);
 
     SearchOptions options; ///< all that decides the findings, of all operations, for the log
@@ -40,7 +40,8 @@ struct Plan {
     std::size_t most_rows; ///< of the routine
     unsigned threads;      ///< the most that share a copy; 1: copies are not shared
     CallStatistics statistics;
-    std::array<std::vector<Reference>, kOperations.size()> references; ///< by operation
+    /// By operation. Empty where nothing is going to be timed.
+    std::array<std::vector<ExternalCopy>, kOperations.size()> references;
     std::optional<SourceMap> source_map; ///< empty when nothing is going to be timed, and for sets
     std::string log;                     ///< path of the sample log
     bool keeps_log;                      ///< once the profile is there
@@ -48,7 +49,7 @@ struct Plan {
 
     /// The choices of an earlier run on this machine for the operation, if any.
     const Standing& standing() const { return options.of(operation).standing; }
-    const std::vector<Reference>& own_references() const {
+    const std::vector<ExternalCopy>& own_references() const {
         return references[static_cast<std::size_t>(operation)];
     }
     /// The size whose winner the small copies hand over to.

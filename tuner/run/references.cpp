@@ -47,55 +47,31 @@ std::string symbol_of(const std::string& text, Operation operation) {
     return place < each.size() ? std::string(each[place]) : "";
 }
 
-template <class Function>
-std::vector<TimedCopy> timed_references(const std::vector<Reference>& references,
-                                        const Function& function) {
-    std::vector<TimedCopy> copies;
-    for (const Reference& one : references) {
-        copies.push_back(
-            reference_copy(one.copy.name, function(one.copy), copies.size(), one.copy.operation));
-    }
-    return copies;
-}
-
 } // namespace
 
-std::vector<Reference> parse_references(const std::vector<std::string>& texts,
-                                        Operation operation) {
-    std::vector<Reference> references;
+std::vector<ExternalCopy> parse_references(const std::vector<std::string>& texts,
+                                           Operation operation) {
     std::vector<std::string> copies;
     for (const std::string& text : texts) {
         const std::string symbol = symbol_of(text, operation);
         if (!symbol.empty()) copies.push_back(library_of(text) + ':' + symbol);
     }
-    for (ExternalCopy& copy : parse_external_copies(copies, kOption, {"libc"}, operation)) {
-        const std::string hash = hash_of(copy);
-        references.push_back({std::move(copy), hash});
-    }
-    return references;
+    return parse_external_copies(copies, kOption, {"libc"}, operation);
 }
 
-std::vector<NamedReference> names_of(const std::vector<Reference>& references) {
+std::vector<NamedReference> names_of(const std::vector<ExternalCopy>& references) {
     std::vector<NamedReference> names;
-    for (const Reference& one : references) names.push_back({one.copy.name, one.hash});
+    for (const ExternalCopy& one : references) names.push_back({one.name, hash_of(one)});
     return names;
 }
 
-std::vector<Reference> references_of(const std::vector<NamedReference>& names,
-                                     Operation operation) {
-    std::vector<Reference> references;
-    for (const auto& [name, hash] : names) {
-        Reference& reference = references.emplace_back();
-        reference.copy.operation = operation;
-        reference.copy.name = name;
-        reference.hash = hash;
+std::vector<TimedCopy> load_references(const std::vector<ExternalCopy>& references) {
+    std::vector<TimedCopy> copies;
+    for (const ExternalCopy& one : references) {
+        copies.push_back(
+            reference_copy(one.name, load_required(one, kOption), copies.size(), one.operation));
     }
-    return references;
-}
-
-std::vector<TimedCopy> load_references(const std::vector<Reference>& references) {
-    return timed_references(references,
-                            [](const ExternalCopy& copy) { return load_required(copy, kOption); });
+    return copies;
 }
 
 void require_still_right(const std::vector<TimedCopy>& references) {
@@ -109,9 +85,13 @@ void require_still_right(const std::vector<TimedCopy>& references) {
     }
 }
 
-std::vector<TimedCopy> logged_references(const std::vector<Reference>& references) {
-    return timed_references(references,
-                            [](const ExternalCopy&) -> CopyFunction { return nullptr; });
+std::vector<TimedCopy> logged_references(const std::vector<NamedReference>& references,
+                                         Operation operation) {
+    std::vector<TimedCopy> copies;
+    for (const NamedReference& one : references) {
+        copies.push_back(reference_copy(one.name, nullptr, copies.size(), operation));
+    }
+    return copies;
 }
 
 } // namespace asterope

@@ -95,13 +95,13 @@ void RunTimings::enter(Stage stage) {
     if (step->operation == Operation::copy) spent.enter(phase);
 }
 
-template <class... Figure> void RunTimings::write(const Figure&... figure) {
+void RunTimings::write(const Record& figure) {
     if (!log_) return;
     if (written_step_ != step_) {
         written_step_ = step_;
         log_->writer.step(step_);
     }
-    log_->writer.write(figure...);
+    log_->writer.write(figure);
 }
 
 /// The figure that `take` gets from the source. Where the budget ends, the log ends, too. Later
@@ -119,7 +119,7 @@ Sample RunTimings::sample(const SampleRequest& asked) {
     const bool known = recorded_.left() > 0;
     const auto take = [&](Timings& source) { return source.sample(asked); };
     const Sample sample = known ? recorded_.sample(asked) : from_source(take);
-    if (!known) write(key_of(asked), sample);
+    if (!known) write(std::pair(key_of(asked), sample));
     ++samples_;
     const double took = sample.us * 1e-6;
     round_seconds_ += took;
@@ -132,7 +132,7 @@ Sample RunTimings::sample(const SampleRequest& asked) {
 ProbeTicks RunTimings::readings(const ProbeRequest& asked) {
     if (recorded_.left() > 0) return recorded_.readings(asked);
     ProbeTicks ticks = from_source([&](Timings& source) { return source.readings(asked); });
-    write(key_of(asked), ticks);
+    write(std::pair(key_of(asked), ticks));
     return ticks;
 }
 
@@ -142,7 +142,7 @@ Calibration RunTimings::calibration(std::size_t size, Workload workload,
     std::optional<Calibration> known;
     if (recorded_.left() > 0) known = recorded_.calibration(size, workload);
     const Calibration calibration = source_->calibration(size, workload, known);
-    if (!known) write(size, workload, calibration);
+    if (!known) write(Calibrated{{size, workload}, calibration});
     planned_[{size, workload}] = calibration;
     return calibration;
 }

@@ -77,7 +77,7 @@ class RunTimings : public Timings {
     TimeSpent spent;
 
   private:
-    template <class... Figure> void write(const Figure&... figure);
+    void write(const Record& figure);
     template <class Take> auto from_source(Take take);
     double planned_seconds(std::size_t size, Workload workload, bool chooses) const;
 

@@ -46,7 +46,7 @@ template <class F> void fields(F& f, Is<Calibrated> auto& one) {
     f.positive("seconds", one.second.seconds);
 }
 
-template <class F> void fields(F& f, Is<LogEnd> auto& one) {
+template <class F> void fields(F& f, Is<RunEnd> auto& one) {
     f.needed("finished", one.finished);
     f.positive("seconds", one.seconds);
     f.needed("phases", one.phases);
@@ -62,21 +62,6 @@ using nlohmann::ordered_json;
 /// The error of a line that cannot be used: "log trials.jsonl: line 3: ns: missing".
 BadInput damaged_line(const LineReader& lines, const std::string& why) {
     return BadInput(lines.what() + ": line " + std::to_string(lines.number()) + ": " + why);
-}
-
-/// Gives the fields of the next line to `use`; false at the end. A BadInput from `use` is thrown
-/// with the line's number before it.
-template <class Use> bool read_line(LineReader& lines, Use use) {
-    std::string text;
-    if (!lines.next(text)) return false;
-    const ordered_json fields = parse_ordered_json(text, lines.what(), lines.number());
-    try {
-        if (!fields.is_object()) throw BadInput("is not a JSON object");
-        use(fields);
-    } catch (const BadInput& fault) {
-        throw damaged_line(lines, fault.what());
-    }
-    return true;
 }
 
 template <class T> T read_as(const ordered_json& value, const char* name = "") {
@@ -103,19 +88,6 @@ Record record_of(const ordered_json& line) {
     }
     return read_as<Calibrated>(line);
 }
-
-} // namespace
-
-bool begins_sample_log(std::string_view line) {
-    try {
-        const ordered_json first = parse_ordered_json(line, "");
-        return first.is_object() && first.value("format", ordered_json()) == kSampleLogFormat;
-    } catch (const BadInput&) {
-        return line.find(kSampleLogFormat) != line.npos; // a damaged one
-    }
-}
-
-namespace {
 
 LogHeader read_header(LineReader& lines) {
     const std::string& what = lines.what();
@@ -146,6 +118,15 @@ LogHeader read_header(LineReader& lines) {
 
 } // namespace
 
+bool begins_sample_log(std::string_view line) {
+    try {
+        const ordered_json first = parse_ordered_json(line, "");
+        return first.is_object() && first.value("format", ordered_json()) == kSampleLogFormat;
+    } catch (const BadInput&) {
+        return line.find(kSampleLogFormat) != line.npos; // a damaged one
+    }
+}
+
 SampleLogContents read_sample_log(const std::filesystem::path& path) {
     LineReader lines(path, "log " + path.string());
     return read_sample_log(lines);
@@ -155,20 +136,24 @@ SampleLogContents read_sample_log(LineReader& lines) {
     SampleLogContents contents;
     contents.header = read_header(lines);
     std::vector<Record>* step = nullptr;
-    const auto use = [&](const ordered_json& line) {
-        if (line.contains("step")) {
-            step = &contents.steps[read_as<std::string>(line["step"], "step")];
-        } else if (line.contains("finished")) { // it has a field `resumed`, too
-            contents.end = read_as<LogEnd>(line);
-            if (contents.end->resumed < 0) throw BadInput("resumed: below 0");
-        } else if (line.contains("resumed")) {
-            ++contents.resumed;
-        } else {
-            if (!step) throw BadInput("comes before the first step");
-            step->push_back(record_of(line));
+    for (std::string text; lines.next(text);) {
+        const ordered_json line = parse_ordered_json(text, lines.what(), lines.number());
+        try {
+            if (!line.is_object()) throw BadInput("is not a JSON object");
+            if (line.contains("step")) {
+                step = &contents.steps[read_as<std::string>(line["step"], "step")];
+            } else if (line.contains("finished")) { // it has a field `resumed`, too
+                contents.end = read_as<RunEnd>(line);
+                if (contents.end->resumed < 0) throw BadInput("resumed: below 0");
+            } else if (line.contains("resumed")) {
+                ++contents.resumed;
+            } else {
+                if (!step) throw BadInput("comes before the first step");
+                step->push_back(record_of(line));
+            }
+        } catch (const BadInput& fault) {
+            throw damaged_line(lines, fault.what());
         }
-    };
-    while (read_line(lines, use)) {
     }
     contents.bytes = lines.bytes();
     contents.torn = lines.torn();
@@ -188,9 +173,40 @@ template <class T> std::string line_of(const T& value) {
     return profile_fields::write(value, profile_fields::kAllDigits).dump();
 }
 
+std::string line_of(const std::vector<Disturbance>& hits) {
+    const auto written = profile_fields::write(hits, profile_fields::kAllDigits);
+    return ordered_json{{"hit", written}}.dump();
+}
+
+/// Written by hand: a line a sample, names and numbers only, in a tenth of the library's time.
+std::string line_of(const std::pair<SampleKey, Sample>& one) {
+    const auto& [key, sample] = one;
+    char numbers[160];
+    std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
+                  static_cast<unsigned long long>(key.round), sample.ns, sample.us);
+    return "{\"size\":" + std::to_string(key.size) + ",\"workload\":\"" + name_of(key.workload) +
+           "\",\"candidate\":\"" + key.candidate + numbers;
+}
+
 BadInput is_being_written(const std::filesystem::path& path) {
     return BadInput("the log " + path.string() +
                     " is being written by another run: wait for its end, or name another log");
+}
+
+/// Whether removing the file may lose work. A run that ended before its first sample left nothing.
+/// A file of another kind or version may hold anything.
+bool holds_figures(const std::filesystem::path& path) {
+    try {
+        const auto is_figure = [](const Record& record) {
+            return std::holds_alternative<std::pair<SampleKey, Sample>>(record) ||
+                   std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(record);
+        };
+        const LoggedSteps steps = read_sample_log(path).steps;
+        return std::ranges::any_of(
+            steps, [&](const auto& step) { return std::ranges::any_of(step.second, is_figure); });
+    } catch (const BadInput&) {
+        return true;
+    }
 }
 
 } // namespace
@@ -210,26 +226,6 @@ Descriptor lock_sample_log(const std::filesystem::path& path) {
     if (errno != ENOENT) throw cannot_write(path);
     return Descriptor();
 }
-
-namespace {
-
-/// Whether removing the file may lose work. A run that ended before its first sample left nothing.
-/// A file of another kind or version may hold anything.
-bool holds_figures(const std::filesystem::path& path) {
-    try {
-        const auto is_figure = [](const Record& record) {
-            return std::holds_alternative<std::pair<SampleKey, Sample>>(record) ||
-                   std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(record);
-        };
-        const LoggedSteps steps = read_sample_log(path).steps;
-        return std::ranges::any_of(
-            steps, [&](const auto& step) { return std::ranges::any_of(step.second, is_figure); });
-    } catch (const BadInput&) {
-        return true;
-    }
-}
-
-} // namespace
 
 void require_no_sample_log(const std::filesystem::path& path) {
     const Descriptor locked = lock_sample_log(path);
@@ -264,34 +260,15 @@ void SampleLogWriter::step(const std::string& name) {
     write_line(ordered_json{{"step", name}}.dump());
 }
 
-void SampleLogWriter::write(const SampleKey& key, const Sample& sample) {
-    // Written by hand: a line a sample, names and numbers only, in a tenth of the library's time.
-    char numbers[160];
-    std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
-                  static_cast<unsigned long long>(key.round), sample.ns, sample.us);
-    write_line("{\"size\":" + std::to_string(key.size) + ",\"workload\":\"" +
-               name_of(key.workload) + "\",\"candidate\":\"" + key.candidate + numbers);
-}
-
-void SampleLogWriter::write(const ProbeKey& key, const ProbeTicks& ticks) {
-    write_line(line_of(std::pair(key, ticks)));
-}
-
-void SampleLogWriter::write(std::size_t size, Workload workload, const Calibration& calibration) {
-    const Calibrated whole{{size, workload}, calibration};
-    write_line(line_of(whole));
-}
-
-void SampleLogWriter::write(const std::vector<Disturbance>& hits) {
-    const auto written = profile_fields::write(hits, profile_fields::kAllDigits);
-    write_line(ordered_json{{"hit", written}}.dump());
+void SampleLogWriter::write(const Record& record) {
+    write_line(std::visit([](const auto& one) { return line_of(one); }, record));
 }
 
 void SampleLogWriter::resumed(const std::string& when) {
     write_line(ordered_json{{"resumed", when}}.dump());
 }
 
-void SampleLogWriter::finish(const LogEnd& end) {
+void SampleLogWriter::finish(const RunEnd& end) {
     write_line(line_of(end));
 }
 

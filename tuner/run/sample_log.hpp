@@ -46,20 +46,12 @@ using Record = std::variant<std::pair<SampleKey, Sample>, std::pair<ProbeKey, Pr
 /// The records of each step, by the name of LoggedStep.
 using LoggedSteps = std::map<std::string, std::vector<Record>>;
 
-/// The last line of a log whose search came to its end.
-struct LogEnd {
-    std::string finished;
-    double seconds = 0;
-    TimeAccount phases;
-    int resumed = 0; ///< so many times
-};
-
 /// A whole log.
 struct SampleLogContents {
     LogHeader header;
     LoggedSteps steps;
     int resumed = 0;           ///< how often
-    std::optional<LogEnd> end; ///< empty: the run did not come to its end
+    std::optional<RunEnd> end; ///< the last line; empty: the run did not come to its end
     bool torn = false;         ///< the last line is not whole, and not in here
     std::uintmax_t bytes = 0;  ///< of the whole lines
 };
@@ -115,12 +107,9 @@ class SampleLogWriter {
 
     /// All of these throw Failure where the line cannot be written; earlier lines stay.
     void step(const std::string& name);
-    void write(const SampleKey& key, const Sample& sample);
-    void write(const ProbeKey& key, const ProbeTicks& ticks);
-    void write(std::size_t size, Workload workload, const Calibration& calibration);
-    void write(const std::vector<Disturbance>& hits);
+    void write(const Record& record);
     void resumed(const std::string& when);
-    void finish(const LogEnd& end);
+    void finish(const RunEnd& end);
 
   private:
     void write_line(const std::string& text);

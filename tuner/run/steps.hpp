@@ -13,8 +13,9 @@ namespace asterope {
 /// boundaries. The steps behind them are short, and each is worth more than the last size.
 inline constexpr double kShareOfSizes = 0.75, kShareOfRows = 0.9, kShareOfBoundaries = 0.97;
 
-/// Compiles the routine of the findings so far; null where that is not possible.
-using BuildRoutine = std::function<CopyFunction()>;
+/// Compiles the routine of the findings so far, and returns its function of this operation; null
+/// where that is not possible.
+using BuildRoutine = std::function<CopyFunction(Operation)>;
 
 /// Runs all steps, into `findings`. The most important comes first, as the time budget may end at
 /// any moment:
@@ -81,11 +82,6 @@ void find_page_stages(OperationRun& run, Findings& findings);
 
 /// Finds those three kinds of copies, which need the pipelines.
 void find_other_kinds(OperationRun& run, Findings& findings);
-
-/// The copy that the routine takes for so many bytes. One that senses refers to `arguments`, which
-/// it fills in.
-TimedCopy copy_of_routine(const OperationRun& run, const PipelineFacts& pipelines, std::size_t size,
-                          asterope_sensing& arguments);
 
 /// Makes one choice a size between the routine's copy and other ways to carry it out, such as over
 /// threads. `found`: by ascending size, as search_shares() returns them. Entrant 0 is the routine's

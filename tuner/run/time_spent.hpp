@@ -30,12 +30,7 @@ class TimeSpent {
         const auto now = Clock::now();
         const double seconds = std::chrono::duration<double>(now - since_).count();
         since_ = now;
-        if (!phase_) return;
-        if (auto* same = find_in(phases_, *phase_, &TimeAccount::value_type::first)) {
-            same->second += seconds;
-        } else {
-            phases_.emplace_back(*phase_, seconds);
-        }
+        if (phase_) entry_in(phases_, *phase_) += seconds;
     }
 
     std::optional<Step> phase_;

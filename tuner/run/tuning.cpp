@@ -43,8 +43,8 @@ class TuningRun {
         facts_.rigor = plan_.rigor.name;
         facts_.seed = request.seed;
         facts_.without = plan_.options.without;
-        for (const Reference& one : plan_.own_references()) {
-            facts_.references.push_back(one.copy.name);
+        for (const NamedReference& one : plan_.options.of(Operation::copy).references) {
+            facts_.references.push_back(one.name);
         }
         facts_.budget_seconds = plan_.budget_seconds;
     }
@@ -90,14 +90,15 @@ class TuningRun {
             for (OperationSearch& one : searches_) one.plan.options = log.header.options;
             facts_.resumed = log.resumed;
             try {
-                search(figures, plan_.options.operations, [this] { return compiled(); });
+                search(figures, plan_.options.operations,
+                       [this](Operation one) { return compiled(one); });
             } catch (const Interrupted&) {
                 refuse_spoiled_figures(); // a resumed run would load its references anew
                 throw;
             }
             refuse_spoiled_figures();
             finish();
-            log.writer.finish({facts_.finished, facts_.seconds, facts_.phases, facts_.resumed});
+            log.writer.finish(facts_);
             const Profile found = profile();
             if (const std::string fault = fault_of(found); !fault.empty()) {
                 throw Failure("the profile would not be valid, so it is not written: " + fault +
@@ -122,18 +123,13 @@ class TuningRun {
             searches_.push_back(
                 {plan,
                  Spaces(features(), plan.extended, header.sensing, plan.operation, header.invalid),
-                 logged_references(plan.own_references())});
-            const auto operation = static_cast<std::size_t>(plan.operation);
-            if (searches_.back().spaces.hash() != header.space_hashes[operation]) {
-                throw BadInput(what + ": is of another space of candidates than this version's");
-            }
+                 logged_references(plan.options.of(plan.operation).references, plan.operation)});
+        }
+        if (hashes_of(searches_) != header.space_hashes) {
+            throw BadInput(what + ": is of another space of candidates than this version's");
         }
         machine_json_ = header.machine;
-        facts_.started = header.started;
-        facts_.cpu = header.cpu;
-        facts_.no_sensing = header.no_sensing;
-        facts_.memory_nodes = header.memory_nodes;
-        facts_.warnings = header.warnings;
+        static_cast<RunStart&>(facts_) = header;
         announce();
         LoggedTimings whole(log.steps, what);
         std::vector<Operation> examined;
@@ -143,10 +139,7 @@ class TuningRun {
         }
         search(whole, examined, nullptr);
         // These are the run's own: the time of a replay tells nothing.
-        facts_.finished = log.end->finished;
-        facts_.seconds = log.end->seconds;
-        facts_.phases = log.end->phases;
-        facts_.resumed = log.end->resumed;
+        static_cast<RunEnd&>(facts_) = *log.end;
         Profile found = profile();
         // Each field of the header is sound, but their consequences may not be.
         const std::string fault = fault_of(found);
@@ -184,9 +177,7 @@ class TuningRun {
     /// The plans of all operations, the copies' first.
     std::vector<Plan> plans() const {
         std::vector<Plan> plans;
-        for (const Operation one : plan_.options.operations) {
-            plans.push_back(one == Operation::copy ? plan_ : Plan(one, plan_));
-        }
+        for (const Operation one : plan_.options.operations) plans.emplace_back(one, plan_);
         return plans;
     }
     const OperationSearch& copies() const { return searches_.front(); }
@@ -216,19 +207,17 @@ class TuningRun {
     }
 
     LogHeader log_header() const {
-        return {.tool_version = kVersion,
-                .machine = machine_json_,
-                .space_hashes = hashes_of(searches_),
-                .candidates = facts_.candidates.at(Operation::copy),
-                .invalid = facts_.invalid,
-                .options = plan_.options,
-                .sensing = copies().spaces.senses,
-                .no_sensing = facts_.no_sensing,
-                .memory_nodes = facts_.memory_nodes,
-                .seed = request_.seed,
-                .started = facts_.started,
-                .cpu = *facts_.cpu,
-                .warnings = facts_.warnings};
+        LogHeader header;
+        static_cast<RunStart&>(header) = facts_;
+        header.tool_version = kVersion;
+        header.machine = machine_json_;
+        header.space_hashes = hashes_of(searches_);
+        header.candidates = facts_.candidates.at(Operation::copy);
+        header.invalid = facts_.invalid;
+        header.options = plan_.options;
+        header.sensing = copies().spaces.senses;
+        header.seed = request_.seed;
+        return header;
     }
 
     /// Searches all operations; `examined`: those whose routine is examined. Where the time ends
@@ -280,18 +269,13 @@ class TuningRun {
             searches_, [](const OperationSearch& one) { return one.findings.left_out.empty(); });
     }
 
-    /// The routine of the findings so far, compiled and loaded: its function of the operation that
-    /// was searched last. Null where the user does not want it. Null with a warning where it cannot
-    /// be built.
-    CopyFunction compiled() {
+    /// The routine of the findings so far, compiled and loaded: its function of the operation. Null
+    /// where the user does not want it. Null with a warning where it cannot be built.
+    CopyFunction compiled(Operation operation) {
         // A routine that could not be compiled a moment ago is not tried again for the next
         // operation.
         if (request_.no_generate || !unexamined_.empty()) return nullptr;
         finish();
-        Operation operation = Operation::copy;
-        for (const OperationSearch& one : searches_) {
-            if (!one.findings.pipelines.found.empty()) operation = one.plan.operation;
-        }
         try {
             return load_routine(text_of(profile()), operation, "leave it out with --no-generate");
         } catch (const Failure& error) {

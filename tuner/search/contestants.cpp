@@ -18,10 +18,8 @@ namespace {
 /// worths. A run-off of few rounds cannot tell the two apart.
 constexpr double kNear = 0.015;
 
-/// One purpose that a pipeline may be chosen for at one size, with the pipelines ranked for it.
-struct Aim {
-    std::vector<std::pair<double, Entrant>> ranked; ///< by falling worth
-};
+/// One purpose that a pipeline may be chosen for at one size: the pipelines by falling worth.
+using Aim = std::vector<std::pair<double, Entrant>>;
 
 double worth(const Finalist& finalist, const Weights& weights) {
     double sum = 0, total = 0;
@@ -58,10 +56,9 @@ std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weig
         for (const Weights& weights : asked) {
             Aim& aim = aims.emplace_back();
             for (const Finalist& finalist : one.results.front().finalists) {
-                aim.ranked.emplace_back(worth(finalist, weights), finalist.candidate);
+                aim.emplace_back(worth(finalist, weights), finalist.candidate);
             }
-            std::stable_sort(aim.ranked.begin(), aim.ranked.end(),
-                             [](const auto& a, const auto& b) { return a.first > b.first; });
+            std::ranges::stable_sort(aim, std::greater(), &Aim::value_type::first);
         }
     }
     return aims;
@@ -75,13 +72,13 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
     std::set<std::size_t> open;
     std::vector<std::vector<Entrant>> near(aims.size());
     for (std::size_t i = 0; i < aims.size(); ++i) {
-        const auto& ranked = aims[i].ranked;
+        const Aim& ranked = aims[i];
         if (place >= ranked.size()) continue;
         for (std::size_t k = place; k < ranked.size(); ++k) {
             if (ranked[k].first >= ranked[place].first - kNear) near[i].push_back(ranked[k].second);
         }
         const auto in_place = [&](Entrant one) { return contains(chosen, one); };
-        if (std::none_of(near[i].begin(), near[i].end(), in_place)) open.insert(i);
+        if (std::ranges::none_of(near[i], in_place)) open.insert(i);
     }
     while (!open.empty() && chosen.size() < most) {
         std::map<Entrant, std::size_t> covered;
@@ -89,8 +86,7 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
             for (const Entrant one : near[i]) ++covered[one];
         }
         const auto best =
-            std::max_element(covered.begin(), covered.end(),
-                             [](const auto& a, const auto& b) { return a.second < b.second; });
+            std::ranges::max_element(covered, {}, [](const auto& one) { return one.second; });
         chosen.push_back(best->first);
         std::erase_if(open, [&](std::size_t i) { return contains(near[i], best->first); });
     }
@@ -238,16 +234,6 @@ void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
     }
 }
 
-namespace {
-
-/// Whether copies of this Locality may go on with `fetched` for a reader.
-bool is_heeded(std::size_t locality) {
-    return locality == static_cast<std::size_t>(Locality::uncached) ||
-           locality == static_cast<std::size_t>(Locality::produced);
-}
-
-} // namespace
-
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants, const std::optional<ProbeNs>& probe,
                      bool outgrows, const std::vector<bool>& temporal, bool one_sided) {
@@ -265,14 +251,16 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
         if (!probe || result.undecided) continue;
         for (const auto& [workload, weight] : here) {
             if (weight == 0) continue;
-            const auto locality = static_cast<std::size_t>(locality_of(workload, outgrows));
+            const Locality data = locality_of(workload, outgrows);
+            const auto locality = static_cast<std::size_t>(data);
             const Measured& measured = finalist.workloads.at(workload);
             const double log_ratio = std::log(measured.judged_ratio().median);
             const double slower = std::log1p((*probe)[locality] / measured.ns);
             const double share =
                 weight * (measured.worth - (utility(log_ratio) - utility(log_ratio - slower)));
-            const bool heeded =
-                !temporal.empty() && facts_of(workload).reads && is_heeded(locality);
+            // Behind a probe that finds its destination uncached, a copy heeds its reader.
+            const bool uncached = data == Locality::uncached || data == Locality::produced;
+            const bool heeded = !temporal.empty() && facts_of(workload).reads && uncached;
             double& sum = !heeded     ? scores.sensed[locality][place]
                           : one_sided ? scores.read[place]
                                       : scores.sensed[kFetched][place];

@@ -35,7 +35,7 @@ std::vector<PageStage> all_page_stages();
 
 /// Whether the stage does more at that size than those before it. A huge page must fit whole, and a
 /// smaller piece must not be the whole copy already.
-bool can_prepare(const PageStage& stage, std::size_t size);
+bool is_tried(const PageStage& stage, std::size_t size);
 
 /// The findings at one size. In `timings`, entrants are all_page_stages(). The first, which must be
 /// among `entrants`, is the routine's copy without one. Libc does not take part. Ties, and

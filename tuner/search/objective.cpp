@@ -54,9 +54,7 @@ std::string choices() {
 }
 
 const Workload* find_tunable(std::string_view name) {
-    const auto* found = std::ranges::find_if(
-        kTunable, [&](Workload workload) { return name_of(workload) == name; });
-    return found == kTunable.end() ? nullptr : found;
+    return find_in(kTunable, name, [](Workload workload) { return name_of(workload); });
 }
 
 Weights parse_weights(std::string_view text) {
@@ -113,10 +111,8 @@ std::string tunable_text() {
 }
 
 double weight_of(const Weights& weights, Workload workload) {
-    for (const auto& [one, weight] : weights) {
-        if (one == workload) return weight;
-    }
-    return 0;
+    const auto* known = find_in(weights, workload, &Weights::value_type::first);
+    return known ? known->second : 0;
 }
 
 int run_off_every(const Weights& weights, Workload workload) {
@@ -129,18 +125,11 @@ Weights weights_at(std::size_t size, const Weights& weights) {
         return weighted.second > 0 && is_timed_at(size, weighted.first);
     });
     Weights here;
-    const auto add = [&](Workload workload, double weight) {
-        if (auto* known = find_in(here, workload, &Weights::value_type::first)) {
-            known->second += weight;
-        } else {
-            here.emplace_back(workload, weight);
-        }
-    };
     for (const auto& [workload, weight] : weights) {
         if (is_timed_at(size, workload)) {
-            add(workload, weight);
+            entry_in(here, workload) += weight;
         } else if (weight > 0 && (facts_of(workload).walks || !any)) {
-            add(timed_instead(workload), weight);
+            entry_in(here, timed_instead(workload)) += weight;
         }
     }
     return scaled(std::move(here));

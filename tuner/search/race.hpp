@@ -184,8 +184,8 @@ class Race {
 
     /// The same where there is one objective.
     SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
-                       Entrant plain = kLibc, const TieBand& ties = {}) {
-        return run_offs(finalists, rounds, {{favourite}}, plain, ties).front();
+                       Entrant plain = kLibc) {
+        return run_offs(finalists, rounds, {{favourite}}, plain).front();
     }
 
     /// libc's time over the entrant's in the last run-off, as the ratio is weighed; kLibcAgain: the

@@ -147,10 +147,8 @@ class Search {
     Search(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
            std::size_t size, const std::vector<Weights>& objectives, const Rigor& rigor,
            const TimedCopies& timings, const std::mt19937_64& random)
-        : space_(space), entrants_(entrants), size_(size), objectives_(objectives), rigor_(rigor),
-          race_(size, objectives, timings, random) {
-        for (Weights& weights : objectives_) weights = weights_at(size, weights);
-    }
+        : space_(space), entrants_(entrants), size_(size), objectives_(objectives.size()),
+          rigor_(rigor), race_(size, objectives, timings, random) {}
 
     /// Screens the paper's space: all of it, or a coarse grid and then the best families.
     void screen_paper() {
@@ -212,7 +210,7 @@ class Search {
         // their prefetch. Where a copy is too short to prefetch, hundreds of candidates are one and
         // the same.
         std::vector<Entrant> leaders;
-        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+        for (std::size_t objective = 0; objective < objectives_; ++objective) {
             std::vector<Entrant> ranked = finalists;
             race_.rank(ranked, objective);
             leaders.insert(leaders.end(), ranked.begin(),
@@ -255,12 +253,11 @@ class Search {
                                       bool (*takes_place)(const Candidate&)) const {
         std::vector<Entrant> best;
         std::set<std::string> families;
-        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+        for (std::size_t objective = 0; objective < objectives_; ++objective) {
             std::vector<Entrant> ranked = alive_;
             race_.rank(ranked, objective);
-            int left = objective == 0
-                           ? places
-                           : std::max(1, places / static_cast<int>(objectives_.size() - 1));
+            int left =
+                objective == 0 ? places : std::max(1, places / static_cast<int>(objectives_ - 1));
             for (const Entrant entrant : ranked) {
                 if (left == 0) break;
                 if (!families.insert(family(candidate(entrant))).second) continue;
@@ -271,11 +268,6 @@ class Search {
         return best;
     }
 
-    Entrant first(std::vector<Entrant> entrants, std::size_t objective) const {
-        race_.rank(entrants, objective);
-        return entrants.front();
-    }
-
     /// The paper's candidate that screened best for the first objective; kLibc if the paper's were
     /// not screened.
     Entrant best_of_paper() const {
@@ -283,7 +275,8 @@ class Search {
         for (const Entrant entrant : seen_) {
             if (in_paper(*candidate(entrant).variant)) paper.push_back(entrant);
         }
-        return paper.empty() ? kLibc : first(paper, 0);
+        race_.rank(paper);
+        return paper.empty() ? kLibc : paper.front();
     }
 
     /// The same candidate without its prefetch stages, if that was screened, else kLibc.
@@ -300,8 +293,8 @@ class Search {
 
     const std::vector<Candidate>& space_;
     const std::vector<Entrant>& entrants_;
-    const std::size_t size_;          ///< bytes
-    std::vector<Weights> objectives_; ///< as they weigh at that size
+    const std::size_t size_;       ///< bytes
+    const std::size_t objectives_; ///< how many
     const Rigor& rigor_;
     Race race_;
     bool extended_ = false;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "base/statistics.hpp"
@@ -22,43 +21,10 @@ constexpr double kApart = 1.25;
 /// then decided whether a size had a threshold. Emerald Rapids, 260 MiB of last cache.)
 constexpr double kSeldomCached = 20;
 
-} // namespace
-
-std::optional<Threshold> find_threshold(const Readings& readings) {
-    if (readings.cached.empty() || readings.uncached.empty()) return std::nullopt;
-    return threshold_between(std::max(1.0, percentile(readings.cached, 90)),
-                             percentile(readings.uncached, kSeldomCached));
-}
-
-std::optional<Threshold> threshold_between(double cached, double uncached) {
-    const double middle = std::sqrt(cached * uncached);
-    if (!(uncached >= kApart * cached) || middle > 4e9) return std::nullopt;
-    return Threshold{static_cast<std::uint32_t>(middle), cached, uncached};
-}
-
-std::size_t ways_of(const asterope_copy& probe) {
-    const std::string_view kind = word_of(probe, "kind");
-    return kind == "both" ? 4 : kind == "each" ? 3 : 2;
-}
-
-namespace {
-
 /// Whether the probe is that of a set, which has no source.
 bool is_of_set(const asterope_copy& probe) {
-    return std::string_view(word_of(probe, "kind")) == "destination";
+    return word_of(probe, "kind") == "destination";
 }
-
-} // namespace
-
-bool heeds_sites(const asterope_copy& probe, std::size_t size) {
-    return is_of_set(probe) || (ways_of(probe) == 4 && size < kHeededBelow);
-}
-
-const Candidate& SensingCopy::on_fetched() const {
-    return fetch ? *fetch : is_of_set(*probe) ? hot : cold;
-}
-
-namespace {
 
 /// Sizes by index, each with its own threshold.
 using OwnThresholds = std::map<std::size_t, Threshold>;
@@ -77,6 +43,31 @@ SharedThreshold shared_below(const OwnThresholds& own, double cached) {
 }
 
 } // namespace
+
+std::optional<Threshold> find_threshold(const Readings& readings) {
+    if (readings.cached.empty() || readings.uncached.empty()) return std::nullopt;
+    return threshold_between(std::max(1.0, percentile(readings.cached, 90)),
+                             percentile(readings.uncached, kSeldomCached));
+}
+
+std::optional<Threshold> threshold_between(double cached, double uncached) {
+    const double middle = std::sqrt(cached * uncached);
+    if (!(uncached >= kApart * cached) || middle > 4e9) return std::nullopt;
+    return Threshold{static_cast<std::uint32_t>(middle), cached, uncached};
+}
+
+std::size_t ways_of(const asterope_copy& probe) {
+    const std::string kind = word_of(probe, "kind");
+    return kind == "both" ? 4 : kind == "each" ? 3 : 2;
+}
+
+bool heeds_sites(const asterope_copy& probe, std::size_t size) {
+    return is_of_set(probe) || (ways_of(probe) == 4 && size < kHeededBelow);
+}
+
+const Candidate& SensingCopy::on_fetched() const {
+    return fetch ? *fetch : is_of_set(*probe) ? hot : cold;
+}
 
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size) {
     OwnThresholds own;

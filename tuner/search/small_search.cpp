@@ -71,11 +71,9 @@ std::vector<SmallCallers> small_callers() {
 }
 
 Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
-    for (std::size_t i = 0; i < space.size(); ++i) {
-        if (std::string_view(space[i]->name) == facts_of(operation).space->plain_small)
-            return static_cast<Entrant>(i);
-    }
-    return kLibc;
+    const std::string_view name = facts_of(operation).space->plain_small;
+    const auto found = std::ranges::find(space, name, &asterope_copy::name);
+    return found == space.end() ? kLibc : static_cast<Entrant>(found - space.begin());
 }
 
 namespace {

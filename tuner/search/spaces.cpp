@@ -7,6 +7,7 @@
 #include <memory>
 #include <tuple>
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 namespace asterope {
@@ -56,9 +57,8 @@ Spaces::Members Spaces::right(const asterope_kind& kind, const Features& feature
 
 const Spaces::Members& Spaces::members(std::string_view kind) const {
     static const Members none;
-    const auto found =
-        std::ranges::find_if(kinds, [&](const auto& one) { return one.first->name == kind; });
-    return found == kinds.end() ? none : found->second;
+    const auto* found = find_in(kinds, kind, [](const auto& one) { return one.first->name; });
+    return found ? found->second : none;
 }
 
 Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation operation,

@@ -3,13 +3,13 @@
 
 #include <charconv>
 
+#include "base/contains.hpp"
+
 namespace asterope {
 
 std::optional<Step> find_step(std::string_view title) {
-    for (const StepNames& one : kSteps) {
-        if (one.title == title) return one.step;
-    }
-    return std::nullopt;
+    const auto* found = find_in(kSteps, title, &StepNames::title);
+    return found ? std::optional(found->step) : std::nullopt;
 }
 
 std::string LoggedStep::name() const {
@@ -22,20 +22,16 @@ std::string LoggedStep::name() const {
 }
 
 std::optional<LoggedStep> parse_step(std::string_view name) {
-    if (const std::size_t blank = name.find(' '); blank != name.npos) {
-        const auto operation = find_operation(name.substr(0, blank));
-        if (operation && *operation != Operation::copy) {
-            auto step = parse_step(name.substr(blank + 1));
-            if (step && step->operation != Operation::copy) return std::nullopt;
-            if (step) step->operation = *operation;
-            return step;
-        }
-    }
+    const std::size_t first = name.find(' ');
+    const auto operation = find_operation(name.substr(0, first)).value_or(Operation::copy);
+    const bool is_prefixed = operation != Operation::copy && first != name.npos;
+    const std::string_view own = is_prefixed ? name.substr(first + 1) : name;
     for (const StepNames& one : kSteps) {
         const std::string_view logged = one.logged;
-        if (logged.empty() || name.substr(0, logged.size()) != logged) continue;
+        if (logged.empty() || !own.starts_with(logged)) continue;
         LoggedStep step{one.step};
-        std::string_view rest = name.substr(logged.size());
+        step.operation = operation;
+        std::string_view rest = own.substr(logged.size());
         if (const std::size_t blank = rest.rfind(' '); blank != rest.npos) {
             const char* end = rest.data() + rest.size();
             const auto read = std::from_chars(rest.data() + blank + 1, end, step.size);

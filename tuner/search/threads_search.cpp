@@ -8,6 +8,9 @@ namespace asterope {
 
 namespace {
 
+/// The caller has copied less than this before another thread begins.
+constexpr std::size_t kSharedMinimum = std::size_t{256} << 10;
+
 /// Chunks are so small that threads do not wait long for the last one. They are so large that their
 /// heads, tails and fences do not show.
 constexpr std::size_t kChunks[] = {kLeastChunk, std::size_t{256} << 10, std::size_t{1} << 20};
@@ -30,8 +33,8 @@ std::vector<ThreadShare> all_shares(unsigned most) {
     return shares;
 }
 
-bool can_share(const ThreadShare& share, std::size_t size) {
-    return share.threads > 1 && share.chunk * share.threads < size;
+bool is_tried(const ThreadShare& share, std::size_t size) {
+    return size >= kSharedMinimum && share.threads > 1 && share.chunk * share.threads < size;
 }
 
 SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,

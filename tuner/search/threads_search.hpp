@@ -12,10 +12,6 @@
 
 namespace asterope {
 
-/// Bytes from which on copies over threads are tried: the caller has copied less than this before
-/// another thread begins.
-inline constexpr std::size_t kSharedMinimum = std::size_t{256} << 10;
-
 /// How a copy is shared among threads.
 struct ThreadShare {
     unsigned threads = 1;  ///< the caller included; 1: it copies alone
@@ -31,8 +27,9 @@ std::string name_of(const ThreadShare& share);
 /// numbers in between differ by less than these do from one another.
 std::vector<ThreadShare> all_shares(unsigned most);
 
-/// Whether several threads share the copy and each of them gets a chunk.
-bool can_share(const ThreadShare& share, std::size_t size);
+/// Whether several threads share a copy of that size, which is large enough, and each of them gets
+/// a chunk.
+bool is_tried(const ThreadShare& share, std::size_t size);
 
 /// The findings at one size. In `timings`, entrants are all_shares(). The first, which must be
 /// among `entrants`, is the routine's copy by one thread. Libc does not take part: one thread is

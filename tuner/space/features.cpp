@@ -2,10 +2,10 @@
 #include "space/features.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "space/space.hpp"
 
 namespace asterope {
@@ -18,15 +18,14 @@ Features::Features(const Cpu& cpu, const std::vector<std::string>& without)
     std::vector<std::string> known = cpu.features;
     for (const OperationFacts& operation : kOperations) {
         for (const asterope_variant& variant : variants(*operation.space)) {
-            // good names on a CPU that lacks them, too
-            std::istringstream needs(variant.needs);
-            known.insert(known.end(), std::istream_iterator<std::string>(needs), {});
+            const auto needs = split(variant.needs, ' ');
+            known.insert(known.end(), needs.begin(), needs.end()); // this CPU may lack them
         }
     }
     for (const std::string& beginning : without) {
         if (beginning.empty() || std::ranges::none_of(known, begins_with(beginning))) {
             throw BadInput("--without '" + beginning.substr(0, 40) +
-                           "' is no CPU feature: name one as /proc/cpuinfo does, or the "
+                           "' is not a CPU feature: name one as /proc/cpuinfo does, or the "
                            "beginning of several, like " +
                            kFeatureExamples[0]);
         }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/contains.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 
@@ -167,12 +168,7 @@ std::size_t short_way(const asterope_variant& variant) {
 }
 
 bool has_all(std::string_view needs, const HasFeature& has) {
-    while (!needs.empty()) {
-        const std::size_t end = std::min(needs.find(' '), needs.size());
-        if (!has(needs.substr(0, end))) return false;
-        needs.remove_prefix(std::min(end + 1, needs.size()));
-    }
-    return true;
+    return needs.empty() || std::ranges::all_of(split(needs, ' '), std::cref(has));
 }
 
 std::string word_of(const asterope_copy& copy, std::string_view field) {
@@ -180,8 +176,8 @@ std::string word_of(const asterope_copy& copy, std::string_view field) {
     return word ? word : "";
 }
 
-int number_of(const asterope_copy& copy, std::string_view field) {
-    return field_of(copy, field).number;
+std::size_t bound_of(const asterope_copy& small) {
+    return static_cast<std::size_t>(field_of(small, "bound").number);
 }
 
 std::span<const asterope_kind> kinds_of(const asterope_space& space) {
@@ -189,10 +185,8 @@ std::span<const asterope_kind> kinds_of(const asterope_space& space) {
 }
 
 const asterope_kind* find_kind(const asterope_space& space, std::string_view name) {
-    for (const asterope_kind& kind : kinds_of(space)) {
-        if (kind.name == name) return &kind;
-    }
-    return nullptr;
+    const auto kinds = kinds_of(space);
+    return find_in(kinds, name, &asterope_kind::name);
 }
 
 std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has) {
@@ -226,9 +220,7 @@ std::vector<const asterope_variant*> extension_variants(const HasFeature& has) {
 
 std::vector<Candidate> extension_space(const HasFeature& has) {
     std::vector<Candidate> space;
-    for (const asterope_variant* variant : extension_variants(has)) {
-        add_at_every_distance(space, *variant);
-    }
+    for (const auto* variant : extension_variants(has)) add_at_every_distance(space, *variant);
     return space;
 }
 

@@ -69,15 +69,11 @@ using HasFeature = std::function<bool(std::string_view)>;
 /// Whether the CPU has all of `needs`, feature names with blanks in between.
 bool has_all(std::string_view needs, const HasFeature& has);
 
-/// The copy's value on an axis of its kind: the word, "" for a number; and the number. The field
-/// must be one that its kind has.
+/// The copy's word on an axis of its kind; "" for a number. The field must be one that its kind has.
 std::string word_of(const asterope_copy& copy, std::string_view field);
-int number_of(const asterope_copy& copy, std::string_view field);
 
 /// The most bytes that a small copy, or set, takes without calling another.
-inline std::size_t bound_of(const asterope_copy& small) {
-    return static_cast<std::size_t>(number_of(small, "bound"));
-}
+std::size_t bound_of(const asterope_copy& small);
 
 /// The kinds of copies beside the pipelines that the operation of `space` has.
 std::span<const asterope_kind> kinds_of(const asterope_space& space);

@@ -143,19 +143,17 @@ CheckedCopy sensing_subject(const asterope_copy& probe, asterope_candidate pipel
     constexpr unsigned long kNever = 0xFFFFFFFF;
     const asterope_candidate sense = probe.copy;
     const auto both_ways = [=](void* to, const void* from, std::size_t size) {
-        const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0, nullptr, 0, nullptr, 0};
+        asterope_sensing cached{}, uncached{};
+        cached.threshold = kNever;
+        cached.hot = pipeline;
         // A page fault, or what reads like one, goes on with `fetch`.
+        uncached.cold = uncached.fetch = pipeline;
         // An uncached set goes on with either of its two. At a threshold of 0, each store to it
         // would read as a page fault.
-        const asterope_sensing uncached{is_set ? 16ul : 0,
-                                        is_set ? pipeline : nullptr,
-                                        0,
-                                        pipeline,
-                                        0,
-                                        pipeline,
-                                        0,
-                                        nullptr,
-                                        0};
+        if (is_set) {
+            uncached.threshold = 16;
+            uncached.hot = pipeline;
+        }
         sense(to, from, size, reinterpret_cast<std::size_t>(&cached));
         const auto* const bytes = static_cast<const unsigned char*>(to);
         const auto value = static_cast<unsigned char>(reinterpret_cast<std::uintptr_t>(from));

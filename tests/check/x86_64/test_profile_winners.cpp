@@ -183,7 +183,7 @@ TEST(ProfileWinners, ABareProfileIsComparedWithLibcAlone) {
 
 TEST(ProfileWinners, WhatCannotBeTimedIsRefusedWithTheReason) {
     const std::tuple<const char*, json, const char*> faults[] = {
-        {"/choices/2/copies/probe/lines", 64, "choices[2].copies.probe: is no probe"},
+        {"/choices/2/copies/probe/lines", 64, "choices[2].copies.probe: is not a probe"},
         {"/choices/2/copies/probe/kind", "each", "choices[2].copies: has other pipelines"},
         {"/choices/2/copies/fetch", kXmm, "choices[2].copies: has other pipelines"},
         {"/search/weights/memcpy", {{"hot", 0}}, "no workload has one"},

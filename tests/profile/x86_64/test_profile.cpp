@@ -288,9 +288,9 @@ TEST_F(ProfileFile, is_refused_where_it_is_something_else_or_of_an_unknown_versi
     const std::string text = whole().dump();
     expect_refusal(text.substr(0, text.size() / 2), "not JSON");
     for (const char* other : {"null", "1", "[]", "{}", "\"asterope-profile\""}) {
-        expect_refusal(other, "no asterope profile");
+        expect_refusal(other, "not an asterope profile");
     }
-    expect_refusal("/format", "asterope-trials", "no asterope profile");
+    expect_refusal("/format", "asterope-trials", "not an asterope profile");
     expect_refusal("/version", 99, "newer asterope (version 99)");
     expect_refusal("/version", 0, "has version 0, and this asterope reads 2: tune again");
     for (const json& version : {json("1"), json(1.0), json(true), json(nullptr), json::object()}) {
@@ -308,10 +308,10 @@ TEST_F(ProfileFile, is_refused_with_the_place_of_what_is_wrong) {
         {"/choices/2/above", 1, "choices[2]: the sizes of its kind do not ascend"},
         {"/choices/1/up_to", "128", "choices[1].up_to: \"128\" where a sound integer"},
         {"/choices/1/above", -1, "choices[1].above: -1 where a sound integer"},
-        {"/choices/1/copies/taken/ps", 16, "choices[1].copies.taken: is no copy that this"},
-        {"/choices/1/copies/taken/colour", 1, "choices[1].copies.taken: is no copy that this"},
+        {"/choices/1/copies/taken/ps", 16, "choices[1].copies.taken: is not a copy that this"},
+        {"/choices/1/copies/taken/colour", 1, "choices[1].copies.taken: is not a copy that this"},
         {"/choices/1/copies", json::object(), "choices[1].copies.taken: missing"},
-        {"/choices/1/kind", "loops", "choices[1].kind: is none that this version knows"},
+        {"/choices/1/kind", "loops", "choices[1].kind: is not known to this version"},
         {"/choices/0/copies/taken/bound", 7, "choices[0].copies.taken"},
         {"/search/seed", -1, "search.seed: -1 where"},
         {"/search/colour", "red", "search.colour: unknown field"},

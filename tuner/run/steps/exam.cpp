@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "run/steps.hpp"
 #include "search/utility.hpp"
@@ -108,9 +109,7 @@ ExamCell examine_at(OperationRun& run, const TimedCopy& routine, int attempt, st
     const std::vector<ExamLoss> suspected = losses_of(result, counted);
     if (suspected.empty()) return cell;
     std::erase_if(counted, [&](const auto& one) {
-        return std::none_of(suspected.begin(), suspected.end(), [&](const ExamLoss& loss) {
-            return loss.workload == name_of(one.first);
-        });
+        return !contains(suspected, name_of(one.first), &ExamLoss::workload);
     });
     Race again(size, counted, run.timed(copies, size));
     cell.losses = losses_of(again.run_off({0}, 3 * rounds, 0), counted);
@@ -204,8 +203,7 @@ bool choose_anew(const OperationRun& run, const Contests& contests, const Exam& 
         const std::size_t index = facts.result_for(size);
         if (facts.found[index].results.front().size != size) continue;
         const RowCopy& lost = row_at(findings.rows, index).copy;
-        auto known = std::find_if(timed.begin(), timed.end(),
-                                  [&](const TimedRowCopy& one) { return one.copy == lost; });
+        auto known = std::ranges::find(timed, lost, &TimedRowCopy::copy);
         if (known == timed.end()) {
             known = timed.insert(known, {lost, {}});
             for (const SizeScores& one : contests.scores) {
@@ -247,7 +245,7 @@ void examine(OperationRun& run, const Contests& contests, Findings& findings,
         routine.chooses = true;
         if (build) {
             run.show(Step::building);
-            routine.function = build();
+            routine.function = build(run.plan.operation);
             run.progress.advance(attempt == 1 ? kBuilding : 0);
             if (!routine.function) return;
         }

@@ -41,15 +41,12 @@ std::vector<std::size_t> sizes_to_sense(const Contests& contests) {
 Entrant best_contestant(const OperationRun& run, const Contests& contests, std::size_t index,
                         std::optional<CacheEffect> effect = {}) {
     const std::vector<double>& worth = contests.scores[index].plain;
-    std::size_t best = 0;
-    bool found = false;
+    std::optional<std::size_t> best;
     for (std::size_t i = 0; i < contests.contestants.size(); ++i) {
         const bool wanted = !effect || run.copy(contests.contestants[i]).cache_effect == *effect;
-        if (!wanted || (found && worth[i] <= worth[best])) continue;
-        best = i;
-        found = true;
+        if (wanted && (!best || worth[i] > worth[*best])) best = i;
     }
-    return contests.contestants[best];
+    return contests.contestants[best.value_or(0)];
 }
 
 Readings readings_at(const OperationRun& run, const Contests& contests, std::size_t index,

@@ -37,8 +37,7 @@ std::vector<TimedCopy> all_small_copies(const OperationRun& run, const Candidate
 /// The small copy of the profile that stands; kLibc where the profile lacks one.
 Entrant standing_small(const OperationRun& run) {
     const auto& space = run.spaces.members("small");
-    const auto found = std::ranges::find_if(
-        space, [&](const asterope_copy* one) { return run.plan.standing().small == one->name; });
+    const auto found = std::ranges::find(space, run.plan.standing().small, &asterope_copy::name);
     return found == space.end() ? kLibc : static_cast<Entrant>(found - space.begin());
 }
 
