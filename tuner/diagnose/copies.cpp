@@ -7,16 +7,12 @@
 
 namespace asterope::diagnosis {
 
-Copy libc() {
-    return {libc_copy(), 0};
-}
-
 Copies::Copies(const Profile& profile, const HasFeature& has) {
     for (const Choice* choice : profile.of(ChoiceKind::pipelines)) {
         const Candidate& winner = choice->pipeline();
-        std::optional<Candidate>& here = winners_[choice->up_to];
+        std::optional<TimedCopy>& here = winners_[choice->up_to];
         if (has_all(winner.variant->needs, has)) {
-            here = winner;
+            here = timed_copy(winner);
         } else {
             left_out_.push_back("this CPU cannot run the winner up to " +
                                 format_size(choice->up_to) + ": " + winner.name());
@@ -24,7 +20,7 @@ Copies::Copies(const Profile& profile, const HasFeature& has) {
     }
 }
 
-const Candidate* Copies::winner(std::size_t bytes) const {
+const TimedCopy* Copies::winner(std::size_t bytes) const {
     if (bytes < kMinimumBytes || winners_.empty()) return nullptr;
     auto interval = winners_.lower_bound(bytes);
     if (interval == winners_.end()) --interval;

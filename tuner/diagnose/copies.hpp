@@ -1,4 +1,4 @@
-// The copies that a diagnosis compares: libc's, and the profile's winner of each size.
+// The copies that a diagnosis compares with libc's: the profile's winner of each size.
 #pragma once
 
 #include <map>
@@ -7,22 +7,9 @@
 #include <vector>
 
 #include "profile/profile.hpp"
-#include "space/space.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope::diagnosis {
-
-/// A copy function with its last argument.
-struct Copy {
-    CopyFunction function;
-    std::size_t distance;
-
-    void operator()(char* destination, const char* source, std::size_t bytes) const {
-        function(destination, source, bytes, distance);
-    }
-};
-
-Copy libc();
 
 /// The winners of a profile, as far as this CPU runs them.
 class Copies {
@@ -33,13 +20,13 @@ class Copies {
 
     /// The winner for copies of `bytes`. Null below kMinimumBytes, and if this CPU cannot run it.
     /// Beyond the last interval its winner goes on.
-    const Candidate* winner(std::size_t bytes) const;
+    const TimedCopy* winner(std::size_t bytes) const;
     bool empty() const;
     /// A line for each interval whose winner this CPU does not run.
     const std::vector<std::string>& left_out() const { return left_out_; }
 
   private:
-    std::map<std::size_t, std::optional<Candidate>> winners_; ///< by the interval's end
+    std::map<std::size_t, std::optional<TimedCopy>> winners_; ///< by the interval's end
     std::vector<std::string> left_out_;
 };
 

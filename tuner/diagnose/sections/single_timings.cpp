@@ -74,14 +74,13 @@ constexpr std::pair<Timed, const char*> kNames[] = {
 /// Seconds of single calls, sorted, by the timed copy; all in turn, in shuffled rounds.
 std::vector<std::vector<double>> time_singly(std::size_t size, const Context& context, int rounds,
                                              double share) {
-    const Candidate* winner = context.copies.winner(size);
+    const TimedCopy* winner = context.copies.winner(size);
     std::vector<int> entrants = {kLibc, kLibcAgain, kNothing};
     if (winner) entrants.push_back(kWinner);
     std::vector<std::vector<double>> timings(4);
     for (auto& own : timings) own.reserve(static_cast<std::size_t>(rounds));
     std::mt19937_64 random(1);
-    const Copy libc_copy = libc();
-    const Copy winning = winner ? Copy{winner->variant->copy, winner->distance()} : libc_copy;
+    const TimedCopy libc{libc_copy()};
     for (int round = 0; round < rounds; ++round) {
         if (round % 64 == 0) throw_if_interrupted();
         const std::size_t place = roam(static_cast<std::uint64_t>(round));
@@ -89,7 +88,7 @@ std::vector<std::vector<double>> time_singly(std::size_t size, const Context& co
         const char* source = context.arena.source() + place;
         shuffle(entrants, random);
         for (const int who : entrants) {
-            const Copy& copy = who == kWinner ? winning : libc_copy;
+            const TimedCopy& copy = who == kWinner ? *winner : libc;
             clean_vector_state();
             copy(destination, source, size); // so the caches are its own work
             const std::uint64_t begin = ticks();
@@ -187,7 +186,7 @@ Section single_timings(const Context& context) {
                                    percentile(timings[who], 99.9)});
                 add_row(section, spreads.back(), timings[who]);
                 if (who != kWinner) continue;
-                section.rows.back()["candidate"] = context.copies.winner(size)->name();
+                section.rows.back()["candidate"] = context.copies.winner(size)->name;
             }
             step = clock_step(timings[kNothing]);
         }

@@ -1,0 +1,29 @@
+// Rounds of anything that can be timed. The caller says who takes part, what surrounds a copy, and
+// which figures are kept.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "run/run_timings.hpp"
+#include "timing/paired.hpp"
+#include "timing/watched_timings.hpp"
+
+namespace asterope {
+
+struct RoundsAsked {
+    std::string step; ///< its name
+    std::vector<int> entrants;
+    int rounds;
+    double sample_seconds;                       ///< as planned, for the progress line
+    Paired::Parts time;                          ///< takes a sample
+    Paired::CacheEffect cache_effect = nullptr; ///< see Paired
+    /// Whether disturbed rounds are timed again. The watch sees this thread alone.
+    bool watched = true;
+};
+
+/// Times them. `source` is where the figures of `timings` come from.
+Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, WatchedTimings& source);
+
+} // namespace asterope
