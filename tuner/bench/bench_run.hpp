@@ -43,7 +43,7 @@ class BenchRun {
     /// About how long a round of the job takes, in the unit of Job::sample_seconds.
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; without a table, neither header nor rows are printed.
-    void begin(std::unique_ptr<Table> table);
+    void begin(std::shared_ptr<Table> table);
     /// Times all copies of the job in paired rounds and prints the rows. libc runs under two names,
     /// and each copy has its own cache effect. Disturbed rounds are timed again, as in a search,
     /// unless other threads copy: the watch sees this thread alone, which waits for them. Returns
@@ -61,7 +61,7 @@ class BenchRun {
     int rounds_;
     Machine machine_;
     Contenders contenders_;
-    std::unique_ptr<Table> table_;
+    std::shared_ptr<Table> table_;
     RunTimings timings_{false};
     std::optional<WatchedTimings> source_; ///< where their figures come from
 };

@@ -35,7 +35,7 @@ using Cells = std::vector<Cell>;
 
 void measure_all(BenchRun& run, std::vector<Suite>& suites, bool brief, Cells& cells) {
     for (Suite& suite : suites) {
-        run.begin(brief ? nullptr : std::move(suite.table));
+        run.begin(brief ? nullptr : suite.table);
         for (const Job& job : suite.jobs) {
             for (Cell& cell : run.measure(job)) cells.push_back(std::move(cell));
         }
@@ -64,33 +64,17 @@ void measure_suites(const Options& options, const Request& request, const Settin
                     std::optional<Arena>& arena, const std::vector<int>& cpus, BenchRun& run,
                     Cells& cells) {
     std::vector<Suite> suites, on_threads;
-    using Sizes = std::vector<std::size_t>;
-    const auto add = [&](const char* name, const auto& make) {
-        if (!request.has(name)) return;
-        for (Suite& suite : make(setting, *arena, request.sizes.at(name))) {
-            suites.push_back(std::move(suite));
+    for (const NamedSuite& one : kSuites) {
+        if (!request.has(one.name)) continue;
+        const std::vector<std::size_t>& sizes = request.sizes.at(one.name);
+        if (!one.make) {
+            on_threads = thread_suites(setting, cpus, sizes);
+        } else if (one.name == std::string("overlap") && !setting.contenders.at(1).move) {
+            say_left_out({one.name, options.routine.routine + " has no memmove to go with " +
+                                        options.routine.symbol()});
+        } else {
+            std::ranges::move(one.make(setting, *arena, sizes), std::back_inserter(suites));
         }
-    };
-    const auto sizes_under = [](const char* name, const std::vector<Workload>& workloads) {
-        return [=](const Setting& setting, const Arena& arena, const Sizes& sizes) {
-            return size_suites(name, setting, arena, sizes, workloads);
-        };
-    };
-    add("workloads", workload_suites);
-    add("sizes", sizes_under("sizes", request.workloads));
-    add("aliased", sizes_under("aliased", {Workload::aliased}));
-    add("misalignment", misalignment_suites);
-    add("mix", mix_suites);
-    add("fixed", fixed_suites);
-    add("states", state_suites);
-    if (setting.contenders.at(1).move) {
-        add("overlap", overlap_suites);
-    } else if (request.has("overlap")) {
-        say_left_out({"overlap", options.routine.routine + " has no memmove to go with " +
-                                     options.routine.symbol()});
-    }
-    if (request.has("threads")) {
-        on_threads = thread_suites(setting, cpus, request.sizes.at("threads"));
     }
 
     double seconds = 0;
@@ -161,7 +145,7 @@ int measure(const Options& options, const Request& request, const CallStatistics
         options.routine.symbol().c_str(), rivals_of(selection.contenders, machine.libc).c_str(),
         options.routine.rounds, cpu,
         options.peers.references.empty() ? "libc's" : "in each cell the faster one's");
-    const Setting setting{machine, selection.contenders, statistics, operation};
+    const Setting setting{machine, selection.contenders, statistics, request.workloads, operation};
     if (setting.with_peers() && !options.brief) print_legend(selection.contenders);
     std::fflush(stdout);
     Cells cells;
@@ -227,11 +211,10 @@ int run(int argc, char** argv) {
         std::fputs(list_peers().c_str(), stdout);
         return kDone;
     }
-    if (line.has("--profile") && options.profile.empty()) { // without a file
-        options.profile = profile_to_read("").string();
-        std::printf("profile: %s\n", Error::one_line(options.profile).c_str());
+    if (line.has("--profile") && options.routine.profile.empty()) { // without a file
+        options.routine.profile = profile_to_read("").string();
+        std::printf("profile: %s\n", Error::one_line(options.routine.profile).c_str());
     }
-    options.routine.profile = options.profile;
     return compare(options);
 }
 

@@ -82,11 +82,11 @@ void run_messages(const MessagesOptions& options) {
             Job job{"messages", "messages", labels_of(ring, size), size};
             job.threads = 2; // two processes copy: this one does not see the other's disturbances
             job.sample_seconds = 1;
-            job.time_parts = [&](const Contender& contender, std::uint64_t) {
+            job.time = [&](const Contender& contender, std::uint64_t, int) -> PartSeconds {
                 const MessageTimes times =
                     pair.run(contender.name, times_for(settling_bytes_of(run.machine()), size),
                              times_for(kTimedBytes, size));
-                return std::vector<double>{times.total, times.publish, times.take, times.read};
+                return {times.total, times.publish, times.take, times.read};
             };
             ratios.add(run.measure(job).front().routine().ratio.median);
         }

@@ -158,8 +158,10 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
                     }
                     (*team)->calibrate(size, workload);
                 };
-                job.time = [=](const Contender& contender, std::uint64_t round, int cache_effect) {
-                    return (*team)->time({contender.copy, 0, cache_effect}, workload, size, round);
+                job.time = [=](const Contender& contender, std::uint64_t round,
+                               int cache_effect) -> PartSeconds {
+                    return {
+                        (*team)->time({contender.copy, 0, cache_effect}, workload, size, round)};
                 };
                 jobs.push_back(std::move(job));
             }

@@ -47,7 +47,7 @@ struct Comparison : Condition {
     Estimate floor; ///< libc's time over libc's, in the group's first condition
     std::optional<TakenTime> winner = {};
     std::string candidate = {}; ///< which the winner is
-    Estimate ratio{1, 1, 1};    ///< libc's time over the winner's in this condition, if there is one
+    Estimate ratio{1, 1, 1}; ///< libc's time over the winner's in this condition, if there is one
 
     bool is_baseline() const { return label == baseline; }
 };

@@ -16,8 +16,8 @@ struct RoundsAsked {
     std::string step; ///< its name
     std::vector<int> entrants;
     int rounds;
-    double sample_seconds;                       ///< as planned, for the progress line
-    Paired::Parts time;                          ///< takes a sample
+    double sample_seconds;                      ///< as planned, for the progress line
+    Paired::Parts time;                         ///< takes a sample
     Paired::CacheEffect cache_effect = nullptr; ///< see Paired
     /// Whether disturbed rounds are timed again. The watch sees this thread alone.
     bool watched = true;
