@@ -171,15 +171,10 @@ ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
         knobs.now.stop == knobs.now.non_temporal && other.stop == other.non_temporal;
     WaysRace race(course, processes);
     ThresholdChoice choice{knobs, {}, {}};
-    std::vector<SizeWorth> worth;
     for (const std::size_t size : course.sizes) {
         choice.ways.push_back(race.at(size, way_of(knobs.now, size)));
-        worth.push_back({size, {}});
-        for (const WayResult& one : choice.ways.back().ways) {
-            worth.back().worth[one.way] = one.worth;
-        }
     }
-    CopyThresholds& chosen = choice.thresholds = choose_thresholds(knobs, worth);
+    CopyThresholds& chosen = choice.thresholds = choose_thresholds(knobs, choice.ways);
     const CopyThresholds rough = chosen;
     if (rough.rep_movsb != knobs.now.rep_movsb) {
         refine(chosen.rep_movsb, knobs.rep_movsb, rough, course, race);

@@ -37,7 +37,7 @@ void MessagePair::subscribe(int cpu, int answers) {
         MessageHeader& header = ring_.header(number);
         const Copier& copier = copiers_[static_cast<std::size_t>(header.copier)];
         header.seen = ticks();
-        const auto user = user_buffer(header.bytes);
+        const UserBuffer user(header.bytes);
         copier.take(user.get(), ring_.payload(number), header.bytes, 0);
         header.copied = ticks();
         header.right = read_copy(user.get(), header.bytes) == header.sum;
@@ -51,7 +51,7 @@ void MessagePair::subscribe(int cpu, int answers) {
 
 MessageTimes MessagePair::run(const std::string& name, unsigned settling, unsigned timed) {
     const auto found = std::ranges::find(copiers_, name, &Copier::name);
-    const auto user = user_buffer(message_bytes_);
+    const UserBuffer user(message_bytes_);
     bool right = true;
     std::vector<double> publish, take, read, total;
     for (unsigned i = 0; i < settling + timed; ++i) {
