@@ -1,18 +1,13 @@
 // The report of a comparison: what a cell says of the copies that beat the routine.
 #include "bench/files.hpp"
 
+#include "support/made_up_cells.hpp"
 #include "support/unit_test.hpp"
 
 namespace {
 
 Cell cell(double other) {
-    Cell cell{"sizes", "hot", "4 KiB", 4096, 1, "", {1, 0.98, 1.02}, {}};
-    for (const auto& [name, ratio] :
-         {std::pair("glibc", 1.0), std::pair("asterope", 1.0), std::pair("other", other)}) {
-        const Estimate exact{ratio, ratio, ratio};
-        cell.copies.push_back({name, 1e-6 / ratio, exact, exact});
-    }
-    return cell;
+    return made_up_cell("4 KiB", {{"glibc", 1}, {"asterope", 1}, {"other", other}});
 }
 
 } // namespace

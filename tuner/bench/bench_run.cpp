@@ -114,11 +114,14 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
                   paired.ratio(libc, libc_again, part),
                   {}};
         for (const int who : ran) {
-            cell.copies.push_back({contender(who).name, paired.seconds(who, part),
-                                   paired.ratio(libc, who, part),
-                                   paired.ratio(routine, who, part)});
+            const Contender& one = contender(who);
+            cell.copies.push_back({.copy = one.name,
+                                   .seconds = paired.seconds(who, part),
+                                   .ratio = paired.ratio(libc, who, part),
+                                   .versus = paired.ratio(routine, who, part),
+                                   .reference = one.reference,
+                                   .rival = !one.threaded && !one.ours});
             if (told != ran.end()) cell.copies.back().versus_told = paired.ratio(*told, who, part);
-            cell.copies.back().reference = contender(who).reference;
         }
         cells.push_back(std::move(cell));
     }

@@ -27,7 +27,6 @@ class BenchRun {
 
     const Machine& machine() const { return machine_; }
     const Contenders& contenders() const { return contenders_; } ///< libc and the routine first
-    int rounds() const { return rounds_; }
     void add(const Contender& contender) { contenders_.push_back(contender); }
 
     /// The memory that may be taken, in bytes: half of all where the system does not say.

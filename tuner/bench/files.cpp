@@ -14,7 +14,7 @@ namespace asterope {
 
 namespace {
 
-nlohmann::ordered_json cell_json(const Cell& cell, const Contenders& contenders) {
+nlohmann::ordered_json cell_json(const Cell& cell) {
     nlohmann::ordered_json json = {
         {"suite", cell.suite}, {"workload", cell.workload}, {"label", cell.label}};
     if (cell.size) json["size"] = cell.size;
@@ -25,7 +25,7 @@ nlohmann::ordered_json cell_json(const Cell& cell, const Contenders& contenders)
         json["best_reference"] = cell.best_reference().copy;
         json["best_ratio"] = estimate_json(cell.best_ratio());
     }
-    if (const Better better = clearly_better(cell, contenders); !better.copy.empty()) {
+    if (const Better better = clearly_better(cell); !better.copy.empty()) {
         json["clearly_better"] = better.copy;
     }
     for (const CopyResult& copy : cell.copies) {
@@ -61,7 +61,7 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
         json["left_out"].push_back({{"name", one.name}, {"reason", one.reason}});
     }
     json["results"] = nlohmann::ordered_json::array();
-    for (const Cell& cell : cells) json["results"].push_back(cell_json(cell, facts.contenders));
+    for (const Cell& cell : cells) json["results"].push_back(cell_json(cell));
     return json;
 }
 

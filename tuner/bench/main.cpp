@@ -43,16 +43,6 @@ void measure_all(BenchRun& run, std::vector<Suite>& suites, bool brief, Cells& c
     }
 }
 
-void write_report(const Options& options, const Setting& setting, const BenchRun& run,
-                  const std::vector<LeftOutCopy>& left_out, const Cells& cells, bool complete) {
-    // a file of an earlier run is worth more than an empty one
-    if (cells.empty() || options.json.empty()) return;
-    const RunFacts facts{
-        setting.machine,    run.rounds(), setting.operation, setting.statistics.name,
-        setting.contenders, left_out,     run.noise()};
-    write_atomically(options.json, results_json(facts, cells, complete).dump(2) + '\n');
-}
-
 /// The CPUs to use, beginning with the one that the process is pinned to.
 std::vector<int> beginning_with(int cpu, std::vector<int> cpus) {
     std::rotate(cpus.begin(), std::ranges::find(cpus, cpu), cpus.end());
@@ -150,7 +140,12 @@ int measure(const Options& options, const Request& request, const CallStatistics
     std::fflush(stdout);
     Cells cells;
     const auto report = [&](bool complete) {
-        write_report(options, setting, run, selection.left_out, cells, complete);
+        // a file of an earlier run is worth more than an empty one
+        if (cells.empty() || options.json.empty()) return;
+        const RunFacts facts{machine,         options.routine.rounds, operation,
+                             statistics.name, selection.contenders,   selection.left_out,
+                             run.noise()};
+        write_atomically(options.json, results_json(facts, cells, complete).dump(2) + '\n');
     };
     try {
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run, cells);
@@ -163,7 +158,7 @@ int measure(const Options& options, const Request& request, const CallStatistics
     if (options.brief) {
         std::printf("%s", brief_text(cells, operation).c_str());
     } else if (setting.with_peers()) {
-        std::printf("\n%s", summary_text(cells, selection.contenders, operation).c_str());
+        std::printf("\n%s", summary_text(cells, operation).c_str());
     }
     std::fflush(stdout);
     run.warn();
