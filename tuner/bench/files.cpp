@@ -43,13 +43,13 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
                                     bool complete) {
     nlohmann::ordered_json json = {
         {"format", "asterope-bench"}, {"version", 2},
-        {"tool_version", kVersion},   {"machine", to_json(facts.machine)},
-        {"rounds", facts.rounds},     {"operation", name_of(facts.operation)}};
-    json["distribution"] = profile_name(facts.distribution);
+        {"tool_version", kVersion},   {"machine", to_json(facts.setting.machine)},
+        {"rounds", facts.rounds},     {"operation", name_of(facts.setting.operation)}};
+    json["distribution"] = profile_name(facts.setting.statistics.name);
     json["complete"] = complete;
     json["noise"] = noise_json(facts.noise);
     json["copies"] = nlohmann::ordered_json::array();
-    for (const Contender& contender : facts.contenders) {
+    for (const Contender& contender : facts.setting.contenders) {
         json["copies"].push_back(
             {{"name", contender.name}, {"description", contender.description}});
         if (contender.threaded) json["copies"].back()["threaded"] = true;

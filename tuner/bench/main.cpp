@@ -142,9 +142,7 @@ int measure(const Options& options, const Request& request, const CallStatistics
     const auto report = [&](bool complete) {
         // a file of an earlier run is worth more than an empty one
         if (cells.empty() || options.json.empty()) return;
-        const RunFacts facts{machine,         options.routine.rounds, operation,
-                             statistics.name, selection.contenders,   selection.left_out,
-                             run.noise()};
+        const RunFacts facts{setting, options.routine.rounds, selection.left_out, run.noise()};
         write_atomically(options.json, results_json(facts, cells, complete).dump(2) + '\n');
     };
     try {

@@ -80,6 +80,29 @@ std::string origin_of(const ExternalCopy& copy) {
     return copy.symbol + " of " + copy.path;
 }
 
+/// The built-in copies that some --peer names: "all", or names separated by commas, in the order of
+/// `known`. Names with a '=' are external libraries. Throws BadInput for an unknown name.
+std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
+                                        const std::vector<std::string>& known) {
+    std::vector<std::string> asked;
+    for (const std::string& text : peers) {
+        if (contains(text, '=')) continue;
+        for (const std::string_view name : split(text, ',')) asked.emplace_back(name);
+    }
+    if (asked == std::vector<std::string>{"all"}) return known;
+    for (const std::string& name : asked) {
+        if (contains(known, name)) continue;
+        throw BadInput("--peer '" + name.substr(0, 40) +
+                       "' is neither a built-in copy ('--peer list' shows them) nor " +
+                       kExternalCopyForm);
+    }
+    std::vector<std::string> chosen;
+    for (const std::string& name : known) {
+        if (contains(asked, name)) chosen.push_back(name);
+    }
+    return chosen;
+}
+
 } // namespace
 
 Contender libc_contender(const std::string& libc, Operation operation) {
@@ -120,27 +143,6 @@ void add_options(CLI::App& app, PeerOptions& options) {
                "shared object: in sums and under --check, the better of libc and the references "
                "counts; may be repeated. One that cannot be used ends the run",
                kExternalCopyForm, {.may_be_repeated = true});
-}
-
-std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
-                                        const std::vector<std::string>& known) {
-    std::vector<std::string> asked;
-    for (const std::string& text : peers) {
-        if (contains(text, '=')) continue;
-        for (const std::string_view name : split(text, ',')) asked.emplace_back(name);
-    }
-    if (asked == std::vector<std::string>{"all"}) return known;
-    for (const std::string& name : asked) {
-        if (contains(known, name)) continue;
-        throw BadInput("--peer '" + name.substr(0, 40) +
-                       "' is neither a built-in copy ('--peer list' shows them) nor " +
-                       kExternalCopyForm);
-    }
-    std::vector<std::string> chosen;
-    for (const std::string& name : known) {
-        if (contains(asked, name)) chosen.push_back(name);
-    }
-    return chosen;
 }
 
 std::string list_peers() {
