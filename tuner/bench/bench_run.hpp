@@ -37,7 +37,7 @@ class BenchRun {
     /// time stamp counter, so the system's clock is read then. Returns the CPU.
     int start(int cpu, bool alone = true);
 
-    /// `seconds`: the sum of expected_seconds() of all jobs.
+    /// Adds to the plan. `seconds`: expected_seconds() of a job, or of several.
     void plan(double seconds) { timings_.progress.plan("", seconds * rounds_); }
     /// About how long a round of the job takes, in the unit of Job::sample_seconds.
     double expected_seconds(const Job& job) const;

@@ -67,13 +67,11 @@ void measure_suites(const Options& options, const Request& request, const Settin
         }
     }
 
-    double seconds = 0;
     for (const std::vector<Suite>* all : {&suites, &on_threads}) {
         for (const Suite& suite : *all) {
-            for (const Job& job : suite.jobs) seconds += run.expected_seconds(job);
+            for (const Job& job : suite.jobs) run.plan(run.expected_seconds(job));
         }
     }
-    run.plan(seconds);
     measure_all(run, suites, options.brief, cells);
     suites.clear();
     arena.reset(); // its memory is freed for the arenas of the threads

@@ -14,9 +14,9 @@ Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, WatchedTimings
     timings.enter(asked.step);
     timings.calibration(0, Workload{});
     return Paired(
-        asked.entrants, asked.rounds,
-        [&](int entrant, std::uint64_t round) {
-            timings.sample({TimedCopy{}, entrant, 0, Workload{}, round});
+        asked.entrants, {Workload{}}, asked.rounds, 0,
+        [&](int entrant, Workload workload, std::uint64_t round) {
+            timings.sample({TimedCopy{}, entrant, 0, workload, round});
             return parts;
         },
         asked.cache_effect,

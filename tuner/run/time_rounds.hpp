@@ -16,8 +16,9 @@ struct RoundsAsked {
     std::string step; ///< its name
     std::vector<int> entrants;
     int rounds;
-    double sample_seconds;                      ///< as planned, for the progress line
-    Paired::Parts time;                         ///< takes a sample
+    double sample_seconds; ///< as planned, for the progress line
+    /// Takes a sample: the seconds of its parts, see Paired.
+    std::function<std::vector<double>(int entrant, std::uint64_t round)> time;
     Paired::CacheEffect cache_effect = nullptr; ///< see Paired
     /// Whether disturbed rounds are timed again. The watch sees this thread alone.
     bool watched = true;
