@@ -12,6 +12,7 @@
 
 namespace asterope {
 
+/// Who takes part in how many rounds, and how a sample is taken.
 struct RoundsAsked {
     std::string step; ///< its name
     std::vector<int> entrants;
