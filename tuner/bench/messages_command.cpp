@@ -57,8 +57,6 @@ void run_messages(const MessagesOptions& options) {
     const int publisher_cpu = run.start(options.routine.cpu, false);
     std::erase(others, publisher_cpu);
     const int subscriber_cpu = others.empty() ? publisher_cpu : others.back();
-    std::vector<Copier> copiers;
-    for (const Contender& one : run.contenders()) copiers.push_back({one.name, one.copy});
 
     std::printf("Messages over shared memory, %s against %s: %d paired rounds, publisher on CPU "
                 "%d,\nsubscriber on CPU %d%s. x libc above 1: the routine is faster; floor: libc "
@@ -71,13 +69,14 @@ void run_messages(const MessagesOptions& options) {
     GeometricMean ratios;
     for (const std::size_t ring : rings) {
         for (const std::size_t size : sizes) {
-            MessagePair pair(copiers, ring, size, subscriber_cpu);
+            MessagePair pair(ring, size, subscriber_cpu);
             Job job{"messages", "messages", labels_of(ring, size), size};
             job.threads = 2; // two processes copy: this one does not see the other's disturbances
             job.sample_seconds = 1;
             job.time = [&](const Contender& contender, std::uint64_t, int) -> PartSeconds {
                 const MessageTimes times =
-                    pair.run(contender.name, times_for(settling_bytes_of(run.machine()), size),
+                    pair.run({contender.name, contender.copy},
+                             times_for(settling_bytes_of(run.machine()), size),
                              times_for(kTimedBytes, size));
                 return {times.total, times.publish, times.take, times.read};
             };

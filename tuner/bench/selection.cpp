@@ -106,10 +106,10 @@ std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
 } // namespace
 
 Contender libc_contender(const std::string& libc, Operation operation) {
-    Contender contender{libc.substr(0, libc.find(' ')),
-                        libc + "'s " + name_of(operation) + " as it is", libc_of(operation)};
-    if (operation == Operation::copy) contender.move = libc_move();
-    return contender;
+    return {.name = libc.substr(0, libc.find(' ')),
+            .description = libc + "'s " + name_of(operation) + " as it is",
+            .copy = libc_of(operation),
+            .move = operation == Operation::copy ? libc_move() : nullptr};
 }
 
 Contender routine_contender(const RoutineOptions& routine) {
@@ -125,10 +125,11 @@ Contender routine_contender(const RoutineOptions& routine) {
     if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
     if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
     note_origin(kRoutineName, routine.symbol() + " of " + routine_library(routine));
-    Contender ours{kRoutineName, routine.symbol() + ", the routine", function};
-    ours.move = move;
-    ours.ours = true;
-    return ours;
+    return {.name = kRoutineName,
+            .description = routine.symbol() + ", the routine",
+            .copy = function,
+            .move = move,
+            .ours = true};
 }
 
 void add_options(CLI::App& app, PeerOptions& options) {
