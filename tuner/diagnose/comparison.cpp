@@ -28,7 +28,7 @@ std::size_t index_of(const std::string& label, const std::vector<Condition>& con
 
 std::vector<Comparison> compare(const Group& group, const Context& context, double share) {
     const std::vector<Condition>& conditions = group.conditions;
-    const TimedCopy* winner = context.copies.winner(group.size);
+    const TimedCopy* winner = context.winners.at(group.size);
     const TimedCopy libc{libc_copy()};
     const auto entrant = [](std::size_t condition, CopyBy who) {
         return static_cast<int>(condition) * kCopies + who;

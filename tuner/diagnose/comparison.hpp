@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/statistics.hpp"
-#include "diagnose/copies.hpp"
 #include "diagnose/section.hpp"
+#include "diagnose/winners.hpp"
 #include "timing/repeated_copy.hpp"
 
 namespace asterope::diagnosis {

@@ -74,7 +74,7 @@ constexpr std::pair<Timed, const char*> kNames[] = {
 /// Seconds of single calls, sorted, by the timed copy; all in turn, in shuffled rounds.
 std::vector<std::vector<double>> time_singly(std::size_t size, const Context& context, int rounds,
                                              double share) {
-    const TimedCopy* winner = context.copies.winner(size);
+    const TimedCopy* winner = context.winners.at(size);
     std::vector<int> entrants = {kLibc, kLibcAgain, kNothing};
     if (winner) entrants.push_back(kWinner);
     std::vector<std::vector<double>> timings(4);
@@ -186,7 +186,7 @@ Section single_timings(const Context& context) {
                                    percentile(timings[who], 99.9)});
                 add_row(section, spreads.back(), timings[who]);
                 if (who != kWinner) continue;
-                section.rows.back()["candidate"] = context.copies.winner(size)->name;
+                section.rows.back()["candidate"] = context.winners.at(size)->name;
             }
             step = clock_step(timings[kNothing]);
         }

@@ -12,21 +12,21 @@
 namespace asterope::diagnosis {
 
 /// The winners of a profile, as far as this CPU runs them.
-class Copies {
+class Winners {
   public:
-    /// No winners: libc alone.
-    Copies() = default;
-    Copies(const Profile& profile, const HasFeature& has);
+    /// Without a profile: libc is timed alone.
+    Winners() = default;
+    Winners(const Profile& profile, const HasFeature& has);
 
     /// The winner for copies of `bytes`. Null below kMinimumBytes, and if this CPU cannot run it.
     /// Beyond the last interval its winner goes on.
-    const TimedCopy* winner(std::size_t bytes) const;
-    bool empty() const;
+    const TimedCopy* at(std::size_t bytes) const;
+    bool empty() const { return left_out_.size() == by_end_.size(); }
     /// A line for each interval whose winner this CPU does not run.
     const std::vector<std::string>& left_out() const { return left_out_; }
 
   private:
-    std::map<std::size_t, std::optional<TimedCopy>> winners_; ///< by the interval's end
+    std::map<std::size_t, std::optional<TimedCopy>> by_end_; ///< of the interval
     std::vector<std::string> left_out_;
 };
 
