@@ -94,7 +94,7 @@ struct NamedSuite {
     /// Its tables, of ascending sizes. Null: see thread_suites().
     std::vector<Suite> (*make)(const Setting& setting, const Arena& arena,
                                const std::vector<std::size_t>& sizes);
-    const char* sizes;   ///< where nobody names others
+    const char* sizes;   ///< by default
     bool takes_profiles; ///< those of a profile instead, if there is one
     bool of_sets; ///< it needs no source, and no function of the routine that only copies have
 };

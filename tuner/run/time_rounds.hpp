@@ -1,5 +1,5 @@
-// Rounds of anything that can be timed. The caller says who takes part, what surrounds a copy, and
-// which figures are kept.
+// Rounds of anything that can be timed. The caller chooses the entrants, the surroundings of a copy,
+// and the figures of a sample.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace asterope {
 
-/// Who takes part in how many rounds, and how a sample is taken.
+/// The entrants, the number of rounds, and the way to take a sample.
 struct RoundsAsked {
     std::string step; ///< its name
     std::vector<int> entrants;
