@@ -1,5 +1,5 @@
-// Rounds of anything that can be timed. The caller chooses the entrants, the surroundings of a copy,
-// and the figures of a sample.
+// Rounds of anything that can be timed. The caller chooses the entrants, the surroundings of a
+// copy, and the figures of a sample.
 #pragma once
 
 #include <functional>

@@ -37,23 +37,17 @@ std::string percent_name(double percent) {
 class Neighbour {
   public:
     Neighbour(int cpu, std::size_t bytes_a_side)
-        : memory_(bytes_a_side), begin_(ticks()), thread_([this, cpu] {
+        : memory_(bytes_a_side), begin_(ticks()), thread_([this, cpu](const std::stop_token& stop) {
               try {
                   pin_this_thread(cpu);
               } catch (const Failure&) { // it runs where it may
               }
               constexpr std::size_t step = std::size_t{1} << 20;
-              for (std::size_t at = 0; !stop_; at = (at + step) % memory_.bytes()) {
+              for (std::size_t at = 0; !stop.stop_requested(); at = (at + step) % memory_.bytes()) {
                   std::memcpy(memory_.destination() + at, memory_.source() + at, step);
                   copied_ += step;
               }
           }) {}
-    ~Neighbour() {
-        stop_ = true;
-        thread_.join();
-    }
-    Neighbour(const Neighbour&) = delete;
-    Neighbour& operator=(const Neighbour&) = delete;
 
     double gb_per_s() const {
         return static_cast<double>(copied_) / seconds_between(begin_, ticks()) / 1e9;
@@ -61,10 +55,9 @@ class Neighbour {
 
   private:
     Arena memory_;
-    std::atomic<bool> stop_ = false;
     std::atomic<std::size_t> copied_ = 0;
     std::uint64_t begin_;
-    std::thread thread_; // last: it uses all of the above
+    std::jthread thread_; // last: it uses all of the above
 };
 
 enum Timed { kLibc, kLibcAgain, kWinner, kNothing };
